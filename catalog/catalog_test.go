@@ -11,7 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	mcpserver "github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
@@ -202,7 +202,7 @@ var specified = []string{
 // conversation: names, descriptions and input schemas.
 func TestToolsThatAgentsAreOffered(t *testing.T) {
 	t.Parallel()
-	offered, err := mcpserver.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcpserver.Narrowing{})
+	offered, err := mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{})
 	if err != nil {
 		t.Fatal(err)
 	}

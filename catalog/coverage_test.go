@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/corpus"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -47,7 +48,7 @@ func TestCorpusHoldsEveryToolCodeAndField(t *testing.T) {
 	arguments, fields := map[string]map[string]bool{}, map[string]map[string]bool{}
 	var answers strings.Builder
 	for _, script := range scripts {
-		work := shortFolder(t)
+		work := scratch.Short(t)
 		tools := tool.ForAgents(catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}))
 		_, err := script.Run(work, func(name string, args []byte) []byte {
 			envelope := faces[0].call(t, tools, name, args)

@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/docs"
-	"github.com/tidegate/tidegate/internal/face/words"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -20,7 +19,6 @@ func TestGeneratedDocuments(t *testing.T) {
 	for name, want := range map[string]string{
 		"docs/tools.md":  docs.Tools(tools),
 		"docs/errors.md": docs.Errors(cli.Status),
-		"docs/words.md":  words.Document(),
 	} {
 		compareDocument(t, name, func(string) string { return want })
 	}

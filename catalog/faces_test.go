@@ -12,14 +12,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -60,21 +60,21 @@ func callMCP(t *testing.T, tools []*tool.Tool, name string, args []byte) []byte 
 	defer cancel()
 	// A server of one tool: to list them all takes longer than the call.
 	tools = slices.DeleteFunc(slices.Clone(tools), func(each *tool.Tool) bool { return each.Name != name })
-	serverEnd, clientEnd := mcp.NewInMemoryTransports()
-	server := mcpserver.New(tools, mcpserver.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+	serverEnd, clientEnd := sdk.NewInMemoryTransports()
+	server := mcp.New(tools, mcp.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
 	if _, err := server.Connect(ctx, serverEnd, nil); err != nil {
 		t.Fatal(err)
 	}
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, clientEnd, nil)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, clientEnd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: rawArguments(args)})
+	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: rawArguments(args)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := result.Content[0].(*mcp.TextContent).Text
+	text := result.Content[0].(*sdk.TextContent).Text
 	if result.IsError {
 		if result.StructuredContent != nil {
 			t.Error("an error carries structured content")
@@ -112,7 +112,7 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 	for i, script := range scripts {
 		t.Run(script.Name, func(t *testing.T) {
 			t.Parallel()
-			work := shortFolder(t)
+			work := scratch.Short(t)
 			var first []corpus.Outcome
 			for number, face := range faces {
 				if number > 0 && number != 1+i%(len(faces)-1) && !full.Asked() {
@@ -149,14 +149,4 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 			}
 		})
 	}
-}
-
-// shortFolder is a folder whose path is short enough not to be cut in messages.
-func shortFolder(t *testing.T) string {
-	parent, err := os.MkdirTemp("", "tg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(parent) })
-	return filepath.Join(parent, "work")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -139,7 +140,7 @@ func onePage(_ context.Context, urls []string, keep func([]*archive.Packed) erro
 // round; done again, it leaves the same folder byte for byte.
 func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 	t.Parallel()
-	home := filepath.Join(shortFolder(t), "runs")
+	home := filepath.Join(scratch.Short(t), "runs")
 	var first map[string]string
 	for range 2 {
 		o := &orchestrator{t: t, tools: map[string]*tool.Tool{}}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/pivot"
 )

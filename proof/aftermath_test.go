@@ -183,10 +183,8 @@ func (s strike) leavesLine() bool {
 		"deep_research_citations_extract_urls", "deep_research_citations_normalize", "deep_research_citations_validate", "deep_research_citations_render_md",
 		"deep_research_citations_attach", "deep_research_citations_replace", "deep_research_stage_advance", "deep_research_retry_record":
 		return true
-	case "deep_research_gate_a_evaluate", "deep_research_gate_f_evaluate", "deep_research_gate_f_record", "deep_research_telemetry_append", "deep_research_tick_ledger_append", "deep_research_fallback_offer":
+	case "deep_research_gate_a_evaluate", "deep_research_gate_f_evaluate", "deep_research_gate_f_record":
 		return true
-	case "deep_research_run_metrics_write":
-		return !s.result.Get("skipped").Bool()
 	case "deep_research_pivot_decide":
 		return s.result.Get("pivot_path").Str() != "" // otherwise the run is in another stage
 	case "deep_research_run_pause", "deep_research_run_resume":

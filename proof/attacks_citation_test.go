@@ -70,7 +70,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 			tries: append([]try{
 				{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"citations_path":"$DIR/runs/beside/citations/citations.jsonl","online`, 1), tidegate.PathNotAllowed},
 				{"deep_research_citations_validate", judged, ""},
-				{"deep_research_gate_c_compute", `{` + manifestOf + `,"citations_path":"$DIR/runs/beside/citations/citations.jsonl","extracted_urls_path":"$DIR/runs/beside/citations/none.txt",` + because + `}`, ""},
+				{"deep_research_gate_c_compute", `{` + manifestOf + `,"citations_path":"$DIR/runs/beside/citations/citations.jsonl",` + because + `}`, tidegate.InvalidArgs},
 			}, refused...), holds: notPassed},
 	})
 }

@@ -25,13 +25,13 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/fixtures.json", `{"https://example.org/moon":"valid","https://example.org/sun":"valid"}`)
 			},
-			tries: append([]try{{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"online_fixtures_path":"$RUN/citations/fixtures.json","offline_fixtures_path":"$RUN/citations/fixtures.json","online`, 1), ""}}, blocked...),
+			tries: append([]try{{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"online_fixtures_path":"$RUN/citations/fixtures.json","online`, 1), tidegate.InvalidArgs}, {"deep_research_citations_validate", judged, ""}}, blocked...),
 			holds: notPassed},
 		{wants: "records of its own to count", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/citations.jsonl", forged+strings.ReplaceAll(forged, "moon", "sun"))
 			},
-			tries: append([]try{{"deep_research_gate_c_compute", `{` + manifestOf + `,"citations_path":"$RUN/citations/citations.jsonl",` + because + `}`, ""}}, blocked...),
+			tries: append([]try{{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""}}, blocked...),
 			holds: notPassed},
 		{wants: "an archive of another run to count", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
@@ -47,7 +47,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			tries: append([]try{
 				{"deep_research_citations_normalize", `{` + manifestOf + `,"extracted_urls_path":"$RUN/citations/some.txt",` + because + `}`, ""},
 				{"deep_research_citations_validate", judged, ""},
-				{"deep_research_gate_c_compute", `{` + manifestOf + `,"extracted_urls_path":"$RUN/citations/some.txt",` + because + `}`, ""},
+				{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""},
 			}, blocked...),
 			holds: notPassed},
 		{wants: "to leave the second wave out", gap: withGap, at: "in citations",

@@ -189,18 +189,6 @@ func TestNoAgentReviewsItselfThrough(t *testing.T) {
 				submit(`{"decision":"CHANGES_REQUIRED","decision":"PASS","findings":[],"directives":[]}`),
 			},
 			holds: noReview},
-		{wants: "a review of its own to count, by a fixture", gap: withoutGap, at: "in review",
-			given: byHand("given/review-bundle.json", passes),
-			tries: []try{
-				{"deep_research_review_factory_run", `{` + manifestOf + `,"mode":"fixture","fixture_bundle_dir":"$RUN/given",` + because + `}`, ""},
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
-			}},
-		{wants: "a fixture that says a review job made it to count", gap: withoutGap, at: "in review",
-			given: func(t *testing.T, v victim) { v.write(t, "given/review-bundle.json", forgedReview(t, v)) },
-			tries: []try{
-				{"deep_research_review_factory_run", `{` + manifestOf + `,"mode":"fixture","fixture_bundle_dir":"$RUN/given",` + because + `}`, ""},
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
-			}},
 		{wants: "a review that says a review job made it, put there", gap: withoutGap, at: "in review",
 			given: func(t *testing.T, v victim) { v.write(t, "review/review-bundle.json", forgedReview(t, v)) },
 			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
@@ -222,7 +210,7 @@ func TestNoAgentReviewsItselfThrough(t *testing.T) {
 				v.write(t, "aside/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
 			},
 			tries: []try{
-				{"deep_research_gate_d_evaluate", `{` + manifestOf + `,"summary_pack_path":"$RUN/aside/summary-pack.json","summaries_dir":"$RUN/aside",` + because + `}`, tidegate.FileNotFound},
+				{"deep_research_gate_d_evaluate", `{` + manifestOf + `,"summary_pack_path":"$RUN/aside/summary-pack.json",` + because + `}`, tidegate.InvalidArgs},
 				{"deep_research_gates_write", pass("D"), tidegate.FileNotFound},
 			}},
 		{wants: "gate E passed by a scaffold", gap: withoutGap, at: "in synthesis",
@@ -240,7 +228,6 @@ func TestNoAgentReviewsItselfThrough(t *testing.T) {
 		{wants: "the run finished without a review", gap: withoutGap, at: "in review",
 			tries: []try{
 				{"deep_research_stage_advance", strings.Replace(goOn, `"reason"`, `"requested_next":"finalize","reason"`, 1), tidegate.MissingArtifact},
-				{"deep_research_revision_control", `{` + manifestOf + `,` + gatesOf + `,"review_bundle_path":"$RUN/review/review-bundle.json","current_iteration":1,` + because + `}`, tidegate.FileNotFound},
 			}},
 	})
 }

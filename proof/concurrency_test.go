@@ -19,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -41,7 +42,7 @@ func callsPerWorker() int {
 // TestManyProcessesLoseNothing hammers one run and one change with every writing
 // tool from many processes of the program, each serving MCP, while others read.
 func TestManyProcessesLoseNothing(t *testing.T) {
-	work := shortFolder(t)
+	work := scratch.Short(t)
 	servers := make([]*mcp.ClientSession, workers()+1)
 	for i := range servers {
 		servers[i] = serve(t, work)
@@ -59,7 +60,7 @@ func TestManyProcessesLoseNothing(t *testing.T) {
 // TestManyGoroutinesLoseNothing does the same in one process, for the race
 // detector.
 func TestManyGoroutinesLoseNothing(t *testing.T) {
-	work := shortFolder(t)
+	work := scratch.Short(t)
 	byName := toolsByName(&catalog.Env{Now: time.Now, Dir: work, Project: work, Home: filepath.Join(work, "runs")})
 	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
 		ctx := t.Context()

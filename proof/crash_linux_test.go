@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
@@ -97,7 +98,7 @@ func TestEveryWritingToolIsInjured(t *testing.T) {
 // injure returns the number of points tried. Shift chooses which ones, where not
 // all of them are tried.
 func (w writer) injure(t *testing.T, shift int) (tried int64) {
-	work := shortFolder(t)
+	work := scratch.Short(t)
 	prepared := w.state(t, work)
 	restore := func() {
 		if err := os.RemoveAll(work); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -56,7 +57,7 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 			changed := around.files == nil
 			for j := i % stride; j < len(scripts); j += stride {
 				script := scripts[j]
-				work := shortFolder(t)
+				work := scratch.Short(t)
 				here, made := toolsByName(envOf(work)), i
 				outcomes, err := script.Run(work, func(name string, args []byte) []byte {
 					if around.files != nil && around.files(t, work) {

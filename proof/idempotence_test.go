@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // TestRepeatingACallDoesWhatItsDeclarationSays makes each writing call twice. A
@@ -33,7 +34,7 @@ func TestRepeatingACallDoesWhatItsDeclarationSays(t *testing.T) {
 		}
 		tried++
 		t.Run(w.name, func(t *testing.T) {
-			work := shortFolder(t)
+			work := scratch.Short(t)
 			w.state(t, work)
 			w.call(t, work)
 			once := snapshot(t, work)

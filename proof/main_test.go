@@ -35,15 +35,3 @@ func TestMain(m *testing.M) {
 	os.RemoveAll(dir)
 	os.Exit(status)
 }
-
-// shortFolder is a folder that does not exist yet, with a path that is short
-// enough not to be cut in messages.
-func shortFolder(t *testing.T) string {
-	t.Helper()
-	parent, err := os.MkdirTemp("", "tg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(parent) })
-	return filepath.Join(parent, "work")
-}

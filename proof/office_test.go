@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -31,7 +32,7 @@ type office struct {
 
 func newOffice(t *testing.T) *office {
 	t.Helper()
-	return officeIn(t, shortFolder(t))
+	return officeIn(t, scratch.Short(t))
 }
 
 func officeIn(t *testing.T, dir string) *office {

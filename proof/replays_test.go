@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // places are what may happen to the folder of a run before it is replayed. Each
@@ -82,7 +83,7 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 		take   func(*testing.T, string) string
 	}
 	try := func(t *testing.T, i, around int, take func(*testing.T, string) string) {
-		root := filepath.Join(shortFolder(t), "golden")
+		root := filepath.Join(scratch.Short(t), "golden")
 		unzip(t, archives[i], root)
 		if where := surroundings[around]; where.files != nil {
 			where.files(t, root)

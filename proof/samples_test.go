@@ -70,15 +70,14 @@ var sampleFiles = map[string]string{
 	"citations-in.jsonl":                           `{"cid":"cid_a","status":"valid","normalized_url":"https://example.invalid/moon"}` + "\n",
 }
 
-// Runs made by hand, in stages that no sample reaches: hand in review, desk in
-// synthesis, and stop, where gate A has failed.
+// Runs made by hand, in stages that no sample reaches: hand in review, and desk in
+// synthesis.
 func init() {
-	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis", "stop": "review"} {
+	for name, stage := range map[string]string{"hand": "review", "desk": "synthesis"} {
 		for file, text := range runByHand(name, stage) {
 			sampleFiles[name+"/"+file] = text
 		}
 	}
-	sampleFiles["stop/gates.json"] = strings.Replace(sampleFiles["stop/gates.json"], `"status":"not_run","checked_at":null`, `"status":"fail","checked_at":"2026-03-04T00:00:00Z"`, 1)
 }
 
 func runByHand(id, stage string) map[string]string {
@@ -99,13 +98,10 @@ func runByHand(id, stage string) map[string]string {
 		"summaries/summary-pack.json":  `{"schema_version":"summary_pack.v1","run_id":"` + id + `","summaries":[{"perspective_id":"moon","summary_md":"summaries/moon.md","key_claims":[{"claim":"The moon pulls","citation_cids":["cid_a"],"confidence":100}]}]}`,
 		"synthesis/final-synthesis.md": sampleSynthesis,
 		"review/review-bundle.json":    `{"decision":"PASS","findings":[],"directives":[]}`,
-		"given/review-bundle.json":     `{"decision":"PASS","findings":[],"directives":[]}`,
 	}
 }
 
 const sampleSynthesis = "## Summary\n\nThe moon pulls [@cid_a].\n\n## Key Findings\n\nIt does.\n\n## Evidence\n\nAbove.\n\n## Caveats\n\nNone.\n"
-
-const sampleTick = `{"tick_index":1,"stage_before":"wave1","status_before":"running","result":{"ok":true}}`
 
 const (
 	nightArg = `"manifest_path":"$WORK/runs/night/manifest.json"`
@@ -201,18 +197,7 @@ func writers() []writer {
 		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
 		{"gate F", nil, "deep_research_gate_f_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
-		{"gate E reports", nil, "deep_research_gate_e_reports", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
-		{"review of a synthesis", nil, "deep_research_review_factory_run", `{` + handArg + `,"mode":"generate","reason":"r"}`, command{}},
-		{"revision control", nil, "deep_research_revision_control", `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`, command{}},
-		{"fallback offer", nil, "deep_research_fallback_offer", `{"manifest_path":"$WORK/stop/manifest.json","gates_path":"$WORK/stop/gates.json","reason":"r"}`, command{recoverRun.tool, `{"manifest_path":"$WORK/stop/manifest.json"}`}},
-		{"seed", nil, "deep_research_fixture_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"seeded","reason":"r"}`, command{}},
-		{"dry run", nil, "deep_research_dry_run_seed", `{"fixture_dir":"$WORK/hand","run_id":"dry","reason":"r"}`, command{}},
-		{"capture", nil, "deep_research_fixture_bundle_capture", `{` + handArg + `,"output_dir":"$WORK/runs/bundles","bundle_id":"b1","reason":"r"}`, command{}},
-		{"audit", nil, "deep_research_quality_audit", `{"bundle_roots":["$WORK/hand"],"output_dir":"$WORK/runs/audit","reason":"r"}`, command{}},
-		{"telemetry", inWave1, "deep_research_telemetry_append", `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`, command{}},
-		{"metrics", inWave1, "deep_research_run_metrics_write", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"tick", inWave1, "deep_research_tick_ledger_append", `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`, command{}},
 		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
 		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},
 		{"job submit", []command{initRun, leaseJob}, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("perspectives", 1) + `","answer":` + asJSON(samplePerspectives) + `}`, settleRun},

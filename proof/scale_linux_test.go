@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // The memory bounds: what every process may use, and what it may use on top of that
@@ -63,7 +64,7 @@ func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 				sizes = []int{l.n[1] / 10, l.n[1]}
 			}
 			for _, n := range sizes {
-				work := shortFolder(t)
+				work := scratch.Short(t)
 				if err := os.MkdirAll(work, 0o700); err != nil {
 					t.Fatal(err)
 				}

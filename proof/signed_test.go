@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -91,7 +92,7 @@ func withKeys(t *testing.T) (dir string, typed func(words ...string) (string, er
 	if _, err := exec.LookPath("ssh-keygen"); err != nil {
 		t.Skip("there is no ssh-keygen here")
 	}
-	dir = shortFolder(t)
+	dir = scratch.Short(t)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // upgradedPage is what the outputs of the kept runs cite. It is in their archives.
@@ -30,7 +31,7 @@ const upgradedPage = "http://127.0.0.1:8765/port"
 // worded otherwise; the second goes on to its report.
 func TestRunsOfEarlierProgramsGoOn(t *testing.T) {
 	t.Parallel()
-	home := shortFolder(t)
+	home := scratch.Short(t)
 	unpack(t, "testdata/upgrade.tar.gz", filepath.Join(home, "runs"))
 	typed := func(words ...string) string {
 		t.Helper()
@@ -135,7 +136,7 @@ var keptRuns = []struct {
 // every other of them does.
 func TestRunsOfEveryStageOfAnEarlierProgramGoOn(t *testing.T) {
 	t.Parallel()
-	home := shortFolder(t)
+	home := scratch.Short(t)
 	unpack(t, "testdata/stages.tar.gz", home)
 	o := officeIn(t, home)
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

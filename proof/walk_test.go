@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -29,7 +29,7 @@ import (
 // the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	t.Parallel()
-	walks, calls := 1, 100
+	walks, calls := 1, 150
 	if full.Asked() {
 		walks, calls = 10, 1000
 	}
@@ -78,7 +78,7 @@ type walk struct {
 	*office
 	seed    uint64
 	random  *rand.Rand
-	session *mcp.ClientSession
+	session *sdk.ClientSession
 	tools   []*tool.Tool
 	trail   []string
 	reached map[string]int
@@ -96,13 +96,13 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	w.plant()
 	w.env.Now = func() time.Time { now = now.Add(time.Second / 4); return now }
 	w.tools = tool.ForAgents(catalog.Tools(w.env))
-	serverEnd, clientEnd := mcp.NewInMemoryTransports()
-	server := mcpserver.New(w.tools, mcpserver.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+	serverEnd, clientEnd := sdk.NewInMemoryTransports()
+	server := mcp.New(w.tools, mcp.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if _, err := server.Connect(t.Context(), serverEnd, nil); err != nil {
 		t.Fatal(err)
 	}
 	var err error
-	if w.session, err = mcp.NewClient(&mcp.Implementation{Name: "walker", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil); err != nil {
+	if w.session, err = sdk.NewClient(&sdk.Implementation{Name: "walker", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.session.Close() })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
 // marker is in every file outside the roots. An answer that reveals anything of such
@@ -31,7 +32,7 @@ type world struct {
 // reviews, so that every tool has something to do.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	work := shortFolder(t)
+	work := scratch.Short(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	layOut(t, work)
 	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, listSources, fetchSources, judgeSources,
@@ -215,52 +216,35 @@ var baseArguments = map[string]string{
 	"deep_research_citations_extract_urls": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","found_by_path":"$WORK/runs/tides/citations/found-by.json","reason":"r"}`,
 	"deep_research_citations_normalize": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt",` +
 		`"normalized_urls_path":"$WORK/runs/tides/citations/normalized-urls.txt","url_map_path":"$WORK/runs/tides/citations/url-map.json","reason":"r"}`,
-	"deep_research_citations_fetch": fetchSources.args,
-	"deep_research_citations_validate": `{` + manifestArg + `,"url_map_path":"$WORK/runs/tides/citations/url-map.json","citations_path":"$WORK/runs/tides/citations/citations.jsonl",` +
-		`"online_fixtures_path":"$WORK/citations-in.jsonl","offline_fixtures_path":"$WORK/citations-in.jsonl","reason":"r"}`,
+	"deep_research_citations_fetch":     fetchSources.args,
+	"deep_research_citations_validate":  `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","reason":"r"}`,
 	"deep_research_citations_render_md": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","output_md_path":"$WORK/runs/tides/citations/validated-citations.md","reason":"r"}`,
 	"deep_research_citations_list":      `{` + manifestArg + `}`,
 	"deep_research_citations_rules":     `{}`,
 	"deep_research_citations_attach":    `{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html"}`,
 	"deep_research_citations_replace":   `{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/moon"}`,
-	"deep_research_gate_c_compute": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl",` +
-		`"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","reason":"r"}`,
-	"deep_research_gate_a_evaluate": `{` + manifestArg + `,"reason":"r"}`,
-	"deep_research_gate_d_evaluate": `{` + handArg + `,"summary_pack_path":"$WORK/hand/summaries/summary-pack.json","summaries_dir":"$WORK/hand/summaries","reason":"r"}`,
-	"deep_research_gate_e_evaluate": `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl","reason":"r"}`,
-	"deep_research_gate_f_evaluate": `{` + handArg + `,"reason":"r"}`,
-	"deep_research_gate_list":       `{` + manifestArg + `}`,
-	"deep_research_gate_e_reports": `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl",` +
-		`"output_dir":"$WORK/hand/reports","reason":"r"}`,
-	"deep_research_synthesis_write": `{` + deskArg + `,"summary_pack_path":"$WORK/desk/summaries/summary-pack.json","citations_path":"$WORK/desk/citations/citations.jsonl",` +
+	"deep_research_gate_c_compute":      `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_a_evaluate":     `{` + manifestArg + `,"reason":"r"}`,
+	"deep_research_gate_d_evaluate":     `{` + handArg + `,"reason":"r"}`,
+	"deep_research_gate_e_evaluate":     `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","reason":"r"}`,
+	"deep_research_gate_f_evaluate":     `{` + handArg + `,"reason":"r"}`,
+	"deep_research_gate_list":           `{` + manifestArg + `}`,
+	"deep_research_synthesis_write": `{` + deskArg + `,"summary_pack_path":"$WORK/desk/summaries/summary-pack.json",` +
 		`"output_path":"$WORK/desk/synthesis/draft-synthesis.md","mode":"fixture","fixture_draft_path":"$WORK/desk/synthesis/final-synthesis.md","reason":"r"}`,
-	"deep_research_review_factory_run": `{` + handArg + `,"draft_path":"$WORK/hand/synthesis/final-synthesis.md","citations_path":"$WORK/hand/citations/citations.jsonl",` +
-		`"review_dir":"$WORK/hand/review","mode":"fixture","fixture_bundle_dir":"$WORK/hand/given","reason":"r"}`,
-	"deep_research_revision_control":       `{` + handArg + `,"gates_path":"$WORK/hand/gates.json","review_bundle_path":"$WORK/hand/review/review-bundle.json","current_iteration":1,"reason":"r"}`,
-	"deep_research_telemetry_append":       `{` + manifestArg + `,"event":{"event_type":"run_status","status":"running"},"reason":"r"}`,
-	"deep_research_run_metrics_write":      `{` + manifestArg + `,"telemetry_path":"$WORK/runs/tides/logs/telemetry.jsonl","reason":"r"}`,
-	"deep_research_tick_ledger_append":     `{` + manifestArg + `,"entry":` + sampleTick + `,"reason":"r"}`,
-	"deep_research_run_step":               `{` + manifestArg + `}`,
-	"deep_research_job_list":               `{` + manifestArg + `}`,
-	"deep_research_job_lease":              `{` + manifestArg + `,"holder":"h","job_id":"wave1.moon"}`,
-	"deep_research_job_submit":             `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer_path":"$WORK/moon.md"}`,
-	"deep_research_job_extend":             `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","lease_seconds":60}`,
-	"deep_research_job_release":            `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`,
-	"deep_research_job_show":               `{` + manifestArg + `,"job_id":"wave1.moon"}`,
-	"deep_research_job_prompt":             `{` + manifestArg + `,"job_id":"wave1.moon"}`,
-	"deep_research_job_answer":             `{` + manifestArg + `,"job_id":"wave1.moon","answer":"` + sampleOutput + `"}`,
-	"deep_research_job_take_back":          `{` + manifestArg + `,"job_id":"wave1.moon","reason":"r"}`,
-	"deep_research_job_retry":              `{` + manifestArg + `,"job_id":"wave1.moon","note":"n"}`,
-	"deep_research_run_replay":             `{` + manifestArg + `}`,
-	"deep_research_grounding_check":        `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
-	"deep_research_pivot_rules":            `{}`,
-	"deep_research_fallback_offer":         `{"manifest_path":"$WORK/stop/manifest.json","gates_path":"$WORK/stop/gates.json","reason":"r"}`,
-	"deep_research_fixture_run_seed":       `{"fixture_dir":"$WORK/hand","run_id":"seeded","root_override":"$WORK/runs/seeds","reason":"r"}`,
-	"deep_research_dry_run_seed":           `{"fixture_dir":"$WORK/hand","run_id":"dry","root_override":"$WORK/runs/seeds","reason":"r"}`,
-	"deep_research_fixture_bundle_capture": `{` + handArg + `,"output_dir":"$WORK/runs/bundles","bundle_id":"b1","reason":"r"}`,
-	"deep_research_fixture_replay":         `{"bundle_root":"$WORK/hand","reason":"r"}`,
-	"deep_research_regression_run":         `{"fixtures_root":"$WORK","bundle_ids":["hand"],"reason":"r"}`,
-	"deep_research_quality_audit":          `{"fixtures_root":"$WORK","bundle_roots":["$WORK/hand"],"output_dir":"$WORK/runs/audit","reason":"r"}`,
+	"deep_research_run_step":        `{` + manifestArg + `}`,
+	"deep_research_job_list":        `{` + manifestArg + `}`,
+	"deep_research_job_lease":       `{` + manifestArg + `,"holder":"h","job_id":"wave1.moon"}`,
+	"deep_research_job_submit":      `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer_path":"$WORK/moon.md"}`,
+	"deep_research_job_extend":      `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","lease_seconds":60}`,
+	"deep_research_job_release":     `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`,
+	"deep_research_job_show":        `{` + manifestArg + `,"job_id":"wave1.moon"}`,
+	"deep_research_job_prompt":      `{` + manifestArg + `,"job_id":"wave1.moon"}`,
+	"deep_research_job_answer":      `{` + manifestArg + `,"job_id":"wave1.moon","answer":"` + sampleOutput + `"}`,
+	"deep_research_job_take_back":   `{` + manifestArg + `,"job_id":"wave1.moon","reason":"r"}`,
+	"deep_research_job_retry":       `{` + manifestArg + `,"job_id":"wave1.moon","note":"n"}`,
+	"deep_research_run_replay":      `{` + manifestArg + `}`,
+	"deep_research_grounding_check": `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
+	"deep_research_pivot_rules":     `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"create_review":          firstReview.args,

@@ -28,19 +28,13 @@ var (
 	// A heading that announces a verdict and then says something else.
 	otherLabel = pattern.New(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
 	listMarks  = pattern.New(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
-	// The fields of our layout that quote a reviewer on one line.
-	quotedField = pattern.New(`^(?:### Issue: |- \*\*(?:Change|Category|File|Description|Recommendation)\*\*:)`)
 )
 
-// looseVerdict is the word that a line states loosely, "" for none. A line that
+// looseVerdict is the word that a rendered line states loosely, "" for none. One that
 // begins with an unchecked box offers a verdict but states none, and so does one
 // that names all of them. An approval in the raw text of an HTML block is not a
 // statement by itself.
-func looseVerdict(line string, inVerdict, inHTML bool) string {
-	if quotedField().MatchString(line) {
-		return ""
-	}
-	text := rendered(listMarks().ReplaceAllString(line, ""))
+func looseVerdict(text string, inVerdict, inHTML bool) string {
 	if strings.HasPrefix(text, "[ ]") || offersAll(text) {
 		return ""
 	}
@@ -68,7 +62,6 @@ func offersAll(text string) bool {
 // otherVerdict is what a heading gives as the verdict when that is not one of
 // the three words, "" otherwise.
 func otherVerdict(title string) string {
-	title = rendered(title)
 	if m := otherLabel().FindStringSubmatch(title); m != nil && !looseLabel().MatchString(title) {
 		return tidegate.Cut(m[1] + m[2])
 	}

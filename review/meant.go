@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // earlierNames are what earlier tools called the keys and values of the model.
@@ -32,5 +32,5 @@ func probablyMeant(word string, candidates []string) string {
 	if name := earlierNames[strings.ToLower(word)]; slices.Contains(candidates, name) {
 		return name
 	}
-	return spelling.Nearest(word, candidates)
+	return codec.Nearest(word, candidates)
 }

@@ -43,7 +43,7 @@ func Read(data []byte) Reading {
 	if p.failed == "" {
 		return Reading{Verdict: payload.Verdict, Complete: true, Payload: payload, Warnings: warned}
 	}
-	verdict, problems := statedVerdict(p.lines)
+	verdict, problems := statedVerdict(text)
 	if strings.HasPrefix(text, verdictHeader) {
 		problems = append(problems, "not the layout of tidegate, so only the verdict is read: "+p.failed)
 	}

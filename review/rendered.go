@@ -5,26 +5,45 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 var (
-	renderedTag  = pattern.New(`<!--.*?-->|^[^<]*-->|</?[A-Za-z][^<>]*>`)
-	renderedLink = pattern.New(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
-	escaped      = pattern.New("\\\\([!-/:-@\\[-`{-~])")
-	emphasis     = strings.NewReplacer("*", "", "`", "", "~", "")
+	// What a browser does not show of a block of HTML, or as code: comments, and
+	// what begins a block that has an end of its own.
+	unshown   = pattern.New(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
+	tags      = pattern.New(`</?[A-Za-z][^<>]*>`)
+	bracketed = pattern.New(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
+	emphasis  = strings.NewReplacer("*", "", "`", "", "~", "")
 )
 
-// rendered is a line as a person sees it on the page: without tags, comments,
-// emphasis and zero-width characters, with the text of a link, with entities,
-// escapes and full-width letters as what they stand for, and one blank for any
-// white space.
-func rendered(line string) string {
-	line = renderedTag().ReplaceAllString(line, "")
-	line = renderedLink().ReplaceAllString(line, "$1")
-	line = html.UnescapeString(escaped().ReplaceAllString(line, "$1"))
-	line = strings.Map(visible, emphasis.Replace(line))
-	return strings.Join(strings.Fields(line), " ")
+// rendered are the lines of a block as a person sees them on the page: without
+// tags, comments, marks of emphasis and zero-width characters, with full-width
+// letters as what they stand for, words in brackets without them, and one blank for
+// any white space.
+func (s *stated) rendered(n *markdown.Node) []string {
+	var text strings.Builder
+	switch n.Kind {
+	case markdown.HTMLBlock:
+		raw := unshown().ReplaceAllStringFunc(s.Raw(n.Block), func(gone string) string { return strings.Repeat("\n", strings.Count(gone, "\n")) })
+		text.WriteString(html.UnescapeString(tags().ReplaceAllString(raw, "")))
+	case markdown.ParagraphBlock, markdown.HeadingBlock:
+		for _, piece := range s.Rendered(n.Block) {
+			if piece.Kind != markdown.HTMLInline {
+				text.Write(piece.Text)
+			}
+		}
+	}
+	lines := strings.Split(text.String(), "\n")
+	for i, line := range lines {
+		if n.Kind != markdown.HeadingBlock {
+			line = listMarks().ReplaceAllString(line, "")
+		}
+		line = bracketed().ReplaceAllString(line, "$1")
+		lines[i] = strings.Join(strings.Fields(strings.Map(visible, emphasis.Replace(line))), " ")
+	}
+	return lines
 }
 
 // visible is the character that stands on the page for r, -1 for none.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
@@ -52,7 +51,7 @@ func checkKeys(path string, args *codec.Value, fields []field, others ...string)
 			names = append(names, f.name)
 		}
 		hint := "; known are " + strings.Join(names, ", ")
-		if near := spelling.Nearest(m.Key, names); near != "" {
+		if near := codec.Nearest(m.Key, names); near != "" {
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
 		name := path + tidegate.Cut(m.Key)

@@ -1,8 +1,8 @@
 package wave
 
 import (
-	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // MaskCredentials writes [REDACTED] over the user names, passwords, tokens and
@@ -11,8 +11,8 @@ import (
 func MaskCredentials(text []byte) []byte {
 	var out []byte
 	at := 0
-	for _, found := range citation.Inspect(text).URLs {
-		masked := secret.Mask(found.Text)
+	for _, found := range claim.Inspect(text).URLs {
+		masked := link.Mask(found.Text)
 		if masked == found.Text || found.Start < at {
 			continue
 		}

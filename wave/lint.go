@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // LintResult is what [Lint] finds in a document.
@@ -107,7 +107,7 @@ func (l *linter) unknown(shape codec.Shape, path string, v *codec.Value) {
 	l.at = ""
 	for _, m := range shape.Unknown(path, v) {
 		hint := "nothing reads it"
-		if near := spelling.Nearest(m.Key, m.Known); near != "" {
+		if near := codec.Nearest(m.Key, m.Known); near != "" {
 			hint += "; did you mean " + near + "?"
 		} else if tables := PerspectivesShape().Tables(m.Key); len(tables) > 0 {
 			hint += " here; it belongs into " + strings.Join(tables, " or ")

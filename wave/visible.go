@@ -10,9 +10,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/secret"
 )
 
 // charactersPerWord is how many characters an output may have for each word that
@@ -64,14 +64,14 @@ type viewer struct {
 	contract Contract
 	text     []byte
 	doc      *markdown.Document
-	required []citation.Span // the text of headings that the contract requires
-	sources  citation.Span   // the Sources section with its heading; empty where there is none
+	required []link.Span // the text of headings that the contract requires
+	sources  link.Span   // the Sources section with its heading; empty where there is none
 	faults   []Fault
 }
 
 // findSections finds the sections that the contract is about.
 func (v *viewer) findSections() {
-	v.sources = citation.Span{Start: len(v.text), End: len(v.text)}
+	v.sources = link.Span{Start: len(v.text), End: len(v.text)}
 	title, found, inside := "", false, false
 	if i := sourcesIndex(v.contract); i >= 0 {
 		title = v.contract.Sections[i]
@@ -83,7 +83,7 @@ func (v *viewer) findSections() {
 		start, end := v.doc.Range(b)
 		text := string(v.text[start:end])
 		if slices.Contains(v.contract.Sections, text) {
-			v.required = append(v.required, citation.Span{Start: start, End: end})
+			v.required = append(v.required, link.Span{Start: start, End: end})
 		}
 		line := bytes.LastIndexAny(v.text[:start], "\r\n") + 1
 		switch {
@@ -97,7 +97,7 @@ func (v *viewer) findSections() {
 
 // isRequired reports whether a place is in the text of a required heading.
 func (v *viewer) isRequired(at int) bool {
-	_, found := slices.BinarySearchFunc(v.required, at, func(s citation.Span, at int) int {
+	_, found := slices.BinarySearchFunc(v.required, at, func(s link.Span, at int) int {
 		switch {
 		case at < s.Start:
 			return 1
@@ -208,15 +208,15 @@ func (v *viewer) overLength(allowed float64) int {
 func (v *viewer) urls() {
 	var shown []place
 	different, over := map[string]bool{}, -1
-	for _, url := range citation.Inspect(v.text).URLs {
-		if masked := secret.Mask(url.Text); masked != url.Text && secret.In(url.Text) {
+	for _, url := range claim.Inspect(v.text).URLs {
+		if masked := link.Mask(url.Text); masked != url.Text && link.ShowsCredentials(url.Text) {
 			shown = append(shown, place{url.Start, markdown.Show(masked)})
 		}
 		if url.Start < v.sources.Start || url.Start >= v.sources.End {
 			continue
 		}
 		for _, each := range splitURLs(url.Text) {
-			if different[citation.URLKey(each)] = true; over < 0 && float64(len(different)) > v.contract.MaxSources {
+			if different[link.Key(each)] = true; over < 0 && float64(len(different)) > v.contract.MaxSources {
 				over = url.Start
 			}
 		}

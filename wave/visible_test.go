@@ -2,6 +2,7 @@ package wave_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,15 +227,20 @@ func TestMaskCredentials(t *testing.T) {
 	}
 }
 
-// TestHostileOutputs: an output costs no more than its length; otherwise this test
-// would not end.
+// TestHostileOutputs: an output costs no more than its length, otherwise this test
+// would not end. The password behind it is found and masked.
 func TestHostileOutputs(t *testing.T) {
 	for _, piece := range []string{
 		"<b>", "<!-- -->", "\u200b", "\u200d", "😀\u200d", "&#8203;", "https://x.org/? ", "https://u@x,", "?token=a&", "# Sources\n", "- https://x.org/1\n", "#\n", "> ", "- ", "\n", "文", "\xff", "[", "`", "//@",
 	} {
-		output := "# Sources\n" + strings.Repeat(piece, 1<<17/len(piece))
-		wave.Visible(plainContract, []byte(output))
-		wave.MaskCredentials([]byte(output))
+		output := "# Sources\n" + strings.Repeat(piece, 1<<17/len(piece)) + "\n\nhttps://ann:hunter2@example.org/\n"
+		checkVisible(t, output)
+		if faults := wave.Visible(plainContract, []byte(output)); !slices.ContainsFunc(faults, func(f wave.Fault) bool { return f.Error.Code == tidegate.CredentialsNotAllowed }) {
+			t.Errorf("after many %q the password is not found: %v", piece, faults)
+		}
+		if strings.Contains(string(wave.MaskCredentials([]byte(output))), "hunter2") {
+			t.Errorf("after many %q the password is not masked", piece)
+		}
 	}
 }
 
@@ -246,18 +252,23 @@ func FuzzVisible(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, output string) {
-		c := wave.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"Sources"}}
-		last, lines := 0, 1+strings.Count(output, "\n")+strings.Count(output, "\r")
-		for _, fault := range wave.Visible(c, []byte(output)) {
-			if fault.Line < max(last, 1) || fault.Line > lines || fault.ChangeNote == "" || fault.Error.Message == "" || tidegate.ClassOf(fault.Error.Code) != tidegate.NotMet {
-				t.Fatalf("%+v after line %d of %d", fault, last, lines)
-			}
-			last = fault.Line
+	f.Fuzz(checkVisible)
+}
+
+// checkVisible checks what must be true of the faults of any output, and of its text
+// without credentials.
+func checkVisible(t *testing.T, output string) {
+	t.Helper()
+	c := wave.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"Sources"}}
+	last, lines := 0, 1+strings.Count(output, "\n")+strings.Count(output, "\r")
+	for _, fault := range wave.Visible(c, []byte(output)) {
+		if fault.Line < max(last, 1) || fault.Line > lines || fault.ChangeNote == "" || fault.Error.Message == "" || tidegate.ClassOf(fault.Error.Code) != tidegate.NotMet {
+			t.Fatalf("%+v after line %d of %d", fault, last, lines)
 		}
-		masked := wave.MaskCredentials([]byte(output))
-		if again := wave.MaskCredentials(masked); string(again) != string(masked) {
-			t.Fatalf("%q becomes %q, and that %q", output, masked, again)
-		}
-	})
+		last = fault.Line
+	}
+	masked := wave.MaskCredentials([]byte(output))
+	if again := wave.MaskCredentials(masked); string(again) != string(masked) {
+		t.Fatalf("%q becomes %q, and that %q", output, masked, again)
+	}
 }

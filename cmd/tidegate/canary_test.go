@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,10 +15,11 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/docs"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/tool"
@@ -81,32 +84,88 @@ func record(t *testing.T, s demo.Sighting) {
 // TestTheCanaryHasAPageForEveryRuleOfSources compares the canary with the table
 // of rules.
 func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
+	tools := func(folder string) []*tool.Tool {
+		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: time.Now}.FetchSources})
+	}
+	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, j := range judgements {
+		got = append(got, j.Rule)
+		if j.Problem != "" || j.Notes == "" {
+			t.Errorf("%s (%s): %s: %s", j.Rule, j.Source.Variant, j.Notes, j.Problem)
+		}
+	}
+	var want []string
+	for _, rule := range source.Rules() {
+		want = append(want, rule.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("judged %v, want %v", got, want)
+	}
+	keepJudgements(t, judgements)
+}
+
+// TestTheCanaryPlantsWhatIsFetched fetches the examples of the planted web and
+// compares them with those that come with the program, or writes them.
+func TestTheCanaryPlantsWhatIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := planted.New()
 		defer web.Close()
-		tools := func(folder string) []*tool.Tool {
-			return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: fetching(web, time.Now)})
+		limits := fetch.DefaultLimits
+		limits.Deadline, limits.MaxBody = 5*time.Second, 1<<20
+		client := fetch.New(fetch.Options{Now: time.Now, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: limits})
+		defer client.Close()
+		var list []demo.Source
+		for _, page := range planted.Examples() {
+			source := demo.Source{URL: page.URL, Title: page.Title, Kind: page.Kind, Variant: page.Variant, Rule: page.Rule}
+			if page.Rule != "malformed" && page.Rule != "credentials" { // those are judged by the URL
+				capture, err := client.Get(t.Context(), page.URL)
+				if err != nil {
+					t.Fatal(err)
+				}
+				source.Fetched = fetched(capture)
+			}
+			list = append(list, source)
 		}
-		judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context())
+		var got bytes.Buffer
+		out := json.NewEncoder(&got)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		if err := out.Encode(list); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join("..", "..", "internal", "face", "demo", "sources.json")
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for _, j := range judgements {
-			got = append(got, j.Rule)
-			if j.Problem != "" || j.Notes == "" {
-				t.Errorf("%s (%s): %s: %s", j.Rule, j.Page.Variant, j.Notes, j.Problem)
-			}
+		if diff := difference(string(want), got.String()); diff != "" {
+			t.Errorf("%s differs; run: go test ./cmd/tidegate -run Fetched -update (-file +fetched):\n%s", file, diff)
 		}
-		var want []string
-		for _, rule := range citation.Rules() {
-			want = append(want, rule.Name)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("judged %v, want %v", got, want)
-		}
-		keepJudgements(t, judgements)
 	})
+}
+
+// fetched is a capture without its times and the date of its answers, and with the
+// beginning of a body that was cut.
+func fetched(c archive.Capture) *demo.Fetched {
+	f := &demo.Fetched{Kind: c.Kind, Address: c.Address, Detail: c.Detail}
+	for _, hop := range c.Hops {
+		a := demo.Answer{URL: hop.URL, Status: hop.Status, Body: string(hop.Body), Truncated: hop.Truncated}
+		a.Header = slices.DeleteFunc(slices.Clone(hop.Header), func(field archive.Field) bool { return field.Name == "Date" })
+		if a.Truncated != "" {
+			a.Body = a.Body[:min(len(a.Body), 16)]
+		}
+		f.Hops = append(f.Hops, a)
+	}
+	return f
 }
 
 // keepJudgements compares judgements with those in docs/reliability.md, or writes
@@ -116,7 +175,7 @@ func keepJudgements(t *testing.T, judgements []demo.Judgement) {
 	var table strings.Builder
 	table.WriteString("| rule | verdict | planted page | notes of the record |\n| --- | --- | --- | --- |\n")
 	for _, j := range judgements {
-		fmt.Fprintf(&table, "| %s | %s | %s: `%s` | %s |\n", j.Rule, j.Status, strings.ReplaceAll(j.Page.Kind, "_", " "), j.Page.Variant, j.Notes)
+		fmt.Fprintf(&table, "| %s | %s | %s: `%s` | %s |\n", j.Rule, j.Status, strings.ReplaceAll(j.Source.Kind, "_", " "), j.Source.Variant, j.Notes)
 	}
 	path := filepath.Join("..", "..", "docs", "reliability.md")
 	current, err := os.ReadFile(path)

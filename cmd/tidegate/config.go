@@ -14,7 +14,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // configPlaces are where the configuration of this program is.
@@ -152,7 +151,7 @@ func (s *settingsShown) only(name string) error {
 	about := config.Find(name)
 	if about == nil || !slices.Contains(names, name) && !strings.HasPrefix(name, "formats.") {
 		meant := ""
-		if near := spelling.Nearest(name, names); near != "" {
+		if near := codec.Nearest(name, names); near != "" {
 			meant = "; did you mean " + near + "?"
 		}
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("key", tidegate.Cut(name)), "there is no key %q%s", tidegate.Cut(name), meant)

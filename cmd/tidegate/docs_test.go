@@ -435,7 +435,7 @@ func TestEveryCommandInTheDocumentsExists(t *testing.T) {
 	}
 }
 
-var word = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
+var shellWord = regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`)
 
 // refuses says why the program has no such command line, "" when it has one.
 func refuses(line string) string {
@@ -474,13 +474,13 @@ var commandTree = sync.OnceValue(func() *lockedTree {
 	return &lockedTree{root: program.Root()}
 })
 
-var link = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
+var linkMark = regexp.MustCompile(`\]\(([^)#\s]+)[^)]*\)`)
 
 // TestEveryLinkInTheDocumentsLeadsSomewhere follows the links to files.
 func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
 	followed := 0
 	for name, text := range documents(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
+		for _, m := range linkMark.FindAllStringSubmatch(text, -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/clients"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -120,7 +120,7 @@ func terminalFindings(t cli.Terminal) []finding {
 // it starts this program.
 func clientFindings(env *catalog.Env) []finding {
 	var list []finding
-	for _, client := range clients.All {
+	for _, client := range mcp.Clients {
 		server, err := serverFor(env, client, nil)
 		if err != nil {
 			return []finding{{"Agent clients", "all", err.Error(), report.Warn}}

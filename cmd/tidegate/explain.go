@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/face/words"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -32,8 +31,8 @@ and rules are listed.`,
 				}
 				return call.Show(demo.Overview(rules), call.Flag("format"))
 			}
-			if word, ok := words.Find(call.Args[0]); ok {
-				return call.Show(word.Report(), call.Flag("format"))
+			if word, ok := findWord(call.Args[0]); ok {
+				return call.Show(word.report(), call.Flag("format"))
 			}
 			rule, err := demo.Find(call.Args[0])
 			if err != nil {
@@ -49,11 +48,11 @@ func personsCommand(tools []*tool.Tool) func(name string) string {
 	return func(name string) string {
 		for _, t := range tools {
 			if t.Name == name && t.Person {
-				words := []string{"tidegate", t.Command.Path}
+				typed := []string{"tidegate", t.Command.Path}
 				for _, o := range t.Command.Operands {
-					words = append(words, o.Name)
+					typed = append(typed, o.Name)
 				}
-				return strings.Join(words, " ")
+				return strings.Join(typed, " ")
 			}
 		}
 		return ""
@@ -67,8 +66,8 @@ func codes() []string {
 	for _, x := range tidegate.Explanations {
 		names = append(names, string(x.Code))
 	}
-	for _, w := range words.List {
-		names = append(names, w.Name)
+	for _, w := range words {
+		names = append(names, w.name)
 	}
 	return names
 }

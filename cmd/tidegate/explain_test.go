@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,7 +17,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/pivot"
 )
 
@@ -48,7 +50,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	}
 	named = append(named, literals(t, "internal/work/step/gateb.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 10)...)
 	named = append(named, literals(t, "internal/work/step/gatec.go", `^[A-Z]+(_[A-Z]+)+$`, 2)...)
-	named = append(named, citation.NoURLsExtracted)
+	named = append(named, source.NoURLsExtracted)
 	named = append(named, literals(t, "internal/rule/synthesis/gated.go", `^[A-Z]+(_[A-Z]+)+$`, 7)...)
 	named = append(named, literals(t, "internal/rule/synthesis/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 4)...)
 	named = append(named, literals(t, "internal/work/step/gatee.go", `^[A-Z]+(_[A-Z]+)+$`, 1)...)
@@ -118,5 +120,27 @@ func TestEveryExplanationIsWhole(t *testing.T) {
 				t.Errorf("%d examples", examples)
 			}
 		})
+	}
+}
+
+// TestWordsDocument compares docs/words.md with the words that explain knows.
+func TestWordsDocument(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Words\n\nWhat tidegate's own words mean, in the order in which a run meets them. `tidegate explain WORD` shows one of them.\n\n| word | meaning | to see it |\n|---|---|---|\n")
+	for _, w := range words {
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", w.name, w.meaning, w.see)
+	}
+	file := filepath.Join("..", "..", "docs", "words.md")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := difference(string(text), b.String()); diff != "" {
+		t.Errorf("%s differs; run: go test ./cmd/tidegate -run WordsDocument -update (-document +program):\n%s", file, diff)
 	}
 }

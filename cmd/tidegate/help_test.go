@@ -46,7 +46,7 @@ func TestEveryExampleInTheHelpIsAccepted(t *testing.T) {
 // commandWords are the words of a command line after the program's name.
 func commandWords(line string) []string {
 	var args []string
-	for _, w := range word.FindAllString(line, -1)[1:] {
+	for _, w := range shellWord.FindAllString(line, -1)[1:] {
 		args = append(args, strings.Trim(w, `"'`))
 	}
 	return args

@@ -15,7 +15,6 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/host"
 	"github.com/tidegate/tidegate/internal/test/full"
 )
 
@@ -108,7 +107,7 @@ type surroundings struct {
 // run runs a command line and returns its exit status.
 func (s surroundings) run(ctx context.Context, args ...string) int {
 	env := &catalog.Env{
-		Now: time.Now, Dir: s.dir, Project: s.dir, Program: "tidegate " + host.Version(),
+		Now: time.Now, Dir: s.dir, Project: s.dir, Program: "tidegate " + cli.Version(),
 		SignKey: s.getenv("TIDEGATE_SIGN_KEY"), AgentSocket: s.getenv("SSH_AUTH_SOCK"),
 		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv,
 	}

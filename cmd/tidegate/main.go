@@ -15,9 +15,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/face/host"
 	"github.com/tidegate/tidegate/internal/face/research"
-	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )
@@ -74,7 +72,7 @@ func interruptible(parent context.Context) (context.Context, context.CancelFunc)
 func atOnce() {
 	restoreKeys()
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		fmt.Fprint(os.Stdout, screen.Restore)
+		fmt.Fprint(os.Stdout, research.RestoreTerminal)
 	}
 	os.Exit(cli.Status(tidegate.Stopped))
 }
@@ -88,7 +86,7 @@ func assemble(env *catalog.Env) *cli.Program {
 		Settings: settings(env),
 		Groups:   groups,
 		Complete: completions(env),
-		Version:  host.Version(),
+		Version:  cli.Version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
@@ -167,7 +165,7 @@ func settings(env *catalog.Env) []cli.Setting {
 
 // environment is that of the process, with what only a person's terminal has.
 func environment() (*catalog.Env, error) {
-	env, err := host.Environment()
+	env, err := catalog.ProcessEnv("tidegate " + cli.Version())
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +174,7 @@ func environment() (*catalog.Env, error) {
 }
 
 func terminal() cli.Terminal {
-	t := host.Terminal()
+	t := cli.StandardTerminal()
 	if t.Input && t.Size != nil {
 		t.Keys = readKeys
 	}

@@ -63,11 +63,11 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 }
 
 func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
-	offered, err := mcpserver.Narrow(tool.ForAgents(tools), offerOf(call))
+	offered, err := mcp.Narrow(tool.ForAgents(tools), offerOf(call))
 	if err != nil {
 		return err
 	}
-	options := mcpserver.Options{
+	options := mcp.Options{
 		Version: call.Version, Instructions: instructions(offered), Log: slog.Default(), Prompts: prompts(env.Config.Review.Test), Resources: schemaResources(),
 	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
@@ -92,7 +92,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		if call.Terminal.Input {
 			fmt.Fprintln(call.Stderr, "waiting for an MCP client on stdin, which is a terminal; `tidegate mcp config` sets a client up, Ctrl-C ends this")
 		}
-		return mcpserver.ServeStdio(ctx, offered, call.Stdin, call.Stdout, options)
+		return mcp.ServeStdio(ctx, offered, call.Stdin, call.Stdout, options)
 	}
 	token, err := bearerToken(call.Flag("token-file"))
 	if err != nil {
@@ -102,12 +102,23 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if call.Log != nil && call.Log.Level() == slog.LevelWarn {
 		call.Log.Set(slog.LevelInfo)
 	}
-	return mcpserver.ServeHTTP(ctx, offered, mcpserver.HTTP{Address: address, Token: token}, options)
+	var exposed error
+	if token == "" {
+		exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", address),
+			"%s can be reached from other machines: give a token with --token-file or TIDEGATE_MCP_TOKEN, or listen on 127.0.0.1", address)
+	}
+	listener, err := cli.Listen(address, exposed)
+	if err != nil {
+		return err
+	}
+	at := listener.Addr().String()
+	options.Log.Info("serving MCP", "address", at, "url", "http://"+at+"/mcp", "tools", len(offered), "token", token != "")
+	return cli.Serve(ctx, listener, mcp.Handler(offered, token, options), mcp.GraceTime, false)
 }
 
 // offerOf is what the flags of a command say about the tools to offer.
-func offerOf(call cli.Invocation) mcpserver.Narrowing {
-	return mcpserver.Narrowing{ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"]}
+func offerOf(call cli.Invocation) mcp.Narrowing {
+	return mcp.Narrowing{ReadOnly: call.Flag("read-only") == "true", Names: call.Flags["tools"], Sets: call.Flags["toolsets"]}
 }
 
 // allowedRoots lists the folders that callers may touch. Clients start servers

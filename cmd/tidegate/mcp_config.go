@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/clients"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -37,7 +36,7 @@ config.toml in $CODEX_HOME or ~/.codex.`,
 tidegate mcp config --client codex --root /srv/research
 tidegate mcp config --client cursor --toolsets review --read-only`,
 		Flags: []cli.Flag{
-			{Name: "client", About: "the client to set up", Enum: clients.Names()},
+			{Name: "client", About: "the client to set up", Enum: mcp.ClientNames()},
 			{Name: "root", About: "the `folder` that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},
 			{Name: "toolsets", About: "offer the tools of these `sets`, as `tidegate mcp` takes them", List: true},
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
@@ -48,16 +47,16 @@ tidegate mcp config --client cursor --toolsets review --read-only`,
 }
 
 func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
-	client, ok := clients.Find(call.Flag("client"))
+	client, ok := mcp.FindClient(call.Flag("client"))
 	if !ok {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(clients.Names(), ", "))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(mcp.ClientNames(), ", "))
 	}
 	server, err := serverFor(env, client, call.Flags["root"])
 	if err != nil {
 		return err
 	}
 	offer := offerOf(call)
-	if _, err := mcpserver.Narrow(tool.ForAgents(tools), offer); err != nil {
+	if _, err := mcp.Narrow(tool.ForAgents(tools), offer); err != nil {
 		return err
 	}
 	if len(offer.Sets) > 0 {
@@ -89,16 +88,16 @@ func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, 
 }
 
 // serverFor is this program as a client must start it.
-func serverFor(env *catalog.Env, client clients.Client, roots []string) (clients.Server, error) {
+func serverFor(env *catalog.Env, client mcp.Client, roots []string) (mcp.Entry, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return clients.Server{}, tidegate.Errorf(tidegate.Internal, nil, "the path of this program is not known: %w", err)
+		return mcp.Entry{}, tidegate.Errorf(tidegate.Internal, nil, "the path of this program is not known: %w", err)
 	}
 	program = nameOnPath(program, os.Getenv("PATH"))
 	if len(roots) == 0 {
 		roots = []string{env.Dir}
 	}
-	server := clients.Server{Name: "tidegate", Command: program, Args: []string{"mcp"}}
+	server := mcp.Entry{Name: "tidegate", Command: program, Args: []string{"mcp"}}
 	for _, root := range roots {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			return server, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
@@ -131,7 +130,7 @@ func nameOnPath(program, path string) string {
 }
 
 // clientFile is where the client keeps its configuration.
-func clientFile(client clients.Client, dir string) (string, error) {
+func clientFile(client mcp.Client, dir string) (string, error) {
 	if home := os.Getenv("CODEX_HOME"); home != "" && client.Name == "codex" {
 		return filepath.Join(home, "config.toml"), nil
 	}
@@ -146,7 +145,7 @@ func clientFile(client clients.Client, dir string) (string, error) {
 // writeEntry adds the server to the client's file and reports whether that
 // changed it. It returns ALREADY_EXISTS_CONFLICT when the file cannot be changed
 // safely, READ_FAILED and WRITE_FAILED.
-func writeEntry(ctx context.Context, client clients.Client, server clients.Server, file, dir string) (bool, error) {
+func writeEntry(ctx context.Context, client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
 	for _, other := range client.OtherForms(dir) {
 		if _, err := os.Lstat(other); err == nil {
 			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", other),

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/face/clients"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 )
 
 // TestMCPDocumentShowsTheBlocksThatAreWritten compares docs/mcp.md with what
 // `tidegate mcp config` prints for each client.
 func TestMCPDocumentShowsTheBlocksThatAreWritten(t *testing.T) {
 	text := documents(t)["docs/mcp.md"]
-	for _, c := range clients.All {
+	for _, c := range mcp.Clients {
 		folder := c.Folder("/home/ann/project", "/home/ann/project")
-		server := clients.Server{Name: "tidegate", Command: "tidegate", Args: []string{"mcp", "--root", folder, "--project", folder}}
+		server := mcp.Entry{Name: "tidegate", Command: "tidegate", Args: []string{"mcp", "--root", folder, "--project", folder}}
 		if !strings.Contains(text, "```text\n"+c.Block(server)+"```\n") || !strings.Contains(text, c.Title) {
 			t.Errorf("docs/mcp.md does not show the block of %s:\n%s", c.Title, c.Block(server))
 		}

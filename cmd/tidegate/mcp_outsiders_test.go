@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -230,7 +231,7 @@ func TestTypeScriptClientCallsEveryTool(t *testing.T) {
 	for _, path := range scripts {
 		for _, transport := range []string{"stdio", "HTTP"} {
 			t.Run(transport+" "+filepath.Base(path), func(t *testing.T) {
-				work := shortFolder(t)
+				work := scratch.Short(t)
 				calls := layOut(t, path, work)
 				want := callAll(t, calls, work)
 				layOut(t, path, work)
@@ -377,15 +378,4 @@ func compact(data []byte) []byte {
 		return nil
 	}
 	return out.Bytes()
-}
-
-// shortFolder is a folder whose path is short enough not to be cut in messages.
-func shortFolder(t *testing.T) string {
-	t.Helper()
-	parent, err := os.MkdirTemp("", "tg")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(parent) })
-	return filepath.Join(parent, "work")
 }

@@ -39,17 +39,17 @@ A judgement that goes against an output is a result, not an error: read "pass", 
 const researchLoop = `To research a question: deep_research_run_init makes a run, whose run_id the other tools take as "run". Then repeat: deep_research_run_step does all that needs no agent and says in waiting_for what comes next. While that is "agents", take an open job with deep_research_job_lease, do exactly what its prompt_md says (or hand it, unchanged, to a sub-agent), and hand the answer in with deep_research_job_submit; where accepted is false, make the changes of each change_note and submit again. "time": call deep_research_run_step again. "person": stop, and tell the person the reason and the command in next. "nothing": the run is over.`
 
 // prompts are the jobs that people start most often.
-func prompts(test string) []mcpserver.Prompt {
+func prompts(test string) []mcp.Prompt {
 	tests := "run or read its tests"
 	if test != "" {
 		tests = fmt.Sprintf("run its tests with the project's command %q", test)
 	}
-	return []mcpserver.Prompt{
+	return []mcp.Prompt{
 		{
 			Name:        "research",
 			Title:       "Research a question",
 			Description: "Take a question to a report with cited sources, job by job, with you and your sub-agents as the agents.",
-			Arguments: []mcpserver.PromptArgument{
+			Arguments: []mcp.PromptArgument{
 				{Name: "question", Description: "the research question", Required: true},
 			},
 			Needs: []string{"deep_research_run_init", "deep_research_run_step", "deep_research_job_lease", "deep_research_job_submit"},
@@ -69,7 +69,7 @@ The prompts are the contract: do not shorten, extend or explain them, and never 
 			Name:        "review_wave",
 			Title:       "Review a wave and retry",
 			Description: "Judge all outputs of a wave by contract and have those that fail written again until all pass.",
-			Arguments: []mcpserver.PromptArgument{
+			Arguments: []mcp.PromptArgument{
 				{Name: "perspectives_path", Description: "absolute path of perspectives.json", Required: true},
 				{Name: "outputs_dir", Description: "absolute path of the folder with one <perspective_id>.md per perspective", Required: true},
 			},
@@ -90,7 +90,7 @@ OUTPUT_NOT_FOUND means that an agent has not written its file yet: let it finish
 			Name:        "decide_pivot",
 			Title:       "Decide the pivot",
 			Description: "Decide by rubric, from the gaps that the first wave states, whether a second wave is needed.",
-			Arguments: []mcpserver.PromptArgument{
+			Arguments: []mcp.PromptArgument{
 				{Name: "manifest_path", Description: "absolute path of the run's manifest.json", Required: true},
 				{Name: "perspectives_path", Description: "absolute path of the run's perspectives.json", Required: true},
 			},
@@ -110,7 +110,7 @@ The rubric decides, not you: do not argue with the result, and do not pass expli
 			Name:        "submit_code_review",
 			Title:       "Submit a code review",
 			Description: "Turn a review of a code change into a REVIEW.md that the workflow can rely on.",
-			Arguments: []mcpserver.PromptArgument{
+			Arguments: []mcp.PromptArgument{
 				{Name: "change_id", Description: "the change, as its folder under agentd/changes is called", Required: true},
 			},
 			Needs: []string{"create_review"},

@@ -26,8 +26,8 @@ const (
 )
 
 // runTemplates are the artifacts of the runs in home, only for reading.
-func runTemplates(home string) []mcpserver.Template {
-	return []mcpserver.Template{
+func runTemplates(home string) []mcp.Template {
+	return []mcp.Template{
 		{
 			URITemplate: runURI + "{run}",
 			Name:        "run",

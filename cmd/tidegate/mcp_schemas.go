@@ -9,10 +9,10 @@ import (
 
 // schemaResources are the schemas of the documents that tools read and write.
 // A client gets the schemas of tool results with each tool.
-func schemaResources() []mcpserver.Resource {
-	var resources []mcpserver.Resource
+func schemaResources() []mcp.Resource {
+	var resources []mcp.Resource
 	for _, s := range documentSchemas() {
-		resources = append(resources, mcpserver.Resource{
+		resources = append(resources, mcp.Resource{
 			URI: schemaURI + s.name, Name: s.name, Description: "JSON Schema: " + s.about, MIMEType: "application/schema+json",
 			Read: func(context.Context) ([]byte, error) { return codec.Marshal(s.print()) },
 		})

@@ -249,6 +249,11 @@ func (p *person) stage(to string) {
 	if err := os.WriteFile(path, data, 0o600); err != nil {
 		p.t.Fatal(err)
 	}
+	for _, name := range []string{"audit.jsonl", "audit.head"} { // a run without a log is taken as found
+		if err := os.Remove(filepath.Join(p.dir, "home/runs/r/logs", name)); err != nil && !os.IsNotExist(err) {
+			p.t.Fatal(err)
+		}
+	}
 }
 
 // TestEverythingThatWouldMeetABlockerExists demands of every remedy that its
@@ -256,7 +261,7 @@ func (p *person) stage(to string) {
 func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t)
-	p.must("tidegate run init q --id r --legacy-gates") // its files can be put there by hand
+	p.must("tidegate run init q --id r")
 	schemas := p.schemas()
 	seen := map[string]bool{}
 	check := func(blockers []blocker) {
@@ -313,13 +318,13 @@ func TestEverythingThatWouldMeetABlockerExists(t *testing.T) {
 		}
 	}
 	p.stage("review")
-	p.must(`tidegate call deep_research_manifest_write --args '{"manifest_path":"` + p.manifest() + `","patch":{"limits":{"max_review_iterations":0}},"reason":"x"}'`)
+	p.must("tidegate run limit r max_review_iterations 0 --reason x")
 	p.put("home/runs/r/review/review-bundle.json", `{"decision":"CHANGES_REQUIRED"}`)
 	check(p.refusal("synthesis"))
 	p.must("tidegate run pause r")
 	check(p.status().WaitingFor)
 	p.must("tidegate run resume r")
-	p.paste(`tidegate call deep_research_retry_record --args '{"manifest_path":"` + p.manifest() + `","gate_id":"A","change_note":"x","reason":"x"}'`)
+	p.paste(`TIDEGATE_NOW=2099-01-01T00:00:00Z tidegate call deep_research_watchdog_check --args '{"manifest_path":"` + p.manifest() + `","reason":"x"}'`)
 	check(p.status().WaitingFor)
 	p.must("tidegate run resume r --accept --reason x")
 	p.must("tidegate run init q --id sound")

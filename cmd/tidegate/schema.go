@@ -8,9 +8,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/pivot"
@@ -36,7 +35,7 @@ func documentSchemas() []schema {
 		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
-		{"citation.v1", "one line of the pool of citations", citation.Shape},
+		{"citation.v1", "one line of the pool of citations", source.Shape},
 		{"summary_pack.v1", "the summaries of a run, for synthesis", synthesis.PackShape},
 		{"kept_review.v1", "what a review of a change was about", change.KeptReviewShape},
 	} {
@@ -84,7 +83,7 @@ are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
 			i := slices.Index(names, name)
 			if i < 0 {
 				hint := "`tidegate schema` lists them"
-				if near := spelling.Nearest(name, names); near != "" {
+				if near := codec.Nearest(name, names); near != "" {
 					hint = "did you mean " + near + "?"
 				}
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)

@@ -26,9 +26,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
@@ -217,9 +218,9 @@ func cid(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cidOf(ts *testscript.TestScript, page string) string {
-	normalized, err := citation.Normalize("http://" + ts.Getenv("SITE") + page)
+	normalized, err := link.Normalize("http://" + ts.Getenv("SITE") + page)
 	ts.Check(err)
-	return citation.CID(normalized)
+	return source.CID(normalized)
 }
 
 // exits runs a command and demands an exact exit status: exits 3 tidegate …

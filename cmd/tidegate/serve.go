@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -16,6 +17,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
+
+// pageGrace is what pages that are being sent have when the server ends.
+const pageGrace = 3 * time.Second
 
 func serveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
@@ -55,10 +59,13 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 				unsigned.SignKey = ""
 				shown.Decisions = catalog.Tools(&unsigned)
 			}
-			return web.Serve(ctx, shown, web.Place{
-				Address: call.Flag("http"), Public: public, Token: web.NewToken(),
-				Ready: func(address string) { fmt.Fprintln(call.Stdout, address) },
-			})
+			listener, err := cli.Listen(call.Flag("http"), nil)
+			if err != nil {
+				return err
+			}
+			token := web.NewToken()
+			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
+			return cli.Serve(ctx, listener, web.Handler(shown, token, public), pageGrace, true)
 		},
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/face/words"
 )
 
 var (
@@ -57,8 +56,8 @@ func TestEveryNameInTheTextsExists(t *testing.T) {
 	for where, text := range textsOfTheSource(t) {
 		check(t, where, text)
 	}
-	for _, w := range words.List {
-		check(t, "explain "+w.Name, "`"+w.See+"`")
+	for _, w := range words {
+		check(t, "explain "+w.name, "`"+w.see+"`")
 	}
 	for _, r := range allRules(t) {
 		var shown bytes.Buffer

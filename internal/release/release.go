@@ -19,7 +19,7 @@ import (
 )
 
 // released is the variable that holds the version of a release.
-const released = "github.com/tidegate/tidegate/internal/face/host.Released"
+const released = "github.com/tidegate/tidegate/internal/face/cli.Released"
 
 // target is a platform of the release.
 type target struct{ os, arch string }

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -148,7 +149,7 @@ func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 	if len(turns) != 2 || turns[0] != 1 || turns[1] != 2 {
 		t.Errorf("the turns were %v", turns)
 	}
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	if has, err := r.Jobs().Of("wave1.figures"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("%v attempts, %v", has.Attempts, err)
 	}
@@ -195,7 +196,7 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 	if out := drive(t, manifest, clock, pool); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	if has, err := r.Jobs().Of("perspectives"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("the attempt was not begun again under its own number: %v, %v", has.Attempts, err)
 	}
@@ -426,7 +427,7 @@ func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 	if out := drive(t, manifest, clock, &crew{agent: obedient}); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	if has, err := r.Jobs().Of("perspectives"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("%v, %v", has.Attempts, err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -142,28 +142,15 @@ func keepPage(keep func([]*archive.Packed) error, url string, status int, body s
 func newRun(t *testing.T, budget map[string]float64) (string, run.Clock) {
 	t.Helper()
 	clock := run.Clock{Now: time.Now}
-	made, err := run.Create(t.Context(), clock, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
 	manifest := filepath.Join(made.Root, run.ManifestFile)
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	for name, value := range budget {
 		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return manifest, clock
-}
-
-func openRun(t *testing.T, manifest string) *run.Run {
-	t.Helper()
-	r, err := run.Open(t.Context(), manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { r.Close() })
-	return r
 }
 
 func noWait(context.Context, time.Duration) {}

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -41,12 +42,12 @@ func homeOptions(agent string) engine.Options {
 // at random moments, and then lets it end.
 func TestKilledHomeLosesNothing(t *testing.T) {
 	t.Parallel()
-	runs := 1
+	count := 1
 	if full.Asked() {
-		runs = 50
+		count = 50
 	}
 	taken := 0
-	for i := range runs {
+	for i := range count {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, uint64(i)))
 			agent := slowAtFirst(t)
@@ -66,7 +67,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
 			account(t, manifest, clock, 4)
-			r := openRun(t, manifest)
+			r := runs.Open(t, manifest)
 			for _, id := range []string{"wave1.figures", "wave1.doubts", "wave1.records"} {
 				if has, err := r.Jobs().Of(id); err != nil || len(has.Attempts) != 2 {
 					t.Errorf("%s has the attempts %v, %v: a kill used a try", id, has.Attempts, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -43,7 +44,7 @@ func withJobs(t testing.TB, clock run.Clock, dir string, jobs int) (manifest str
 // attemptsOf counts the attempts at the jobs of withJobs.
 func attemptsOf(t *testing.T, manifest string, jobs int) (all int) {
 	t.Helper()
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	for i := range jobs {
 		has, err := r.Jobs().Of(run.WaveJob(run.Wave1, fmt.Sprintf("p%04d", i)))
 		if err != nil {
@@ -128,7 +129,7 @@ func TestALeaseThatWaitedForItsAgentLasts(t *testing.T) {
 	}}
 	manifest := withJobs(t, clock, t.TempDir(), jobs)
 	stopAfter(t, manifest, clock, most)
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	takes := []time.Duration{45 * time.Minute, 10 * time.Minute}
 	pool := &crew{agent: func(ctx context.Context, _ driver.Task) (driver.Answer, error) {
 		if len(takes) == 1 {

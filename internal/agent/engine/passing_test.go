@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -31,7 +32,7 @@ func (f *farAway) Do(ctx context.Context, task driver.Task, note func(driver.Eve
 // it does it, and stands once in the record.
 func TestPassingEventsAreShownAndNotKept(t *testing.T) {
 	manifest, clock := newRun(t, map[string]float64{"max_parallel": 1})
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	seen := false
 	pool := &farAway{crew: crew{agent: obedient}, seen: func(task driver.Task) {
 		seen = seen || run.LastTools(r.Folder())[task.Job] == "search_calls"

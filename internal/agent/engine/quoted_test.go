@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
@@ -70,10 +71,7 @@ func hostile(ctx context.Context, task driver.Task, first bool) (driver.Answer, 
 func TestTextOfOthersStandsInQuotations(t *testing.T) {
 	t.Parallel()
 	clock := run.Clock{Now: time.Now}
-	made, err := run.Create(t.Context(), clock, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
 	one := tidegate.D("id", "grid", "title", planted+" of the perspective", "track", "standard", "agent_type", "researcher",
 		"platform_requirements", []tidegate.Details{tidegate.D("name", planted+" of the platform", "reason", "because")},
 		"tool_policy", tidegate.D("primary", []string{}, "secondary", []string{}, "forbidden", []string{planted + " of the policy"}),

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -64,7 +65,7 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 	if out.Status != run.Failed || !strings.Contains(out.Reason, "synthesis.2") {
 		t.Fatalf("%s", shown(out))
 	}
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	attempt, err := r.Folder().Read("jobs/synthesis.2/001/attempt.json")
 	if err != nil || strings.Count(string(attempt), `"UNCHANGED"`) != 2 {
 		t.Errorf("%s, %v", attempt, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -24,7 +25,7 @@ func TestReviewRoundsEnd(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			limit := int64(random.IntN(4))
 			manifest, clock := newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
-			if _, err := openRun(t, manifest).Update(t.Context(), clock, func(u *run.Update) error {
+			if _, err := runs.Open(t, manifest).Update(t.Context(), clock, func(u *run.Update) error {
 				_, err := u.SetLimit("max_review_iterations", limit, "test")
 				return err
 			}); err != nil {
@@ -48,7 +49,7 @@ func TestReviewRoundsEnd(t *testing.T) {
 			if out.Status != run.Completed && out.Status != run.Failed {
 				t.Fatalf("%s", shown(out))
 			}
-			r := openRun(t, manifest)
+			r := runs.Open(t, manifest)
 			rounds := r.Manifest().ReviewRounds()
 			if rounds > limit {
 				t.Errorf("%d rounds, of which %d are allowed", rounds, limit)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -25,10 +26,7 @@ func TestAgentsGetTheServersThatThePolicyNames(t *testing.T) {
 			in.Servers = []string{"tidegate", "unheard-of"}
 		}
 		clock := run.Clock{Now: time.Now}
-		made, err := run.Create(t.Context(), clock, t.TempDir(), in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := runs.CreateAt(t, clock, in)
 		manifest := filepath.Join(made.Root, run.ManifestFile)
 		judged := 0
 		pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {

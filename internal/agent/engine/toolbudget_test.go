@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -77,7 +78,7 @@ func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 			t.Errorf("attempt %d ended as %s with %v, want %+v", i+1, a.Outcome, faults, want)
 		}
 	}
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	sidecar, err := os.ReadFile(filepath.Join(filepath.Dir(manifest), run.Sidecar(r.WaveDir(run.Wave1)+"/figures.md")))
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(sidecar)), ""), `"tool_usage":{"Read":2,"search_calls":12}`) {
 		t.Errorf("the sidecar is %s, %v", sidecar, err)

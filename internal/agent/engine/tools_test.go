@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -20,7 +21,7 @@ type searching struct {
 
 func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error) {
 	s.once.Do(func() { // the planner, who works alone
-		r := openRun(s.t, s.manifest)
+		r := runs.Open(s.t, s.manifest)
 		for _, tt := range []struct {
 			e    driver.Event
 			want string
@@ -45,7 +46,7 @@ func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.E
 func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 	t.Parallel()
 	manifest, clock := newRun(t, nil)
-	r := openRun(t, manifest)
+	r := runs.Open(t, manifest)
 	rested := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.figures" {
 			if tools := run.LastTools(r.Folder()); len(tools) != 0 {

@@ -2,7 +2,6 @@ package job_test
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -11,10 +10,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/stage"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // clock is a clock that tests set.
@@ -40,10 +38,7 @@ func newRun(t *testing.T, limits *run.Limits) (string, *clock, run.Clock) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)}
 	clock := run.Clock{Now: c.Now}
-	made, err := run.Create(t.Context(), clock, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
 	return filepath.Join(made.Root, run.ManifestFile), c, clock
 }
 
@@ -66,17 +61,7 @@ func inWave1(t *testing.T, ids ...string) (string, *clock, run.Clock) {
 	t.Helper()
 	limit := int64(max(len(ids), 6))
 	manifest, set, clock := newRun(t, &run.Limits{MaxWave1Agents: &limit})
-	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
-	dir := filepath.Dir(manifest)
-	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: perspectives(ids...), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	begin(t, manifest, clock, perspectives(ids...))
 	return manifest, set, clock
 }
 
@@ -108,9 +93,5 @@ const good = "## Findings\n\nTugs are electric.\n\n## Gaps\n\n- (P2) Costs.\n\n#
 // read reads a file of a run.
 func read(t *testing.T, manifest, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(filepath.Dir(manifest), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
+	return runs.Read(t, filepath.Join(filepath.Dir(manifest), name))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -26,13 +27,6 @@ func state(t *testing.T, b *job.Board, id string) job.Job {
 		t.Fatal(err)
 	}
 	return j
-}
-
-func wantCode(t *testing.T, err error, code tidegate.Code) {
-	t.Helper()
-	if tidegate.CodeOf(err) != code {
-		t.Errorf("got %v, want %s", err, code)
-	}
 }
 
 // verified fails the test unless the run's log and files agree.
@@ -85,12 +79,12 @@ func TestAnAcceptedAnswerBecomesTheOutput(t *testing.T) {
 		t.Errorf("the lease is still there: %v", err)
 	}
 	_, err = b.Lease(t.Context(), job.LeaseInput{Holder: "other", JobID: "wave1.grid"})
-	wantCode(t, err, tidegate.JobNotOpen)
+	runs.WantCode(t, err, tidegate.JobNotOpen)
 	_, err = submit(t.Context(), b, a.Token, good)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	// Nobody else writes the output of a job that was done.
 	_, err = step.Ingest(t.Context(), clock, step.IngestInput{ManifestPath: manifest, Wave: "wave1", Outputs: []step.Submission{{PerspectiveID: "grid", Markdown: good + "\n"}}})
-	wantCode(t, err, tidegate.JobNotOpen)
+	runs.WantCode(t, err, tidegate.JobNotOpen)
 	verified(t, manifest)
 }
 
@@ -112,7 +106,7 @@ func TestARefusedAnswerCanBeRepairedFourTimes(t *testing.T) {
 		}
 	}
 	_, err := submit(t.Context(), b, a.Token, good)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	j := state(t, b, "wave1.grid")
 	if j.TriesLeft != 3 {
 		t.Errorf("%d tries are left", j.TriesLeft)
@@ -168,7 +162,7 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 		t.Errorf("%+v", j)
 	}
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x", JobID: "wave1.grid"})
-	wantCode(t, err, tidegate.JobNotOpen)
+	runs.WantCode(t, err, tidegate.JobNotOpen)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
 	if j, err := b.Retry(ctx, "wave1.grid", "look at the port's own pages"); err != nil || j.State != job.Open || j.TriesLeft != 4 {
 		t.Errorf("after a retry: %+v, %v", j, err)
@@ -186,9 +180,9 @@ func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 	set.pass(2 * time.Hour)
 	now := lease(t, b, "wave1.grid")
 	_, err := submit(t.Context(), b, late.Token, good)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	_, err = submit(t.Context(), b, late.Token, good+"again")
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	dir := filepath.Dir(manifest)
 	if kept, err := os.ReadFile(filepath.Join(dir, "jobs/wave1.grid/001/late.md")); err != nil || string(kept) != good {
 		t.Errorf("the late answer is %q, %v", kept, err)
@@ -197,9 +191,9 @@ func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 		t.Error("a late answer became the output")
 	}
 	_, err = b.Extend(t.Context(), late.Token, time.Minute)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	_, err = b.Release(t.Context(), late.Token, "")
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	if verdict, err := submit(t.Context(), b, now.Token, good); err != nil || !verdict.Accepted {
 		t.Errorf("%+v, %v", verdict, err)
 	}
@@ -217,7 +211,7 @@ func TestAnAnswerInARunThatDoesNotGoOnIsTaken(t *testing.T) {
 	}
 	b := open(t, clock, manifest)
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "another"})
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 	if verdict, err := submit(t.Context(), b, a.Token, good); err != nil || !verdict.Accepted {
 		t.Errorf("%+v, %v", verdict, err)
 	}
@@ -245,7 +239,7 @@ func TestExtensionsLastADayAtMost(t *testing.T) {
 	}
 	set.pass(2 * time.Hour)
 	_, err := b.Extend(t.Context(), a.Token, time.Hour)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 }
 
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
@@ -366,7 +360,7 @@ func TestBudgetStopsLeasing(t *testing.T) {
 		t.Errorf("an agent that reports too little is charged %v tokens", spent.Tokens)
 	}
 	_, err = b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
-	wantCode(t, err, tidegate.BudgetExhausted)
+	runs.WantCode(t, err, tidegate.BudgetExhausted)
 }
 
 // TestFetchingIsTimeOfTheRun: minutes in which a rule was at work count like those
@@ -438,7 +432,7 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 	}
 	budget(1000, 10)
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
-	wantCode(t, err, tidegate.BudgetExhausted)
+	runs.WantCode(t, err, tidegate.BudgetExhausted)
 	if _, err := codec.Marshal(tidegate.AsError(err).Details); err != nil {
 		t.Error(err)
 	}
@@ -511,10 +505,10 @@ func TestArgumentsOfASubmission(t *testing.T) {
 		}
 	}
 	_, err := submit(t.Context(), b, strings.Replace(a.Token, "wave1.grid", "wave1.none", 1), good)
-	wantCode(t, err, tidegate.JobNotFound)
+	runs.WantCode(t, err, tidegate.JobNotFound)
 	stolen := strings.Repeat("0", 32) + a.Token[32:]
 	_, err = submit(t.Context(), b, stolen, good)
-	wantCode(t, err, tidegate.LeaseLost)
+	runs.WantCode(t, err, tidegate.LeaseLost)
 	if _, err := os.Stat(filepath.Join(filepath.Dir(manifest), "jobs/wave1.grid/001/late.md")); err == nil {
 		t.Error("an answer with a token that nobody was given was kept")
 	}
@@ -536,7 +530,7 @@ func TestNoLeaseOfThePastLivesAgain(t *testing.T) {
 			}
 			second := lease(t, b, "wave1.grid")
 			_, err := submit(t.Context(), b, first.Token, good)
-			wantCode(t, err, tidegate.LeaseLost)
+			runs.WantCode(t, err, tidegate.LeaseLost)
 			if verdict, err := submit(t.Context(), b, second.Token, good); err != nil || !verdict.Accepted {
 				t.Errorf("%+v, %v", verdict, err)
 			}

@@ -39,7 +39,7 @@ func counted(n int, noun string) string {
 
 // sourceList lists sources for a quotation: titles and words of pages were written
 // by others.
-func sourceList(list []source) string {
+func sourceList(list []citable) string {
 	var b strings.Builder
 	for _, s := range list {
 		fmt.Fprintf(&b, "- %s: ", s.ID)

@@ -10,14 +10,15 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/pattern"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// source is a source that answers may cite, as prompts name it.
-type source struct {
+// citable is a source that answers may cite, as prompts name it.
+type citable struct {
 	ID     string // short: models cannot copy 64 hex digits
 	CID    string
 	Title  string
@@ -28,8 +29,8 @@ type source struct {
 
 // sources are the sources of a run.
 type sources struct {
-	list   []source // in byte order of their cids
-	name   string   // of the file that they were read from
+	list   []citable // in byte order of their cids
+	name   string    // of the file that they were read from
 	digest string
 }
 
@@ -45,18 +46,18 @@ func (b *Board) sources() (*sources, error) {
 		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", b.run.Path(s.name)))
 	}
 	s.digest = codec.DigestBytes(data)
-	records, err := citation.ParseRecords(b.run.Path(s.name), data)
+	records, err := source.ParseRecords(b.run.Path(s.name), data)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(records, func(a, b citation.Record) int { return strings.Compare(a.CID, b.CID) })
+	slices.SortFunc(records, func(a, b source.Record) int { return strings.Compare(a.CID, b.CID) })
 	quotes, err := b.quotations()
 	if err != nil {
 		return nil, err
 	}
 	for i := range records {
 		if r := &records[i]; r.Usable() {
-			s.list = append(s.list, source{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID]})
+			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID]})
 		}
 	}
 	b.cited = s
@@ -100,8 +101,8 @@ func (s *sources) table() map[string]string {
 }
 
 // among are the sources whose cids are listed.
-func (s *sources) among(cids map[string]bool) []source {
-	var out []source
+func (s *sources) among(cids map[string]bool) []citable {
+	var out []citable
 	for _, each := range s.list {
 		if cids[each.CID] {
 			out = append(out, each)
@@ -164,11 +165,11 @@ func (b *Board) quotations() (map[string][]string, error) {
 	found := map[string][]string{}
 	err := b.eachOutput(func(_ output, text []byte) {
 		for said, url := range quoted(text) {
-			normalized, err := citation.Normalize(strings.TrimRight(string(url), ".,;:"))
+			normalized, err := link.Normalize(strings.TrimRight(string(url), ".,;:"))
 			if err != nil {
 				continue
 			}
-			cid := citation.CID(normalized)
+			cid := source.CID(normalized)
 			if words := oneLine(string(said)); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
 				found[cid] = append(found[cid], words)
 			}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -74,7 +75,7 @@ func summaryPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	filled, err := fill("summary.md", struct {
 		about
 		Output        string
-		Sources       []source
+		Sources       []citable
 		Cap, Citation int
 		Example       string
 	}{said, string(text), usable, limit, citationBytes, summaryExample(usable, limit)})
@@ -83,7 +84,7 @@ func summaryPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 
 // summarized is the output that a job summarizes, and the sources of it that can
 // be cited: none where there is no room for a citation.
-func (b *Board) summarized(j *Job, limit int) ([]byte, []source, error) {
+func (b *Board) summarized(j *Job, limit int) ([]byte, []citable, error) {
 	text, err := b.run.Folder().Read(b.run.Output(j.wave, j.perspective))
 	if err != nil {
 		return nil, nil, err
@@ -92,12 +93,12 @@ func (b *Board) summarized(j *Job, limit int) ([]byte, []source, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []citation.Found
-	for _, c := range citation.Extract(text) {
-		found = append(found, citation.Found{Cited: c})
+	var found []source.Found
+	for _, c := range source.Extract(text) {
+		found = append(found, source.Found{Cited: c})
 	}
 	cids := map[string]bool{}
-	for _, s := range citation.Sources(found) {
+	for _, s := range source.Sources(found) {
 		cids[s.CID] = true
 	}
 	if limit < citationBytes {
@@ -107,7 +108,7 @@ func (b *Board) summarized(j *Job, limit int) ([]byte, []source, error) {
 }
 
 // summaryExample is a summary that passes, within the bytes that are allowed.
-func summaryExample(usable []source, limit int) string {
+func summaryExample(usable []citable, limit int) string {
 	text := "- Most harbours of this size have tried it."
 	if len(usable) > 0 {
 		text = "- Most harbours of this size have tried it. [@" + usable[0].ID + "]"
@@ -134,7 +135,7 @@ func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 		return judgement{}, err
 	}
 	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{all.name: all.digest}}
-	text := citation.Inspect([]byte(judged.text))
+	text := claim.Inspect([]byte(judged.text))
 	judged.faults = append(judged.faults, hygiene(text, all)...)
 	for _, line := range markdown.HiddenLines([]byte(judged.text)) {
 		judged.faults = append(judged.faults, fault(string(tidegate.InvisibleText), fmt.Sprintf("line %d has a character that a reader cannot see", line), line,
@@ -157,7 +158,7 @@ func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 }
 
 // hygiene finds the URLs and the unknown citations of a text.
-func hygiene(text citation.Inspection, all *sources) []Fault {
+func hygiene(text claim.Inspection, all *sources) []Fault {
 	var faults []Fault
 	for _, url := range text.URLs {
 		faults = append(faults, fault(string(tidegate.RawURLNotAllowed), fmt.Sprintf("line %d has a raw URL: %s", url.Line, tidegate.Cut(url.Text)), url.Line,
@@ -173,7 +174,7 @@ func hygiene(text citation.Inspection, all *sources) []Fault {
 }
 
 // cites reports whether a reader sees a citation of one of the sources.
-func cites(text citation.Inspection, of []source) bool {
+func cites(text claim.Inspection, of []citable) bool {
 	for _, m := range text.Mentions {
 		for _, s := range of {
 			if m.Visible && m.CID == s.CID {
@@ -185,20 +186,20 @@ func cites(text citation.Inspection, of []source) bool {
 }
 
 // ungrounded are the warnings about what is not on the pages that are cited.
-func ungrounded(g citation.Grounding) []Fault {
+func ungrounded(g claim.Grounding) []Fault {
 	var out []Fault
-	for _, claim := range g.Claims {
-		if claim.Verdict == citation.Unchecked {
+	for _, c := range g.Claims {
+		if c.Verdict == claim.Unchecked {
 			continue
 		}
-		for _, q := range claim.Quotations {
+		for _, q := range c.Quotations {
 			if !q.Found {
-				out = append(out, fault(string(tidegate.QuotationNotFound), fmt.Sprintf("the quotation %q is not on the page that is cited", tidegate.Cut(q.Text)), claim.Line, "Quote the exact words of the page."))
+				out = append(out, fault(string(tidegate.QuotationNotFound), fmt.Sprintf("the quotation %q is not on the page that is cited", tidegate.Cut(q.Text)), c.Line, "Quote the exact words of the page."))
 			}
 		}
-		for _, n := range claim.Numbers {
+		for _, n := range c.Numbers {
 			if !n.Found {
-				out = append(out, fault(string(tidegate.NumberNotFound), fmt.Sprintf("the number %s is not on the page that is cited", tidegate.Cut(n.Text)), claim.Line, "Use the number that the page has, or cite the page that has this one."))
+				out = append(out, fault(string(tidegate.NumberNotFound), fmt.Sprintf("the number %s is not on the page that is cited", tidegate.Cut(n.Text)), c.Line, "Use the number that the page has, or cite the page that has this one."))
 			}
 		}
 	}

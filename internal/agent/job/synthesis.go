@@ -94,7 +94,7 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	data := struct {
 		about
 		Summaries  []summarized
-		Sources    []source
+		Sources    []citable
 		Sections   []string
 		Reserved   []string
 		Required   bool
@@ -111,7 +111,7 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 }
 
 // synthesisExample is a report that passes.
-func synthesisExample(list []source) string {
+func synthesisExample(list []citable) string {
 	cited := ""
 	if len(list) > 0 {
 		cited = " [@" + list[0].ID + "]"

@@ -12,9 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -81,12 +82,12 @@ func (f forger) record(lines [][]byte) {
 	prev := "sha256:" + strings.Repeat("0", 64)
 	for i := 0; i < len(lines); i++ {
 		of := func(line []byte) string {
-			e := parse(f.t, line)
+			e := runs.Parse(f.t, line)
 			return e.Get("ts").Str() + e.Get("state").Str()
 		}
 		end := i
 		for end < len(lines) && of(lines[end]) == of(lines[i]) {
-			e := parse(f.t, lines[end])
+			e := runs.Parse(f.t, lines[end])
 			for key, name := range map[string]string{"manifest_digest": run.ManifestFile, "gates_digest": "gates.json", "policy_digest": run.PolicyFile, "scope_digest": run.ScopeFile} {
 				if digest := e.Get(key).Str(); digest != "" {
 					digests[name] = digest
@@ -103,7 +104,7 @@ func (f forger) record(lines [][]byte) {
 		}
 		state := codec.Digest(codec.Of(digests))
 		for ; i < end; i++ {
-			e := parse(f.t, lines[i]).Clone()
+			e := runs.Parse(f.t, lines[i]).Clone()
 			if e.Get("state") != nil {
 				e.Set("state", codec.Of(state))
 			}
@@ -121,15 +122,6 @@ func (f forger) record(lines [][]byte) {
 	}
 	f.write(run.AuditFile, log.Bytes())
 	f.write(run.HeadFile, fmt.Appendf(nil, `{"lines":%d,"digest":%q,"size":%d}`+"\n", len(lines), prev, log.Len()))
-}
-
-func parse(t *testing.T, line []byte) *codec.Value {
-	t.Helper()
-	v, err := codec.Parse(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
 }
 
 // TestForgedRecordHoldsTogether shows that the forger of the tests below does its
@@ -225,7 +217,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 	}
 	var fields []field
 	for i, line := range (forger{t, golden(t, t.TempDir(), kind)}).lines() {
-		e := parse(t, line)
+		e := runs.Parse(t, line)
 		for _, m := range e.Members() {
 			if comparedField(e, m.Key) {
 				fields = append(fields, field{i, m.Key})
@@ -242,7 +234,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 			root := golden(t, t.TempDir(), kind)
 			f := forger{t, root}
 			lines := f.lines()
-			e := parse(t, lines[at.line]).Clone()
+			e := runs.Parse(t, lines[at.line]).Clone()
 			var value any
 			if err := json.Unmarshal([]byte(shownLine(t, e.Get(at.key))), &value); err != nil {
 				t.Fatal(err)

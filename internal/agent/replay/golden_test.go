@@ -18,13 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
-	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -385,11 +384,4 @@ func differences(r replay.Result) string {
 		}
 	}
 	return strings.Join(out, "\n")
-}
-
-func wantCode(t *testing.T, err error, code tidegate.Code) {
-	t.Helper()
-	if got := tidegate.CodeOf(err); got != code {
-		t.Errorf("got %s, want %q: %v", got, code, err)
-	}
 }

@@ -8,8 +8,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -31,7 +32,7 @@ func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 				ctx := tidegate.WithActor(t.Context(), tidegate.Agent)
 				clock := run.Clock{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, n, time.UTC) }}
 				_, err := stage.ManifestWrite(ctx, clock, stage.ManifestWriteInput{ManifestPath: filepath.Join(dir, k.name, run.ManifestFile),
-					Patch: parse(t, []byte(patches[n%len(patches)])), Reason: "note"})
+					Patch: runs.Parse(t, []byte(patches[n%len(patches)])), Reason: "note"})
 				if err != nil {
 					t.Error(err)
 				}

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"golang.org/x/crypto/ssh"
 )
@@ -102,7 +103,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	}
 	_, others := signingKey(t)
 	_, err = unseal(t, data, others)
-	wantCode(t, err, tidegate.Tampered)
+	runs.WantCode(t, err, tidegate.Tampered)
 }
 
 // TestASealShowsARunThatDoesNotHold: a signer may seal a run whose files were
@@ -126,7 +127,7 @@ func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	t.Parallel()
 	key, _ := signingKey(t)
 	_, err := replay.Seal(t.Context(), pinned, open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
 // TestAnotherVersionIsNamed: what differs is then a finding and not a failure.
@@ -135,8 +136,8 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 	root := golden(t, t.TempDir(), "no-second-wave")
 	f := forger{t, root}
 	lines := f.lines()
-	first := parse(t, lines[0]).Clone()
-	first.Set("program", parse(t, []byte(`"tidegate v0.1.0"`)))
+	first := runs.Parse(t, lines[0]).Clone()
+	first.Set("program", runs.Parse(t, []byte(`"tidegate v0.1.0"`)))
 	lines[0] = []byte(shownLine(t, first))
 	f.record(lines)
 	f.file("summaries/summary-pack.json", altered)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // MaxBlock is the size of the largest block of a record, in bytes: what was
@@ -36,8 +36,8 @@ func (p *Packed) Capture() Capture { return p.capture }
 // Pack makes records from a capture. It returns INVALID_ARGS for a URL that is
 // not UTF-8 or carries credentials, and for a body that no record can hold.
 func Pack(c Capture) (*Packed, error) {
-	if secret.In(c.URL) {
-		masked := secret.Mask(c.URL)
+	if link.ShowsCredentials(c.URL) {
+		masked := link.Mask(c.URL)
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", masked), "a URL with credentials cannot be kept: %s", masked)
 	}
 	if !utf8.ValidString(c.URL) {

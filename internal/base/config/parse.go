@@ -8,10 +8,9 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/pattern"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 )
 
 // namedDrivers need no command and no address.
@@ -180,7 +179,7 @@ func absolute(dir, path string) string {
 
 // meant is what a word probably stands for, as the end of a sentence.
 func meant(word string, names []string) string {
-	if name := spelling.Nearest(word, names); name != "" {
+	if name := codec.Nearest(word, names); name != "" {
 		return "; did you mean " + name + "?"
 	}
 	return ""

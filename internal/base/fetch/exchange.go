@@ -16,7 +16,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // UserAgent is what we call ourselves.
@@ -33,7 +33,7 @@ const (
 // sends us.
 func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, location string, _ *fault) {
 	c := f.client
-	hop = &archive.Hop{URL: secret.Mask(t.url.String()), Time: c.options.Now()}
+	hop = &archive.Hop{URL: link.Mask(t.url.String()), Time: c.options.Now()}
 	seen := &sight{}
 	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, seen.trace()), http.MethodGet, t.url.String(), nil)
 	if err != nil {
@@ -184,7 +184,7 @@ func withoutSecret(name, value string) string {
 	}
 	switch name {
 	case "location", "content-location", "refresh", "link":
-		return secret.Mask(value)
+		return link.Mask(value)
 	}
 	return value
 }

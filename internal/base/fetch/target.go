@@ -9,10 +9,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna"
-
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"golang.org/x/net/idna"
 )
 
 // MaxURL is the length of the longest URL that is fetched, in bytes.
@@ -31,7 +30,7 @@ func (t *target) address() string { return net.JoinHostPort(t.host, t.port) }
 // Fetchable reports whether a URL may be asked for and its fetch may be kept.
 // One that is too long, is not text, or carries credentials may not.
 func Fetchable(rawURL string) bool {
-	return !secret.In(rawURL) && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
+	return !link.ShowsCredentials(rawURL) && len(rawURL) <= MaxURL && utf8.ValidString(rawURL)
 }
 
 // parseTarget reads a URL. A fault says why it cannot be asked.

@@ -12,7 +12,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/spelling"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -67,7 +66,7 @@ it says what each takes and answers.`,
 
 func unknownTool(name string, names []string) error {
 	hint := "`tidegate tools` lists them"
-	near := spelling.Nearest(name, names)
+	near := codec.Nearest(name, names)
 	if ends := func(n string) bool { return strings.HasSuffix(n, "_"+name) }; near == "" && slices.ContainsFunc(names, ends) {
 		near = names[slices.IndexFunc(names, ends)]
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // noSuchCommand refuses a word where a group expects one of its commands.
@@ -40,7 +40,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 // meant says which of the names a word probably stands for, or where they are
 // listed. Two swapped letters are one slip, however short the word.
 func meant(word, mark string, names []string, cmd *cobra.Command) string {
-	near := spelling.Nearest(word, names)
+	near := codec.Nearest(word, names)
 	for i := 0; i+1 < len(word) && near == ""; i++ {
 		swapped := word[:i] + word[i+1:i+2] + word[i:i+1] + word[i+2:]
 		if slices.Contains(names, swapped) {

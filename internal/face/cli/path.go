@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // absolute is the path that a person typed, made absolute.
@@ -82,7 +82,7 @@ func (p *Program) lookAround(e *tidegate.Error) string {
 			for _, entry := range entries {
 				names = append(names, entry.Name())
 			}
-			if like := spelling.Nearest(name, names); like != "" {
+			if like := codec.Nearest(name, names); like != "" {
 				return folder + " has no " + name + "; did you mean " + like + "?"
 			}
 			return "Check the path: " + folder + " has no " + name + "."

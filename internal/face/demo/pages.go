@@ -10,8 +10,7 @@ import (
 	warc "github.com/tidegate/tidegate/internal/base/archive"
 )
 
-// Pages answers the fetches of the story from the sample data, and opens no
-// connection. A section of data/pages.txtar is one URL. "page" has a title and
+// Pages answers fetches from the embedded data, and opens no connection. A section of data/pages.txtar is one URL. "page" has a title and
 // then a paragraph per line; "missing" has the same for a page that a site shows with
 // status 200 in place of another; "paywalled" has the same for a page that costs
 // money; "moved" has the URL that it leads to.
@@ -19,7 +18,7 @@ type Pages struct {
 	Now func() time.Time
 }
 
-// Fetch hands over what the sample data has for each URL. For a URL that it lacks,
+// Fetch hands over what the pages of the story have for each URL. For a URL that it lacks,
 // the name does not exist. It returns INTERNAL for incomplete sample data, and the
 // error of keep.
 func (p Pages) Fetch(_ context.Context, urls []string, keep func([]*warc.Packed) error) error {
@@ -31,9 +30,15 @@ func (p Pages) Fetch(_ context.Context, urls []string, keep func([]*warc.Packed)
 	for _, s := range parseArchive(string(data)).sections {
 		pages[s.name] = s
 	}
+	return p.keep(urls, keep, func(url string) warc.Capture { return p.capture(pages, url) })
+}
+
+// keep hands over the capture of each URL.
+func (p Pages) keep(urls []string, keep func([]*warc.Packed) error, capture func(url string) warc.Capture) error {
 	batch := make([]*warc.Packed, len(urls))
 	for i, url := range urls {
-		if batch[i], err = warc.Pack(p.capture(pages, url)); err != nil {
+		var err error
+		if batch[i], err = warc.Pack(capture(url)); err != nil {
 			return err
 		}
 	}

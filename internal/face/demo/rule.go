@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Rule is a rule for outputs, documents, runs or reviews: an error code, or a rule
@@ -118,7 +118,7 @@ func Find(id string) (Rule, error) {
 		ids[i] = r.ID
 	}
 	hint := "`tidegate explain` lists them"
-	if near := spelling.Nearest(id, ids); near != "" {
+	if near := codec.Nearest(id, ids); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
 	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("rule", tidegate.Cut(id)), "there is no code or rule %q; %s", tidegate.Cut(id), hint)

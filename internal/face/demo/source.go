@@ -2,23 +2,86 @@ package demo
 
 import (
 	"context"
+	_ "embed" // the planted sources
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate"
+	warc "github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Judgement is how the example page of one rule for sources was judged.
+// Source is a page that one rule for sources must find, with what a fetch of it
+// brought. sources.json has one for every rule that judges what was fetched.
+type Source struct {
+	URL     string
+	Title   string // that the agent gave it
+	Kind    string // of its fault
+	Variant string // what is special about it
+	Rule    string
+	Fetched *Fetched `json:",omitempty"` // nil for what is never fetched
+}
+
+// Fetched is a capture without what differs from one fetch to the next.
+type Fetched struct {
+	Kind    warc.Kind
+	Address string   `json:",omitempty"`
+	Detail  string   `json:",omitempty"`
+	Hops    []Answer `json:",omitempty"`
+}
+
+// Answer is what came for one request.
+type Answer struct {
+	URL       string
+	Status    int
+	Header    []warc.Field `json:",omitempty"`
+	Body      string       `json:",omitempty"`
+	Truncated string       `json:",omitempty"`
+}
+
+//go:embed sources.json
+var sourcesJSON []byte
+
+// sources are the embedded ones.
+func sources() (list []Source, err error) {
+	if err := json.Unmarshal(sourcesJSON, &list); err != nil {
+		return nil, tidegate.Errorf(tidegate.Internal, nil, "the planted sources cannot be read: %w", err)
+	}
+	return list, nil
+}
+
+// FetchSources hands over what was fetched of the planted sources, and opens no
+// connection. For any other URL, the name does not exist.
+func (p Pages) FetchSources(_ context.Context, urls []string, keep func([]*warc.Packed) error) error {
+	list, err := sources()
+	if err != nil {
+		return err
+	}
+	return p.keep(urls, keep, func(url string) warc.Capture {
+		at := slices.IndexFunc(list, func(s Source) bool { return s.URL == url && s.Fetched != nil })
+		if at < 0 {
+			return warc.Capture{URL: url, Kind: warc.NoSuchName, Time: p.Now(), Detail: "the canary has no such page"}
+		}
+		f := list[at].Fetched
+		c := warc.Capture{URL: url, Kind: f.Kind, Time: p.Now(), Address: f.Address, Detail: f.Detail}
+		for _, a := range f.Hops {
+			c.Hops = append(c.Hops, warc.Hop{URL: a.URL, Time: p.Now(), Status: a.Status, Header: a.Header, Body: []byte(a.Body), Truncated: a.Truncated})
+		}
+		return c
+	})
+}
+
+// Judgement is how the page of one rule for sources was judged.
 type Judgement struct {
 	Rule    string
 	Status  string // that the rule gives
-	Page    planted.Page
+	Source  Source
 	Notes   string // of the record
 	Problem string // "" where the page was found by its rule
 }
@@ -28,10 +91,11 @@ type Judgement struct {
 const (
 	notChecked = "not-checked"
 	judgeTool  = "deep_research_citations_validate"
+	valid      = "valid"
 )
 
 // Sources cites an example page of every rule for sources in a run, and has the
-// tools fetch and judge them. The tools must reach the planted web. Every page must
+// tools fetch and judge them. The tools must fetch by [Pages.FetchSources]. Every page must
 // be found by its rule, and, before anything is fetched, by the rule for sources that
 // were not fetched.
 func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
@@ -43,9 +107,12 @@ func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	trial := sourceTrial{ctx: ctx, tools: c.Tools(folder), folder: folder}
 	rules := trial.call("deep_research_citations_rules", `{}`).Get("rules").Elems()
 	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary"}`)
-	examples := planted.Examples()
-	for _, page := range examples {
-		trial.cite(page)
+	examples, err := sources()
+	if err != nil {
+		return nil, err
+	}
+	for _, source := range examples {
+		trial.cite(source)
 	}
 	before := trial.judge(`, "online_dry_run": true`)
 	after := trial.judge("")
@@ -56,10 +123,10 @@ func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	for i, rule := range rules {
 		j := Judgement{Rule: rule.Get("name").Str(), Status: rule.Get("status").Str()}
 		if j.Rule == notChecked {
-			j.Page = examples[slices.IndexFunc(examples, func(p planted.Page) bool { return p.Kind == planted.Honest })]
-			j.compare(before[j.Page.Rule])
-		} else if at := slices.IndexFunc(examples, func(p planted.Page) bool { return p.Rule == j.Rule }); at >= 0 {
-			j.Page = examples[at]
+			j.Source = examples[slices.IndexFunc(examples, func(s Source) bool { return s.Rule == valid })]
+			j.compare(before[valid])
+		} else if at := slices.IndexFunc(examples, func(s Source) bool { return s.Rule == j.Rule }); at >= 0 {
+			j.Source = examples[at]
 			j.compare(after[j.Rule])
 		} else {
 			j.Problem = "no page is planted for it"
@@ -103,12 +170,12 @@ func (s *sourceTrial) call(name, args string) *codec.Value {
 	return value
 }
 
-// cite writes an output that names a page as a source. The output has the name of
-// the page's rule.
-func (s *sourceTrial) cite(page planted.Page) {
+// cite writes an output that names a source. The output has the name of the source's
+// rule.
+func (s *sourceTrial) cite(source Source) {
 	if s.err == nil {
-		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(page.Title), page.URL)
-		s.err = section{verb: "file", name: filepath.Join("runs", "canary", "wave-1", page.Rule+".md"), data: output}.change(s.folder)
+		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(source.Title), source.URL)
+		s.err = section{verb: "file", name: filepath.Join("runs", "canary", "wave-1", source.Rule+".md"), data: output}.change(s.folder)
 	}
 }
 
@@ -136,7 +203,7 @@ func addSources(r *report.Report, all []Judgement) (missed int) {
 			c.Findings = []report.Finding{{Rule: j.Rule, Message: j.Problem}}
 		}
 		r.AddCase(c)
-		table.Row(c.Status, j.Rule, j.Status, strings.ReplaceAll(j.Page.Kind, "_", " ")+": "+j.Page.Variant, j.Notes, j.Problem)
+		table.Row(c.Status, j.Rule, j.Status, strings.ReplaceAll(j.Source.Kind, "_", " ")+": "+j.Source.Variant, j.Notes, j.Problem)
 	}
 	r.Add(report.Heading("Rules for sources"), table)
 	return missed

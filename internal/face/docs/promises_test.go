@@ -15,62 +15,45 @@ import (
 // they name their tests and figures in the text.
 var references = []string{"decisions.md", "errors.md", "layout.md", "performance.md", "promises.md", "reliability.md", "tools.md", "words.md"}
 
-// TestEveryPromiseNamesItsTest reads docs/promises.md: the words of each row stand in
-// their document, the tests that it names exist in their packages, and every section
-// of every guide has a row or is said to promise nothing.
+// TestEveryPromiseNamesItsTest reads docs/promises.md: every document that promises
+// something has a table, and the tests that a promise names exist.
 func TestEveryPromiseNamesItsTest(t *testing.T) {
 	t.Parallel()
-	promises, tests := sections(read(t, "docs/promises.md")), declared(t)
-	rows := 0
+	tables, tests := promises(read(t, "docs/promises.md")), declared(t)
 	for _, name := range guides(t) {
-		listed, ok := promises[name]
-		if !ok {
-			t.Errorf("docs/promises.md has no section %s", name)
-			continue
+		if len(tables[name]) == 0 {
+			t.Errorf("docs/promises.md has no promise of %s", name)
 		}
-		quoted := map[string]bool{}
-		parts := sections(read(t, name))
-		for heading := range parts {
-			quoted[heading] = heading == ""
+	}
+	for name, table := range tables {
+		if !slices.Contains(guides(t), name) {
+			t.Errorf("docs/promises.md has a table for %s, which is no such document", name)
 		}
-		for line := range strings.Lines(listed) {
-			if list, ok := strings.CutPrefix(line, "Promises nothing: "); ok {
-				for heading := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(list), "."), ", ") {
-					if done, ok := quoted[heading]; !ok || done {
-						t.Errorf("%s has no section %q, or it promises something", name, heading)
-					}
-					quoted[heading] = true
-				}
-			}
-			cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-			if !strings.HasPrefix(line, "| ") || len(cells) != 2 || cells[0] == "it says" {
-				continue
-			}
-			rows++
-			found := false
-			for heading, text := range parts {
-				if strings.Contains(plain(text), plain(cells[0])) {
-					found, quoted[heading] = true, true
-				}
-			}
-			if !found {
-				t.Errorf("%s does not say %q", name, cells[0])
-			}
-			for test := range strings.SplitSeq(cells[1], ", ") {
+		for promise, named := range table {
+			for test := range strings.SplitSeq(named, ", ") {
 				if !tests[strings.Trim(test, "`")] {
-					t.Errorf("%s: %q names %s, which does not exist", name, cells[0], test)
+					t.Errorf("%s: %q names %s, which does not exist", name, promise, test)
 				}
 			}
 		}
-		for heading, done := range quoted {
-			if !done {
-				t.Errorf("docs/promises.md has nothing of section %q of %s", heading, name)
-			}
+	}
+}
+
+// promises are the tests of each promise, by document.
+func promises(text string) map[string]map[string]string {
+	tables := map[string]map[string]string{}
+	document := ""
+	for line := range strings.Lines(text) {
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			document = strings.TrimSpace(name)
+			tables[document] = map[string]string{}
+		}
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		if strings.HasPrefix(line, "| ") && len(cells) == 2 && cells[0] != "promise" {
+			tables[document][cells[0]] = strings.TrimPrefix(tables[document][cells[0]]+", "+cells[1], ", ")
 		}
 	}
-	if rows < 150 {
-		t.Errorf("only %d promises are listed", rows)
-	}
+	return tables
 }
 
 // TestPromisesAreHeldToTheirForm shows that the test above can fail.
@@ -85,9 +68,9 @@ func TestPromisesAreHeldToTheirForm(t *testing.T) {
 			t.Errorf("%q exists: %v", test, !there)
 		}
 	}
-	parts := sections("intro\n## One\ntext\n```\n## not a heading\n```\n## Two\nmore\n")
-	if len(parts) != 3 || !strings.Contains(parts["One"], "not a heading") || plain(parts["Two"]) != "more" {
-		t.Errorf("the sections are %q", parts)
+	tables := promises("## a.md\n\n| promise | shown by |\n|---|---|\n| It holds | `TestGuards`, `TestNone` |\n\n## b.md\n")
+	if len(tables) != 2 || len(tables["b.md"]) != 0 || tables["a.md"]["It holds"] != "`TestGuards`, `TestNone`" {
+		t.Errorf("the promises are %q", tables)
 	}
 }
 
@@ -115,27 +98,6 @@ func read(t *testing.T, name string) string {
 	}
 	return string(data)
 }
-
-// sections are the parts of a document by their headings of the second level; what
-// is before the first one has the heading "".
-func sections(document string) map[string]string {
-	parts := map[string]string{}
-	heading, code := "", false
-	for line := range strings.Lines(document) {
-		if strings.HasPrefix(line, "```") {
-			code = !code
-		}
-		if title, ok := strings.CutPrefix(line, "## "); ok && !code {
-			heading = strings.TrimSpace(title)
-			continue
-		}
-		parts[heading] += line
-	}
-	return parts
-}
-
-// plain is a text without its line breaks.
-func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // declared are the tests of the module and the scripts of TestScript, each by the
 // folder of its package and its name.

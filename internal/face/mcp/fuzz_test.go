@@ -1,4 +1,4 @@
-package mcpserver_test
+package mcp_test
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func FuzzStdio(f *testing.F) {
 		o := options(nil)
 		o.Log = slog.New(slog.DiscardHandler)
 		stdin := hello + string(sent) + "\n" + `{"jsonrpc":"2.0","id":"last","method":"ping"}` + "\n"
-		if err := mcpserver.ServeStdio(t.Context(), toys(newHeld()), strings.NewReader(stdin), &out, o); err != nil {
+		if err := mcp.ServeStdio(t.Context(), toys(newHeld()), strings.NewReader(stdin), &out, o); err != nil {
 			t.Fatal(err)
 		}
 		answered := false
@@ -68,7 +68,7 @@ func FuzzHTTP(f *testing.F) {
 	}
 	o := options(nil)
 	o.Log = slog.New(slog.DiscardHandler)
-	handler := mcpserver.Handler(toys(newHeld()), "", o)
+	handler := mcp.Handler(toys(newHeld()), "", o)
 	f.Fuzz(func(t *testing.T, body []byte, version string) {
 		if bytes.Contains(body, []byte("toy_hold")) || bytes.Contains(body, []byte("subscriptions")) {
 			t.Skip("a request that is open until its caller leaves")

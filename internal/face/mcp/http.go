@@ -1,4 +1,4 @@
-package mcpserver
+package mcp
 
 import (
 	"bytes"
@@ -6,121 +6,36 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/face/hangup"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // The limits of one HTTP request. A call may take long; sending it may not.
 const (
-	headerTime = 10 * time.Second
-	bodyTime   = 30 * time.Second
-	callTime   = 15 * time.Minute
-	idleTime   = 2 * time.Minute
-	graceTime  = 10 * time.Second // for requests that are under way at shutdown
-	maxHeader  = 64 << 10
+	bodyTime = 30 * time.Second
+	callTime = 15 * time.Minute
 )
 
-// HTTP says where and to whom a server speaks HTTP.
-type HTTP struct {
-	// Address is HOST:PORT, :PORT or PORT. Without a host it is the loopback
-	// address, and port 0 is any free port.
-	Address string
-	// Token is what callers have to send as bearer token; "" requires none, which
-	// is allowed only on a loopback address.
-	Token string
-}
+// GraceTime is what a call has to answer that it was cancelled, and what calls that
+// are under way have when the server ends.
+const GraceTime = 10 * time.Second
 
-// ServeHTTP serves any number of clients until ctx ends, then lets the requests
-// that are under way end. MCP is at /mcp, and at / for clients that are given no
-// path; /healthz answers 200 as long as the server runs. The address, once it is
-// known, and every request are logged.
+// Handler is the whole HTTP face: MCP is at /mcp, and at / for clients that are given
+// no path; /healthz answers 200 as long as the server runs. Callers have to send the
+// token, where there is one, as bearer token. Every request is logged.
 //
-// It returns INVALID_ARGS for an address that is not valid, that others can reach
-// without a token, or that cannot be listened on.
-func ServeHTTP(ctx context.Context, tools []*tool.Tool, settings HTTP, options Options) error {
-	address, loopback, err := parseAddress(settings.Address)
-	if err != nil {
-		return err
-	}
-	if !loopback && settings.Token == "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", settings.Address),
-			"%s can be reached from other machines: give a token with --token-file or TIDEGATE_MCP_TOKEN, or listen on 127.0.0.1", settings.Address)
-	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", settings.Address), "cannot listen on %s: %w", address, err)
-	}
-	// Calls outlive ctx by the grace time of shutting down.
-	calls, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	server := newHTTPServer(calls, Handler(tools, settings.Token, options), options.Log)
-	options.Log.Info("serving MCP", "address", listener.Addr().String(), "url", "http://"+listener.Addr().String()+"/mcp",
-		"tools", len(tools), "token", settings.Token != "")
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return tidegate.Errorf(tidegate.Internal, tidegate.D("http", settings.Address), "the server ended: %w", err)
-	case <-ctx.Done():
-	}
-	options.Log.Info("shutting down")
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
-	defer cancel()
-	if server.Shutdown(grace) != nil {
-		stop()
-		server.Close()
-	}
-	return nil
-}
-
-// newHTTPServer is a server whose callers have only so much time and room for what
-// comes before the body of a request.
-func newHTTPServer(calls context.Context, handler http.Handler, log *slog.Logger) *http.Server {
-	server := &http.Server{
-		Handler:           handler,
-		BaseContext:       func(net.Listener) context.Context { return calls },
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-	}
-	hangup.Unused(server)
-	return server
-}
-
-// parseAddress makes an address from what an operator wrote, and reports whether
-// only this machine can reach it.
-func parseAddress(given string) (address string, loopback bool, err error) {
-	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
-		given = ":" + given
-	}
-	host, port, err := net.SplitHostPort(given)
-	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
-		return "", false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", tidegate.Cut(given)),
-			"--http must be HOST:PORT, such as 127.0.0.1:8642, got %q", tidegate.Cut(given))
-	}
-	switch host {
-	case "", "localhost":
-		return net.JoinHostPort("127.0.0.1", port), true, nil
-	}
-	ip := net.ParseIP(host)
-	return net.JoinHostPort(host, port), ip != nil && ip.IsLoopback(), nil
-}
-
-// Handler is the whole HTTP face. Requests pass, in this order: the log, the
+// Requests pass, in this order: the log, the
 // check that no web page of another origin sent them, the token, the limits.
 // The SDK then refuses a request that comes by a loopback address with a Host that
 // is not this machine's.
 func Handler(tools []*tool.Tool, token string, options Options) http.Handler {
 	server := New(tools, options)
-	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+	protocol := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		Logger:                       warnings(options.Log),
 		MaxRequestBodyBytes:          maxMessage,
@@ -154,8 +69,8 @@ func limited(next http.Handler) http.Handler {
 			return
 		}
 		_ = control.SetReadDeadline(time.Time{})
-		_ = control.SetWriteDeadline(time.Now().Add(callTime + graceTime))
-		ctx, cancel := context.WithTimeout(r.Context(), callTime+graceTime)
+		_ = control.SetWriteDeadline(time.Now().Add(callTime + GraceTime))
+		ctx, cancel := context.WithTimeout(r.Context(), callTime+GraceTime)
 		defer cancel()
 		call, end := context.WithTimeout(ctx, callTime) // so that there is time to answer with CANCELLED
 		defer end()

@@ -1,4 +1,4 @@
-package mcpserver_test
+package mcp_test
 
 import (
 	"bufio"
@@ -9,12 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/tidegate/tidegate"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 )
 
@@ -49,9 +48,9 @@ func header(name, value string) func(*http.Request) {
 }
 
 func TestHTTPRefusesWhatItShould(t *testing.T) {
-	open := httptest.NewServer(mcpserver.Handler(toys(nil), "", options(nil)))
+	open := httptest.NewServer(mcp.Handler(toys(nil), "", options(nil)))
 	defer open.Close()
-	closed := httptest.NewServer(mcpserver.Handler(toys(nil), "secret", options(nil)))
+	closed := httptest.NewServer(mcp.Handler(toys(nil), "secret", options(nil)))
 	defer closed.Close()
 	for _, tt := range []struct {
 		name   string
@@ -103,7 +102,7 @@ func TestHTTPRefusesWhatItShould(t *testing.T) {
 }
 
 func TestTokenIsAskedForBeforeTheBodyIsRead(t *testing.T) {
-	server := httptest.NewServer(mcpserver.Handler(toys(nil), "secret", options(nil)))
+	server := httptest.NewServer(mcp.Handler(toys(nil), "secret", options(nil)))
 	defer server.Close()
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
@@ -119,7 +118,7 @@ func TestTokenIsAskedForBeforeTheBodyIsRead(t *testing.T) {
 }
 
 func TestEveryRevisionIsServed(t *testing.T) {
-	server := httptest.NewServer(mcpserver.Handler(toys(nil), "", options(nil)))
+	server := httptest.NewServer(mcp.Handler(toys(nil), "", options(nil)))
 	defer server.Close()
 	for _, revision := range []string{"2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
 		body := strings.Replace(strings.SplitN(hello, "\n", 2)[0], "2025-11-25", revision, 1)
@@ -142,7 +141,7 @@ func TestEveryRevisionIsServed(t *testing.T) {
 // revision and in the newest.
 func TestClosedConnectionStopsTheWork(t *testing.T) {
 	h := newHeld()
-	server := httptest.NewServer(mcpserver.Handler(toys(h), "", options(nil)))
+	server := httptest.NewServer(mcp.Handler(toys(h), "", options(nil)))
 	defer server.Close()
 	for _, revision := range []string{"2025-06-18", "2026-07-28"} {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -178,7 +177,7 @@ func TestClosedConnectionStopsTheWork(t *testing.T) {
 }
 
 func TestProgressOverHTTP(t *testing.T) {
-	server := httptest.NewServer(mcpserver.Handler(toys(nil), "", options(nil)))
+	server := httptest.NewServer(mcp.Handler(toys(nil), "", options(nil)))
 	defer server.Close()
 	_, answer := post(t, server.URL+"/mcp",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_say","arguments":{"word":"x","times":3},"_meta":{"progressToken":"p"}}}`, nil)
@@ -189,7 +188,7 @@ func TestProgressOverHTTP(t *testing.T) {
 
 func TestRequestsAreLoggedWithoutTheirContents(t *testing.T) {
 	log := new(journal)
-	server := httptest.NewServer(mcpserver.Handler(toys(nil), "secret-token", options(log)))
+	server := httptest.NewServer(mcp.Handler(toys(nil), "secret-token", options(log)))
 	defer server.Close()
 	auth := header("Authorization", "Bearer secret-token")
 	for _, body := range []string{
@@ -219,40 +218,30 @@ func TestRequestsAreLoggedWithoutTheirContents(t *testing.T) {
 	}
 }
 
-// start serves the toys at a free port until the test ends or stop is called.
-func start(t *testing.T, h *held, settings mcpserver.HTTP) (url string, stop func() error) {
+// start serves the toys at a free port until stop is called.
+func start(t *testing.T, h *held) (url string, stop func() error) {
 	t.Helper()
-	log := new(journal)
+	listener, err := cli.Listen(":0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	lines, pipe := io.Pipe()
 	done := make(chan error, 1)
-	o := options(log)
-	o.Log = newLog(io.MultiWriter(log, pipe))
-	go func() { done <- mcpserver.ServeHTTP(ctx, toys(h), settings, o) }()
-	scanner := bufio.NewScanner(lines)
-	if !scanner.Scan() {
-		t.Fatal("nothing was logged")
-	}
-	found := regexp.MustCompile(`url=(\S+)`).FindStringSubmatch(scanner.Text())
-	if found == nil {
-		t.Fatalf("the first line does not say where it serves: %s", scanner.Text())
-	}
-	go io.Copy(io.Discard, lines)
-	return found[1], func() error { cancel(); return <-done }
+	go func() {
+		done <- cli.Serve(ctx, listener, mcp.Handler(toys(h), "", options(nil)), mcp.GraceTime, false)
+	}()
+	return "http://" + listener.Addr().String() + "/mcp", func() error { cancel(); return <-done }
 }
 
 func TestServingAndShuttingDown(t *testing.T) {
 	h := newHeld()
-	url, stop := start(t, h, mcpserver.HTTP{Address: ":0"})
-	if !strings.HasPrefix(url, "http://127.0.0.1:") {
-		t.Errorf("an address without a host is %s", url)
-	}
-	client, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url}, nil)
+	url, stop := start(t, h)
+	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := client.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x"}})
+	result, err := client.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x"}})
 	if err != nil || result.IsError {
 		t.Fatalf("%+v %v", result, err)
 	}
@@ -270,7 +259,7 @@ func TestServingAndShuttingDown(t *testing.T) {
 
 func TestShuttingDownLetsCallsEnd(t *testing.T) {
 	h := newHeld()
-	url, stop := start(t, h, mcpserver.HTTP{Address: ":0"})
+	url, stop := start(t, h)
 	answered := make(chan string, 1)
 	go func() {
 		_, answer := post(t, url, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_hold"}}`, nil)
@@ -296,41 +285,10 @@ func TestShuttingDownLetsCallsEnd(t *testing.T) {
 	}
 }
 
-func TestAddresses(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	for address, want := range map[string]string{
-		"0.0.0.0:0":             "can be reached from other machines",
-		"[::]:0":                "can be reached from other machines",
-		"10.1.2.3:0":            "can be reached from other machines",
-		"example.org:0":         "can be reached from other machines",
-		"127.0.0.1":             "HOST:PORT",
-		"127.0.0.1:http":        "HOST:PORT",
-		"127.0.0.1:70000":       "HOST:PORT",
-		"":                      "HOST:PORT",
-		taken.Addr().String():   "cannot listen",
-		"http://127.0.0.1:8080": "HOST:PORT",
-	} {
-		err := mcpserver.ServeHTTP(t.Context(), toys(nil), mcpserver.HTTP{Address: address}, options(nil))
-		if tidegate.CodeOf(err) != tidegate.InvalidArgs || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v, want %q", address, err, want)
-		}
-	}
-	for _, settings := range []mcpserver.HTTP{{Address: "0"}, {Address: "localhost:0"}, {Address: "127.0.0.2:0"}, {Address: "0.0.0.0:0", Token: "secret"}} {
-		url, stop := start(t, nil, settings)
-		if err := stop(); err != nil {
-			t.Errorf("%s at %s: %v", settings.Address, url, err)
-		}
-	}
-}
-
 // TestHalfSentRequestsLeaveTheServerAlone opens connections that break off at
 // every point of a request.
 func TestHalfSentRequestsLeaveTheServerAlone(t *testing.T) {
-	server := httptest.NewServer(mcpserver.Handler(toys(nil), "", options(nil)))
+	server := httptest.NewServer(mcp.Handler(toys(nil), "", options(nil)))
 	defer server.Close()
 	whole := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: " +
 		fmt.Sprint(len(ping)) + "\r\n\r\n" + ping

@@ -1,11 +1,11 @@
-package mcpserver
+package mcp
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -14,12 +14,12 @@ import (
 type Narrowing struct {
 	ReadOnly bool     // only what writes nothing
 	Names    []string // only these
-	Sets     []string // only the tools of these sets; AllSets is every set
+	Sets     []string // only the tools of these sets; allSets is every set
 	// Without names and sets, only the tools that are offered by default.
 }
 
-// AllSets stands for every set of tools.
-const AllSets = "all"
+// allSets stands for every set of tools.
+const allSets = "all"
 
 // Narrow returns the tools that are left, in their order. It returns
 // INVALID_ARGS for a name or set that no tool has, and when nothing is left.
@@ -27,9 +27,9 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 	if err := known("tools", by.Names, tools, func(t *tool.Tool) string { return t.Name }); err != nil {
 		return nil, err
 	}
-	all := slices.Contains(by.Sets, AllSets)
+	all := slices.Contains(by.Sets, allSets)
 	if !all {
-		if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }, AllSets); err != nil {
+		if err := known("toolsets", by.Sets, tools, func(t *tool.Tool) string { return t.Set }, allSets); err != nil {
 			return nil, err
 		}
 	}
@@ -68,7 +68,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 			continue
 		}
 		hint := "known are " + strings.Join(values, ", ")
-		if near := spelling.Nearest(each, values); near != "" {
+		if near := codec.Nearest(each, values); near != "" {
 			hint = "did you mean " + near + "?"
 		}
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)

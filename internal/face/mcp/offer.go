@@ -1,4 +1,4 @@
-package mcpserver
+package mcp
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -36,15 +36,15 @@ func (p Prompt) usable(tools []*tool.Tool) bool {
 	})
 }
 
-func (p Prompt) describe() *mcp.Prompt {
-	described := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+func (p Prompt) describe() *sdk.Prompt {
+	described := &sdk.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
 	for _, a := range p.Arguments {
-		described.Arguments = append(described.Arguments, &mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+		described.Arguments = append(described.Arguments, &sdk.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
 	}
 	return described
 }
 
-func (p Prompt) handle(_ context.Context, request *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+func (p Prompt) handle(_ context.Context, request *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	for _, a := range p.Arguments {
 		if a.Required && request.Params.Arguments[a.Name] == "" {
 			return nil, protocolError(tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(a.Name, nil), "%s is required: %s", a.Name, a.Description))
@@ -54,9 +54,9 @@ func (p Prompt) handle(_ context.Context, request *mcp.GetPromptRequest) (*mcp.G
 	if err != nil {
 		return nil, protocolError(err)
 	}
-	return &mcp.GetPromptResult{
+	return &sdk.GetPromptResult{
 		Description: p.Description,
-		Messages:    []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: message}}},
+		Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: message}}},
 	}, nil
 }
 
@@ -69,11 +69,11 @@ type Resource struct {
 	Read        func(ctx context.Context) ([]byte, error)
 }
 
-func (r Resource) describe() *mcp.Resource {
-	return &mcp.Resource{URI: r.URI, Name: r.Name, Description: r.Description, MIMEType: r.MIMEType}
+func (r Resource) describe() *sdk.Resource {
+	return &sdk.Resource{URI: r.URI, Name: r.Name, Description: r.Description, MIMEType: r.MIMEType}
 }
 
-func (r Resource) handle(ctx context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (r Resource) handle(ctx context.Context, request *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	data, err := r.Read(ctx)
 	return contents(request.Params.URI, r.MIMEType, data, err)
 }
@@ -87,29 +87,29 @@ type Template struct {
 	Read        func(ctx context.Context, uri string) (data []byte, mimeType string, err error)
 }
 
-func (t Template) describe() *mcp.ResourceTemplate {
-	return &mcp.ResourceTemplate{URITemplate: t.URITemplate, Name: t.Name, Description: t.Description, MIMEType: t.MIMEType}
+func (t Template) describe() *sdk.ResourceTemplate {
+	return &sdk.ResourceTemplate{URITemplate: t.URITemplate, Name: t.Name, Description: t.Description, MIMEType: t.MIMEType}
 }
 
-func (t Template) handle(ctx context.Context, request *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+func (t Template) handle(ctx context.Context, request *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	data, mimeType, err := t.Read(ctx, request.Params.URI)
 	return contents(request.Params.URI, mimeType, data, err)
 }
 
-func contents(uri, mimeType string, data []byte, err error) (*mcp.ReadResourceResult, error) {
+func contents(uri, mimeType string, data []byte, err error) (*sdk.ReadResourceResult, error) {
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotFound {
-			return nil, mcp.ResourceNotFoundError(uri)
+			return nil, sdk.ResourceNotFoundError(uri)
 		}
 		return nil, protocolError(err)
 	}
-	content := &mcp.ResourceContents{URI: uri, MIMEType: mimeType}
+	content := &sdk.ResourceContents{URI: uri, MIMEType: mimeType}
 	if utf8.Valid(data) {
 		content.Text = string(data)
 	} else {
 		content.Blob = data
 	}
-	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{content}}, nil
+	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{content}}, nil
 }
 
 // protocolError is an error for requests that have no envelope: the message

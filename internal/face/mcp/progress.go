@@ -1,11 +1,11 @@
-package mcpserver
+package mcp
 
 import (
 	"context"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // progressPause is the shortest time between two notifications of one call. A
@@ -15,7 +15,7 @@ const progressPause = 100 * time.Millisecond
 // progress sends notifications to a client that gave a token, and is nil for
 // one that did not. The numbers only ever grow, although the workers of a call
 // report in any order; the first and the last are always sent.
-func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, total int) {
+func progress(ctx context.Context, request *sdk.CallToolRequest) func(done, total int) {
 	token := request.Params.GetProgressToken()
 	if token == nil {
 		return nil
@@ -33,6 +33,6 @@ func progress(ctx context.Context, request *mcp.CallToolRequest) func(done, tota
 		}
 		sent, last = done, time.Now()
 		// The call goes on even where the client cannot be reached.
-		_ = request.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Total: float64(total)})
+		_ = request.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: token, Progress: float64(done), Total: float64(total)})
 	}
 }

@@ -1,4 +1,4 @@
-package mcpserver
+package mcp
 
 import (
 	"context"
@@ -12,22 +12,22 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/spelling"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // receive wraps every request: the request gets the rights that the operator gave,
 // ends with the connection that carries it, ends only itself when it panics, and is
 // logged without the contents of its arguments.
-func receive(tools []*tool.Tool, options Options) mcp.Middleware {
+func receive(tools []*tool.Tool, options Options) sdk.Middleware {
 	names := make([]string, len(tools))
 	for i, t := range tools {
 		names[i] = t.Name
 	}
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, request mcp.Request) (result mcp.Result, err error) {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, request sdk.Request) (result sdk.Result, err error) {
 			ctx, cancel := untilCarrierEnds(ctx)
 			defer cancel()
 			if options.Confine != nil {
@@ -48,7 +48,7 @@ func receive(tools []*tool.Tool, options Options) mcp.Middleware {
 					options.Log.LogAttrs(ctx, slog.LevelInfo, "request", append(note.attributes(), slog.Duration("took", time.Since(start).Round(time.Microsecond)))...)
 				}
 			}()
-			if call, ok := request.(*mcp.CallToolRequest); ok && !slices.Contains(names, call.Params.Name) {
+			if call, ok := request.(*sdk.CallToolRequest); ok && !slices.Contains(names, call.Params.Name) {
 				return nil, unknownTool(call.Params.Name, names)
 			}
 			result, err = next(ctx, method, request)
@@ -69,20 +69,20 @@ func sendable(err error) error {
 
 func unknownTool(name string, names []string) error {
 	hint := "tools/list names those that this server offers"
-	if near := spelling.Nearest(name, names); near != "" {
+	if near := codec.Nearest(name, names); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q; %s", tidegate.Cut(name), hint)}
 }
 
 // subjectOf is what a request is about: a name, never the arguments.
-func subjectOf(request mcp.Request) string {
+func subjectOf(request sdk.Request) string {
 	switch r := request.(type) {
-	case *mcp.CallToolRequest:
+	case *sdk.CallToolRequest:
 		return r.Params.Name
-	case *mcp.GetPromptRequest:
+	case *sdk.GetPromptRequest:
 		return r.Params.Name
-	case *mcp.ReadResourceRequest:
+	case *sdk.ReadResourceRequest:
 		return r.Params.URI
 	}
 	return ""

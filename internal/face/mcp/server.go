@@ -1,12 +1,13 @@
-// Package mcpserver serves tools, prompts and resources over the Model Context
-// Protocol, on stdio and over streamable HTTP. It is the only user of the MCP
-// SDK, and knows no domain: what it serves is handed to it as plain values.
+// Package mcp serves tools, prompts and resources over the Model Context
+// Protocol, on stdio and over streamable HTTP, and knows how agent clients are told of
+// such a server. It is the only user of the MCP SDK, and knows no domain: what it
+// serves is handed to it as plain values.
 //
 // Results carry the complete JSON as structuredContent and the same bytes as
 // text. Errors are one text block with the error envelope. They have no structured
 // content, because some clients validate it against the output schema even when
 // the call failed.
-package mcpserver
+package mcp
 
 import (
 	"context"
@@ -15,7 +16,7 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
@@ -40,22 +41,22 @@ type Options struct {
 
 // New is an MCP server that offers the tools. Clients see them in byte order of
 // their names.
-func New(tools []*tool.Tool, options Options) *mcp.Server {
-	server := mcp.NewServer(
-		&mcp.Implementation{Name: "tidegate", Title: "tidegate", Version: options.Version},
-		&mcp.ServerOptions{
+func New(tools []*tool.Tool, options Options) *sdk.Server {
+	server := sdk.NewServer(
+		&sdk.Implementation{Name: "tidegate", Title: "tidegate", Version: options.Version},
+		&sdk.ServerOptions{
 			Instructions: options.Instructions,
 			Logger:       warnings(options.Log),
 			// The lists do not change while the server runs.
-			Capabilities: &mcp.ServerCapabilities{
-				Tools:     &mcp.ToolCapabilities{},
-				Prompts:   &mcp.PromptCapabilities{},
-				Resources: &mcp.ResourceCapabilities{},
+			Capabilities: &sdk.ServerCapabilities{
+				Tools:     &sdk.ToolCapabilities{},
+				Prompts:   &sdk.PromptCapabilities{},
+				Resources: &sdk.ResourceCapabilities{},
 			},
 		})
 	server.AddReceivingMiddleware(receive(tools, options), describing(tools))
 	for _, t := range tools {
-		server.AddTool(&mcp.Tool{Name: t.Name, InputSchema: anyObject}, handler(t, options))
+		server.AddTool(&sdk.Tool{Name: t.Name, InputSchema: anyObject}, handler(t, options))
 	}
 	for _, p := range options.Prompts {
 		if p.usable(tools) {
@@ -78,18 +79,18 @@ var anyObject = json.RawMessage(`{"type":"object"}`)
 // are made for the first such request: deriving the schemas takes several times as
 // long as everything else at the start of a server, and a client that knows the
 // tools does not ask.
-func describing(tools []*tool.Tool) mcp.Middleware {
-	described := sync.OnceValue(func() map[string]*mcp.Tool {
-		byName := map[string]*mcp.Tool{}
+func describing(tools []*tool.Tool) sdk.Middleware {
+	described := sync.OnceValue(func() map[string]*sdk.Tool {
+		byName := map[string]*sdk.Tool{}
 		for _, t := range tools {
 			byName[t.Name] = describe(t)
 		}
 		return byName
 	})
-	return func(next mcp.MethodHandler) mcp.MethodHandler {
-		return func(ctx context.Context, method string, request mcp.Request) (mcp.Result, error) {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 			result, err := next(ctx, method, request)
-			if list, ok := result.(*mcp.ListToolsResult); ok && err == nil {
+			if list, ok := result.(*sdk.ListToolsResult); ok && err == nil {
 				for i, t := range list.Tools {
 					list.Tools[i] = described()[t.Name]
 				}
@@ -99,14 +100,14 @@ func describing(tools []*tool.Tool) mcp.Middleware {
 	}
 }
 
-func describe(t *tool.Tool) *mcp.Tool {
+func describe(t *tool.Tool) *sdk.Tool {
 	destructive := t.Destroys
-	return &mcp.Tool{
+	return &sdk.Tool{
 		Name:         t.Name,
 		Description:  t.Summary,
 		InputSchema:  raw(t.InputSchema()),
 		OutputSchema: raw(orFailure(t.OutputSchema())),
-		Annotations: &mcp.ToolAnnotations{
+		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,
 			IdempotentHint:  t.Idempotent,
@@ -126,13 +127,13 @@ func orFailure(result *codec.Value) *codec.Value {
 func raw(v *codec.Value) json.RawMessage {
 	data, err := codec.MarshalLine(v)
 	if err != nil {
-		panic("mcpserver: " + err.Error())
+		panic("mcp: " + err.Error())
 	}
 	return data
 }
 
-func handler(t *tool.Tool, options Options) mcp.ToolHandler {
-	return func(ctx context.Context, request *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func handler(t *tool.Tool, options Options) sdk.ToolHandler {
+	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		caller := tool.Caller{
 			Progress: progress(ctx, request),
 			Panicked: func(value any, stack []byte) {
@@ -142,13 +143,13 @@ func handler(t *tool.Tool, options Options) mcp.ToolHandler {
 		result := t.Call(ctx, request.Params.Arguments, caller)
 		if result.Err != nil {
 			noteOutcome(ctx, string(result.Err.Code))
-			return &mcp.CallToolResult{IsError: true, Content: text(string(result.Envelope))}, nil
+			return &sdk.CallToolResult{IsError: true, Content: text(string(result.Envelope))}, nil
 		}
 		content := string(result.Envelope)
 		if len(content) > maxText {
 			content = summary(t, result)
 		}
-		return &mcp.CallToolResult{Content: text(content), StructuredContent: json.RawMessage(result.Envelope)}, nil
+		return &sdk.CallToolResult{Content: text(content), StructuredContent: json.RawMessage(result.Envelope)}, nil
 	}
 }
 
@@ -162,4 +163,4 @@ func summary(t *tool.Tool, result tool.Result) string {
 		short, t.Name, len(result.Envelope))
 }
 
-func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }
+func text(s string) []sdk.Content { return []sdk.Content{&sdk.TextContent{Text: s}} }

@@ -1,4 +1,4 @@
-package mcpserver_test
+package mcp_test
 
 import (
 	"bytes"
@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/mcp"
@@ -18,11 +18,11 @@ import (
 func TestLargeResultsAreSummarisedInTheTextOnly(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
 	for _, times := range []int{10, 200_000} {
-		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": times}})
+		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": times}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := result.Content[0].(*mcp.TextContent).Text
+		text := result.Content[0].(*sdk.TextContent).Text
 		said := result.StructuredContent.(map[string]any)["said"].(string)
 		if len(said) != times {
 			t.Errorf("structured content has %d of %d bytes", len(said), times)
@@ -39,7 +39,7 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 	log := new(journal)
 	s := session(t, toys(nil), options(log), nil)
 	for word, code := range map[string]tidegate.Code{"fail": tidegate.FileNotFound, "panic": tidegate.Internal, "": tidegate.InvalidArgs} {
-		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
+		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +47,7 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 			OK    bool
 			Error struct{ Code tidegate.Code }
 		}
-		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &envelope); err != nil {
+		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &envelope); err != nil {
 			t.Fatal(err)
 		}
 		if !result.IsError || result.StructuredContent != nil || len(result.Content) != 1 || envelope.OK || envelope.Error.Code != code {
@@ -67,7 +67,7 @@ func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := slices.IndexFunc(list.Tools, func(tool *mcp.Tool) bool { return tool.Name == "toy_say" })
+	at := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == "toy_say" })
 	text, err := json.Marshal(list.Tools[at].OutputSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -85,12 +85,12 @@ func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"hello", "fail"} {
-		result, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
+		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var said any
-		if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &said); err != nil {
+		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &said); err != nil {
 			t.Fatal(err)
 		}
 		if err := schema.Validate(said); err != nil {
@@ -104,7 +104,7 @@ func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
 
 func TestUnknownToolNamesTheNearest(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
-	_, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_sya"})
+	_, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_sya"})
 	if err == nil || !strings.Contains(err.Error(), "did you mean toy_say?") {
 		t.Errorf("got %v", err)
 	}
@@ -113,18 +113,18 @@ func TestUnknownToolNamesTheNearest(t *testing.T) {
 func TestProgressGrowsAndIsSentOnlyOnRequest(t *testing.T) {
 	var heard []float64
 	done := make(chan struct{})
-	s := session(t, toys(nil), options(nil), &mcp.ClientOptions{
-		ProgressNotificationHandler: func(_ context.Context, request *mcp.ProgressNotificationClientRequest) {
+	s := session(t, toys(nil), options(nil), &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, request *sdk.ProgressNotificationClientRequest) {
 			heard = append(heard, request.Params.Progress)
 			if request.Params.Progress == request.Params.Total {
 				close(done)
 			}
 		},
 	})
-	if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 9}}); err != nil {
+	if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 9}}); err != nil {
 		t.Fatal(err)
 	}
-	params := &mcp.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 5000}}
+	params := &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 5000}}
 	params.SetProgressToken("t1")
 	if _, err := s.CallTool(t.Context(), params); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestCancelNotificationStopsTheWork(t *testing.T) {
 		<-h.began
 		cancel()
 	}()
-	if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "toy_hold"}); err == nil {
+	if _, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "toy_hold"}); err == nil {
 		t.Fatal("the call was not cancelled")
 	}
 	<-h.ended
@@ -156,7 +156,7 @@ func TestCancelNotificationStopsTheWork(t *testing.T) {
 }
 
 func TestPromptsAreOfferedWithTheirTools(t *testing.T) {
-	readOnly, err := mcpserver.Narrow(toys(nil), mcpserver.Narrowing{ReadOnly: true})
+	readOnly, err := mcp.Narrow(toys(nil), mcp.Narrowing{ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,12 +165,12 @@ func TestPromptsAreOfferedWithTheirTools(t *testing.T) {
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "greet" {
 		t.Fatalf("got %+v %v", list, err)
 	}
-	got, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": "Ann"}})
-	if err != nil || got.Messages[0].Content.(*mcp.TextContent).Text != "Say hello to Ann" {
+	got, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": "Ann"}})
+	if err != nil || got.Messages[0].Content.(*sdk.TextContent).Text != "Say hello to Ann" {
 		t.Errorf("got %+v %v", got, err)
 	}
 	for who, want := range map[string]string{"": "who is required: whom to greet", "panic": "did not expect"} {
-		if _, err := s.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": who}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := s.GetPrompt(t.Context(), &sdk.GetPromptParams{Name: "greet", Arguments: map[string]string{"who": who}}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v", who, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestResources(t *testing.T) {
 		"toy://many/absent": "error: Resource not found", "toy://many/outside": "error: PATH_NOT_ALLOWED: outside", "toy://other": "error: Resource not found",
 	} {
 		got := ""
-		if result, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err != nil {
+		if result, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri}); err != nil {
 			_, after, _ := strings.Cut(err.Error(), `"resources/read": `)
 			got = "error: " + after
 		} else {
@@ -204,7 +204,7 @@ func TestConfineIsAskedForEveryRequest(t *testing.T) {
 		seen, _ = ctx.Value(mark{}).(string)
 		return nil, nil
 	}
-	if _, err := session(t, toys(nil), o, nil).ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "toy://one"}); err != nil || seen != "confined" {
+	if _, err := session(t, toys(nil), o, nil).ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "toy://one"}); err != nil || seen != "confined" {
 		t.Errorf("saw %q, %v", seen, err)
 	}
 }
@@ -212,23 +212,23 @@ func TestConfineIsAskedForEveryRequest(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		by   mcpserver.Narrowing
+		by   mcp.Narrowing
 		want []string
 		hint string
 	}{
-		{"not at all", mcpserver.Narrowing{}, []string{"toy_say", "toy_write"}, ""},
-		{"to every set", mcpserver.Narrowing{Sets: []string{"all"}}, []string{"toy_say", "toy_hold", "toy_write"}, ""},
-		{"read-only", mcpserver.Narrowing{ReadOnly: true}, []string{"toy_say"}, ""},
-		{"read-only, every set", mcpserver.Narrowing{ReadOnly: true, Sets: []string{"all"}}, []string{"toy_say", "toy_hold"}, ""},
-		{"by name", mcpserver.Narrowing{Names: []string{"toy_write", "toy_say"}}, []string{"toy_say", "toy_write"}, ""},
-		{"by set", mcpserver.Narrowing{Sets: []string{"run"}}, []string{"toy_hold", "toy_write"}, ""},
-		{"by both", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_say", "toy_hold"}}, []string{"toy_hold"}, ""},
-		{"all three", mcpserver.Narrowing{Sets: []string{"run"}, Names: []string{"toy_write"}, ReadOnly: true}, nil, "leave no tool"},
-		{"misspelt name", mcpserver.Narrowing{Names: []string{"toy_sy"}}, nil, "did you mean toy_say?"},
-		{"misspelt set", mcpserver.Narrowing{Sets: []string{"zebra"}}, nil, "known are all, wave, run"},
+		{"not at all", mcp.Narrowing{}, []string{"toy_say", "toy_write"}, ""},
+		{"to every set", mcp.Narrowing{Sets: []string{"all"}}, []string{"toy_say", "toy_hold", "toy_write"}, ""},
+		{"read-only", mcp.Narrowing{ReadOnly: true}, []string{"toy_say"}, ""},
+		{"read-only, every set", mcp.Narrowing{ReadOnly: true, Sets: []string{"all"}}, []string{"toy_say", "toy_hold"}, ""},
+		{"by name", mcp.Narrowing{Names: []string{"toy_write", "toy_say"}}, []string{"toy_say", "toy_write"}, ""},
+		{"by set", mcp.Narrowing{Sets: []string{"run"}}, []string{"toy_hold", "toy_write"}, ""},
+		{"by both", mcp.Narrowing{Sets: []string{"run"}, Names: []string{"toy_say", "toy_hold"}}, []string{"toy_hold"}, ""},
+		{"all three", mcp.Narrowing{Sets: []string{"run"}, Names: []string{"toy_write"}, ReadOnly: true}, nil, "leave no tool"},
+		{"misspelt name", mcp.Narrowing{Names: []string{"toy_sy"}}, nil, "did you mean toy_say?"},
+		{"misspelt set", mcp.Narrowing{Sets: []string{"zebra"}}, nil, "known are all, wave, run"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			left, err := mcpserver.Narrow(toys(nil), tt.by)
+			left, err := mcp.Narrow(toys(nil), tt.by)
 			var names []string
 			for _, each := range left {
 				names = append(names, each.Name)
@@ -241,7 +241,7 @@ func TestNarrow(t *testing.T) {
 			}
 		})
 	}
-	left, _ := mcpserver.Narrow(toys(nil), mcpserver.Narrowing{ReadOnly: true})
+	left, _ := mcp.Narrow(toys(nil), mcp.Narrowing{ReadOnly: true})
 	if left[0].InputSchema().Get("properties").Get("save") != nil {
 		t.Error("a read-only tool has an argument that writes")
 	}

@@ -1,4 +1,4 @@
-package mcpserver
+package mcp
 
 import (
 	"bufio"
@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -37,7 +37,7 @@ type lines struct {
 	out io.Writer
 }
 
-func (t *lines) Connect(context.Context) (mcp.Connection, error) {
+func (t *lines) Connect(context.Context) (sdk.Connection, error) {
 	c := &lineConnection{out: t.out, incoming: make(chan jsonrpc.Message), closed: make(chan struct{}), asked: map[jsonrpc.ID]bool{}}
 	c.answered = sync.NewCond(&c.mu)
 	go c.read(t.in)

@@ -1,4 +1,4 @@
-package mcpserver_test
+package mcp_test
 
 import (
 	"bufio"
@@ -21,7 +21,7 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 func converse(t *testing.T, stdin string) map[string][]string {
 	t.Helper()
 	var out strings.Builder
-	if err := mcpserver.ServeStdio(t.Context(), toys(nil), strings.NewReader(stdin), &out, options(nil)); err != nil {
+	if err := mcp.ServeStdio(t.Context(), toys(nil), strings.NewReader(stdin), &out, options(nil)); err != nil {
 		t.Fatal(err)
 	}
 	answers := map[string][]string{}
@@ -109,7 +109,7 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	ctx, stop := context.WithCancelCause(t.Context())
 	defer stop(nil)
 	log := new(journal)
-	go func() { done <- mcpserver.ServeStdio(ctx, toys(h), in, out, options(log)) }()
+	go func() { done <- mcp.ServeStdio(ctx, toys(h), in, out, options(log)) }()
 	lines := bufio.NewScanner(answers)
 	send := func(line string) {
 		if _, err := io.WriteString(feed, line+"\n"); err != nil {

@@ -1,4 +1,4 @@
-package mcpserver_test
+package mcp_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -95,17 +95,17 @@ func (j *journal) String() string {
 	return j.text.String()
 }
 
-func options(log *journal) mcpserver.Options {
+func options(log *journal) mcp.Options {
 	if log == nil {
 		log = new(journal)
 	}
-	return mcpserver.Options{
+	return mcp.Options{
 		Version: "test",
 		Log:     newLog(log),
-		Prompts: []mcpserver.Prompt{
+		Prompts: []mcp.Prompt{
 			{
 				Name: "greet", Title: "Greet", Description: "Say hello.", Needs: []string{"toy_say"},
-				Arguments: []mcpserver.PromptArgument{{Name: "who", Description: "whom to greet", Required: true}},
+				Arguments: []mcp.PromptArgument{{Name: "who", Description: "whom to greet", Required: true}},
 				Text: func(args map[string]string) (string, error) {
 					if args["who"] == "panic" {
 						panic("as asked")
@@ -115,8 +115,8 @@ func options(log *journal) mcpserver.Options {
 			},
 			{Name: "write", Description: "Write.", Needs: []string{"toy_write"}, Text: func(map[string]string) (string, error) { return "Write.", nil }},
 		},
-		Resources: []mcpserver.Resource{{URI: "toy://one", Name: "one", MIMEType: "text/plain", Read: func(context.Context) ([]byte, error) { return []byte("one"), nil }}},
-		Templates: []mcpserver.Template{{
+		Resources: []mcp.Resource{{URI: "toy://one", Name: "one", MIMEType: "text/plain", Read: func(context.Context) ([]byte, error) { return []byte("one"), nil }}},
+		Templates: []mcp.Template{{
 			URITemplate: "toy://many/{name}", Name: "many",
 			Read: func(_ context.Context, uri string) ([]byte, string, error) {
 				switch name := strings.TrimPrefix(uri, "toy://many/"); name {
@@ -137,13 +137,13 @@ func options(log *journal) mcpserver.Options {
 func newLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // session is a client of the toys in this process.
-func session(t *testing.T, tools []*tool.Tool, o mcpserver.Options, client *mcp.ClientOptions) *mcp.ClientSession {
+func session(t *testing.T, tools []*tool.Tool, o mcp.Options, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
-	serverEnd, clientEnd := mcp.NewInMemoryTransports()
-	if _, err := mcpserver.New(tools, o).Connect(t.Context(), serverEnd, nil); err != nil {
+	serverEnd, clientEnd := sdk.NewInMemoryTransports()
+	if _, err := mcp.New(tools, o).Connect(t.Context(), serverEnd, nil); err != nil {
 		t.Fatal(err)
 	}
-	connected, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), clientEnd, nil)
+	connected, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), clientEnd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package research
 
 import (
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -12,21 +11,21 @@ type moment struct {
 	status   run.Status
 	stage    run.Stage
 	driven   bool // by a running process
-	jobs     []screen.Job
-	unusable int            // sources that cannot be cited
-	meters   []screen.Meter // in the order of policyNames
+	jobs     []Job
+	unusable int     // sources that cannot be cited
+	meters   []Meter // in the order of policyNames
 }
 
 // nearLimit is the share of a budget from which a person is shown how to raise it.
 const nearLimit = 0.8
 
 // hints are the decisions that a person may want to take at the moment.
-func (m moment) hints() []screen.Hint {
+func (m moment) hints() []Hint {
 	n := nextFor{name: m.name}
-	var list []screen.Hint
-	add := func(next Next) { list = append(list, screen.Hint{Command: next.Command, About: next.About}) }
+	var list []Hint
+	add := func(next Next) { list = append(list, Hint{Command: next.Command, About: next.About}) }
 	for _, j := range m.jobs {
-		if j.Mark == screen.Failed {
+		if j.Mark == Failed {
 			add(n.step("job retry", " "+report.ShellWord(j.ID)+" --note TEXT", "gives it its tries again"))
 			break
 		}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -16,8 +15,8 @@ func TestADecisionIsNamedWhenItIsNeeded(t *testing.T) {
 	calm := func(change func(*moment)) moment {
 		m := moment{
 			name: "tugs", status: run.Running, stage: run.Wave1, driven: true,
-			jobs:   []screen.Job{{ID: "wave1.grid", Mark: screen.Working}, {ID: "wave1.policy", Mark: screen.Ahead}},
-			meters: []screen.Meter{{Used: 10, Limit: 240}, {Used: 79, Limit: 100}, {Used: 3, Limit: math.Inf(1)}},
+			jobs:   []Job{{ID: "wave1.grid", Mark: Working}, {ID: "wave1.policy", Mark: Ahead}},
+			meters: []Meter{{Used: 10, Limit: 240}, {Used: 79, Limit: 100}, {Used: 3, Limit: math.Inf(1)}},
 		}
 		change(&m)
 		return m
@@ -32,11 +31,11 @@ func TestADecisionIsNamedWhenItIsNeeded(t *testing.T) {
 	}{
 		{"all is well", calm(func(*moment) {}), nil, false},
 		{"it was just made", calm(func(m *moment) { m.status = run.Created }), nil, false},
-		{"a job has no tries left", calm(func(m *moment) { m.jobs[1].Mark = screen.Failed }), []string{"tidegate job retry tugs wave1.policy --note TEXT"}, false},
+		{"a job has no tries left", calm(func(m *moment) { m.jobs[1].Mark = Failed }), []string{"tidegate job retry tugs wave1.policy --note TEXT"}, false},
 		{"minutes run out", calm(func(m *moment) { m.meters[0].Used = 192 }), []string{"tidegate run limit tugs max_minutes 480"}, false},
 		{"tokens run out", calm(func(m *moment) { m.meters[1].Used = 80 }), []string{"tidegate run limit tugs max_tokens 200"}, false},
-		{"money runs out", calm(func(m *moment) { m.meters[2] = screen.Meter{Used: 2, Limit: 2.5} }), []string{"tidegate run limit tugs max_cost_usd 5"}, false},
-		{"there is no budget", calm(func(m *moment) { m.meters[1] = screen.Meter{} }), []string{"tidegate run limit tugs max_tokens 1"}, false},
+		{"money runs out", calm(func(m *moment) { m.meters[2] = Meter{Used: 2, Limit: 2.5} }), []string{"tidegate run limit tugs max_cost_usd 5"}, false},
+		{"there is no budget", calm(func(m *moment) { m.meters[1] = Meter{} }), []string{"tidegate run limit tugs max_tokens 1"}, false},
 		{"a source cannot be used", calm(func(m *moment) { m.stage, m.unusable = run.Citations, 1 }), sources, false},
 		{"an agent still corrects its sources", calm(func(m *moment) { m.unusable = 1 }), nil, false},
 		{"all sources can be used", calm(func(m *moment) { m.stage = run.Citations }), nil, false},

@@ -13,17 +13,16 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // live shows a run on a terminal of its own until it rests.
 type live struct {
 	s      *session
-	screen *screen.Screen
+	screen *Screen
 
 	mu      sync.Mutex
-	events  []screen.Event
+	events  []Event
 	changed map[string]bool // jobs that must be read again
 	all     bool            // everything must be read again
 	sources map[string]int  // by status: how the sources were judged
@@ -42,7 +41,7 @@ const drawAgain = 0x0c
 const keptEvents = 20
 
 func newLive(s *session) *live {
-	return &live{s: s, screen: screen.New(s.call.Stdout), changed: map[string]bool{}, sources: map[string]int{}}
+	return &live{s: s, screen: NewScreen(s.call.Stdout), changed: map[string]bool{}, sources: map[string]int{}}
 }
 
 func (l *live) happened(e run.Entry) {
@@ -64,14 +63,14 @@ func (l *live) happened(e run.Entry) {
 	if !ok {
 		return
 	}
-	mark := screen.Ahead
+	mark := Ahead
 	switch h.mark {
 	case report.Pass:
-		mark = screen.Done
+		mark = Done
 	case report.Fail:
-		mark = screen.Failed
+		mark = Failed
 	}
-	l.events = append(l.events, screen.Event{Time: e.Time.In(l.s.Now().Location()).Format("15:04:05"), Job: h.job, Text: h.text, Mark: mark})
+	l.events = append(l.events, Event{Time: e.Time.In(l.s.Now().Location()).Format("15:04:05"), Job: h.job, Text: h.text, Mark: mark})
 	l.trim()
 }
 
@@ -96,7 +95,7 @@ func (l *live) begin(ctx context.Context, manifest string) {
 			return
 		}
 		defer board.Close()
-		l.loop(ctx, func() { l.refresh(context.WithoutCancel(ctx), board) }, func(stopping bool) screen.View { return l.view(board, stopping) })
+		l.loop(ctx, func() { l.refresh(context.WithoutCancel(ctx), board) }, func(stopping bool) View { return l.view(board, stopping) })
 	}()
 }
 
@@ -106,7 +105,7 @@ func (l *live) beginJobs(ctx context.Context, board *job.Board, title string) {
 	l.stop, l.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(l.done)
-		l.loop(ctx, func() {}, func(stopping bool) screen.View { return l.viewJobs(board, title, stopping) })
+		l.loop(ctx, func() {}, func(stopping bool) View { return l.viewJobs(board, title, stopping) })
 	}()
 }
 
@@ -114,7 +113,7 @@ func (l *live) beginJobs(ctx context.Context, board *job.Board, title string) {
 func (l *live) note(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.events = append(l.events, screen.Event{Time: l.s.Now().Format("15:04:05"), Text: text})
+	l.events = append(l.events, Event{Time: l.s.Now().Format("15:04:05"), Text: text})
 	l.trim()
 }
 
@@ -132,7 +131,7 @@ func (l *live) rest() {
 }
 
 // loop draws what goes on until it rests. The context ends with the first Ctrl-C.
-func (l *live) loop(interrupted context.Context, refresh func(), look func(stopping bool) screen.View) {
+func (l *live) loop(interrupted context.Context, refresh func(), look func(stopping bool) View) {
 	var keys <-chan byte
 	restore := func() {}
 	if l.s.call.Terminal.Keys != nil {
@@ -147,14 +146,14 @@ func (l *live) loop(interrupted context.Context, refresh func(), look func(stopp
 		view := look(interrupted.Err() != nil)
 		view.Top = top
 		size := l.size()
-		l.screen.Draw(view.Lines(size), view.Title(), size)
+		l.screen.Draw(view.Lines(size), view.title(), size)
 		select {
 		case <-l.stop:
 			refresh()
 			view = look(false)
 			l.screen.Leave()
 			restore()
-			for _, line := range append(view.Rail(l.size()), "") {
+			for _, line := range append(view.rail(l.size()), "") {
 				fmt.Fprintln(l.s.call.Stdout, line)
 			}
 			return
@@ -169,14 +168,14 @@ func (l *live) loop(interrupted context.Context, refresh func(), look func(stopp
 				break
 			}
 			typed = append(typed, key)
-			top, typed = scrolled(top, typed, len(view.Jobs), view.FirstShown(size), size.Rows/2)
+			top, typed = scrolled(top, typed, len(view.Jobs), view.firstShown(size), size.Rows/2)
 		}
 	}
 }
 
-func (l *live) size() screen.Size {
+func (l *live) size() Size {
 	columns, rows := l.s.call.Terminal.Size()
-	return screen.Size{Columns: columns, Rows: rows, Color: l.s.call.Terminal.Color}
+	return Size{Columns: columns, Rows: rows, Color: l.s.call.Terminal.Color}
 }
 
 // scrolled is the first job to show after some keys, and those last bytes that only
@@ -243,10 +242,10 @@ var rail = []struct {
 }
 
 // view is the run in its current state.
-func (l *live) view(board *job.Board, stopping bool) screen.View {
+func (l *live) view(board *job.Board, stopping bool) View {
 	r := board.Run()
 	m := r.Manifest()
-	v := screen.View{Name: r.ID(), Question: m.Query(), Status: string(m.Status()), Stages: stagesOf(m), Top: -1}
+	v := View{Name: r.ID(), Question: m.Query(), Status: string(m.Status()), Stages: stagesOf(m), Top: -1}
 	if m.Status() == run.Created {
 		v.Status = string(run.Running)
 	}
@@ -266,14 +265,14 @@ func (l *live) view(board *job.Board, stopping bool) screen.View {
 }
 
 // addJobs adds the jobs, and what they have used of the budget.
-func (l *live) addJobs(v *screen.View, board *job.Board) {
+func (l *live) addJobs(v *View, board *job.Board) {
 	tools := run.LastTools(board.Folder())
 	now := l.s.Now()
 	for _, j := range board.Jobs() {
 		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now))
 	}
 	budget, spent := board.Policy().Budget, board.Spent()
-	v.Meters = []screen.Meter{
+	v.Meters = []Meter{
 
 		{Name: "minutes", Used: spent.Minutes, Limit: budget.MaxMinutes, Text: fmt.Sprintf("%.1f", spent.Minutes), Most: number(budget.MaxMinutes)},
 		{Name: "tokens", Used: spent.Tokens, Limit: budget.MaxTokens, Text: grouped(spent.Tokens), Most: grouped(budget.MaxTokens)},
@@ -282,8 +281,8 @@ func (l *live) addJobs(v *screen.View, board *job.Board) {
 }
 
 // viewJobs is a code change in its current state.
-func (l *live) viewJobs(board *job.Board, title string, stopping bool) screen.View {
-	v := screen.View{Name: board.ID(), Question: title, Status: "running", Stages: stagesOfChange(board.Jobs()), Top: -1}
+func (l *live) viewJobs(board *job.Board, title string, stopping bool) View {
+	v := View{Name: board.ID(), Question: title, Status: "running", Stages: stagesOfChange(board.Jobs()), Top: -1}
 	if stopping {
 		v.Status = "stopping the agents"
 	}
@@ -296,9 +295,9 @@ func (l *live) viewJobs(board *job.Board, title string, stopping bool) screen.Vi
 
 // stagesOfChange are the stages of the present round. A review alone is not
 // implemented.
-func stagesOfChange(jobs []job.Job) []screen.Stage {
-	mark := func(kind string) (screen.Mark, bool) {
-		marked, there := screen.Done, false
+func stagesOfChange(jobs []job.Job) []Stage {
+	mark := func(kind string) (Mark, bool) {
+		marked, there := Done, false
 		for _, j := range jobs {
 			if j.Kind != kind {
 				continue
@@ -306,26 +305,26 @@ func stagesOfChange(jobs []job.Job) []screen.Stage {
 			there = true
 			switch j.State {
 			case job.Exhausted:
-				return screen.Failed, true
+				return Failed, true
 			case job.Open, job.Leased:
-				marked = screen.Working
+				marked = Working
 			}
 		}
 		return marked, there
 	}
 	implement, implemented := mark("implement")
 	reviewed, asked := mark("code_review")
-	var list []screen.Stage
+	var list []Stage
 	if implemented {
-		list = append(list, screen.Stage{Name: "implement", Mark: implement})
-		if implement != screen.Done || !asked {
-			reviewed = screen.Ahead
+		list = append(list, Stage{Name: "implement", Mark: implement})
+		if implement != Done || !asked {
+			reviewed = Ahead
 		}
 	}
-	return append(list, screen.Stage{Name: "review", Mark: reviewed})
+	return append(list, Stage{Name: "review", Mark: reviewed})
 }
 
-func stagesOf(m run.Manifest) []screen.Stage {
+func stagesOf(m run.Manifest) []Stage {
 	now := slices.IndexFunc(rail, func(row struct {
 		name   string
 		stages []run.Stage
@@ -336,34 +335,34 @@ func stagesOf(m run.Manifest) []screen.Stage {
 	for _, moved := range m.Doc().Get("stage").Get("history").Elems() {
 		waved = waved || moved.Get("to").Str() == string(run.Wave2)
 	}
-	var list []screen.Stage
+	var list []Stage
 	for i, row := range rail {
-		mark := screen.Ahead
+		mark := Ahead
 		switch {
 		case row.stages[0] == run.Wave2 && i < now && !waved:
-			mark = screen.Skipped
+			mark = Skipped
 		case i < now || i == now && m.Status() == run.Completed:
-			mark = screen.Done
+			mark = Done
 		case i == now && (m.Status() == run.Failed || m.Status() == run.Cancelled):
-			mark = screen.Failed
+			mark = Failed
 		case i == now:
-			mark = screen.Working
+			mark = Working
 		}
-		list = append(list, screen.Stage{Name: row.name, Mark: mark})
+		list = append(list, Stage{Name: row.name, Mark: mark})
 	}
 	return list
 }
 
 // jobOf is a job as the list shows it.
-func jobOf(board *job.Board, j job.Job, tool string, now time.Time) screen.Job {
-	out := screen.Job{ID: j.ID, State: string(j.State), Minutes: -1, Attempt: j.Attempt, Tries: int(board.Policy().Budget.Tries), Tool: tool}
+func jobOf(board *job.Board, j job.Job, tool string, now time.Time) Job {
+	out := Job{ID: j.ID, State: string(j.State), Minutes: -1, Attempt: j.Attempt, Tries: int(board.Policy().Budget.Tries), Tool: tool}
 	switch j.State {
 	case job.Accepted:
-		out.Mark = screen.Done
+		out.Mark = Done
 	case job.Leased:
-		out.Mark, out.State = screen.Working, "working"
+		out.Mark, out.State = Working, "working"
 	case job.Exhausted:
-		out.Mark = screen.Failed
+		out.Mark = Failed
 	}
 	shown, err := board.Show(j.ID)
 	if err != nil || len(shown.Attempts) == 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -38,7 +38,7 @@ func textOf(c archive.Capture) (string, error) {
 	case last.Status != 200:
 		return "", fmt.Errorf("the page cannot be opened: its server answers with status %d", last.Status)
 	}
-	content := citation.Read(&citation.Page{URL: c.URL, FinalURL: last.URL, Status: last.Status, ContentType: last.Get("Content-Type"), Body: last.Body})
+	content := page.Read(last.Body, last.Get("Content-Type"))
 	if strings.TrimSpace(content.Text) == "" {
 		return "", fmt.Errorf("the page has no text that can be read")
 	}

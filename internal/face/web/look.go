@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -50,7 +50,7 @@ type look struct {
 	gates  step.GateList
 	// gateNotes are what the judges noted, by gate.
 	gateNotes map[string]string
-	records   []citation.Record
+	records   []source.Record
 	entries   []run.Entry
 
 	reportOnce sync.Once

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -59,7 +59,7 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	for _, s := range r.Sources {
 		sources[s.CID] = s
 	}
-	counts := map[citation.Verdict]int{}
+	counts := map[claim.Verdict]int{}
 	var rows []claimRow
 	for _, part := range r.Parts {
 		lines := strings.Split(string(part.Text), "\n")
@@ -88,15 +88,15 @@ func (l *looked) reportPage(query url.Values) (*page, error) {
 	return l.page("report", "Report", view), nil
 }
 
-var verdicts = []citation.Verdict{citation.Grounded, citation.Partly, citation.Ungrounded, citation.Unchecked}
+var verdicts = []claim.Verdict{claim.Grounded, claim.Partly, claim.Ungrounded, claim.Unchecked}
 
-func verdictState(v citation.Verdict) state {
+func verdictState(v claim.Verdict) state {
 	switch v {
-	case citation.Grounded:
+	case claim.Grounded:
 		return good("grounded")
-	case citation.Partly:
+	case claim.Partly:
 		return person("partly grounded")
-	case citation.Ungrounded:
+	case claim.Ungrounded:
 		return bad("ungrounded")
 	}
 	return waiting("not checked")
@@ -137,7 +137,7 @@ func shortCitations(text string) string {
 
 // passages are the pieces of the sources in which something was found, each once
 // with everything that was found in it, and what was not found.
-func passages(matches []citation.Match, sources map[string]synthesis.Source) []passageRow {
+func passages(matches []claim.Match, sources map[string]synthesis.Source) []passageRow {
 	var out []passageRow
 	found := map[string][][2]int{} // by source
 	var cids []string

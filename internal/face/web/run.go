@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -250,7 +250,7 @@ func against(name string, used, limit float64, text func(float64) string) meter 
 func round(f float64) float64 { return math.Round(f*100) / 100 }
 
 // sourceMeters counts the sources by status.
-func sourceMeters(records []citation.Record) []meter {
+func sourceMeters(records []source.Record) []meter {
 	counts := map[string]int{}
 	for _, r := range records {
 		counts[string(r.Status)]++

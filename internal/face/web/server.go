@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -9,107 +8,31 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/face/hangup"
 )
 
-// The limits of one request. A stream of events has no limit: it ends with its
-// reader.
-const (
-	headerTime = 10 * time.Second
-	bodyTime   = 10 * time.Second
-	idleTime   = 2 * time.Minute
-	graceTime  = 3 * time.Second
-	maxHeader  = 64 << 10
-)
-
-// Place says where the pages are served.
-type Place struct {
-	// Address is HOST:PORT, :PORT or PORT. Without a host it is the loopback
-	// address, and port 0 is any free port.
-	Address string
-	// Public is the address at which a reverse proxy offers the pages, nil without
-	// one. Its path is a prefix of all paths.
-	Public *url.URL
-	// Token lets its bearer in.
-	Token string
-	// Ready is called with the address to open, once requests are accepted.
-	Ready func(address string)
-}
+// bodyTime is what a browser has to send the body of a request.
+const bodyTime = 10 * time.Second
 
 // NewToken makes a token that nobody can guess.
 func NewToken() string { return rand.Text() }
 
-// Serve serves the site until ctx ends. It returns INVALID_ARGS for an address
-// that is not valid or cannot be listened on.
-func Serve(ctx context.Context, site *Site, place Place) error {
-	address, err := parseAddress(place.Address)
-	if err != nil {
-		return err
+// Address is what a person opens in a browser: pages that are served at host, or
+// offered by a reverse proxy at public where that is not nil. It carries the token.
+func Address(host string, public *url.URL, token string) string {
+	open := &url.URL{Scheme: "http", Host: host, Path: "/"}
+	if public != nil {
+		open = public.JoinPath("/")
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", place.Address), "cannot listen on %s: %w", address, err)
-	}
-	// A stream ends with the server, so that shutting down waits for no reader.
-	streams, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	server := &http.Server{
-		Handler:           Handler(site, place.Token, place.Public),
-		BaseContext:       func(net.Listener) context.Context { return streams },
-		ReadHeaderTimeout: headerTime,
-		IdleTimeout:       idleTime,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
-	}
-	hangup.Unused(server)
-	open := &url.URL{Scheme: "http", Host: listener.Addr().String(), Path: "/"}
-	if place.Public != nil {
-		open = place.Public.JoinPath("/")
-	}
-	open.RawQuery = url.Values{tokenName: {place.Token}}.Encode()
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	if place.Ready != nil {
-		place.Ready(open.String())
-	}
-	select {
-	case err := <-failed:
-		return tidegate.Errorf(tidegate.Internal, tidegate.D("http", place.Address), "the server ended: %w", err)
-	case <-ctx.Done():
-	}
-	stop()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
-	defer cancel()
-	if server.Shutdown(grace) != nil {
-		server.Close()
-	}
-	return nil
-}
-
-// parseAddress makes an address from what a person wrote.
-func parseAddress(given string) (string, error) {
-	if _, err := strconv.ParseUint(given, 10, 16); err == nil {
-		given = ":" + given
-	}
-	host, port, err := net.SplitHostPort(given)
-	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", tidegate.Cut(given)),
-			"--http must be HOST:PORT, such as 127.0.0.1:8643, got %q", tidegate.Cut(given))
-	}
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
+	open.RawQuery = url.Values{tokenName: {token}}.Encode()
+	return open.String()
 }
 
 // ParsePublic reads the address of a reverse proxy. It returns INVALID_ARGS for
@@ -129,7 +52,9 @@ var styleText string
 //go:embed pages/live.js
 var scriptText string
 
-// Handler answers the requests of browsers. They pass, in this order: the
+// Handler answers the requests of browsers that have the token. Public is the address
+// at which a reverse proxy offers the pages, nil without one; its path is a prefix of
+// all paths. Requests pass, in this order: the
 // headers that every answer has, the check of Host and Origin, the token.
 func Handler(site *Site, token string, public *url.URL) http.Handler {
 	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions)}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 type sourcesView struct {
@@ -15,7 +15,7 @@ type sourcesView struct {
 }
 
 type sourceRow struct {
-	citation.Record
+	source.Record
 	State state
 	Link  string // "" where the address cannot be followed
 	Why   string // "" where nothing is wrong with it
@@ -24,7 +24,7 @@ type sourceRow struct {
 
 // sourcesPage lists what the outputs cite, and how it was judged.
 func (l *looked) sourcesPage(query url.Values) (*page, error) {
-	var found []citation.Record
+	var found []source.Record
 	for _, r := range l.records {
 		if s := query.Get("state"); s != "" && s != string(r.Status) {
 			continue

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -109,11 +109,11 @@ func readCase(t *testing.T, text string) corpusCase {
 			if _, err := fmt.Sscanf(strings.Replace(value, ",", " ,", 1), "%d %s , %d of %d %s", &line, &verdict, &missing, &all, &what); err != nil {
 				t.Fatalf("claim: %v", err)
 			}
-			matches := make([]citation.Match, all)
+			matches := make([]claim.Match, all)
 			for i := range matches {
-				matches[i] = citation.Match{Text: fmt.Sprint(i), Found: i >= missing}
+				matches[i] = claim.Match{Text: fmt.Sprint(i), Found: i >= missing}
 			}
-			claim := citation.Claim{Line: line, CIDs: []string{"a"}, Verdict: citation.Verdict(verdict)}
+			claim := claim.Claim{Line: line, CIDs: []string{"a"}, Verdict: claim.Verdict(verdict)}
 			if what == "quotations" {
 				claim.Quotations = matches
 			} else {

@@ -16,10 +16,6 @@
 //
 // # Limits
 //
-// Markdown is CommonMark with the tables of GitHub's flavour. Marks of block
-// quotes and lists beyond [MaxDepth] levels are text, and so are brackets, stars,
-// underscores and angle brackets beyond [MaxMarks] of one kind in a block, the
-// bars of a table of more than [MaxCells] cells, and link definitions in a
-// paragraph of more than [MaxMarks] lines: the cost of a draft grows with its
-// bytes, whatever they are.
+// Markdown is CommonMark with the tables of GitHub's flavour, within the limits of
+// package markdown: the cost of a draft grows with its bytes, whatever they are.
 package synthesis

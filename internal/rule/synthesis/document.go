@@ -3,9 +3,8 @@ package synthesis
 import (
 	"bytes"
 	"sort"
-	"strings"
 
-	"github.com/yuin/goldmark/ast"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // document is a draft as a reader sees it: a tree of blocks whose leaves hold
@@ -14,40 +13,19 @@ import (
 type document struct {
 	source   []byte // without a byte-order mark; every line ends with a line feed
 	starts   []int  // where each line begins
+	markdown *markdown.Document
 	blocks   []*block
 	passages []*passage
 	begins   []beginning
 }
 
-type kind uint8
-
-const (
-	paragraph kind = iota
-	heading
-	list
-	item
-	quote
-	code
-	html
-	rule
-	table
-	row
-	cell
-)
-
 // block is a container with children, or a leaf with text.
 type block struct {
-	kind     kind
-	line     int      // where it begins, 1-based
-	level    int      // of a heading, 1 to 6
-	ordered  bool     // a list
-	start    int      // the number of an ordered list's first item
-	loose    bool     // a list whose items stand apart
-	info     string   // the language of a fenced code block
-	align    string   // of a cell: left, right, center or ""
+	*markdown.Node
 	text     string   // of a block of code or HTML
-	quoted   bool     // it stands in a block quote
 	item     *passage // of the list item that a block quote belongs to
+	tight    bool     // it stands in a list whose items do not stand apart
+	second   bool     // a list right below another of its kind, which has other marks
 	children []*block
 	leaf
 }
@@ -69,16 +47,20 @@ type beginning struct {
 
 // read makes the document of a draft.
 func read(draft []byte) *document {
-	draft = bytes.TrimPrefix(draft, []byte("\ufeff"))
-	root, source := parse(draft)
-	d := &document{source: source, starts: []int{0}}
+	source := bytes.Clone(bytes.TrimPrefix(draft, []byte("\ufeff")))
+	for i, c := range source { // a lone carriage return ends a line
+		if c == '\r' && (i+1 == len(source) || source[i+1] != '\n') {
+			source[i] = '\n'
+		}
+	}
+	d := &document{source: source, starts: []int{0}, markdown: markdown.ParseGitHub(source)}
 	for i, c := range source {
 		if c == '\n' && i+1 < len(source) {
 			d.starts = append(d.starts, i+1)
 		}
 	}
-	r := reader{document: d}
-	d.blocks = r.children(root)
+	r := reader{document: d, numbered: map[int]*passage{}}
+	d.blocks = r.all(d.markdown.Tree(), false)
 	return d
 }
 
@@ -103,122 +85,78 @@ func (d *document) lines() int {
 	return len(d.starts)
 }
 
-// reader turns the parser's tree into a document.
+// reader turns the tree of a Markdown document into ours.
 type reader struct {
 	*document
-	open   *passage // of the list item whose text is being read
-	quotes int      // block quotes that are open
+	numbered map[int]*passage // by the number that package markdown gives it
 }
 
-func (r *reader) children(n ast.Node) []*block {
-	var blocks []*block
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		if b := r.block(c); b != nil {
-			blocks = append(blocks, b)
+func (r *reader) all(nodes []*markdown.Node, tight bool) []*block {
+	blocks := make([]*block, len(nodes))
+	for i, n := range nodes {
+		blocks[i] = r.block(n, tight)
+		if before := i - 1; i > 0 && n.Kind == markdown.ListBlock && nodes[before].Kind == n.Kind && nodes[before].Ordered == n.Ordered {
+			blocks[i].second = !blocks[before].second
 		}
 	}
 	return blocks
 }
 
-func (r *reader) block(n ast.Node) *block {
-	b := &block{line: r.lineOf(max(n.Pos(), 0)), quoted: r.quotes > 0}
-	switch n := n.(type) {
-	case *ast.Heading:
-		b.kind, b.level = heading, n.Level
-		b.leaf = r.inline(n)
-		if r.open != nil {
-			r.open.leaves = append(r.open.leaves, b)
+func (r *reader) block(n *markdown.Node, tight bool) *block {
+	b := &block{Node: n, tight: tight}
+	switch n.Kind {
+	case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
+		b.leaf = r.inline(n.Block)
+	case markdown.CodeBlock, markdown.HTMLBlock:
+		b.text = r.markdown.Raw(n.Block)
+	case markdown.QuoteBlock:
+		if n.Item {
+			b.item = r.numbered[n.Passage]
 		}
-		r.beginOutside(b)
-	case *ast.Paragraph, *ast.TextBlock:
-		b.leaf = r.inline(n)
-		r.passage(n, b)
-	case *ast.HTMLBlock:
-		b.kind, b.text = html, r.code(n)
-		if n.HasClosure() {
-			b.text += string(n.ClosureLine.Value(r.source))
-		}
-		r.beginOutside(b)
-	case *ast.List:
-		b.kind, b.ordered, b.start, b.loose = list, n.IsOrdered(), n.Start, !n.IsTight
-		b.children = r.children(n)
-	case *ast.ListItem:
-		b.kind = item
-		r.open = &passage{line: b.line}
-		r.begin(r.open)
-		b.children = r.children(n)
-		r.open = nil
-	case *ast.Blockquote:
-		b.kind, b.item = quote, r.open
-		r.quotes++
-		b.children = r.children(n)
-		r.quotes--
-	case *ast.FencedCodeBlock:
-		b.kind, b.text, b.info = code, r.code(n), string(n.Language(r.source))
-		r.beginOutside(b)
-	case *ast.CodeBlock:
-		b.kind, b.text = code, r.code(n)
-		r.beginOutside(b)
-	case *ast.ThematicBreak:
-		b.kind = rule
-		r.beginOutside(b)
-	case *tableNode:
-		b.kind = table
-		r.table(n, b)
-	default: // a link definition, which shows nothing
-		return nil
+	case markdown.ListBlock:
+		tight = !n.Loose
 	}
+	r.place(b)
+	b.children = r.all(n.Children, tight && (n.Kind == markdown.ListBlock || n.Kind == markdown.ItemBlock))
 	return b
 }
 
-// code is the text of a block of code or HTML.
-func (r *reader) code(n ast.Node) string {
-	return strings.ReplaceAll(string(n.Lines().Value(r.source)), "\r\n", "\n")
-}
-
-// beginOutside notes a block outside passages, unless it is part of a list item.
-func (r *reader) beginOutside(b *block) {
-	if r.open == nil {
-		r.begins = append(r.begins, beginning{b.line, b.kind == heading})
+// place adds a block to its passage, and notes where what can be changed by itself
+// begins.
+func (r *reader) place(b *block) {
+	switch b.Kind {
+	case markdown.ItemBlock:
+		r.begin(b)
+	case markdown.ParagraphBlock, markdown.TableBlock:
+		// A table right below a text is one passage with it.
+		if r.numbered[b.Passage] == nil {
+			r.begin(b)
+		}
+		p := r.numbered[b.Passage]
+		p.leaves = append(p.leaves, b)
+	case markdown.HeadingBlock, markdown.CodeBlock, markdown.HTMLBlock, markdown.RuleBlock:
+		switch {
+		case !b.Item:
+			r.begins = append(r.begins, beginning{b.Line, b.Kind == markdown.HeadingBlock})
+		case b.Kind == markdown.HeadingBlock:
+			p := r.numbered[b.Passage]
+			p.leaves = append(p.leaves, b)
+		}
 	}
 }
 
-func (r *reader) begin(p *passage) {
+// begin opens the passage of a block.
+func (r *reader) begin(b *block) {
+	p := &passage{line: b.Line}
+	r.numbered[b.Passage] = p
 	r.passages = append(r.passages, p)
 	r.begins = append(r.begins, beginning{p.line, false})
-}
-
-// passage adds a leaf to the list item that it is in, or begins a passage.
-func (r *reader) passage(n ast.Node, b *block) {
-	if r.open != nil {
-		r.open.leaves = append(r.open.leaves, b)
-		return
-	}
-	p := &passage{line: b.line, leaves: []*block{b}}
-	// A table right below a text is one paragraph with it.
-	if before, ok := n.PreviousSibling().(*ast.Paragraph); ok && b.kind == table && n.Pos() == before.Pos() {
-		p = r.passages[len(r.passages)-1]
-		p.leaves = append(p.leaves, b)
-	} else {
-		r.begin(p)
-	}
-}
-
-func (r *reader) table(n *tableNode, b *block) {
-	for line := n.FirstChild(); line != nil; line = line.NextSibling() {
-		cells := &block{kind: row, line: r.lineOf(max(line.Pos(), 0))}
-		for c := line.FirstChild(); c != nil; c = c.NextSibling() {
-			cells.children = append(cells.children, &block{kind: cell, line: cells.line, align: c.(*tableNode).align, leaf: r.inline(c)})
-		}
-		b.children = append(b.children, cells)
-	}
-	r.passage(n, b)
 }
 
 // eachLeaf calls visit for every leaf in a block, in order.
 func (b *block) eachLeaf(visit func(*block)) {
 	b.each(func(b *block) {
-		if b.kind == paragraph || b.kind == heading || b.kind == cell {
+		if b.Kind == markdown.ParagraphBlock || b.Kind == markdown.HeadingBlock || b.Kind == markdown.CellBlock {
 			visit(b)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // around is how many characters of a page stand on either side of what was found
@@ -22,7 +22,7 @@ type excerpt struct {
 
 // excerpts are the parts of a page around the places that were found. Those that
 // overlap are one.
-func excerpts(page string, found []citation.Match) []excerpt {
+func excerpts(page string, found []claim.Match) []excerpt {
 	var places []span
 	for _, m := range found {
 		if 0 <= m.Start && m.Start < m.End && m.End <= len(page) {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Status is [GatePass] without a fault.
@@ -21,7 +23,7 @@ func shownTexts(doc *document) []string {
 	var visit func(*block)
 	visit = func(b *block) {
 		text := string(runes(b.glyphs))
-		if b.kind == code || b.kind == html {
+		if b.Kind == markdown.CodeBlock || b.Kind == markdown.HTMLBlock {
 			text = b.text
 		}
 		var all strings.Builder
@@ -47,25 +49,28 @@ func MarkdownShows(t testing.TB, draft []byte) (want, got []string) {
 	t.Helper()
 	w := &mdWriter{layout: (&Report{Parts: []Part{{Text: draft}}}).layout()}
 	w.part = &w.parts[0]
-	text := strings.Join(w.blocks(w.part.doc.blocks, 0, true), "\n")
+	walk(w.part.doc.blocks, w)
+	text := strings.Join(w.lines, "\n")
 	return shownTexts(w.part.doc), shownTexts(read([]byte(text)))
 }
 
 // LiveMarkup names what is more than text in a Markdown text: HTML, and links to
 // something other than the web.
 func LiveMarkup(text []byte) []string {
-	return markupOf(read(text).blocks, func(m mark) bool { return m.kind == image || m.kind == link && !isWeb(m.dest) })
+	return markupOf(read(text).blocks, func(m mark) bool {
+		return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan && !isWeb(m.dest)
+	})
 }
 
 // Markup names what the report would show as HTML or as a link in a draft.
 func Markup(draft []byte) []string {
-	return markupOf(read(draft).blocks, func(m mark) bool { return m.kind == image || m.kind == link })
+	return markupOf(read(draft).blocks, func(m mark) bool { return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan })
 }
 
 func markupOf(blocks []*block, leads func(mark) bool) []string {
 	var out []string
 	for _, b := range blocks {
-		if b.kind == html {
+		if b.Kind == markdown.HTMLBlock {
 			out = append(out, "an HTML block: "+b.text)
 		}
 		if slices.ContainsFunc(b.glyphs, func(g glyph) bool { return g.in&inTag != 0 }) {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 )
@@ -66,8 +66,8 @@ func checkDraft(t *testing.T, draft []byte) {
 		t.Fatalf("an unchanged draft answers %d of 3 directives", 3-unchanged)
 	}
 	r := synthesis.Report{Question: "q", Program: "tidegate", Sources: []synthesis.Source{{CID: "a", Title: "A", URL: "https://a.example", Status: "valid", Text: "20 tugs"}},
-		Parts: []synthesis.Part{{Text: draft, Claims: []citation.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: citation.Partly,
-			Numbers: []citation.Match{{Text: "20"}, {Text: "4", Found: true, CID: "a", Start: 0, End: 2}}}}}}}
+		Parts: []synthesis.Part{{Text: draft, Claims: []claim.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: claim.Partly,
+			Numbers: []claim.Match{{Text: "20"}, {Text: "4", Found: true, CID: "a", Start: 0, End: 2}}}}}}}
 	page := r.HTML()
 	checkPage(t, string(page))
 	markdown := r.Markdown()

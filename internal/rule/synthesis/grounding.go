@@ -2,7 +2,7 @@ package synthesis
 
 import (
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // Grounding counts what was looked for on the cited pages. Claims that could not
@@ -14,7 +14,7 @@ type Grounding struct {
 }
 
 // add counts what was looked for of a claim.
-func (g *Grounding) add(c citation.Claim) {
+func (g *Grounding) add(c claim.Claim) {
 	g.Quotations += len(c.Quotations)
 	g.Numbers += len(c.Numbers)
 	for _, m := range c.Quotations {
@@ -34,8 +34,8 @@ func (j *judge) grounding() {
 	var quotations, numbers []Fault // the first with the claims that were not checked
 	g := &j.result.Grounding
 	for _, c := range j.facts.Claims {
-		if c.Verdict == citation.Unchecked {
-			looked := append(append([]citation.Match{}, c.Quotations...), c.Numbers...)
+		if c.Verdict == claim.Unchecked {
+			looked := append(append([]claim.Match{}, c.Quotations...), c.Numbers...)
 			if g.Unchecked += flag(len(looked) > 0); len(looked) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
 				quotations = append(quotations, newFault(tidegate.ClaimNotChecked, c.Line,
 					"Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach.",
@@ -64,7 +64,7 @@ func (j *judge) grounding() {
 		return
 	}
 	j.result.Faults = append(j.result.Faults, quotations...)
-	if citation.NumbersPass(j.facts.Claims) {
+	if claim.NumbersPass(j.facts.Claims) {
 		j.result.Warnings = numbers
 	} else {
 		j.result.Faults = append(j.result.Faults, numbers...)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -83,7 +83,7 @@ func cid(name string) string {
 type claimed struct {
 	line       int
 	cited      string
-	verdict    citation.Verdict
+	verdict    claim.Verdict
 	quotations []looked
 	numbers    []looked
 }
@@ -91,23 +91,23 @@ type claimed struct {
 type looked struct{ text, source, onPage string }
 
 var harbourClaims = []claimed{
-	{3, "grid cost authority", citation.Grounded, nil, []looked{{"25", "cost", "25 years"}, {"70", "cost", "70"}, {"1.9 million", "cost", "1.9 million"}}},
-	{5, "logs", citation.Grounded, nil, []looked{{"94%", "logs", "94 %"}, {"90", "logs", "90"}}},
-	{9, "cost", citation.Grounded, nil, []looked{{"70", "cost", "70"}, {"118", "cost", "118"}, {"341", "cost", "341"}}},
-	{10, "yard paper", citation.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}, {"16.2 million", "yard", "16.2 million"}, {"2022", "yard", "2022"}, {"14.4 million", "paper", "14.4 million"}}},
-	{11, "grid", citation.Grounded, nil, []looked{{"1.2", "grid", "1.2"}}},
-	{12, "grid", citation.Grounded, nil, []looked{{"1.5 MW", "grid", "1.5 MW"}}},
-	{13, "grid", citation.Grounded, nil, []looked{{"2029", "grid", "2029"}}},
-	{14, "authority", citation.Grounded, []looked{{"less noise, less vibration and no smell of diesel in the mess", "authority", "less noise, less vibration and no smell of diesel in the mess"}}, nil},
-	{15, "yard", citation.Partly, nil, []looked{{"80%", "yard", "80 %"}, {"8,000", "yard", "8,000"}, {"12", "", ""}}},
-	{21, "cost", citation.Grounded, nil, []looked{{"70", "cost", "70"}}},
-	{23, "cost", citation.Grounded, nil, []looked{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros for"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
-	{29, "authority", citation.Grounded, []looked{{"the boat has paid back a fifth of its extra price in the first fourteen months", "authority", "the boat has paid back a fifth of its extra price in the first fourteen months"}}, []looked{{"2023", "authority", "2023"}}},
-	{33, "logs yard", citation.Partly, nil, []looked{{"2025", "logs", "2025"}, {"6,212", "logs", "6212"}, {"41", "logs", "41"}, {"2,800", "yard", "2,800"}, {"4.5", "", ""}, {"180", "", ""}}},
-	{35, "authority", citation.Grounded, nil, nil},
-	{39, "owners", citation.Unchecked, nil, []looked{{"12", "", ""}}},
-	{43, "cost", citation.Grounded, nil, []looked{{"2025", "cost", "2025"}, {"0.31", "cost", "0.31"}}},
-	{45, "yard", citation.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}}},
+	{3, "grid cost authority", claim.Grounded, nil, []looked{{"25", "cost", "25 years"}, {"70", "cost", "70"}, {"1.9 million", "cost", "1.9 million"}}},
+	{5, "logs", claim.Grounded, nil, []looked{{"94%", "logs", "94 %"}, {"90", "logs", "90"}}},
+	{9, "cost", claim.Grounded, nil, []looked{{"70", "cost", "70"}, {"118", "cost", "118"}, {"341", "cost", "341"}}},
+	{10, "yard paper", claim.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}, {"16.2 million", "yard", "16.2 million"}, {"2022", "yard", "2022"}, {"14.4 million", "paper", "14.4 million"}}},
+	{11, "grid", claim.Grounded, nil, []looked{{"1.2", "grid", "1.2"}}},
+	{12, "grid", claim.Grounded, nil, []looked{{"1.5 MW", "grid", "1.5 MW"}}},
+	{13, "grid", claim.Grounded, nil, []looked{{"2029", "grid", "2029"}}},
+	{14, "authority", claim.Grounded, []looked{{"less noise, less vibration and no smell of diesel in the mess", "authority", "less noise, less vibration and no smell of diesel in the mess"}}, nil},
+	{15, "yard", claim.Partly, nil, []looked{{"80%", "yard", "80 %"}, {"8,000", "yard", "8,000"}, {"12", "", ""}}},
+	{21, "cost", claim.Grounded, nil, []looked{{"70", "cost", "70"}}},
+	{23, "cost", claim.Grounded, nil, []looked{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros for"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
+	{29, "authority", claim.Grounded, []looked{{"the boat has paid back a fifth of its extra price in the first fourteen months", "authority", "the boat has paid back a fifth of its extra price in the first fourteen months"}}, []looked{{"2023", "authority", "2023"}}},
+	{33, "logs yard", claim.Partly, nil, []looked{{"2025", "logs", "2025"}, {"6,212", "logs", "6212"}, {"41", "logs", "41"}, {"2,800", "yard", "2,800"}, {"4.5", "", ""}, {"180", "", ""}}},
+	{35, "authority", claim.Grounded, nil, nil},
+	{39, "owners", claim.Unchecked, nil, []looked{{"12", "", ""}}},
+	{43, "cost", claim.Grounded, nil, []looked{{"2025", "cost", "2025"}, {"0.31", "cost", "0.31"}}},
+	{45, "yard", claim.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}}},
 }
 
 // harbour is the report on the question whether the harbour should buy electric
@@ -134,9 +134,9 @@ func harbour(t testing.TB) synthesis.Report {
 	}
 	// The institute's report is also known under another address.
 	draft = strings.Replace(draft, "cost the same to run [@"+cid("cost")+"]", "cost the same to run [@"+cid("mirror")+"]", 1)
-	var claims []citation.Claim
+	var claims []claim.Claim
 	for _, c := range harbourClaims {
-		claim := citation.Claim{Line: c.line, Verdict: c.verdict}
+		claim := claim.Claim{Line: c.line, Verdict: c.verdict}
 		for _, name := range strings.Fields(c.cited) {
 			claim.CIDs = append(claim.CIDs, cid(name))
 		}
@@ -177,10 +177,10 @@ func sum(text string) []byte {
 	return s[:]
 }
 
-func matches(t testing.TB, list []looked) []citation.Match {
-	var out []citation.Match
+func matches(t testing.TB, list []looked) []claim.Match {
+	var out []claim.Match
 	for _, l := range list {
-		m := citation.Match{Text: l.text}
+		m := claim.Match{Text: l.text}
 		if l.source != "" {
 			page := harbourPages[l.source]
 			m.Found, m.CID, m.Start = true, cid(l.source), strings.Index(page.Text, l.onPage)

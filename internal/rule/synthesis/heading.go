@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Reserved are the titles of what the report adds to a synthesis. No heading of a
@@ -19,7 +20,7 @@ var Reserved = []string{"References", "Sources", "Sources that the report does n
 // would take what stands below them for what the program says.
 func (j *judge) headings() {
 	j.eachLeaf(func(b *block) {
-		if b.kind != heading {
+		if b.Kind != markdown.HeadingBlock {
 			return
 		}
 		text, at := "", 0
@@ -28,8 +29,8 @@ func (j *judge) headings() {
 		}
 		text += string(runes(b.glyphs[at:]))
 		if title := plainTitle(text); title != "" && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
-			j.fault(tidegate.ReservedHeading, b.line, "Give the section another title, or leave it out: the report adds its own.",
-				"line %d has the heading %q, which the report writes itself", b.line, tidegate.Cut(strings.TrimSpace(text)))
+			j.fault(tidegate.ReservedHeading, b.Line, "Give the section another title, or leave it out: the report adds its own.",
+				"line %d has the heading %q, which the report writes itself", b.Line, tidegate.Cut(strings.TrimSpace(text)))
 		}
 	})
 }

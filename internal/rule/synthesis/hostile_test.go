@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -81,10 +81,10 @@ func hostile() synthesis.Report {
 		LeftOut:   []synthesis.Gap{{ID: all, Priority: all, Text: all}},
 	}
 	for i, draft := range attackDrafts() {
-		r.Parts = append(r.Parts, synthesis.Part{Title: fmt.Sprintf("Attack %d", i), Text: []byte(draft + "\n\nSee [@a], [@b], [@c] and [@d].\n"), Claims: []citation.Claim{
-			{Line: 1, CIDs: []string{"a"}, Verdict: citation.Partly,
-				Quotations: []citation.Match{{Text: "quoted words that are not there"}, {Text: all}},
-				Numbers: []citation.Match{{Text: "33"}, {Text: "20", Found: true, CID: "a", Start: strings.Index(r.Sources[0].Text, " 20 ") + 1, End: strings.Index(r.Sources[0].Text, " 20 ") + 3,
+		r.Parts = append(r.Parts, synthesis.Part{Title: fmt.Sprintf("Attack %d", i), Text: []byte(draft + "\n\nSee [@a], [@b], [@c] and [@d].\n"), Claims: []claim.Claim{
+			{Line: 1, CIDs: []string{"a"}, Verdict: claim.Partly,
+				Quotations: []claim.Match{{Text: "quoted words that are not there"}, {Text: all}},
+				Numbers: []claim.Match{{Text: "33"}, {Text: "20", Found: true, CID: "a", Start: strings.Index(r.Sources[0].Text, " 20 ") + 1, End: strings.Index(r.Sources[0].Text, " 20 ") + 3,
 					Link: "javascript:alert(1)"}, {Text: "9", Found: true, CID: "a", Start: -5, End: 1 << 40}}},
 		}})
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 //go:embed report.html
@@ -183,7 +183,7 @@ type sourceView struct {
 	Back      bool          // the reader can go back to it
 }
 
-func (l *layout) sourceView(ref *reference, matches []citation.Match) sourceView {
+func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	var by []string
 	for _, part := range []string{ref.Publisher, day(ref.Date)} {
 		if part != "" {

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // htmlWriter writes the documents of a report as HTML. It knows only the elements
@@ -20,7 +21,7 @@ type htmlWriter struct {
 	contents []content
 	cards    []card
 	cardOf   map[cardKey]string  // the id of the card that a citation opens
-	shift    int                 // how many levels the headings of the part go down
+	inHeader bool                // of a table
 	last     *block              // the last leaf of the passage that is being written
 	unmarked []string            // what is missing and was not found in the passage so far
 	linked   map[*reference]bool // the sources whose first citation has an id
@@ -54,12 +55,11 @@ func (w *htmlWriter) write(parts ...string) {
 func (w *htmlWriter) text(s string) { w.WriteString(template.HTMLEscapeString(s)) }
 
 func (w *htmlWriter) document(part *layoutPart) {
-	w.part, w.shift = part, 0
+	w.part = part
 	if part.title != "" {
-		w.shift = 1
 		w.heading(2, part.title, func() { w.text(part.title) })
 	}
-	w.blocks(part.doc.blocks)
+	walk(part.doc.blocks, w)
 }
 
 func (w *htmlWriter) heading(level int, title string, inside func()) {
@@ -71,139 +71,80 @@ func (w *htmlWriter) heading(level int, title string, inside func()) {
 	w.write("</", tag, ">\n")
 }
 
-func (w *htmlWriter) blocks(blocks []*block) {
-	for _, b := range blocks {
-		w.block(b)
-	}
+// simpleTags are what stands before and after what a block holds.
+var simpleTags = map[markdown.BlockKind][2]string{
+	markdown.ParagraphBlock: {`<p dir="auto">`, "</p>\n"},
+	markdown.ItemBlock:      {`<li dir="auto">`, "</li>\n"},
+	markdown.QuoteBlock:     {"<blockquote>\n", "</blockquote>\n"},
+	markdown.CodeBlock:      {`<pre tabindex="0"><code>`, "</code></pre>\n"},
+	markdown.HTMLBlock:      {`<pre tabindex="0" class="html">`, "</pre>\n"},
+	markdown.RuleBlock:      {"<hr>\n"},
+	markdown.TableBlock:     {`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"},
+	markdown.RowBlock:       {"<tr>", "</tr>\n"},
 }
 
-func (w *htmlWriter) block(b *block) {
-	switch b.kind {
-	case paragraph:
-		w.write(`<p dir="auto">`)
+// tags are those of a block. A paragraph of a tight list has none.
+func (w *htmlWriter) tags(b *block) (open, close string) {
+	switch {
+	case b.Kind == markdown.ParagraphBlock && b.tight:
+		return "", ""
+	case b.Kind == markdown.ListBlock && !b.Ordered:
+		return "<ul>\n", "</ul>\n"
+	case b.Kind == markdown.ListBlock && b.Start == 1:
+		return "<ol>\n", "</ol>\n"
+	case b.Kind == markdown.ListBlock:
+		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
+	case b.Kind == markdown.RowBlock && w.inHeader:
+		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
+	case b.Kind == markdown.CellBlock:
+		open, close = "<td", "</td>"
+		if w.inHeader {
+			open, close = `<th scope="col"`, "</th>"
+		}
+		if b.Align != "" {
+			open += ` class="` + b.Align + `"`
+		}
+		return open + ` dir="auto">`, close
+	}
+	return simpleTags[b.Kind][0], simpleTags[b.Kind][1]
+}
+
+func (w *htmlWriter) open(b *block, first bool) {
+	if b.Kind == markdown.RowBlock {
+		w.inHeader = first
+	}
+	tag, _ := w.tags(b)
+	w.write(tag)
+	switch b.Kind {
+	case markdown.ParagraphBlock, markdown.CellBlock:
 		w.leaf(b)
-		w.write("</p>\n")
-	case heading:
-		level := min(max(b.level+w.shift, 2), 6)
-		w.heading(level, shownText(string(runes(b.glyphs))), func() { w.leaf(b) })
-	case list:
-		w.list(b)
-	case quote:
-		w.write("<blockquote>\n")
-		w.blocks(b.children)
-		w.write("</blockquote>\n")
-	case code:
-		w.write(`<pre tabindex="0"><code>`)
-		w.shownLines(b.text)
-		w.write("</code></pre>\n")
-	case html:
-		w.write(`<pre tabindex="0" class="html">`)
-		w.shownLines(b.text)
-		w.write("</pre>\n")
-	case rule:
-		w.write("<hr>\n")
-	case table:
-		w.table(b)
+	case markdown.HeadingBlock:
+		w.heading(w.part.headingLevel(b), shownText(string(runes(b.glyphs))), func() { w.leaf(b) })
 	}
-}
-
-func (w *htmlWriter) shownLines(text string) {
-	for _, r := range text {
+	for _, r := range b.text {
 		w.glyph(r)
 	}
 }
 
-func (w *htmlWriter) list(b *block) {
-	tag, open := "ul", "<ul"
-	if b.ordered {
-		tag, open = "ol", "<ol"
-		if b.start != 1 {
-			open += ` start="` + strconv.Itoa(b.start) + `"`
-		}
-	}
-	w.write(open, ">\n")
-	for _, item := range b.children {
-		w.write(`<li dir="auto">`)
-		for _, child := range item.children {
-			if child.kind == paragraph && !b.loose {
-				w.leaf(child)
-				continue
-			}
-			w.block(child)
-		}
-		w.write("</li>\n")
-	}
-	w.write("</", tag, ">\n")
-}
-
-func (w *htmlWriter) table(b *block) {
-	w.write(`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>`, "\n")
-	for i, row := range b.children {
-		tag, open := "td", "<td"
-		if i == 0 {
-			tag, open = "th", `<th scope="col"`
-			w.write("<thead>")
-		}
-		w.write("<tr>")
-		for _, cell := range row.children {
-			w.write(open)
-			if cell.align != "" {
-				w.write(` class="`, cell.align, `"`)
-			}
-			w.write(` dir="auto">`)
-			w.leaf(cell)
-			w.write("</", tag, ">")
-		}
-		w.write("</tr>")
-		switch {
-		case i == 0:
-			w.write("</thead>\n<tbody>\n")
-		default:
-			w.write("\n")
-		}
-	}
-	w.write("</tbody></table></div>\n")
+func (w *htmlWriter) close(b *block) {
+	_, tag := w.tags(b)
+	w.write(tag)
 }
 
 // leaf writes the text of a block, its citations as buttons, and marks what no
 // cited page has.
 func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
-	texts, found := notFound(claim), map[string]bool{}
-	run := htmlRun{w: w, missing: b.leaf.missing(texts, found)}
-	cited, marks := w.citations(b.leaf), b.marks
-	for i := 0; i <= len(b.glyphs); i++ {
-		if len(cited) > 0 && cited[0].to == i {
-			if cited[0].kept && !cited[0].more {
-				w.write("</span>")
-			}
-			cited = cited[1:]
-		}
-		for len(marks) > 0 && marks[0].at == i {
-			run.end()
-			w.mark(marks[0])
-			marks = marks[1:]
-		}
-		if len(cited) > 0 && cited[0].word == i {
-			run.end()
-			w.write(`<span class="keep">`)
-		}
-		if len(cited) > 0 && cited[0].from == i {
-			run.end()
-			w.cite(cited[0].ref, passage, claim, b.glyphs[i].in&inLink != 0)
-		}
-		if i < len(b.glyphs) && (len(cited) == 0 || i < cited[0].blank) {
-			run.glyph(i, b.glyphs[i])
-		}
-	}
+	c := w.part.claims[passage]
+	run := &htmlRun{w: w, passage: passage, claim: c}
+	texts, found := w.layout.text(b, c, run)
 	run.end()
-	w.endLeaf(b, passage, claim, texts, found)
+	w.endLeaf(b, passage, c, texts, found)
 }
 
 // endLeaf says, at the end of a passage, what could not be marked in it.
-func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts []string, found map[string]bool) {
-	if claim == nil {
+func (w *htmlWriter) endLeaf(b *block, p *passage, c *claim.Claim, texts []string, found map[string]bool) {
+	if c == nil {
 		return
 	}
 	if w.last == nil || w.part.of[w.last] != p {
@@ -225,7 +166,7 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, claim *citation.Claim, texts 
 		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
-	if claim.Verdict == citation.Unchecked {
+	if c.Verdict == claim.Unchecked {
 		w.flag("not checked")
 	}
 }
@@ -246,19 +187,19 @@ func (w *htmlWriter) flag(label string) {
 
 func (w *htmlWriter) mark(m mark) {
 	switch m.kind {
-	case emphasis, strong, codeSpan:
-		tag := map[markKind]string{emphasis: "em", strong: "strong", codeSpan: "code"}[m.kind]
+	case markdown.EmphasisSpan, markdown.StrongSpan, markdown.CodeSpan:
+		tag := map[markdown.SpanKind]string{markdown.EmphasisSpan: "em", markdown.StrongSpan: "strong", markdown.CodeSpan: "code"}[m.kind]
 		if !m.open {
 			tag = "/" + tag
 		}
 		w.write("<", tag, ">")
-	case image:
+	case markdown.ImageSpan:
 		if m.open {
 			w.write(`<span class="image">Image: `)
 		} else {
 			w.write("</span>")
 		}
-	case link:
+	case markdown.LinkSpan:
 		w.link(m)
 	}
 }
@@ -286,7 +227,7 @@ func (w *htmlWriter) link(m mark) {
 }
 
 // cite writes the number of a source as a button that opens its card.
-func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inLink bool) {
+func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, inLink bool) {
 	number := strconv.Itoa(ref.number)
 	if inLink { // a button cannot stand in a link
 		w.write(`<sup class="cite">`, number, "</sup>")
@@ -297,9 +238,9 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 	if !made {
 		id = "card-" + strconv.Itoa(len(w.cards)+1)
 		w.cardOf[key] = id
-		var matches []citation.Match
-		if claim != nil {
-			matches = w.found(ref, *claim)
+		var matches []claim.Match
+		if c != nil {
+			matches = w.found(ref, *c)
 		}
 		view := w.sourceView(ref, matches)
 		view.Excerpts = viewExcerpts(excerpts(ref.Text, matches))
@@ -315,10 +256,12 @@ func (w *htmlWriter) cite(ref *reference, p *passage, claim *citation.Claim, inL
 	w.write(`">`, number, "</button></sup>")
 }
 
-// htmlRun is text under way that is shown in one way.
+// htmlRun writes the text of a leaf. It keeps the text under way that is shown in
+// one way.
 type htmlRun struct {
 	w       *htmlWriter
-	missing []span
+	passage *passage
+	claim   *claim.Claim
 	class   runClass
 }
 
@@ -330,16 +273,34 @@ const (
 	tagRun
 )
 
-func (r *htmlRun) glyph(i int, g glyph) {
-	for len(r.missing) > 0 && r.missing[0].to <= i {
-		r.end()
-		r.missing = r.missing[1:]
+func (r *htmlRun) mark(m mark) {
+	r.end()
+	r.w.mark(m)
+}
+
+func (r *htmlRun) keep(open bool) {
+	if !open {
+		r.w.write("</span>")
+		return
+	}
+	r.end()
+	r.w.write(`<span class="keep">`)
+}
+
+func (r *htmlRun) cite(ref *reference, inLink bool) {
+	r.end()
+	r.w.cite(ref, r.passage, r.claim, inLink)
+}
+
+func (r *htmlRun) glyph(g glyph, _ rune, is glyphIs) {
+	if is.beforeRef { // the citation stands next to what it is about
+		return
 	}
 	class := plainRun
 	switch {
 	case g.in&inTag != 0:
 		class = tagRun
-	case len(r.missing) > 0 && r.missing[0].from <= i:
+	case is.missing:
 		class = missingRun
 	}
 	if class != r.class {
@@ -347,13 +308,14 @@ func (r *htmlRun) glyph(i int, g glyph) {
 		r.class = class
 		r.w.write([...]string{"", `<span class="missing">`, `<code class="tag">`}[class])
 	}
-	switch {
-	case g.in&hardBreak != 0:
+	if g.in&hardBreak != 0 {
 		r.w.write("<br>\n")
-	default:
+	} else {
 		r.w.glyph(g.r)
 	}
 }
+
+func (r *htmlRun) endMissing() { r.end() }
 
 // end closes what the run opened.
 func (r *htmlRun) end() {

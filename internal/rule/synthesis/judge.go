@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -50,7 +50,7 @@ type Facts struct {
 	RawURLs []Place
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
-	Claims []citation.Claim
+	Claims []claim.Claim
 	// Archived says that the run keeps pages to look at. A run of the earlier system
 	// does not, and gets no warning that nobody looked.
 	Archived bool
@@ -105,7 +105,7 @@ type Uncited struct {
 //     without such a citation, and for each heading with one;
 //   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
 //     NUMBER_NOT_FOUND for each such number when they are more than one in twenty
-//     ([citation.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
+//     ([claim.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
 //     quotation or number whose pages have no text, where the run requires
 //     grounding; elsewhere they are warnings;
 //   - UNCHANGED for each directive of the answered review whose block stands as
@@ -287,7 +287,7 @@ func (j *judge) numbers() {
 		line := 0
 		for _, b := range p.leaves {
 			b.eachLeaf(func(b *block) {
-				if b.kind == heading {
+				if b.Kind == markdown.HeadingBlock {
 					return
 				}
 				for _, n := range b.leaf.numbers() {
@@ -309,7 +309,7 @@ func (j *judge) numbers() {
 }
 
 func (p *passage) name() string {
-	if len(p.leaves) > 0 && p.leaves[0].kind == table {
+	if len(p.leaves) > 0 && p.leaves[0].Kind == markdown.TableBlock {
 		return "table"
 	}
 	return "paragraph or list item"

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // tiles are texts that parsers are slow on when they are repeated.
@@ -96,11 +97,11 @@ func TestHostileDraftsAreJudged(t *testing.T) {
 // them are still found.
 func TestDeepMarksAreText(t *testing.T) {
 	for name, draft := range map[string]string{
-		"quotes":  strings.Repeat("> ", 3*synthesis.MaxDepth) + "20",
-		"bullets": strings.Repeat("- ", 3*synthesis.MaxDepth) + "20",
-		"links":   strings.Repeat("[a](", 2*synthesis.MaxMarks) + "20",
-		"stars":   strings.Repeat("*a ", 2*synthesis.MaxMarks) + "20",
-		"cells":   "|a" + strings.Repeat("|a", synthesis.MaxCells) + "|\n|-" + strings.Repeat("|-", synthesis.MaxCells) + "|\n|20|",
+		"quotes":  strings.Repeat("> ", 3*markdown.MaxDepth) + "20",
+		"bullets": strings.Repeat("- ", 3*markdown.MaxDepth) + "20",
+		"links":   strings.Repeat("[a](", 1000) + "20",
+		"stars":   strings.Repeat("*a ", 1000) + "20",
+		"cells":   "|a" + strings.Repeat("|a", markdown.MaxCells) + "|\n|-" + strings.Repeat("|-", markdown.MaxCells) + "|\n|20|",
 	} {
 		result := synthesis.Judge([]byte(draft), synthesis.Facts{})
 		if len(result.Uncited) != 1 || result.Uncited[0].Token != "20" {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // compact is the text of a leaf in which something is looked for: without white
@@ -89,15 +89,18 @@ func (l leaf) missing(texts []string, found map[string]bool) []span {
 	return out
 }
 
+// maxMissing is how many texts of one claim are looked for.
+const maxMissing = 256
+
 // notFound are the texts of a claim that no cited page has, each once, and only as
 // many as can be looked for.
-func notFound(c *citation.Claim) []string {
-	if c == nil || c.Verdict == citation.Unchecked {
+func notFound(c *claim.Claim) []string {
+	if c == nil || c.Verdict == claim.Unchecked {
 		return nil
 	}
 	var out []string
 	for _, m := range slices.Concat(c.Quotations, c.Numbers) {
-		if !m.Found && len(out) < MaxMarks && !slices.Contains(out, m.Text) {
+		if !m.Found && len(out) < maxMissing && !slices.Contains(out, m.Text) {
 			out = append(out, m.Text)
 		}
 	}

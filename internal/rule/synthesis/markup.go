@@ -15,7 +15,7 @@ type markup struct {
 }
 
 // markup reads a draft by CommonMark, and as the report shows it: in a paragraph code
-// may cover what a table shows, and readers differ about brackets.
+// may cover what a table shows.
 func (d *document) markup() markup {
 	var m markup
 	doc := markdown.Parse(d.source)
@@ -34,8 +34,8 @@ func (d *document) markup() markup {
 		}
 	}
 	shown := func(b *block) {
-		if b.kind == html {
-			m.html = append(m.html, b.line)
+		if b.Kind == markdown.HTMLBlock {
+			m.html = append(m.html, b.Line)
 		}
 		for _, g := range b.glyphs {
 			if g.in&inTag != 0 {
@@ -44,11 +44,11 @@ func (d *document) markup() markup {
 		}
 		for _, k := range b.marks {
 			switch {
-			case k.kind != link && k.kind != image || !k.open:
+			case k.kind != markdown.LinkSpan && k.kind != markdown.ImageSpan || !k.open:
 			case k.at < len(b.glyphs):
 				m.links = append(m.links, d.lineOf(int(b.glyphs[k.at].at)))
 			default:
-				m.links = append(m.links, b.line)
+				m.links = append(m.links, b.Line)
 			}
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Markdown is the report as a Markdown file: the documents with numbered
@@ -23,12 +24,10 @@ func (r Report) Markdown() []byte {
 	}
 	for i := range w.parts {
 		w.part = &w.parts[i]
-		shift := 0
 		if w.part.title != "" {
-			shift = 1
 			w.paragraph("## " + mdText(w.part.title))
 		}
-		w.lines = append(w.lines, w.blocks(w.part.doc.blocks, shift, true)...)
+		walk(w.part.doc.blocks, w)
 		w.lines = append(w.lines, "")
 	}
 	w.references()
@@ -52,7 +51,22 @@ type mdWriter struct {
 	*layout
 	part  *layoutPart
 	lines []string
-	mark  int // which of two marks the items of the next list have
+	boxes []mdBox // the open block quotes and list items
+	lists []mdList
+
+	row, delimiters string // of a table, as far as they are written
+}
+
+// mdBox is what stands before the lines of a block quote or list item.
+type mdBox struct {
+	first, rest string
+	begun       bool // its first line is written
+}
+
+// mdList is an open list.
+type mdList struct {
+	*block
+	items int // so far
 }
 
 // paragraph adds a block of its own.
@@ -67,114 +81,122 @@ func mdText(text string) string {
 		if i+1 < len(runes) {
 			next = runes[i+1]
 		}
-		l.glyph(glyph{r: r}, next)
+		l.glyph(glyph{r: r}, next, glyphIs{})
 	}
 	return l.out.String()
 }
 
-// blocks are the lines of some blocks. Apart, a blank line stands between them.
-func (w *mdWriter) blocks(blocks []*block, shift int, apart bool) []string {
-	var out []string
-	for i, b := range blocks {
-		if i > 0 && apart {
-			out = append(out, "")
-		}
-		// Two lists side by side have different marks, or they would be one.
-		other := i > 0 && blocks[i-1].kind == list && b.kind == list && blocks[i-1].ordered == b.ordered && w.mark == 0
-		if w.mark = 0; other {
-			w.mark = 1
-		}
-		out = append(out, w.block(b, shift)...)
+// maxBoxes is how deep block quotes and list items have marks: each line of text
+// repeats those around it.
+const maxBoxes = 100
+
+func (w *mdWriter) open(b *block, first bool) {
+	inTable := b.Kind == markdown.RowBlock || b.Kind == markdown.CellBlock
+	if !first && !b.tight && !inTable {
+		w.line("")
 	}
-	return out
+	switch b.Kind {
+	case markdown.ParagraphBlock:
+		for line := range strings.SplitSeq(w.leaf(b), "\n") {
+			w.line(line)
+		}
+	case markdown.HeadingBlock:
+		w.line(strings.TrimSpace(strings.Repeat("#", w.part.headingLevel(b)) + " " + w.leaf(b)))
+	case markdown.ListBlock:
+		w.lists = append(w.lists, mdList{block: b})
+	case markdown.ItemBlock:
+		mark := w.lists[len(w.lists)-1].next()
+		w.boxes = append(w.boxes, mdBox{first: mark, rest: strings.Repeat(" ", len(mark))})
+	case markdown.QuoteBlock:
+		w.boxes = append(w.boxes, mdBox{first: "> ", rest: "> "})
+	case markdown.CodeBlock:
+		w.fenced(b.text, b.Info)
+	case markdown.HTMLBlock:
+		w.fenced(b.text, "html")
+	case markdown.RuleBlock:
+		w.line("***")
+	case markdown.RowBlock:
+		w.row, w.delimiters = "|", ""
+		if first {
+			w.delimiters = "|"
+		}
+	case markdown.CellBlock:
+		w.row += " " + w.leaf(b) + " |"
+		if w.delimiters != "" {
+			w.delimiters += map[string]string{"": " --- |", "left": " :-- |", "right": " --: |", "center": " :-: |"}[b.Align]
+		}
+	}
 }
 
-func (w *mdWriter) block(b *block, shift int) []string {
-	switch b.kind {
-	case heading:
-		level := min(max(b.level+shift, 2), 6)
-		return []string{strings.TrimSpace(strings.Repeat("#", level) + " " + w.leaf(b))}
-	case list:
-		return w.list(b, shift)
-	case quote:
-		return prefixed(w.blocks(b.children, shift, true), "> ", "> ")
-	case code:
-		return fenced(b.text, b.info)
-	case html:
-		return fenced(b.text, "html")
-	case rule:
-		return []string{"***"}
-	case table:
-		return w.table(b)
+func (w *mdWriter) close(b *block) {
+	switch b.Kind {
+	case markdown.ListBlock:
+		w.lists = w.lists[:len(w.lists)-1]
+	case markdown.ItemBlock, markdown.QuoteBlock:
+		last := len(w.boxes) - 1
+		if !w.boxes[last].begun {
+			w.line("")
+		}
+		w.boxes = w.boxes[:last]
+	case markdown.RowBlock:
+		w.line(w.row)
+		if w.delimiters != "" {
+			w.line(w.delimiters)
+		}
 	}
-	return strings.Split(w.leaf(b), "\n")
 }
 
-// fenced is a text in a fence that nothing in the text closes.
-func fenced(text, info string) []string {
-	var lines []string
-	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
-		var b strings.Builder
-		for _, r := range strings.TrimSuffix(line, "\r") {
-			b.WriteString(shown(r))
-		}
-		lines = append(lines, b.String())
+// next is the mark of the next item. Two lists side by side have different marks,
+// or they would be one.
+func (l *mdList) next() string {
+	l.items++
+	switch {
+	case l.Ordered && l.second:
+		return strconv.Itoa(l.Start+l.items-1) + ") "
+	case l.Ordered:
+		return strconv.Itoa(l.Start+l.items-1) + ". "
+	case l.second:
+		return "* "
 	}
+	return "- "
+}
+
+// line adds a line of a block, after the marks of the containers around it.
+func (w *mdWriter) line(text string) {
+	if len(w.boxes) == 0 {
+		w.lines = append(w.lines, text)
+		return
+	}
+	var b strings.Builder
+	for i := range w.boxes[:min(len(w.boxes), maxBoxes)] {
+		if box := &w.boxes[i]; box.begun {
+			b.WriteString(box.rest)
+		} else {
+			b.WriteString(box.first)
+		}
+	}
+	for i := len(w.boxes) - 1; i >= 0 && !w.boxes[i].begun; i-- {
+		w.boxes[i].begun = true
+	}
+	b.WriteString(text)
+	w.lines = append(w.lines, strings.TrimRight(b.String(), " "))
+}
+
+// fenced adds a text in a fence that nothing in the text closes.
+func (w *mdWriter) fenced(text, info string) {
 	fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 	if strings.ContainsFunc(info, func(r rune) bool { return !unicode.IsUpper(r) && !unicode.IsLower(r) && r != '-' }) {
 		info = ""
 	}
-	return append(append([]string{fence + info}, lines...), fence)
-}
-
-// prefixed puts a mark before the first line and room for it before the others.
-func prefixed(lines []string, first, rest string) []string {
-	if len(lines) == 0 {
-		lines = []string{""}
+	w.line(fence + info)
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		var b strings.Builder
+		for _, r := range line {
+			b.WriteString(shown(r))
+		}
+		w.line(b.String())
 	}
-	out := make([]string, len(lines))
-	for i, line := range lines {
-		prefix := rest
-		if i == 0 {
-			prefix = first
-		}
-		out[i] = strings.TrimRight(prefix+line, " ")
-	}
-	return out
-}
-
-func (w *mdWriter) list(b *block, shift int) []string {
-	var out []string
-	bullet := [2]string{"-", "*"}[w.mark]
-	delimiter := [2]string{".", ")"}[w.mark]
-	for i, item := range b.children {
-		if i > 0 && b.loose {
-			out = append(out, "")
-		}
-		mark := bullet + " "
-		if b.ordered {
-			mark = strconv.Itoa(b.start+i) + delimiter + " "
-		}
-		w.mark = 0
-		out = append(out, prefixed(w.blocks(item.children, shift, b.loose), mark, strings.Repeat(" ", len(mark)))...)
-	}
-	return out
-}
-
-func (w *mdWriter) table(b *block) []string {
-	var out []string
-	for i, row := range b.children {
-		line, delimiters := "|", "|"
-		for _, cell := range row.children {
-			line += " " + w.leaf(cell) + " |"
-			delimiters += map[string]string{"": " --- |", "left": " :-- |", "right": " --: |", "center": " :-: |"}[cell.align]
-		}
-		out = append(out, line)
-		if i == 0 {
-			out = append(out, delimiters)
-		}
-	}
-	return out
+	w.line(fence)
 }
 
 // references lists the cited sources under their numbers, and the others.
@@ -196,7 +218,7 @@ func (w *mdWriter) references() {
 	}
 }
 
-func (w *mdWriter) reference(ref *reference, matches []citation.Match) string {
+func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	v := w.sourceView(ref, matches)
 	text := mdText(v.Name)
 	if v.Link != "" {

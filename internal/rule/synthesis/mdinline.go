@@ -5,7 +5,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // mdLeaf writes the text of a block as Markdown that every reader shows as the
@@ -18,6 +19,8 @@ type mdLeaf struct {
 	single bool            // on one line, as in a table or a heading
 	line   lineStart
 	last   rune // the last character that was written
+	inSpan bool // in a code span, whose text is kept until it ends
+	span   strings.Builder
 }
 
 // lineStart is what of a line has been written.
@@ -46,71 +49,21 @@ func (d *document) showsOnly(text string) bool {
 	if strings.TrimSpace(text) == "" {
 		return len(d.blocks) == 0
 	}
-	if len(d.blocks) != 1 || d.blocks[0].kind != paragraph {
+	if len(d.blocks) != 1 || d.blocks[0].Kind != markdown.ParagraphBlock {
 		return false
 	}
 	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == strings.Join(strings.Fields(text), " ")
 }
 
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
-	l := mdLeaf{plain: plain, cell: b.kind == cell, single: b.kind == cell || b.kind == heading}
+	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock}
 	passage := w.part.of[b]
-	claim := w.part.claims[passage]
-	found := map[string]bool{}
-	missing := b.leaf.missing(notFound(claim), found)
-	cited, marks := w.citations(b.leaf), b.marks
-	var code []rune // of the code span under way
-	inSpan := false
-	for i := 0; i <= len(b.glyphs); i++ {
-		if len(missing) > 0 && missing[0].to == i {
-			l.label("(not on the page)")
-			missing = missing[1:]
-		}
-		if len(cited) > 0 && cited[0].to == i {
-			cited = cited[1:]
-		}
-		for len(marks) > 0 && marks[0].at == i {
-			switch m := marks[0]; {
-			case m.kind == codeSpan && m.open:
-				inSpan, code = true, nil
-			case m.kind == codeSpan:
-				inSpan = false
-				l.code(string(code))
-			default:
-				l.mark(m)
-			}
-			marks = marks[1:]
-		}
-		if len(cited) > 0 && cited[0].from == i {
-			l.raw(`\[` + strconv.Itoa(cited[0].ref.number) + `]`)
-			l.shown.WriteString("[" + strconv.Itoa(cited[0].ref.number) + "]")
-		}
-		switch {
-		case i == len(b.glyphs) || len(cited) > 0 && i >= cited[0].from:
-		case inSpan:
-			code = append(code, []rune(shownGlyph(b.glyphs[i].r))...)
-		default:
-			l.glyph(b.glyphs[i], next(b.glyphs, i))
-		}
-	}
-	if claim != nil && lastLeaf(passage) == b && claim.Verdict == citation.Unchecked {
+	c := w.part.claims[passage]
+	w.text(b, c, l)
+	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
 		l.label("(not checked)")
 	}
 	return l.out.String(), l.shown.String()
-}
-
-func next(glyphs []glyph, i int) rune {
-	if i+1 < len(glyphs) {
-		return glyphs[i+1].r
-	}
-	return 0
-}
-
-func shownGlyph(r rune) string {
-	if r == '\n' {
-		return " "
-	}
-	return shown(r)
 }
 
 // raw writes Markdown.
@@ -125,18 +78,34 @@ func (l *mdLeaf) label(text string) {
 	l.shown.WriteString(" " + text)
 }
 
+func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
+
+// keep does nothing: Markdown has no way to keep words on one line.
+func (l *mdLeaf) keep(bool) {}
+
+func (l *mdLeaf) cite(ref *reference, _ bool) {
+	number := strconv.Itoa(ref.number)
+	l.raw(`\[` + number + `]`)
+	l.shown.WriteString("[" + number + "]")
+}
+
 func (l *mdLeaf) mark(m mark) {
 	switch m.kind {
-	case emphasis, strong:
+	case markdown.EmphasisSpan, markdown.StrongSpan:
 		if !l.plain {
-			l.raw(map[markKind]string{emphasis: "*", strong: "**"}[m.kind])
+			l.raw(map[markdown.SpanKind]string{markdown.EmphasisSpan: "*", markdown.StrongSpan: "**"}[m.kind])
 		}
-	case image:
+	case markdown.CodeSpan:
+		if l.inSpan = m.open; !m.open {
+			l.code(l.span.String())
+			l.span.Reset()
+		}
+	case markdown.ImageSpan:
 		if m.open {
 			l.raw("Image: ")
 			l.shown.WriteString("Image: ")
 		}
-	case link:
+	case markdown.LinkSpan:
 		switch {
 		case m.open && isWeb(m.dest):
 			l.raw("[")
@@ -153,7 +122,7 @@ func (l *mdLeaf) mark(m mark) {
 // code writes a code span.
 func (l *mdLeaf) code(text string) {
 	if strings.TrimSpace(text) == "" {
-		l.glyph(glyph{r: ' '}, 0)
+		l.glyph(glyph{r: ' '}, 0, glyphIs{})
 		return
 	}
 	fence := strings.Repeat("`", longestRun(text, '`')+1)
@@ -182,8 +151,11 @@ func longestRun(s string, char rune) (longest int) {
 }
 
 // glyph writes one character as text.
-func (l *mdLeaf) glyph(g glyph, next rune) {
+func (l *mdLeaf) glyph(g glyph, next rune, _ glyphIs) {
 	switch {
+	case l.inSpan:
+		l.span.WriteString(shown(g.r))
+		return
 	case g.r == '\n' && l.single:
 		g.r = ' '
 	case g.r == '\n':

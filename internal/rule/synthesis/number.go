@@ -3,7 +3,7 @@ package synthesis
 import (
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -14,12 +14,12 @@ type number struct {
 	token    string
 }
 
-// numbers finds the numbers of a leaf, as [citation.Numerals] has them; not those in
+// numbers finds the numbers of a leaf, as [figure.Numerals] has them; not those in
 // code, in the text of a link, or in a citation.
 func (l leaf) numbers() []number {
 	text, places := l.claimed()
 	var found []number
-	for _, n := range citation.Numerals(text) {
+	for _, n := range figure.Numerals(text) {
 		found = append(found, number{from: places[n.From], to: places[n.To-1] + 1, token: string(text[n.From:n.To])})
 	}
 	return found

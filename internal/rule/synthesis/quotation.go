@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
 // quotations finds the passages and block quotes that quote without a source, and
@@ -19,7 +20,7 @@ func (j *judge) quotations() {
 			texts[i] += j.textIn(b)
 		}
 	}
-	for i, found := range citation.Quotations(texts) {
+	for i, found := range quotation.In(texts) {
 		if p := j.passages[i]; !j.cited(p) {
 			j.uncitedQuotation(p.line, p.name(), found)
 		}
@@ -27,11 +28,11 @@ func (j *judge) quotations() {
 	for _, b := range j.blocks {
 		b.each(func(b *block) {
 			switch {
-			case b.kind == heading:
-				j.uncitedQuotation(b.line, "heading", citation.Quotations([]string{j.textOf(b)})[0])
-			case b.kind == quote && !b.quoted && !j.cites(b) && !(b.item != nil && j.cited(b.item)):
-				if text := strings.TrimSpace(j.textIn(b)); citation.IsQuotation(text) {
-					j.uncitedQuotation(b.line, "block quote", []string{text})
+			case b.Kind == markdown.HeadingBlock:
+				j.uncitedQuotation(b.Line, "heading", quotation.In([]string{j.textOf(b)})[0])
+			case b.Kind == markdown.QuoteBlock && !b.Quoted && !j.cites(b) && !(b.item != nil && j.cited(b.item)):
+				if text := strings.TrimSpace(j.textIn(b)); quotation.Is(text) {
+					j.uncitedQuotation(b.Line, "block quote", []string{text})
 				}
 			}
 		})
@@ -50,7 +51,7 @@ func (j *judge) uncitedQuotation(line int, what string, quoted []string) {
 func (j *judge) textIn(b *block) string {
 	var text strings.Builder
 	b.each(func(b *block) {
-		text.WriteString(j.textOf(b) + citation.WithoutMarks(b.text) + "\n")
+		text.WriteString(j.textOf(b) + quotation.WithoutMarks(b.text) + "\n")
 	})
 	return text.String()
 }
@@ -62,7 +63,7 @@ func (j *judge) textOf(b *block) string {
 		switch {
 		case g.in&inTag != 0:
 		case g.isCode():
-			text.WriteString(citation.WithoutMarks(string(g.r)))
+			text.WriteString(quotation.WithoutMarks(string(g.r)))
 		default:
 			text.WriteRune(g.r)
 		}

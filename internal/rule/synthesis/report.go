@@ -4,7 +4,7 @@ import (
 	"sort"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // Report is everything that a report shows a person. All texts in it may come
@@ -34,7 +34,7 @@ type Report struct {
 type Part struct {
 	Title  string // "" for the synthesis
 	Text   []byte // Markdown with citations [@cid]
-	Claims []citation.Claim
+	Claims []claim.Claim
 }
 
 // Source is a source of the run. A page known under several cids is shown once.
@@ -52,7 +52,7 @@ type Source struct {
 	Reason     string // why it has that status
 	FetchedAt  string // RFC 3339, "" when it was not fetched
 	Digest     string // of what was fetched
-	Text       string // what the page says; the places of [citation.Match] are in it
+	Text       string // what the page says; the places of [claim.Match] are in it
 }
 
 // GateLine is a gate as the report shows it.
@@ -113,7 +113,7 @@ type layout struct {
 type layoutPart struct {
 	title  string
 	doc    *document
-	claims map[*passage]*citation.Claim
+	claims map[*passage]*claim.Claim
 	of     map[*block]*passage // the passage of a leaf
 }
 
@@ -149,7 +149,7 @@ func (r *Report) layout() *layout {
 
 func (l *layout) part(p *Part) {
 	doc := read(p.Text)
-	part := layoutPart{title: p.Title, doc: doc, claims: map[*passage]*citation.Claim{}, of: map[*block]*passage{}}
+	part := layoutPart{title: p.Title, doc: doc, claims: map[*passage]*claim.Claim{}, of: map[*block]*passage{}}
 	doc.eachLeaf(func(b *block) {
 		for _, m := range b.leaf.citations() {
 			if ref := l.byCID[m.cid]; ref != nil && m.seen && ref.number == 0 {
@@ -165,7 +165,7 @@ func (l *layout) part(p *Part) {
 	}
 	for i := range p.Claims {
 		c := &p.Claims[i]
-		if c.Verdict == citation.Unchecked {
+		if c.Verdict == claim.Unchecked {
 			l.unchecked++
 		} else {
 			l.matches.add(*c)
@@ -188,8 +188,8 @@ func (d *document) passageAt(line int) *passage {
 }
 
 // matchesOf are the places that were found on a source.
-func (l *layout) matchesOf(ref *reference) []citation.Match {
-	var out []citation.Match
+func (l *layout) matchesOf(ref *reference) []claim.Match {
+	var out []claim.Match
 	for _, part := range l.Parts {
 		for _, c := range part.Claims {
 			out = append(out, l.found(ref, c)...)
@@ -199,9 +199,9 @@ func (l *layout) matchesOf(ref *reference) []citation.Match {
 }
 
 // found are the quotations and numbers of a claim that a source has.
-func (l *layout) found(ref *reference, c citation.Claim) []citation.Match {
-	var out []citation.Match
-	for _, list := range [][]citation.Match{c.Quotations, c.Numbers} {
+func (l *layout) found(ref *reference, c claim.Claim) []claim.Match {
+	var out []claim.Match
+	for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
 		for _, m := range list {
 			if m.Found && l.byCID[m.CID] == ref {
 				out = append(out, m)
@@ -214,7 +214,7 @@ func (l *layout) found(ref *reference, c citation.Claim) []citation.Match {
 // link is the address that leads to a source, with a fragment that leads to the
 // first of some places where there is one. It is "" for a person's own document
 // and for what is not on the web.
-func (ref *reference) link(matches []citation.Match) string {
+func (ref *reference) link(matches []claim.Match) string {
 	if ref.File != "" {
 		return ""
 	}

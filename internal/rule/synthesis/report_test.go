@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -52,9 +52,9 @@ func TestFirstLine(t *testing.T) {
 }
 
 // page is a report on one claim, found at a place of a long page.
-func oneClaim(text string, match citation.Match) synthesis.Report {
+func oneClaim(text string, match claim.Match) synthesis.Report {
 	return synthesis.Report{Question: "q", Program: "tidegate",
-		Parts:   []synthesis.Part{{Text: []byte("It has 20 tugs [@a].\n"), Claims: []citation.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: citation.Grounded, Numbers: []citation.Match{match}}}}},
+		Parts:   []synthesis.Part{{Text: []byte("It has 20 tugs [@a].\n"), Claims: []claim.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: claim.Grounded, Numbers: []claim.Match{match}}}}},
 		Sources: []synthesis.Source{{CID: "a", Title: "A", URL: "https://a.example/", Status: "valid", Text: text}}}
 }
 
@@ -83,7 +83,7 @@ func TestExcerpt(t *testing.T) {
 		"a character is parted": {"é20", 1, 4, "\ufffd<mark>\ufffd20</mark>"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			page := oneClaim(test.text, citation.Match{Text: "20", Found: true, CID: "a", Start: test.start, End: test.end}).HTML()
+			page := oneClaim(test.text, claim.Match{Text: "20", Found: true, CID: "a", Start: test.start, End: test.end}).HTML()
 			var got string
 			if found := excerptText.FindSubmatch(page); found != nil {
 				got = string(found[1])
@@ -99,12 +99,12 @@ func TestExcerpt(t *testing.T) {
 // TestExcerptsThatOverlapAreOne, with every mark.
 func TestExcerptsThatOverlapAreOne(t *testing.T) {
 	text := "20 tugs, 4 docks and 300 metres. " + strings.Repeat("Nothing. ", 100) + "7 cranes."
-	r := oneClaim(text, citation.Match{})
-	find := func(token string) citation.Match {
+	r := oneClaim(text, claim.Match{})
+	find := func(token string) claim.Match {
 		at := strings.Index(text, token)
-		return citation.Match{Text: token, Found: true, CID: "a", Start: at, End: at + len(token)}
+		return claim.Match{Text: token, Found: true, CID: "a", Start: at, End: at + len(token)}
 	}
-	r.Parts[0].Claims[0].Numbers = []citation.Match{find("300"), find("20"), find("4"), find("20 tugs"), find("7")}
+	r.Parts[0].Claims[0].Numbers = []claim.Match{find("300"), find("20"), find("4"), find("20 tugs"), find("7")}
 	found := excerptText.FindAllSubmatch(r.HTML(), -1)
 	if len(found) != 4 { // two in the card, and two in the list
 		t.Fatalf("%d excerpts", len(found))
@@ -143,10 +143,10 @@ func TestReferences(t *testing.T) {
 // TestNotGroundedIsMarked in the text where it stands there, and otherwise at the
 // end of the passage.
 func TestNotGroundedIsMarked(t *testing.T) {
-	r := oneClaim("nothing", citation.Match{Text: "20"})
-	claim := &r.Parts[0].Claims[0]
-	claim.Verdict = citation.Ungrounded
-	claim.Quotations = []citation.Match{{Text: "we have none"}}
+	r := oneClaim("nothing", claim.Match{Text: "20"})
+	c := &r.Parts[0].Claims[0]
+	c.Verdict = claim.Ungrounded
+	c.Quotations = []claim.Match{{Text: "we have none"}}
 	r.Parts[0].Text = []byte("It has **20** tugs, not 120 [@a].\n\n20 again.\n")
 	page := string(r.HTML())
 	for want, count := range map[string]int{

@@ -9,7 +9,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 // Summaries are the summaries of a pack while they are made: each has a size
@@ -17,7 +18,7 @@ import (
 // paywalled.
 type Summaries struct {
 	Limits SummaryLimits
-	Pool   *citation.Pool
+	Pool   *source.Pool
 	Made   []MadeSummary // in byte order of the perspective ids
 
 	held atomic.Int64 // bytes
@@ -39,7 +40,7 @@ type MadeSummary struct {
 // UNKNOWN_CID, SIZE_CAP_EXCEEDED and SCHEMA_VALIDATION_FAILED.
 func (s *Summaries) Take(i int, data []byte) error {
 	m := &s.Made[i]
-	text := citation.Inspect(data)
+	text := claim.Inspect(data)
 	if err := summaryFault(m.PerspectiveID, text, s.Pool); err != nil {
 		return err
 	}

@@ -6,9 +6,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 )
@@ -23,9 +24,9 @@ const pool = `{"schema_version":"citation.v1","normalized_url":"https://x.org/a"
 func every(string) bool { return true }
 
 // readPool reads the pool of the tests.
-func readPool(t testing.TB, lines string) *citation.Pool {
+func readPool(t testing.TB, lines string) *source.Pool {
 	t.Helper()
-	p, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
+	p, err := source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // carrier turns passages of a wave output into text that a summary may hold:
 // citations that the pool has stay, URLs that it maps become citations, and all
 // other URLs and citations are removed.
 type carrier struct {
-	pool            *citation.Pool
+	pool            *source.Pool
 	urls, citations int // how many were removed
 }
 
@@ -39,14 +41,14 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // clean reports whether a summary may have text as a list item.
 func (c *carrier) clean(text []byte) bool {
-	return summaryFault("", citation.Inspect(append([]byte("- "), text...)), c.pool) == nil
+	return summaryFault("", claim.Inspect(append([]byte("- "), text...)), c.pool) == nil
 }
 
 func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 	out := make([]byte, 0, len(line)+64)
-	urls := citation.FindURLs(line)
+	urls := link.FindURLs(line)
 	url, hasURL := urls.Next(0)
-	mention, hasMention := citation.NextMention(line, 0)
+	mention, hasMention := link.NextMention(line, 0)
 	at := 0
 	for hasURL || hasMention {
 		isMention := hasMention && (!hasURL || mention.Start < url.Start)
@@ -76,7 +78,7 @@ func (c *carrier) rewrite(line []byte, close bool) (text []byte, cid string) {
 			url, hasURL = urls.Next(at)
 		}
 		if hasMention && mention.Start < at {
-			mention, hasMention = citation.NextMention(line, at)
+			mention, hasMention = link.NextMention(line, at)
 		}
 	}
 	return bytes.TrimSpace(append(out, line[at:]...)), cid
@@ -93,9 +95,9 @@ func (c *carrier) kept(cid string) string {
 
 // resolved is a URL as it should be read, with or without the punctuation at its
 // end, and the cid that stands for it, "" when none does.
-func (c *carrier) resolved(line []byte, url citation.Span) (citation.Span, string) {
-	trimmed := citation.TrimURL(line, url)
-	for _, candidate := range []citation.Span{url, trimmed} {
+func (c *carrier) resolved(line []byte, url link.Span) (link.Span, string) {
+	trimmed := link.TrimURL(line, url)
+	for _, candidate := range []link.Span{url, trimmed} {
 		if cid := c.pool.CIDOf(string(candidate.Of(line))); cid != "" {
 			return candidate, cid
 		}
@@ -142,7 +144,7 @@ func closeGap(out, line []byte, at int) ([]byte, int) {
 // autolink, the syntax of a link, of which only the text stays, and parentheses
 // that hold nothing else. Out is what was written before the URL, and the result
 // says where the text goes on after it.
-func unwrap(out, line []byte, url citation.Span) ([]byte, int) {
+func unwrap(out, line []byte, url link.Span) ([]byte, int) {
 	if bytes.HasSuffix(out, []byte("<")) && bytes.HasPrefix(line[url.End:], []byte(">")) {
 		out, url.End = out[:len(out)-1], url.End+1
 	}

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -28,7 +29,7 @@ type KeyClaim struct {
 // many there are. A list item or paragraph that is nothing but citations claims
 // nothing. The text is data that programs and models will read, so that nothing
 // in it is hidden.
-func claimsOf(text citation.Inspection, pool *citation.Pool) (claims []KeyClaim, total int) {
+func claimsOf(text claim.Inspection, pool *source.Pool) (claims []KeyClaim, total int) {
 	for _, p := range text.Passages {
 		claim := tidegate.Cut(markdown.Show(p.Text))
 		if strings.TrimSpace(claim) == "" {

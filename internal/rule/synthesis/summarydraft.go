@@ -4,7 +4,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -28,7 +28,7 @@ type LeftOut struct {
 
 // SummaryWriter makes drafts, one after the other.
 type SummaryWriter struct {
-	Pool    *citation.Pool
+	Pool    *source.Pool
 	scanner markdown.Scanner
 }
 
@@ -84,7 +84,7 @@ func (d *SummaryDraft) finding(text []byte, cid string) {
 }
 
 // source notes the first citation that a source carries.
-func (d *SummaryDraft) source(pool *citation.Pool, text []byte, listed map[string]bool) {
+func (d *SummaryDraft) source(pool *source.Pool, text []byte, listed map[string]bool) {
 	_, cid := (&carrier{pool: pool}).carry(text)
 	switch {
 	case cid == "":

@@ -3,29 +3,30 @@ package synthesis
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // CarryPassage is the text that a generated summary carries of a passage.
-func CarryPassage(pool *citation.Pool, passage string) string {
+func CarryPassage(pool *source.Pool, passage string) string {
 	text, _ := (&carrier{pool: pool}).carry([]byte(passage))
 	return string(text)
 }
 
 // CleanItem reports whether a summary may have text as a list item.
-func CleanItem(pool *citation.Pool, text string) bool {
+func CleanItem(pool *source.Pool, text string) bool {
 	return (&carrier{pool: pool}).clean([]byte(text))
 }
 
 // SummaryFault is the first rule that a summary breaks.
-func SummaryFault(pool *citation.Pool, text string) error {
-	return summaryFault("p", citation.Inspect([]byte(text)), pool)
+func SummaryFault(pool *source.Pool, text string) error {
+	return summaryFault("p", claim.Inspect([]byte(text)), pool)
 }
 
 // GenerateSummary is the summary of an output, of at most limit bytes, made from a
 // draft for one of at most held bytes, and what it leaves out.
-func GenerateSummary(pool *citation.Pool, output []byte, limit, held int) (string, LeftOut) {
+func GenerateSummary(pool *source.Pool, output []byte, limit, held int) (string, LeftOut) {
 	d, err := (&SummaryWriter{Pool: pool}).Read(strings.NewReader(string(output)), held)
 	if err != nil {
 		panic(err)

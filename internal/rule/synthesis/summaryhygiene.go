@@ -2,12 +2,13 @@ package synthesis
 
 import (
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 // summaryFault is the first rule that the text of a summary breaks, or nil:
 // RAW_URL_NOT_ALLOWED, then UNKNOWN_CID for what the pool does not have.
-func summaryFault(id string, text citation.Inspection, pool *citation.Pool) error {
+func summaryFault(id string, text claim.Inspection, pool *source.Pool) error {
 	if len(text.URLs) > 0 {
 		url := text.URLs[0]
 		return tidegate.Errorf(tidegate.RawURLNotAllowed,
@@ -24,7 +25,7 @@ func summaryFault(id string, text citation.Inspection, pool *citation.Pool) erro
 }
 
 // citedCount is how many different citations a text has.
-func citedCount(text citation.Inspection) int {
+func citedCount(text claim.Inspection) int {
 	cids := map[string]bool{}
 	for _, m := range text.Mentions {
 		cids[m.CID] = true

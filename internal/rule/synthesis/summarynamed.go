@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"io"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -13,15 +13,15 @@ import (
 func AddNamedURLs(keys map[string]bool, scanner *markdown.Scanner, r io.Reader) error {
 	_, err := scanner.Scan(r, markdown.Events{Passage: func(p markdown.Passage) {
 		line := bytes.Join(bytes.Fields(p.Text), []byte(" "))
-		urls := citation.FindURLs(line)
+		urls := link.FindURLs(line)
 		for at := 0; ; {
 			url, ok := urls.Next(at)
 			if !ok {
 				return
 			}
-			trimmed := citation.TrimURL(line, url)
-			for _, candidate := range []citation.Span{url, trimmed} {
-				for _, key := range citation.URLKeys(string(candidate.Of(line))) {
+			trimmed := link.TrimURL(line, url)
+			for _, candidate := range []link.Span{url, trimmed} {
+				for _, key := range link.Keys(string(candidate.Of(line))) {
 					keys[key] = true
 				}
 			}

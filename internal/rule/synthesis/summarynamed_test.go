@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -18,7 +18,7 @@ func FuzzNamedURLs(f *testing.F) {
 	f.Add("- //x.org/a and WWW.x.org/b", "https://x.org/a", "http://www.x.org/b")
 	f.Fuzz(func(t *testing.T, output, first, second string) {
 		lines := fmt.Sprintf("{\"cid\":\"a\",\"status\":\"valid\",\"normalized_url\":%s}\n{\"cid\":\"b\",\"status\":\"valid\",\"url\":%s}\n", asJSON(t, first), asJSON(t, second))
-		some, err := citation.ReadPool(t.Context(), strings.NewReader(lines), "/pool", synthesis.NamedURLs(output))
+		some, err := source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", synthesis.NamedURLs(output))
 		if err != nil {
 			t.Fatal(err)
 		}

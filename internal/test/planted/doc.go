@@ -1,5 +1,5 @@
-// Package planted is a web of pages whose faults are known, for tests and for the
-// canary that shows that a build still finds what it should.
+// Package planted is a web of pages whose faults are known, for tests. The canary of
+// the program has what a fetch of its [Examples] brought.
 //
 // [Pages] lists what is planted, with the verdict that each page must get and the
 // kind of fault that is the reason. [Claims] lists what may and may not be claimed

@@ -1,7 +1,11 @@
 package planted
 
-// tongue is a language with the texts that its pages are made of. In an article, %d
-// stands for a number.
+import (
+	_ "embed" // the texts
+	"strings"
+)
+
+// tongue is a language with the texts that its pages are made of.
 type tongue struct {
 	code, name  string
 	title       string   // of its article
@@ -16,518 +20,61 @@ type tongue struct {
 	forSale                 string
 }
 
-var tongues = []tongue{
-	{
-		code: "de", name: "German", title: "Der alte Leuchtturm von Westerhever und seine Wärter", home: "Startseite", about: "Über uns",
-		article: []string{
-			"Der Leuchtturm von Westerhever steht seit dem Jahr %d auf einer Warft vor dem Deich und ist bei klarem Wetter weit über das Watt zu sehen.",
-			"Für den Bau wurden %d gusseiserne Platten aus Dortmund auf Schienen über den Deich gebracht und vor Ort verschraubt.",
-			"Die Wärter lebten mit ihren Familien in zwei kleinen Häusern, die bei Sturmflut zur Insel wurden.",
-			"Im Winter mussten die Kinder den Weg zur Schule oft mit dem Boot zurücklegen, weil der Stockenstieg unter Wasser lag.",
-			"Seit der Umstellung auf Fernbedienung wird das Feuer vom Verkehrszentrum in Tönning überwacht.",
-			"Im vergangenen Jahr zählte die Gemeinde %d Besucher, etwa ein Zehntel mehr als im Jahr davor.",
-			"Wer hinaufsteigen möchte, muss %d Stufen bewältigen und sich vorher zu einer Führung anmelden.",
-			"In einem der Häuser zeigt heute die Nationalparkverwaltung, wie Ebbe und Flut die Salzwiesen formen.",
-		},
-		notFound: "Seite nicht gefunden", notFoundText: "Die von Ihnen aufgerufene Seite existiert leider nicht oder wurde verschoben. Bitte prüfen Sie die Adresse oder nutzen Sie die Suche.",
-		signIn: "Anmelden", signInText: "Bitte melden Sie sich mit Ihrer E-Mail-Adresse und Ihrem Passwort an, um fortzufahren. Passwort vergessen? Noch kein Konto? Jetzt registrieren.",
-		consent: "Ihre Privatsphäre ist uns wichtig", consentText: "Wir und unsere Partner speichern Informationen auf Ihrem Gerät, zum Beispiel Cookies, und verarbeiten personenbezogene Daten. Mit Ihrer Einwilligung dürfen wir genaue Standortdaten verwenden. Sie können Ihre Zustimmung jederzeit widerrufen.",
-		accept: "Alle akzeptieren", reject: "Alle ablehnen",
-		subscribe: "Weiterlesen mit Abo", subscribeFor: "Dieser Artikel ist exklusiv für Abonnenten. Testen Sie unser Digitalabo einen Monat für 1 Euro und lesen Sie alle Artikel ohne Einschränkung.",
-		forSale: "Diese Domain steht zum Verkauf. Machen Sie jetzt ein Angebot für diesen Domainnamen.",
-	},
-	{
-		code: "fr", name: "French", title: "La longue histoire des moulins à marée de Bretagne", home: "Accueil", about: "À propos",
-		article: []string{
-			"Les moulins à marée de Bretagne utilisaient la force de la mer pour moudre le blé bien avant l'arrivée de la vapeur.",
-			"En %d on en comptait plus de cent entre la Rance et le golfe du Morbihan.",
-			"Le meunier fermait les vannes à marée haute, puis laissait l'eau s'écouler lentement sur la roue.",
-			"Son travail suivait la lune et non le soleil, si bien qu'il se levait parfois au milieu de la nuit.",
-			"Un moulin moyen produisait environ %d kilos de farine par marée.",
-			"La plupart ont cessé de tourner avant %d, quand les minoteries électriques ont baissé leurs prix.",
-			"Une association de bénévoles a restauré la digue et la grande roue avec %d planches de chêne.",
-			"Les visiteurs peuvent de nouveau voir tourner les meules pendant les grandes marées.",
-		},
-		notFound: "Page introuvable", notFoundText: "Désolé, la page que vous recherchez n'existe pas ou a été déplacée. Vérifiez l'adresse ou retournez à l'accueil.",
-		signIn: "Connexion", signInText: "Veuillez vous connecter pour continuer. Saisissez votre adresse e-mail et votre mot de passe. Mot de passe oublié ? Créer un compte.",
-		consent: "Nous respectons votre vie privée", consentText: "Avec votre accord, nous et nos partenaires utilisons des cookies pour stocker et accéder à des informations personnelles. Vous pouvez retirer votre consentement à tout moment. Continuer sans accepter.",
-		accept: "Tout accepter", reject: "Tout refuser",
-		subscribe: "La suite est réservée aux abonnés", subscribeFor: "Il vous reste 85 % de cet article à lire. Abonnez-vous à partir de 1 € le premier mois pour accéder à tous nos contenus.",
-		forSale: "Ce nom de domaine est à vendre. Faites une offre dès maintenant.",
-	},
-	{
-		code: "es", name: "Spanish", title: "El regreso de las cigüeñas a los pueblos de Extremadura", home: "Inicio", about: "Quiénes somos",
-		article: []string{
-			"Cada año, antes de que termine enero, las cigüeñas blancas vuelven a los campanarios de Extremadura.",
-			"El último censo contó %d parejas, casi el doble que en %d.",
-			"Los biólogos lo atribuyen a los inviernos suaves y a la comida que encuentran en los arrozales.",
-			"Un nido puede pesar más de %d kilos, y algunos ayuntamientos refuerzan los tejados para que no se hundan.",
-			"Los vecinos dicen que el ruido de los picos anuncia la primavera mejor que cualquier calendario.",
-			"Varias aves llevan un emisor que envía su posición cada %d minutos.",
-			"Gracias a esos datos se sabe que muchas ya no cruzan el estrecho y pasan el invierno junto al Guadiana.",
-			"La asociación local organiza paseos gratuitos para observarlas los sábados por la mañana.",
-		},
-		notFound: "Página no encontrada", notFoundText: "Lo sentimos, la página que busca no existe o ha sido eliminada. Compruebe la dirección o vuelva al inicio.",
-		signIn: "Iniciar sesión", signInText: "Inicia sesión para continuar. Introduce tu correo electrónico y tu contraseña. ¿Has olvidado tu contraseña? Crear una cuenta.",
-		consent: "Tu privacidad es importante para nosotros", consentText: "Nosotros y nuestros socios almacenamos y accedemos a información en un dispositivo, como las cookies, y tratamos datos personales. Puede retirar su consentimiento en cualquier momento.",
-		accept: "Aceptar todo", reject: "Rechazar todo",
-		subscribe: "Contenido exclusivo para suscriptores", subscribeFor: "Suscríbete para seguir leyendo. Lee sin límites por 1 € el primer mes. ¿Ya eres suscriptor? Inicia sesión.",
-		forSale: "Este dominio está en venta. Haga una oferta por este nombre de dominio.",
-	},
-	{
-		code: "it", name: "Italian", title: "Come nasce una campana nella fonderia di Agnone", home: "Home", about: "Chi siamo",
-		article: []string{
-			"Nella fonderia di Agnone si fondono campane da oltre mille anni con un metodo rimasto quasi uguale.",
-			"Il maestro costruisce prima un'anima di mattoni, la copre di argilla e la lascia asciugare per %d giorni.",
-			"Il bronzo contiene %d parti di rame per ogni parte di stagno.",
-			"La colata avviene di notte, perché il colore del metallo si giudica meglio al buio.",
-			"Durante il getto un sacerdote recita le litanie, e nessuno parla finché lo stampo non è pieno.",
-			"La campana più grande uscita da qui pesa %d chili e suona oggi in un santuario vicino a Napoli.",
-			"Ogni anno circa %d persone visitano il museo e ascoltano le note dei modelli più antichi.",
-			"Per accordare una campana si toglie metallo dal bordo, e un errore non si può più correggere.",
-		},
-		notFound: "Pagina non trovata", notFoundText: "La pagina richiesta non esiste o è stata rimossa. Controlla l'indirizzo oppure torna alla home page.",
-		signIn: "Accedi", signInText: "Accedi per continuare. Inserisci la tua e-mail e la password. Password dimenticata? Non hai un account? Registrati.",
-		consent: "La tua privacy è importante per noi", consentText: "Noi e i nostri partner archiviamo o accediamo a informazioni su un dispositivo, come i cookie, e trattiamo dati personali. Puoi revocare il consenso in qualsiasi momento.",
-		accept: "Accetta tutto", reject: "Rifiuta tutto",
-		subscribe: "Articolo riservato agli abbonati", subscribeFor: "Abbonati per continuare a leggere. Il primo mese costa 1 euro e puoi disdire quando vuoi.",
-		forSale: "Questo dominio è in vendita. Fai un'offerta per acquistare il nome.",
-	},
-	{
-		code: "pt", name: "Portuguese", title: "As salinas de Aveiro e o ofício do marnoto", home: "Início", about: "Sobre nós",
-		article: []string{
-			"Na ria de Aveiro o sal é colhido à mão desde a Idade Média.",
-			"Em %d trabalhavam aqui mais de duzentas marinhas; hoje restam menos de dez.",
-			"O marnoto prepara os tabuleiros na primavera e espera que o sol e o vento façam o resto.",
-			"Num bom verão uma marinha dá cerca de %d toneladas de sal grosso.",
-			"A flor de sal retira-se ao fim da tarde, com uma rede fina, antes que afunde.",
-			"Um curso municipal formou %d jovens nos últimos anos, e metade continuou no ofício.",
-			"As aves aproveitam os muros de lama para fazer ninho entre abril e julho.",
-			"Quem visita o ecomuseu pode caminhar %d metros descalço sobre o sal.",
-		},
-		notFound: "Página não encontrada", notFoundText: "A página que procura não existe ou foi movida. Verifique o endereço ou volte à página inicial.",
-		signIn: "Entrar", signInText: "Inicie sessão para continuar. Introduza o seu e-mail e a sua palavra-passe. Esqueceu-se da palavra-passe? Criar conta.",
-		consent: "Valorizamos a sua privacidade", consentText: "Nós e os nossos parceiros armazenamos e acedemos a informações num dispositivo, como cookies, e processamos dados pessoais. Pode retirar o seu consentimento a qualquer momento.",
-		accept: "Aceitar tudo", reject: "Rejeitar tudo",
-		subscribe: "Artigo exclusivo para assinantes", subscribeFor: "Assine para continuar a ler. O primeiro mês custa apenas 1 euro.",
-		forSale: "Este domínio está à venda. Faça uma oferta.",
-	},
-	{
-		code: "nl", name: "Dutch", title: "Hoe de laatste trekschuit verdween uit de Hollandse vaarten", home: "Startpagina", about: "Over ons",
-		article: []string{
-			"Twee eeuwen lang was de trekschuit het snelste vervoer tussen de Hollandse steden.",
-			"Vanaf %d vertrok er elk uur een schuit van Haarlem naar Amsterdam, precies volgens de dienstregeling.",
-			"Een paard trok het schip met een lange lijn, en de jager reed erop of liep ernaast.",
-			"In het roefje konden %d reizigers zitten, en zij betaalden dubbel voor de warmte van de kachel.",
-			"Toen de spoorweg kwam, halveerde het aantal passagiers binnen %d jaar.",
-			"De laatste schipper bewaarde zijn hoorn, waarmee hij de bruggen liet opengaan.",
-			"Het jaagpad is nu een fietspad, en langs de vaart staan nog steeds de rolpalen.",
-			"In het museum ligt een model op schaal, gemaakt uit %d losse onderdelen.",
-		},
-		notFound: "Pagina niet gevonden", notFoundText: "Helaas, de pagina die u zoekt bestaat niet of is verplaatst. Controleer het adres of ga naar de startpagina.",
-		signIn: "Inloggen", signInText: "Log in om verder te gaan. Vul uw e-mailadres en wachtwoord in. Wachtwoord vergeten? Account aanmaken.",
-		consent: "Uw privacy is belangrijk voor ons", consentText: "Wij en onze partners gebruiken cookies en vergelijkbare technieken om informatie op te slaan en persoonsgegevens te verwerken. U kunt uw toestemming altijd intrekken.",
-		accept: "Alles accepteren", reject: "Alles weigeren",
-		subscribe: "Dit artikel is alleen voor abonnees", subscribeFor: "Word abonnee en lees verder. De eerste maand kost 1 euro.",
-		forSale: "Deze domeinnaam is te koop. Doe een bod op dit domein.",
-	},
-	{
-		code: "sv", name: "Swedish", title: "Fäbodarnas ljud och kulningen i Dalarna", home: "Hem", about: "Om oss",
-		article: []string{
-			"På fäbodarna i Dalarna ropade kvinnorna hem korna med en sång som kallas kulning.",
-			"Rösten hördes flera kilometer bort, och varje familj hade sin egen melodi.",
-			"År %d fanns det omkring tusen fäbodar i bruk, i dag är de färre än hundra.",
-			"En ko gav ungefär %d liter mjölk under en sommar i skogen.",
-			"Av mjölken gjordes messmör, som kokades i många timmar över öppen eld.",
-			"Forskare vid universitetet i Uppsala har spelat in %d olika lockrop.",
-			"Sommarens kurs i kulning har plats för %d deltagare och blev full på en dag.",
-			"Den som lyssnar en stilla kväll kan fortfarande höra svaret från andra sidan sjön.",
-		},
-		notFound: "Sidan hittades inte", notFoundText: "Sidan du letar efter finns inte eller har flyttats. Kontrollera adressen eller gå till startsidan.",
-		signIn: "Logga in", signInText: "Logga in för att fortsätta. Ange din e-postadress och ditt lösenord. Glömt lösenordet? Skapa konto.",
-		consent: "Vi värnar om din integritet", consentText: "Vi och våra partner lagrar information på din enhet, till exempel kakor, och behandlar personuppgifter. Du kan när som helst återkalla ditt samtycke.",
-		accept: "Godkänn alla", reject: "Avvisa alla",
-		subscribe: "Artikeln är för prenumeranter", subscribeFor: "Prenumerera för att läsa vidare. Första månaden kostar 1 krona.",
-		forSale: "Den här domänen är till salu. Lägg ett bud på domännamnet.",
-	},
-	{
-		code: "da", name: "Danish", title: "Rebslagerbanen i havnen og dens lange reb", home: "Forside", about: "Om os",
-		article: []string{
-			"I havnen ligger landets ældste rebslagerbane, et træskur på %d meter.",
-			"Her blev hampen spundet til garn, garnet til snore og snorene til tykke trosser.",
-			"Et stort skib skulle bruge mere end %d kilometer tovværk.",
-			"Arbejdet krævede stærke arme, og lærlingene gik baglæns hele dagen.",
-			"Da ståltrosserne kom, lukkede banen i %d og stod tom i mange år.",
-			"Frivillige har sat maskinen i stand og viser den frem om søndagen.",
-			"Børn kan slå deres eget sjippetov på omkring %d minutter.",
-			"Duften af tjære hænger stadig i bjælkerne under taget.",
-		},
-		notFound: "Siden blev ikke fundet", notFoundText: "Siden, du leder efter, findes ikke eller er flyttet. Tjek adressen, eller gå til forsiden.",
-		signIn: "Log ind", signInText: "Log ind for at fortsætte. Indtast din e-mail og din adgangskode. Glemt adgangskode? Opret konto.",
-		consent: "Vi passer på dit privatliv", consentText: "Vi og vores partnere gemmer oplysninger på din enhed, for eksempel cookies, og behandler personoplysninger. Du kan altid trække dit samtykke tilbage.",
-		accept: "Accepter alle", reject: "Afvis alle",
-		subscribe: "Artiklen er kun for abonnenter", subscribeFor: "Bliv abonnent og læs videre. Den første måned koster 1 krone.",
-		forSale: "Dette domæne er til salg. Afgiv et bud på domænenavnet.",
-	},
-	{
-		code: "fi", name: "Finnish", title: "Tervanpolton taito säilyy Kainuun kylissä", home: "Etusivu", about: "Tietoa meistä",
-		article: []string{
-			"Kainuun kylissä poltetaan yhä tervaa vanhaan tapaan, vaikka laivat eivät sitä enää tarvitse.",
-			"Hauta ladotaan männyn kannoista, ja se palaa hitaasti noin %d tuntia.",
-			"Vuonna %d Oulun satamasta lähti maailmalle ennätysmäärä tynnyreitä.",
-			"Yhteen tynnyriin mahtuu %d litraa, ja sen soutaminen rannikolle kesti kaksi viikkoa.",
-			"Tuli ei saa leimahtaa, joten vartija istuu haudan vieressä yötä päivää.",
-			"Ensimmäinen juokseva terva on vaaleaa ja tuoksuu hunajalta.",
-			"Kesän juhlaan tuli viime vuonna %d kävijää eri puolilta maata.",
-			"Nuoret oppivat taidon isovanhemmiltaan, ja moni käyttää tervaa veneen hoitoon.",
-		},
-		notFound: "Sivua ei löytynyt", notFoundText: "Etsimääsi sivua ei ole olemassa tai se on siirretty. Tarkista osoite tai siirry etusivulle.",
-		signIn: "Kirjaudu sisään", signInText: "Kirjaudu sisään jatkaaksesi. Anna sähköpostiosoite ja salasana. Unohditko salasanan? Luo tili.",
-		consent: "Yksityisyytesi on meille tärkeää", consentText: "Me ja kumppanimme tallennamme laitteellesi tietoja, kuten evästeitä, ja käsittelemme henkilötietoja. Voit peruuttaa suostumuksesi milloin tahansa.",
-		accept: "Hyväksy kaikki", reject: "Hylkää kaikki",
-		subscribe: "Juttu on tilaajille", subscribeFor: "Tilaa ja jatka lukemista. Ensimmäinen kuukausi maksaa yhden euron.",
-		forSale: "Tämä verkkotunnus on myytävänä. Tee tarjous.",
-	},
-	{
-		code: "pl", name: "Polish", title: "Kopalnia soli w Bochni i jej podziemna kaplica", home: "Strona główna", about: "O nas",
-		article: []string{
-			"Kopalnia soli w Bochni działała nieprzerwanie od %d roku i jest najstarsza w kraju.",
-			"Górnicy schodzili po drabinach na głębokość ponad %d metrów.",
-			"W solnej skale wykuli kaplicę, w której do dziś odbywają się śluby.",
-			"Konie żyły pod ziemią przez wiele lat i nigdy nie widziały słońca.",
-			"Powietrze w komorach ma stałą temperaturę i pomaga chorym na astmę.",
-			"W sanatorium pod ziemią nocuje jednocześnie %d gości.",
-			"Podziemna kolejka wozi turystów na trasie długości %d metrów.",
-			"Każdy wagonik pomalowali uczniowie miejscowej szkoły plastycznej.",
-		},
-		notFound: "Nie znaleziono strony", notFoundText: "Strona, której szukasz, nie istnieje lub została przeniesiona. Sprawdź adres albo wróć na stronę główną.",
-		signIn: "Zaloguj się", signInText: "Zaloguj się, aby kontynuować. Podaj adres e-mail i hasło. Nie pamiętasz hasła? Załóż konto.",
-		consent: "Szanujemy Twoją prywatność", consentText: "My i nasi partnerzy przechowujemy informacje na urządzeniu, takie jak pliki cookie, i przetwarzamy dane osobowe. Zgodę można wycofać w dowolnym momencie.",
-		accept: "Akceptuję wszystko", reject: "Odrzuć wszystko",
-		subscribe: "Artykuł tylko dla subskrybentów", subscribeFor: "Wykup dostęp, aby czytać dalej. Pierwszy miesiąc za 1 zł.",
-		forSale: "Ta domena jest na sprzedaż. Złóż ofertę na nazwę domeny.",
-	},
-	{
-		code: "cs", name: "Czech", title: "Jak se na Třeboňsku loví kapři", home: "Úvod", about: "O nás",
-		article: []string{
-			"Na Třeboňsku se kapři loví každý podzim, když se voda z rybníka pomalu vypustí.",
-			"Rožmberk založil Jakub Krčín a jeho hráz je dlouhá %d metrů.",
-			"Rybáři táhnou sítě ve vysokých holinkách a začínají ještě za tmy.",
-			"Při jednom výlovu se vytáhne kolem %d tun ryb.",
-			"Soustava kanálů spojuje přes %d rybníků a funguje bez jediného čerpadla.",
-			"Zlatá stoka byla dokončena v roce %d a stále přivádí čerstvou vodu.",
-			"Na břehu se mezitím smaží hranolky z kapra a hraje dechovka.",
-			"Většina ryb putuje do kádí, ze kterých se prodávají před Vánoci.",
-		},
-		notFound: "Stránka nenalezena", notFoundText: "Hledaná stránka neexistuje nebo byla přesunuta. Zkontrolujte adresu nebo přejděte na úvodní stránku.",
-		signIn: "Přihlášení", signInText: "Pro pokračování se přihlaste. Zadejte e-mail a heslo. Zapomenuté heslo? Vytvořit účet.",
-		consent: "Na vašem soukromí nám záleží", consentText: "My a naši partneři ukládáme na vaše zařízení informace, například soubory cookie, a zpracováváme osobní údaje. Souhlas můžete kdykoli odvolat.",
-		accept: "Přijmout vše", reject: "Odmítnout vše",
-		subscribe: "Článek je jen pro předplatitele", subscribeFor: "Předplaťte si přístup a čtěte dál. První měsíc za 1 korunu.",
-		forSale: "Tato doména je na prodej. Podejte nabídku.",
-	},
-	{
-		code: "hu", name: "Hungarian", title: "A szegedi papucs készítése és utolsó mesterei", home: "Kezdőlap", about: "Rólunk",
-		article: []string{
-			"A szegedi papucs bársonyból és bőrből készül, és minden párja kézzel van hímezve.",
-			"A század elején több mint %d mester dolgozott a városban.",
-			"Egy pár papucshoz legalább %d öltés kell, és a minta mindig tükrözött.",
-			"A sarok fából készült, hogy tánc közben kopogjon a padlón.",
-			"A háború után a műhelyek bezártak, és %d körül már csak három maradt.",
-			"Az utolsó mester könyvet írt a mintákról, amelyből most fiatalok tanulnak.",
-			"Tavaly %d pár kelt el, a legtöbb külföldi vevőknek.",
-			"A múzeumban a látogatók maguk is kipróbálhatják a hímzést.",
-		},
-		notFound: "Az oldal nem található", notFoundText: "A keresett oldal nem létezik vagy áthelyezték. Ellenőrizze a címet, vagy térjen vissza a kezdőlapra.",
-		signIn: "Bejelentkezés", signInText: "A folytatáshoz jelentkezzen be. Adja meg az e-mail-címét és a jelszavát. Elfelejtette a jelszavát? Regisztráció.",
-		consent: "Fontos számunkra az Ön adatainak védelme", consentText: "Mi és partnereink információkat, például sütiket tárolunk az eszközön, és személyes adatokat kezelünk. Hozzájárulását bármikor visszavonhatja.",
-		accept: "Összes elfogadása", reject: "Összes elutasítása",
-		subscribe: "A cikk csak előfizetőknek olvasható", subscribeFor: "Fizessen elő, és olvasson tovább. Az első hónap 1 forint.",
-		forSale: "Ez a domain eladó. Tegyen ajánlatot.",
-	},
-	{
-		code: "ro", name: "Romanian", title: "Mocănița de pe Valea Vaserului", home: "Acasă", about: "Despre noi",
-		article: []string{
-			"Pe Valea Vaserului circulă una dintre ultimele căi ferate forestiere cu aburi din Europa.",
-			"Linia a fost construită în %d pentru transportul buștenilor.",
-			"Locomotiva consumă aproximativ %d kilograme de lemn la fiecare cursă.",
-			"Trenul oprește la izvoare ca să ia apă, iar călătorii coboară să culeagă afine.",
-			"Viteza nu trece de %d kilometri pe oră, fiindcă terasamentul este fragil.",
-			"După inundații, muncitorii au refăcut podurile cu grinzi tăiate pe loc.",
-			"În ultimul sezon au urcat în vagoane peste %d pasageri.",
-			"Iarna, mecanicii repară cazanele într-un atelier vechi de un secol.",
-		},
-		notFound: "Pagina nu a fost găsită", notFoundText: "Pagina căutată nu există sau a fost mutată. Verificați adresa sau reveniți la pagina principală.",
-		signIn: "Autentificare", signInText: "Autentificați-vă pentru a continua. Introduceți adresa de e-mail și parola. Ați uitat parola? Creați un cont.",
-		consent: "Respectăm confidențialitatea dumneavoastră", consentText: "Noi și partenerii noștri stocăm informații pe dispozitiv, cum ar fi cookie-uri, și prelucrăm date personale. Vă puteți retrage consimțământul oricând.",
-		accept: "Acceptă tot", reject: "Respinge tot",
-		subscribe: "Articol disponibil doar abonaților", subscribeFor: "Abonează-te ca să citești mai departe. Prima lună costă 1 leu.",
-		forSale: "Acest domeniu este de vânzare. Trimiteți o ofertă.",
-	},
-	{
-		code: "ru", name: "Russian", title: "Как варят иван-чай в вологодских деревнях", home: "Главная", about: "О нас",
-		article: []string{
-			"В вологодских деревнях иван-чай собирают в июле, когда цветёт кипрей.",
-			"Листья скручивают в ладонях и оставляют под влажной тканью на %d часов.",
-			"Потом их сушат в русской печи, и дом наполняется запахом яблок и мёда.",
-			"До %d года этот напиток вывозили за границу целыми обозами.",
-			"Из десяти килограммов свежего листа получается около %d граммов готового чая.",
-			"Местный кооператив объединяет двадцать семей и продаёт чай на ярмарках.",
-			"В прошлом сезоне жители собрали %d килограммов сырья.",
-			"Старожилы уверяют, что вода для заварки должна быть родниковой.",
-		},
-		notFound: "Страница не найдена", notFoundText: "К сожалению, запрашиваемая страница не существует или была удалена. Проверьте адрес или вернитесь на главную.",
-		signIn: "Вход", signInText: "Войдите, чтобы продолжить. Введите адрес электронной почты и пароль. Забыли пароль? Зарегистрироваться.",
-		consent: "Мы заботимся о вашей конфиденциальности", consentText: "Мы и наши партнёры храним информацию на вашем устройстве, например файлы cookie, и обрабатываем персональные данные. Вы можете отозвать согласие в любое время.",
-		accept: "Принять все", reject: "Отклонить все",
-		subscribe: "Материал доступен только подписчикам", subscribeFor: "Оформите подписку, чтобы читать дальше. Первый месяц за 1 рубль.",
-		forSale: "Этот домен продаётся. Сделайте предложение о покупке.",
-	},
-	{
-		code: "uk", name: "Ukrainian", title: "Косівська кераміка та її зелений розпис", home: "Головна", about: "Про нас",
-		article: []string{
-			"Косівську кераміку впізнають за трьома кольорами: зеленим, жовтим і коричневим.",
-			"Майстри ріжуть малюнок тонким цвяхом по вологій глині.",
-			"Посуд випалюють двічі, щоразу майже %d годин.",
-			"У %d році мистецтво внесли до світового списку спадщини.",
-			"На кахлях зображали ярмарки, полювання та музикантів із цимбалами.",
-			"Сьогодні в районі працює %d майстерень, і більшість із них сімейні.",
-			"За рік музей приймає близько %d відвідувачів.",
-			"Діти вчаться ліпити у школі, де є власна піч.",
-		},
-		notFound: "Сторінку не знайдено", notFoundText: "На жаль, сторінка, яку ви шукаєте, не існує або була переміщена. Перевірте адресу або поверніться на головну.",
-		signIn: "Увійти", signInText: "Увійдіть, щоб продовжити. Введіть електронну пошту та пароль. Забули пароль? Створити обліковий запис.",
-		consent: "Ми цінуємо вашу приватність", consentText: "Ми та наші партнери зберігаємо інформацію на вашому пристрої, зокрема файли cookie, і обробляємо персональні дані. Ви можете відкликати згоду будь-коли.",
-		accept: "Прийняти все", reject: "Відхилити все",
-		subscribe: "Стаття доступна лише передплатникам", subscribeFor: "Передплатіть, щоб читати далі. Перший місяць за 1 гривню.",
-		forSale: "Цей домен продається. Зробіть пропозицію.",
-	},
-	{
-		code: "el", name: "Greek", title: "Η μαστίχα της Χίου και οι παραγωγοί της", home: "Αρχική", about: "Σχετικά",
-		article: []string{
-			"Η μαστίχα βγαίνει από τον κορμό ενός θάμνου που δακρύζει μόνο στη νότια Χίο.",
-			"Οι παραγωγοί χαράζουν τον φλοιό από τον Ιούλιο και περιμένουν περίπου %d ημέρες.",
-			"Κάθε δέντρο δίνει κατά μέσο όρο %d γραμμάρια τον χρόνο.",
-			"Τα χωριά χτίστηκαν σαν κάστρα, για να προστατεύουν τον καρπό από τους πειρατές.",
-			"Ο συνεταιρισμός ιδρύθηκε το %d και πουλάει όλη τη σοδειά.",
-			"Τον χειμώνα οι γυναίκες καθαρίζουν τα δάκρυα με ένα μικρό μαχαίρι.",
-			"Στο μουσείο έφτασαν πέρυσι %d επισκέπτες.",
-			"Από τη μαστίχα φτιάχνουν γλυκά, λικέρ και οδοντόκρεμα.",
-		},
-		notFound: "Η σελίδα δεν βρέθηκε", notFoundText: "Η σελίδα που ζητήσατε δεν υπάρχει ή έχει μετακινηθεί. Ελέγξτε τη διεύθυνση ή επιστρέψτε στην αρχική.",
-		signIn: "Σύνδεση", signInText: "Συνδεθείτε για να συνεχίσετε. Πληκτρολογήστε το email και τον κωδικό σας. Ξεχάσατε τον κωδικό; Δημιουργία λογαριασμού.",
-		consent: "Σεβόμαστε την ιδιωτικότητά σας", consentText: "Εμείς και οι συνεργάτες μας αποθηκεύουμε πληροφορίες στη συσκευή σας, όπως cookies, και επεξεργαζόμαστε προσωπικά δεδομένα. Μπορείτε να ανακαλέσετε τη συγκατάθεσή σας.",
-		accept: "Αποδοχή όλων", reject: "Απόρριψη όλων",
-		subscribe: "Το άρθρο είναι μόνο για συνδρομητές", subscribeFor: "Γίνετε συνδρομητής για να συνεχίσετε την ανάγνωση. Ο πρώτος μήνας κοστίζει 1 ευρώ.",
-		forSale: "Αυτό το domain πωλείται. Κάντε μια προσφορά.",
-	},
-	{
-		code: "tr", name: "Turkish", title: "Kütahya çinilerinin mavisi nereden gelir", home: "Ana sayfa", about: "Hakkımızda",
-		article: []string{
-			"Kütahya çinilerinin mavisi kobalt oksitten gelir ve fırında derinleşir.",
-			"Ustalar desenleri iğneyle delinmiş kâğıttan kömür tozuyla geçirir.",
-			"Bir karo yaklaşık %d derecede pişirilir ve iki gün soğumaya bırakılır.",
-			"Kentte %d yılında açılan çarşı bugün de ayakta.",
-			"Fırça, eşek kılından yapılır çünkü ince çizgiyi en iyi o tutar.",
-			"Geçen yıl atölyelerden %d karo çıktı.",
-			"Cami onarımları için eski renkler %d deneme sonunda yeniden bulundu.",
-			"Öğrenciler yaz boyunca ustaların yanında çalışarak mesleği öğrenir.",
-		},
-		notFound: "Sayfa bulunamadı", notFoundText: "Aradığınız sayfa mevcut değil ya da taşınmış olabilir. Adresi kontrol edin veya ana sayfaya dönün.",
-		signIn: "Giriş yap", signInText: "Devam etmek için giriş yapın. E-posta adresinizi ve şifrenizi girin. Şifrenizi mi unuttunuz? Hesap oluştur.",
-		consent: "Gizliliğinize önem veriyoruz", consentText: "Biz ve ortaklarımız cihazınızda çerezler gibi bilgileri saklıyor ve kişisel verileri işliyoruz. Onayınızı istediğiniz zaman geri çekebilirsiniz.",
-		accept: "Tümünü kabul et", reject: "Tümünü reddet",
-		subscribe: "Bu içerik yalnızca abonelere açık", subscribeFor: "Okumaya devam etmek için abone olun. İlk ay 1 lira.",
-		forSale: "Bu alan adı satılıktır. Teklif verin.",
-	},
-	{
-		code: "ar", name: "Arabic", title: "صناعة السفن الخشبية في مدينة صور العمانية", home: "الرئيسية", about: "من نحن",
-		article: []string{
-			"تشتهر مدينة صور العمانية ببناء السفن الخشبية منذ قرون طويلة.",
-			"يعمل النجارون من الذاكرة ولا يستخدمون أي رسم هندسي.",
-			"يحتاج المركب الواحد إلى نحو %d لوح من خشب الساج الهندي.",
-			"في عام %d كان في الميناء أكثر من مئة سفينة تبحر إلى شرق أفريقيا.",
-			"تربط الألواح بحبال من ليف جوز الهند ثم تدهن بزيت السمك.",
-			"يستغرق البناء حوالي %d شهرا ويشارك فيه عشرون عاملا.",
-			"زار الورشة في العام الماضي %d سائح.",
-			"يتعلم الأبناء الحرفة من آبائهم قبل أن يتموا دراستهم.",
-		},
-		notFound: "الصفحة غير موجودة", notFoundText: "عذرا، الصفحة التي تبحث عنها غير موجودة أو تم نقلها. تحقق من العنوان أو عد إلى الصفحة الرئيسية.",
-		signIn: "تسجيل الدخول", signInText: "يرجى تسجيل الدخول للمتابعة. أدخل البريد الإلكتروني وكلمة المرور. هل نسيت كلمة المرور؟ إنشاء حساب.",
-		consent: "خصوصيتك تهمنا", consentText: "نقوم نحن وشركاؤنا بتخزين معلومات على جهازك مثل ملفات تعريف الارتباط ومعالجة البيانات الشخصية. يمكنك سحب موافقتك في أي وقت.",
-		accept: "قبول الكل", reject: "رفض الكل",
-		subscribe: "هذا المقال للمشتركين فقط", subscribeFor: "اشترك الآن لمواصلة القراءة. الشهر الأول بريال واحد.",
-		forSale: "هذا النطاق معروض للبيع. قدم عرضا الآن.",
-	},
-	{
-		code: "he", name: "Hebrew", title: "הטרסות העתיקות בהרי ירושלים", home: "דף הבית", about: "אודות",
-		article: []string{
-			"הטרסות בהרי ירושלים נבנו לפני אלפי שנים כדי לעצור את הסחף.",
-			"האבנים הונחו ללא מלט, וכל קיר נשען על השכבה שמתחתיו.",
-			"סקר משנת %d מצא יותר ממאה קילומטרים של קירות.",
-			"החקלאים גידלו גפנים, תאנים וזיתים על רצועות צרות של אדמה.",
-			"מעיין קטן השקה עד %d דונם באמצעות תעלה חצובה.",
-			"מתנדבים משקמים בכל חורף כ-%d מטרים.",
-			"בשנה שעברה טיילו בשבילים %d מבקרים.",
-			"בין האבנים מקננות ציפורים ופורחות רקפות בראשית הגשם.",
-		},
-		notFound: "הדף לא נמצא", notFoundText: "מצטערים, הדף שחיפשתם אינו קיים או הועבר. בדקו את הכתובת או חזרו לדף הבית.",
-		signIn: "התחברות", signInText: "יש להתחבר כדי להמשיך. הזינו דואר אלקטרוני וסיסמה. שכחתם סיסמה? הרשמה.",
-		consent: "הפרטיות שלכם חשובה לנו", consentText: "אנחנו והשותפים שלנו שומרים מידע במכשיר, כמו עוגיות, ומעבדים נתונים אישיים. ניתן לבטל את ההסכמה בכל עת.",
-		accept: "אישור הכול", reject: "דחיית הכול",
-		subscribe: "הכתבה למנויים בלבד", subscribeFor: "הצטרפו כמנויים כדי להמשיך לקרוא. החודש הראשון בשקל אחד.",
-		forSale: "הדומיין הזה עומד למכירה. הגישו הצעה.",
-	},
-	{
-		code: "fa", name: "Persian", title: "قنات\u200cهای یزد و مقنیان آن", home: "خانه", about: "درباره ما",
-		article: []string{
-			"قنات\u200cهای یزد آب را از دامنه کوه تا شهر می\u200cآورند.",
-			"درازای یکی از آنها بیش از %d کیلومتر است.",
-			"مقنی\u200cها چاه\u200cها را با بیل و کلنگ می\u200cکنند و خاک را با چرخ بالا می\u200cکشند.",
-			"در سال %d هنوز بیشتر باغ\u200cها با همین آب سیراب می\u200cشدند.",
-			"هر خانه سهم خود را با کاسه\u200cای مسی اندازه می\u200cگرفت.",
-			"نگهداری سالانه به کار %d نفر نیاز دارد.",
-			"موزه آب سال گذشته %d بازدیدکننده داشت.",
-			"در تابستان هوای خنک قنات بادگیرها را سردتر می\u200cکند.",
-		},
-		notFound: "صفحه پیدا نشد", notFoundText: "متأسفانه صفحه\u200cای که دنبال آن هستید وجود ندارد یا جابه\u200cجا شده است. نشانی را بررسی کنید یا به خانه بازگردید.",
-		signIn: "ورود", signInText: "برای ادامه وارد شوید. ایمیل و رمز عبور خود را وارد کنید. رمز عبور را فراموش کرده\u200cاید؟ ثبت\u200cنام.",
-		consent: "حریم خصوصی شما برای ما مهم است", consentText: "ما و شرکای ما اطلاعاتی مانند کوکی\u200cها را روی دستگاه شما ذخیره و داده\u200cهای شخصی را پردازش می\u200cکنیم. هر زمان می\u200cتوانید رضایت خود را پس بگیرید.",
-		accept: "پذیرش همه", reject: "رد همه",
-		subscribe: "این مطلب ویژه مشترکان است", subscribeFor: "برای ادامه خواندن مشترک شوید. ماه نخست رایگان است.",
-		forSale: "این دامنه برای فروش است. پیشنهاد دهید.",
-	},
-	{
-		code: "hi", name: "Hindi", title: "बनारस के बुनकर और उनकी रेशमी साड़ियाँ", home: "मुखपृष्ठ", about: "हमारे बारे में",
-		article: []string{
-			"बनारस के बुनकर पीढ़ियों से रेशमी साड़ियाँ करघे पर बुनते आए हैं।",
-			"एक साड़ी पूरी करने में लगभग %d दिन लगते हैं।",
-			"ज़री का तार चाँदी से बनता है और उस पर सोने का पानी चढ़ाया जाता है।",
-			"सन् %d में शहर में हज़ारों करघे चलते थे।",
-			"नमूने पहले काग़ज़ पर बनाए जाते हैं, फिर गत्ते के कार्ड में छेद किए जाते हैं।",
-			"एक कार्ड की माला में %d छेद हो सकते हैं।",
-			"पिछले वर्ष सहकारी समिति ने %d साड़ियाँ बेचीं।",
-			"नई पीढ़ी अब डिज़ाइन कंप्यूटर पर भी तैयार करती है।",
-		},
-		notFound: "पृष्ठ नहीं मिला", notFoundText: "क्षमा करें, आप जिस पृष्ठ को खोज रहे हैं वह मौजूद नहीं है या हटा दिया गया है। पता जाँचें या मुखपृष्ठ पर लौटें।",
-		signIn: "लॉग इन करें", signInText: "जारी रखने के लिए लॉग इन करें। अपना ईमेल और पासवर्ड दर्ज करें। पासवर्ड भूल गए? खाता बनाएँ।",
-		consent: "आपकी निजता हमारे लिए महत्वपूर्ण है", consentText: "हम और हमारे साझेदार आपके उपकरण पर कुकी जैसी जानकारी संग्रहीत करते हैं और व्यक्तिगत डेटा संसाधित करते हैं। आप कभी भी अपनी सहमति वापस ले सकते हैं।",
-		accept: "सभी स्वीकार करें", reject: "सभी अस्वीकार करें",
-		subscribe: "यह लेख केवल सदस्यों के लिए है", subscribeFor: "आगे पढ़ने के लिए सदस्यता लें। पहला महीना एक रुपये में।",
-		forSale: "यह डोमेन बिक्री के लिए उपलब्ध है। अपना प्रस्ताव दें।",
-	},
-	{
-		code: "zh", name: "Chinese", title: "宜兴紫砂壶的制作工艺", home: "首页", about: "关于我们",
-		article: []string{
-			"宜兴紫砂壶用当地特有的矿土制成，不上釉也不易烫手。",
-			"矿土开采后要露天放置%d个月，让雨水和阳光把它分解成细粒。",
-			"工匠用木拍子把泥片打成均匀的厚度，再围成壶身。",
-			"一把好壶的壶盖要严丝合缝，倒水时按住气孔水流即止。",
-			"窑温控制在%d度左右，烧成后体积会收缩一成多。",
-			"据县志记载，%d年这里已有上百座龙窑。",
-			"去年博物馆接待了%d名参观者。",
-			"老师傅常说，养一把壶要用一辈子的耐心。",
-		},
-		notFound: "页面不存在", notFoundText: "抱歉，您访问的页面不存在或已被删除。请检查网址是否正确，或返回首页。",
-		signIn: "登录", signInText: "请登录后继续访问。请输入手机号或邮箱和密码。忘记密码？立即注册。",
-		consent: "我们重视您的隐私", consentText: "我们和合作伙伴会在您的设备上存储信息，例如Cookie，并处理个人数据。您可以随时撤回同意。",
-		accept: "全部接受", reject: "全部拒绝",
-		subscribe: "本文仅限订阅用户阅读", subscribeFor: "订阅后可继续阅读全文。首月仅需1元。",
-		forSale: "该域名正在出售。欢迎报价购买此域名。",
-	},
-	{
-		code: "ja", name: "Japanese", title: "輪島塗の漆器ができるまで", home: "ホーム", about: "私たちについて",
-		article: []string{
-			"輪島塗は、下地に珪藻土を焼いた粉を混ぜるため、とても丈夫な漆器として知られています。",
-			"完成までに%d以上の工程があり、それぞれを別の職人が受け持ちます。",
-			"漆は湿った空気の中で固まるので、塗った器は湿度の高い室に入れて乾かします。",
-			"%d年の記録には、すでに椀の産地としてこの町の名が見えます。",
-			"木地にはケヤキやアテを使い、切ってから%d年ほど寝かせます。",
-			"沈金では、のみで彫った溝に金箔を押し込みます。",
-			"昨年、資料館を訪れた人は%d人でした。",
-			"使うほどに艶が増し、壊れても塗り直して長く使えます。",
-		},
-		notFound: "ページが見つかりません", notFoundText: "お探しのページは存在しないか、移動または削除された可能性があります。URLをご確認のうえ、トップページからお探しください。",
-		signIn: "ログイン", signInText: "続けるにはログインしてください。メールアドレスとパスワードを入力してください。パスワードをお忘れの方はこちら。新規会員登録。",
-		consent: "プライバシーに関するお知らせ", consentText: "当社とパートナーは、Cookieなどの情報をお使いの端末に保存し、個人データを処理します。同意はいつでも撤回できます。",
-		accept: "すべて同意する", reject: "すべて拒否する",
-		subscribe: "この記事は有料会員限定です", subscribeFor: "続きを読むには有料会員にご登録ください。初月は1円でお試しいただけます。",
-		forSale: "このドメインは販売中です。購入をご希望の方はお問い合わせください。",
-	},
-	{
-		code: "ko", name: "Korean", title: "안동 한지를 만드는 사람들", home: "홈", about: "소개",
-		article: []string{
-			"안동 한지는 닥나무 껍질을 삶고 두드려 만든 종이입니다.",
-			"겨울에 벤 나무를 큰 가마에 넣고 %d시간 동안 찝니다.",
-			"껍질을 벗겨 잿물에 삶은 뒤 흐르는 물에 여러 날 헹굽니다.",
-			"발을 앞뒤와 좌우로 흔들어 섬유가 엇갈리게 하는 것이 비결입니다.",
-			"한 사람이 하루에 뜰 수 있는 종이는 약 %d장입니다.",
-			"기록에 따르면 %d년에 이미 이 마을에 종이 공방이 있었습니다.",
-			"지난해 체험관을 찾은 사람은 %d명이었습니다.",
-			"완성된 종이는 천 년을 간다고 하여 책과 문서에 쓰였습니다.",
-		},
-		notFound: "페이지를 찾을 수 없습니다", notFoundText: "요청하신 페이지가 존재하지 않거나 이동되었습니다. 주소를 확인하시거나 홈으로 돌아가 주세요.",
-		signIn: "로그인", signInText: "계속하려면 로그인하세요. 이메일과 비밀번호를 입력하세요. 비밀번호를 잊으셨나요? 회원가입.",
-		consent: "개인정보 보호가 중요합니다", consentText: "당사와 파트너는 쿠키와 같은 정보를 기기에 저장하고 개인정보를 처리합니다. 언제든지 동의를 철회할 수 있습니다.",
-		accept: "모두 동의", reject: "모두 거부",
-		subscribe: "구독자 전용 기사입니다", subscribeFor: "계속 읽으려면 구독하세요. 첫 달은 100원입니다.",
-		forSale: "이 도메인은 판매 중입니다. 구매를 제안해 주세요.",
-	},
-	{
-		code: "vi", name: "Vietnamese", title: "Nghề làm nón lá ở làng Chuông", home: "Trang chủ", about: "Giới thiệu",
-		article: []string{
-			"Làng Chuông nằm bên bờ sông Đáy và nổi tiếng với nghề làm nón lá.",
-			"Mỗi chiếc nón có %d vòng tre xếp từ nhỏ đến lớn.",
-			"Lá cọ được phơi nắng rồi là phẳng bằng một miếng gang nóng.",
-			"Người thợ khâu từng mũi bằng sợi móc mảnh và rất bền.",
-			"Năm %d, nón của làng từng được mang đi triển lãm ở Paris.",
-			"Một người khéo tay làm được khoảng %d chiếc mỗi ngày.",
-			"Năm ngoái, cả làng bán ra %d chiếc nón.",
-			"Chợ nón họp sáu phiên mỗi tháng và kết thúc trước khi mặt trời lên cao.",
-		},
-		notFound: "Không tìm thấy trang", notFoundText: "Rất tiếc, trang bạn tìm không tồn tại hoặc đã bị chuyển. Hãy kiểm tra lại địa chỉ hoặc quay về trang chủ.",
-		signIn: "Đăng nhập", signInText: "Vui lòng đăng nhập để tiếp tục. Nhập email và mật khẩu. Quên mật khẩu? Tạo tài khoản.",
-		consent: "Chúng tôi coi trọng quyền riêng tư của bạn", consentText: "Chúng tôi và các đối tác lưu trữ thông tin như cookie trên thiết bị của bạn và xử lý dữ liệu cá nhân. Bạn có thể rút lại sự đồng ý bất cứ lúc nào.",
-		accept: "Chấp nhận tất cả", reject: "Từ chối tất cả",
-		subscribe: "Bài viết dành riêng cho người đăng ký", subscribeFor: "Đăng ký để đọc tiếp. Tháng đầu chỉ 1.000 đồng.",
-		forSale: "Tên miền này đang được rao bán. Hãy gửi đề nghị mua.",
-	},
-	{
-		code: "id", name: "Indonesian", title: "Kapal pinisi dan para pembuatnya di Bulukumba", home: "Beranda", about: "Tentang kami",
-		article: []string{
-			"Kapal pinisi dibuat di pantai Bulukumba tanpa gambar rancangan.",
-			"Tukang kayu memulai dari dinding, lalu memasang rangka di dalamnya.",
-			"Satu kapal memerlukan sekitar %d batang kayu ulin.",
-			"Pada tahun %d seni ini diakui sebagai warisan dunia.",
-			"Sebelum lunas dipotong, para tetua mengadakan upacara dengan doa.",
-			"Pengerjaan berlangsung kira-kira %d bulan.",
-			"Tahun lalu galangan menerima %d pengunjung.",
-			"Saat kapal selesai, seluruh warga menariknya bersama ke laut.",
-		},
-		notFound: "Halaman tidak ditemukan", notFoundText: "Maaf, halaman yang Anda cari tidak ada atau telah dipindahkan. Periksa alamatnya atau kembali ke beranda.",
-		signIn: "Masuk", signInText: "Silakan masuk untuk melanjutkan. Masukkan email dan kata sandi Anda. Lupa kata sandi? Buat akun.",
-		consent: "Kami menghargai privasi Anda", consentText: "Kami dan mitra kami menyimpan informasi di perangkat Anda, seperti cookie, dan memproses data pribadi. Anda dapat menarik persetujuan kapan saja.",
-		accept: "Terima semua", reject: "Tolak semua",
-		subscribe: "Artikel ini khusus pelanggan", subscribeFor: "Berlangganan untuk melanjutkan membaca. Bulan pertama hanya Rp1.",
-		forSale: "Domain ini dijual. Ajukan penawaran.",
-	},
-	{
-		code: "th", name: "Thai", title: "การทอผ้าไหมมัดหมี่ที่บ้านสวาย", home: "หน้าแรก", about: "เกี่ยวกับเรา",
-		article: []string{
-			"ชาวบ้านสวายทอผ้าไหมมัดหมี่กันแทบทุกครัวเรือน",
-			"เส้นไหมหนึ่งกิโลกรัมต้องใช้รังไหมประมาณ %d รัง",
-			"ช่างมัดเส้นไหมด้วยเชือกกล้วยแล้วย้อมทีละสีตามลวดลาย",
-			"สีแดงได้จากครั่ง ส่วนสีเหลืองได้จากแก่นขนุน",
-			"ผ้าหนึ่งผืนใช้เวลาทอราว %d วัน",
-			"เมื่อปี %d มีการตั้งกลุ่มทอผ้าขึ้นเป็นครั้งแรก",
-			"ปีที่แล้วมีผู้มาเยี่ยมชมหมู่บ้าน %d คน",
-			"เด็กในหมู่บ้านหัดสาวไหมตั้งแต่ยังเรียนชั้นประถม",
-		},
-		notFound: "ไม่พบหน้าที่คุณต้องการ", notFoundText: "ขออภัย หน้าที่คุณกำลังค้นหาไม่มีอยู่หรือถูกย้ายไปแล้ว โปรดตรวจสอบที่อยู่หรือกลับไปหน้าแรก",
-		signIn: "เข้าสู่ระบบ", signInText: "กรุณาเข้าสู่ระบบเพื่อดำเนินการต่อ กรอกอีเมลและรหัสผ่าน ลืมรหัสผ่าน? สมัครสมาชิก",
-		consent: "เราให้ความสำคัญกับความเป็นส่วนตัวของคุณ", consentText: "เราและพันธมิตรจัดเก็บข้อมูลบนอุปกรณ์ของคุณ เช่น คุกกี้ และประมวลผลข้อมูลส่วนบุคคล คุณสามารถถอนความยินยอมได้ทุกเมื่อ",
-		accept: "ยอมรับทั้งหมด", reject: "ปฏิเสธทั้งหมด",
-		subscribe: "บทความนี้สำหรับสมาชิกเท่านั้น", subscribeFor: "สมัครสมาชิกเพื่ออ่านต่อ เดือนแรกเพียง 1 บาท",
-		forSale: "โดเมนนี้ประกาศขาย เสนอราคาได้ที่นี่",
-	},
+// article is a text, in which %d stands for a number.
+type article struct {
+	title     string
+	sentences []string
+}
+
+// A tongue begins with == and its code. Lines with a colon are its texts, # is the
+// title of an article, and - is a sentence of it.
+//
+//go:embed tongues.txt
+var tongueTexts string
+
+// english is the tongue of most pages. It has several articles, about unrelated
+// things.
+var tongues, english, englishArticles = readTongues(tongueTexts)
+
+func readTongues(text string) (others []tongue, english tongue, articles []article) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(text, "== "), "\n== ") {
+		code, rest, _ := strings.Cut(part, "\n")
+		t := tongue{code: code}
+		texts := map[string]*string{
+			"name": &t.name, "home": &t.home, "about": &t.about, "not found": &t.notFound, "not found text": &t.notFoundText,
+			"sign in": &t.signIn, "sign in text": &t.signInText, "consent": &t.consent, "consent text": &t.consentText,
+			"accept": &t.accept, "reject": &t.reject, "subscribe": &t.subscribe, "subscribe for": &t.subscribeFor, "for sale": &t.forSale,
+		}
+		articles = nil
+		for line := range strings.SplitSeq(strings.TrimSpace(rest), "\n") {
+			if title, ok := strings.CutPrefix(line, "# "); ok {
+				articles = append(articles, article{title: title})
+			} else if sentence, ok := strings.CutPrefix(line, "- "); ok {
+				last := &articles[len(articles)-1]
+				last.sentences = append(last.sentences, sentence)
+			} else if key, value, _ := strings.Cut(line, ": "); texts[key] != nil {
+				*texts[key] = value
+			}
+		}
+		t.title, t.article = articles[0].title, articles[0].sentences
+		if code == "en" {
+			return others, t, articles
+		}
+		others = append(others, t)
+	}
+	panic("planted: no English")
+}
+
+// elsewhere are titles that share no word with any of the articles.
+var elsewhere = []string{
+	"Quantum annealing benchmarks: protein folding revisited",
+	"Semiconductor export controls, quarterly outlook",
+	"Randomised malaria vaccine efficacy",
+	"Lithium battery cathode degradation mechanisms",
+	"Sovereign bond yields: inflation expectations",
+	"Transformer language models: scaling laws",
+	"Coral bleaching, Barrier Reef monitoring",
+	"Antitrust enforcement: digital advertising markets",
+	"Perovskite photovoltaic stability report",
+	"Satellite megaconstellations: orbital debris policy",
 }

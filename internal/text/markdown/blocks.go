@@ -8,6 +8,7 @@ type blocks struct {
 	leaf       leaf
 	fence      byte // the mark of the open fenced code
 	fenceLen   int
+	fenceCol   int // columns by which it is indented
 	html       int // the kind of the open HTML block
 	defs       definitions
 	title      []byte // text of the heading found last
@@ -21,6 +22,8 @@ type container struct {
 	quote  bool
 	empty  bool  // a list item in which no block has begun
 	indent int32 // columns by which a list item's content is indented
+	inner  int32 // likewise, with the items around it up to a block quote
+	block  int32 // index of its block in the collector
 }
 
 type leaf uint8
@@ -71,7 +74,7 @@ func (b *blocks) line(line []byte, cut bool, number int) (in Place, level int) {
 			b.leaf = noLeaf
 		case indentedCode:
 			if c.indented() || c.blank() {
-				b.add(&c)
+				b.add(&c, c.col+4)
 				return InText, 0
 			}
 			b.leaf = noLeaf
@@ -135,7 +138,11 @@ func (b *blocks) match(c *cursor) int {
 	quotes := 0
 	for i := range b.containers {
 		if c.blank() {
-			return b.matchBlank(quotes)
+			matched := b.matchBlank(quotes)
+			if matched > 0 {
+				c.col += int(b.containers[matched-1].inner)
+			}
+			return matched
 		}
 		switch box := &b.containers[i]; {
 		case box.quote:
@@ -144,6 +151,9 @@ func (b *blocks) match(c *cursor) int {
 			}
 			c.skipQuote()
 			quotes++
+			if b.leaves != nil {
+				b.leaves.blocks[box.block].last = b.passages.number
+			}
 		case c.indent() < int(box.indent):
 			return i
 		default:
@@ -214,26 +224,44 @@ func (b *blocks) begin(l leaf, n int) {
 	}
 }
 
-// add takes the rest of a line into the open leaf.
-func (b *blocks) add(c *cursor) {
+// add takes the rest of a line into the open leaf, in which the line begins at a
+// column.
+func (b *blocks) add(c *cursor, col int) {
 	b.passages.add(c.rest())
+	b.collectLine(c, col)
+}
+
+func (b *blocks) collectLine(c *cursor, col int) {
 	if b.leaves != nil {
-		b.leaves.add(c.next, b.passages.number)
+		from, pad := c.content(col)
+		b.leaves.addPart(c.next, b.leaves.end-b.leaves.at, b.passages.number)
+		last := &b.leaves.lines[len(b.leaves.lines)-1]
+		last.lead, last.pad, last.indented = int32(c.next-from), int32(pad), c.indented()
 	}
 }
 
 // collect says which kind of block the open leaf is.
 func (b *blocks) collect(kind BlockKind) {
 	if b.leaves != nil {
-		b.leaves.begin(kind, &b.passages).Quoted = len(b.quotes) > 0
+		b.leaves.begin(kind, b)
 	}
 }
 
 // push opens a container.
 func (b *blocks) push(box container, n int) {
 	b.begin(noLeaf, n)
+	if b.leaves != nil {
+		box.block = int32(len(b.leaves.blocks))
+	}
 	if box.quote {
+		b.collect(QuoteBlock)
 		b.quotes = append(b.quotes, n)
+	} else {
+		b.collect(ItemBlock)
+		box.inner = box.indent
+		if n > 0 {
+			box.inner += b.containers[n-1].inner
+		}
 	}
 	b.containers = append(b.containers, box)
 }

@@ -29,8 +29,8 @@ func (p *inliner) close(i int) int {
 	active := opener.image || n-1 >= p.inactive
 	p.inactive = min(p.inactive, n-1)
 	if active {
-		if destination, end, ok := p.target(opener, i); ok {
-			p.link(opener, i, end, destination)
+		if here, destination, end, ok := p.target(opener, i); ok {
+			p.link(opener, i, end, here, destination)
 			return end
 		}
 	}
@@ -38,11 +38,11 @@ func (p *inliner) close(i int) int {
 	return i + 1
 }
 
-// target finds what follows the ] at i: a destination in parentheses, or the
-// label of a definition, whose own place has the destination.
-func (p *inliner) target(opener bracket, i int) (destination []byte, end int, ok bool) {
-	if destination, end := p.inlineTarget(i + 1); end > 0 {
-		return destination, end, true
+// target finds what follows the ] at i: a destination in parentheses, which is
+// then here, or the label of a definition.
+func (p *inliner) target(opener bracket, i int) (here []byte, destination string, end int, ok bool) {
+	if here, end := p.inlineTarget(i + 1); end > 0 {
+		return here, "", end, true
 	}
 	end = i + 1
 	var label []byte
@@ -55,11 +55,15 @@ func (p *inliner) target(opener bracket, i int) (destination []byte, end int, ok
 	}
 	if label == nil {
 		if opener.inner || labelEnd(p.text, opener.after-1) != i+1 {
-			return nil, 0, false
+			return nil, "", 0, false
 		}
 		label = p.text[opener.after:i]
 	}
-	return nil, end, p.labels[labelKey(label)]
+	if p.labels == nil {
+		return nil, "", 0, false
+	}
+	destination, ok = p.labels[labelKey(label)]
+	return nil, destination, end, ok
 }
 
 // inlineTarget is the destination of a link in parentheses that begin at i, and
@@ -85,8 +89,9 @@ func (p *inliner) inlineTarget(i int) ([]byte, int) {
 	return append([]byte{}, unescape(p.text[start:end])...), at + 1
 }
 
-// link makes a link or image of what stands between the opener and the ] at i.
-func (p *inliner) link(opener bracket, i, end int, destination []byte) {
+// link makes a link or image of what stands between the opener and the ] at i. Its
+// destination stands here, or else in a definition.
+func (p *inliner) link(opener bracket, i, end int, here []byte, destination string) {
 	p.pair(opener.lastRun)
 	open, close := linkOpen, linkClose
 	if opener.image {
@@ -94,6 +99,11 @@ func (p *inliner) link(opener bracket, i, end int, destination []byte) {
 	} else {
 		p.inactive = len(p.brackets)
 	}
-	p.nodes[opener.node].kind = open
-	p.add(close, i, end, destination)
+	if here != nil && p.marked {
+		destination = string(here)
+	}
+	p.nodes[opener.node].kind, p.nodes[opener.node].ref = open, int32(len(p.dests))
+	p.add(close, i, end, here)
+	p.nodes[len(p.nodes)-1].ref = int32(len(p.dests))
+	p.dests = append(p.dests, destination)
 }

@@ -9,12 +9,14 @@ type cursor struct {
 	next int  // index of the next byte that is not a space or tab
 	to   int  // its column
 
+	from, fromCol int // where the white space before next begins, and its column
+
 	noBreak [3]int // by mark: index before which no thematic break begins
 }
 
 // skip goes to index i, at column col, and looks ahead from there.
 func (c *cursor) skip(i, col int) {
-	c.col = col
+	c.col, c.from, c.fromCol = col, i, col
 	for i < len(c.line) {
 		switch c.line[i] {
 		case ' ':
@@ -43,6 +45,20 @@ func (c *cursor) blank() bool { return c.next == len(c.line) && !c.cut }
 func (c *cursor) indented() bool { return c.to-c.col >= 4 }
 
 func (c *cursor) rest() []byte { return c.line[c.next:] }
+
+// content is where the line goes on at a column that lies in the white space before
+// next, or at next. Where that is inside a tab, pad is how much of the tab is left.
+func (c *cursor) content(col int) (i, pad int) {
+	at := c.fromCol
+	for i = c.from; i < c.next && at < col; i++ {
+		if c.line[i] == '\t' {
+			at += 4 - at&3
+		} else {
+			at++
+		}
+	}
+	return i, max(at-col, 0)
+}
 
 // skipQuote goes past a block quote's mark and the blank that may follow it.
 func (c *cursor) skipQuote() {

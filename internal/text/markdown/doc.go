@@ -1,9 +1,9 @@
 // Package markdown turns the bytes of a Markdown file into facts: its words, its
 // top-level ATX headings, the lines of the sections they start, and its paragraphs
 // and list items ([Scanner]); and, for a text in memory, what a reader of the page
-// sees ([Document]). It also writes text so that nobody takes it for more
-// ([Quote]). It knows nothing of perspectives, sources, gaps or summaries; it is
-// handed bytes and judges none of them.
+// sees ([Document]), also by GitHub's flavour, which has tables. It also writes text
+// so that nobody takes it for more ([Quote]). It knows nothing of perspectives,
+// sources, gaps or summaries; it is handed bytes and judges none of them.
 //
 // # What is exact
 //
@@ -22,7 +22,8 @@
 // containers. In a longer line the first MaxLine bytes decide what it starts, and
 // where they leave a choice, the one that hides a heading below is taken: such a
 // line closes no fence, is not blank, and opens an HTML block when its tag has not
-// ended yet. Marks of containers beyond MaxDepth are text. Nothing that lies
+// ended yet. Marks of containers beyond MaxDepth are text, and so are the bars of a
+// table of more than [MaxCells] cells. Nothing that lies
 // beyond a limit is ever read as a heading; the lines after it are judged by what
 // it was taken for.
 package markdown

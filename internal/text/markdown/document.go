@@ -13,9 +13,11 @@ import (
 type Document struct {
 	Blocks []Block // in document order
 	text   []byte
-	lines  []span          // of all blocks
-	labels map[string]bool // of the link reference definitions
-	inline inliner         // the present block's, and its buffers
+	tables bool              // a paragraph may be a table
+	lines  []span            // of all blocks
+	all    []Block           // with the containers, in the order in which they begin
+	labels map[string]string // the destinations of the link reference definitions
+	inline inliner           // the present block's, and its buffers
 }
 
 // Block is a block that holds no other block.
@@ -31,6 +33,14 @@ type Block struct {
 	Quoted  bool // it stands in a block quote
 
 	setext     bool // a heading that was a paragraph until it was underlined
+	fenced     bool // code between fences
+	cell       bool // of a table
+	mark       byte // a bullet, or what follows the number of a list item
+	number     int  // of a list item
+	parent     int  // index of the container that it stands in, -1 for none
+	opened     int  // the line that opens it
+	last       int  // the last line that belongs to it, where it has no line there
+	info       span // what follows a fence
 	first, end int  // its lines, as indexes of the document's
 }
 
@@ -44,6 +54,15 @@ const (
 	CodeBlock                 // fenced or indented
 	HTMLBlock                 // of any kind, comments included
 	DefinitionBlock           // one link reference definition
+
+	// Those that only the tree of a document has, see [Document.Tree].
+	RuleBlock  // a thematic break
+	QuoteBlock // a block quote
+	ListBlock  // its children are items
+	ItemBlock
+	TableBlock // its children are rows, the first of them the header
+	RowBlock   // its children are cells
+	CellBlock
 )
 
 // span is a line of a block: a part of the document's text, without the marks
@@ -51,12 +70,22 @@ const (
 type span struct {
 	start, end int
 	number     int // of the line, 1-based
+	// Of code and HTML: how many bytes of white space before start belong to it,
+	// and how many columns of a tab before them.
+	lead, pad int32
+	indented  bool // by four columns or more, so that it begins no block
 }
 
 // Parse finds the blocks of a text. Its structure is exact within the limits of
 // this package. The document refers to text, which must not be changed.
-func Parse(text []byte) *Document {
-	c := &collector{}
+func Parse(text []byte) *Document { return parse(text, &collector{text: text}) }
+
+// ParseGitHub is [Parse] by the flavour of GitHub, which adds tables: a table ends
+// where another block begins, also one that could not interrupt a paragraph. In
+// Blocks it is a paragraph, and in [Document.Tree] a table.
+func ParseGitHub(text []byte) *Document { return parse(text, &collector{text: text, tables: true}) }
+
+func parse(text []byte, c *collector) *Document {
 	b := blocks{leaves: c}
 	b.reset(nil)
 	b.passages.on = true
@@ -76,22 +105,22 @@ func Parse(text []byte) *Document {
 		at = next
 	}
 	b.end()
-	d := &Document{text: text, lines: c.lines, Blocks: make([]Block, 0, len(c.blocks))}
-	for _, block := range c.blocks {
-		d.add(block)
+	d := &Document{text: text, tables: c.tables, lines: c.lines, all: c.blocks, Blocks: make([]Block, 0, len(c.blocks))}
+	for i := range d.all {
+		d.add(&d.all[i])
 	}
 	return d
 }
 
 // add takes a block into the document. The definitions that a paragraph begins
 // with become blocks of their own; a paragraph is also what was underlined.
-func (d *Document) add(b Block) {
+func (d *Document) add(b *Block) {
 	if b.Kind == ParagraphBlock || b.setext {
-		d.addDefinitions(&b)
+		d.addDefinitions(b)
 	}
 	if b.first < b.end {
 		b.Line = d.lines[b.first].number
-		d.Blocks = append(d.Blocks, b)
+		d.Blocks = append(d.Blocks, *b)
 	}
 }
 
@@ -106,9 +135,11 @@ func (d *Document) addDefinitions(b *Block) {
 			return
 		}
 		if d.labels == nil {
-			d.labels = map[string]bool{}
+			d.labels = map[string]string{}
 		}
-		d.labels[def.label] = true
+		if _, there := d.labels[def.label]; !there {
+			d.labels[def.label] = string(unescape(text[def.start:def.end]))
+		}
 		first := b.first
 		b.first += bytes.Count(text[:n], lineFeed)
 		if n == len(text) && text[n-1] != '\n' {
@@ -177,45 +208,67 @@ type collector struct {
 	blocks  []Block
 	lines   []span
 	at, end int // of the current line
+
+	text    []byte // of the document
+	tables  bool   // it may have tables
+	scanned int    // lines[:scanned] were looked at for a table
+	table   bool   // the open paragraph has one
 }
 
-// begin opens a block.
-func (c *collector) begin(kind BlockKind, p *passages) *Block {
-	block := Block{Kind: kind, first: len(c.lines), end: len(c.lines)}
-	if p.kind != noPassage {
-		block.Passage, block.Item = p.count, p.kind == itemPassage
+// begin opens a block in the innermost open container.
+func (c *collector) begin(kind BlockKind, b *blocks) *Block {
+	block := Block{Kind: kind, Quoted: len(b.quotes) > 0, parent: -1, opened: b.passages.number, first: len(c.lines), end: len(c.lines)}
+	if n := len(b.containers); n > 0 {
+		block.parent = int(b.containers[n-1].block)
+	}
+	if b.passages.kind != noPassage {
+		block.Passage, block.Item = b.passages.count, b.passages.kind == itemPassage
 	}
 	c.blocks = append(c.blocks, block)
-	return &c.blocks[len(c.blocks)-1]
+	c.scanned, c.table = len(c.lines)+1, false
+	return c.lastBlock()
 }
 
-// add takes the current line, from byte i of it, into the last block.
-func (c *collector) add(i, number int) { c.addPart(i, c.end-c.at, number) }
+func (c *collector) lastBlock() *Block { return &c.blocks[len(c.blocks)-1] }
 
+// addPart takes a part of the current line into the last block.
 func (c *collector) addPart(i, j, number int) {
 	c.lines = append(c.lines, span{start: c.at + i, end: c.at + j, number: number})
-	c.blocks[len(c.blocks)-1].end = len(c.lines)
+	c.lastBlock().end = len(c.lines)
 }
 
 // heading takes a heading whose text begins at byte i of the current line.
-func (c *collector) heading(level, i, length, number int, top, quoted bool, p *passages) {
-	block := c.begin(HeadingBlock, p)
-	block.Level, block.Top, block.Quoted = level, top, quoted
+func (c *collector) heading(level, i, length int, b *blocks) {
+	block := c.begin(HeadingBlock, b)
+	block.Level, block.Top = level, len(b.containers) == 0
 	if c.end-c.at > MaxLine {
 		length = c.end - c.at - i
 	}
-	c.addPart(i, i+length, number)
+	c.addPart(i, i+length, b.passages.number)
+}
+
+// fence says where the text after the opening fence of the last block begins.
+func (c *collector) fence(i, number int) {
+	block := c.lastBlock()
+	block.fenced, block.last, block.info = true, number, span{start: c.at + i, end: c.end}
+}
+
+// item says which mark the last block, a list item, has.
+func (c *collector) item(mark byte, number int, b *blocks) {
+	block := c.lastBlock()
+	block.mark, block.number = mark, number
+	block.Passage, block.Item = b.passages.count, true
 }
 
 // underline turns the last block, a paragraph, into a setext heading.
-func (c *collector) underline(mark byte) {
-	last := &c.blocks[len(c.blocks)-1]
-	last.Kind, last.Level, last.setext = HeadingBlock, 2, true
+func (c *collector) underline(mark byte, number int) {
+	block := c.lastBlock()
+	block.Kind, block.Level, block.setext, block.last = HeadingBlock, 2, true, number
 	if mark == '=' {
-		last.Level = 1
+		block.Level = 1
 	}
-	if !last.Item {
-		last.Passage = 0
+	if !block.Item {
+		block.Passage = 0
 	}
 }
 

@@ -11,6 +11,8 @@ type emphasisRun struct {
 	opens      bool
 	closes     bool
 	prev, next int
+	opened     []SpanKind // what its delimiters open, from the inside out
+	closed     []SpanKind // what they close, likewise
 }
 
 // delimiters takes the run of * or _ at i.
@@ -29,6 +31,7 @@ func (p *inliner) delimiters(i int) int {
 		r.closes = rightFlanking && (!leftFlanking || signRight)
 	}
 	p.add(runNode, i, end, nil)
+	p.nodes[len(p.nodes)-1].ref = int32(len(p.runs))
 	p.runs = append(p.runs, r)
 	if p.lastRun > 0 {
 		p.runs[p.lastRun-1].next = len(p.runs)
@@ -53,13 +56,6 @@ func (p *inliner) pair(bottom int) {
 	// By kind of closer: where the search for its opener ends, because nothing
 	// was found there before.
 	var searched [2][2][3]int
-	for a := range searched {
-		for b := range searched[a] {
-			for c := range searched[a][b] {
-				searched[a][b][c] = bottom
-			}
-		}
-	}
 	closer := p.firstRun
 	if bottom > 0 {
 		closer = p.runs[bottom-1].next
@@ -71,6 +67,7 @@ func (p *inliner) pair(bottom int) {
 			continue
 		}
 		limit := &searched[b2i(c.mark == '_')][b2i(c.opens)][c.length%3]
+		*limit = max(*limit, bottom)
 		opener := c.prev
 		for opener > *limit && !p.match(opener, c) {
 			opener = p.runs[opener-1].prev
@@ -112,6 +109,14 @@ func (p *inliner) use(opener, closer int) int {
 	}
 	o.end -= n
 	c.start += n
+	if p.marked {
+		kind := EmphasisSpan
+		if n == 2 {
+			kind = StrongSpan
+		}
+		p.runs[opener-1].opened = append(p.runs[opener-1].opened, kind)
+		p.runs[closer-1].closed = append(p.runs[closer-1].closed, kind)
+	}
 	if o.start == o.end {
 		p.drop(opener)
 	}

@@ -47,5 +47,5 @@ const (
 // emoji need between two others, to join them or to keep them apart.
 func Joins(r rune) bool { return r == joiner || r == nonJoiner }
 
-// Varies reports whether r selects a variant of the character before it.
-func Varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }
+// varies reports whether r selects a variant of the character before it.
+func varies(r rune) bool { return r >= 0x180B && unicode.Is(unicode.Variation_Selector, r) }

@@ -54,7 +54,8 @@ func htmlKind(b []byte, cut bool) int {
 			return 6
 		}
 	}
-	if isTagEnd(after, closing, cut) {
+	// A tag that has not ended where the line is cut counts as complete.
+	if n := tagEnd(b); n > 0 && onlyBlanks(b[n:]) || n < 0 && cut {
 		return htmlAnyTag
 	}
 	return 0
@@ -70,48 +71,6 @@ func tagName(b []byte) []byte {
 		n++
 	}
 	return b[:n]
-}
-
-// isTagEnd reports whether b, which follows a tag's name, completes the tag and is
-// followed by nothing but spaces and tabs. A tag that has not ended where the
-// line is cut counts as complete.
-func isTagEnd(b []byte, closing, cut bool) bool {
-	for {
-		blanks := b
-		b = bytes.TrimLeft(b, " \t")
-		if len(b) == 0 {
-			return cut
-		}
-		if b[0] == '/' && !closing {
-			if len(b) == 1 {
-				return cut
-			}
-			return b[1] == '>' && onlyBlanks(b[2:])
-		}
-		if b[0] == '>' {
-			return onlyBlanks(b[1:])
-		}
-		if closing || len(b) == len(blanks) {
-			return false
-		}
-		n := attributeName(b)
-		if n == 0 {
-			return false
-		}
-		b = b[n:]
-		value := bytes.TrimLeft(b, " \t")
-		if len(value) > 0 && value[0] == '=' {
-			value = bytes.TrimLeft(value[1:], " \t")
-			if len(value) == 0 {
-				return cut
-			}
-			n := attributeValue(value)
-			if n < 0 {
-				return cut && (value[0] == '"' || value[0] == '\'')
-			}
-			b = value[n:]
-		}
-	}
 }
 
 func attributeName(b []byte) int {

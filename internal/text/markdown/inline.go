@@ -17,6 +17,11 @@ type Inline struct {
 	Start, End int
 	InLink     bool // it is part of what a link shows
 	InImage    bool // it is part of the description of an image
+
+	// Only [Document.Rendered] sets these.
+	Hard bool     // a line end that is one for the reader, too
+	Span SpanKind // what an [OpenInline] opens and a [CloseInline] closes
+	Dest string   // where an opened or closed link leads
 }
 
 // InlineKind says what a piece is.
@@ -29,6 +34,20 @@ const (
 	HTMLInline             // one tag, comment, instruction or declaration, or an HTML block
 	LinkInline             // the destination of a link, an image, an autolink or a definition
 	BreakInline            // the end of a line
+	OpenInline             // emphasis, a link or an image begins
+	CloseInline            // and ends
+)
+
+// SpanKind says what holds other pieces.
+type SpanKind uint8
+
+// The kinds of spans.
+const (
+	EmphasisSpan SpanKind = iota + 1
+	StrongSpan
+	CodeSpan
+	LinkSpan
+	ImageSpan
 )
 
 // Inlines takes a block apart by the rules of CommonMark: what a reader sees as
@@ -47,11 +66,7 @@ func (d *Document) Inlines(b Block) []Inline {
 		at := places{lines: d.linesOf(b)}
 		return []Inline{{Kind: LinkInline, Text: unescape(text[def.start:def.end]), Start: at.of(def.start), End: at.of(def.end)}}
 	}
-	p := &d.inline
-	p.reset(d.joined(b), d.labels)
-	p.parse()
-	p.pair(0)
-	return p.flatten(places{lines: d.linesOf(b)})
+	return d.render(b, false)
 }
 
 // Plain reports whether a block is a paragraph or heading that certainly has no
@@ -126,8 +141,10 @@ func (p *places) of(i int) int {
 // and a list of delimiter runs.
 type inliner struct {
 	text   []byte
-	labels map[string]bool
+	labels map[string]string
 	nodes  []node
+	dests  []string // of the links
+	marked bool     // somebody asks where emphasis begins and ends, and links lead
 
 	brackets []bracket
 	inactive int // of brackets[:inactive] none can open a link: no link is inside another
@@ -145,13 +162,14 @@ type inliner struct {
 }
 
 // reset forgets everything but the buffers.
-func (p *inliner) reset(text []byte, labels map[string]bool) {
-	*p = inliner{text: text, labels: labels, nodes: p.nodes[:0], brackets: p.brackets[:0], runs: p.runs[:0], out: p.out[:0]}
+func (p *inliner) reset(text []byte, labels map[string]string) {
+	*p = inliner{text: text, labels: labels, nodes: p.nodes[:0], dests: p.dests[:0], brackets: p.brackets[:0], runs: p.runs[:0], out: p.out[:0]}
 }
 
 // node is a part of the text, in order.
 type node struct {
 	kind       nodeKind
+	ref        int32 // of delimiters: index of their run; of a link: of its destination
 	start, end int
 	text       []byte // what it says, when that is not what stands there
 }
@@ -202,7 +220,7 @@ func (p *inliner) add(kind nodeKind, start, end int, text []byte) {
 			return
 		}
 	}
-	p.nodes = append(p.nodes, node{kind, start, end, text})
+	p.nodes = append(p.nodes, node{kind: kind, start: start, end: end, text: text})
 }
 
 // special takes what begins with the special byte at i, and says where the text
@@ -312,56 +330,6 @@ func (p *inliner) angle(i int) int {
 		return n
 	}
 	return 0
-}
-
-// flatten lists the pieces of the nodes.
-func (p *inliner) flatten(at places) []Inline {
-	links, images := 0, 0
-	emit := func(kind InlineKind, n node, text []byte) {
-		if n.start == n.end {
-			return
-		}
-		start := at.of(n.start)
-		piece := Inline{Kind: kind, Text: text, Start: start, End: at.of(n.end-1) + 1, InLink: links > 0, InImage: images > 0}
-		p.out = append(p.out, piece)
-	}
-	for _, n := range p.nodes {
-		text := n.text
-		if text == nil {
-			text = p.text[n.start:n.end]
-		}
-		switch n.kind {
-		case textNode, bracketNode, runNode:
-			emit(TextInline, n, text)
-		case codeNode:
-			emit(CodeInline, n, text)
-		case htmlNode:
-			emit(HTMLInline, n, text)
-		case breakNode:
-			emit(BreakInline, n, text)
-		case autolinkNode:
-			emit(LinkInline, n, text)
-			links++
-			shown := node{textNode, n.start + 1, n.end - 1, nil}
-			emit(TextInline, shown, p.text[shown.start:shown.end])
-			links--
-		case linkOpen:
-			links++
-		case imageOpen:
-			images++
-		case linkClose:
-			links--
-			if n.text != nil {
-				emit(LinkInline, n, n.text)
-			}
-		case imageClose:
-			images--
-			if n.text != nil {
-				emit(LinkInline, n, n.text)
-			}
-		}
-	}
-	return p.out
 }
 
 // before and after are the characters beside a delimiter run; the ends of the

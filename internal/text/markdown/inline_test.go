@@ -264,8 +264,8 @@ func TestInlines(t *testing.T) {
 	}
 }
 
-// TestHostileInlines: what is inside a block costs no more than its length;
-// otherwise this test would not end.
+// TestHostileInlines: what is inside a block costs no more than its length, otherwise
+// this test would not end; and what must be true of all documents is.
 func TestHostileInlines(t *testing.T) {
 	size := 1 << 15
 	if full.Asked() {
@@ -278,10 +278,7 @@ func TestHostileInlines(t *testing.T) {
 	} {
 		doc := strings.Repeat(piece, size/len(piece))
 		for _, around := range [][2]string{{"", ""}, {"x", ")]>'\"*_`-->"}} {
-			d := markdown.Parse([]byte(around[0] + doc + around[1]))
-			for _, b := range d.Blocks {
-				d.Inlines(b)
-			}
+			checkInlines(t, []byte(around[0]+doc+around[1]))
 		}
 	}
 }
@@ -296,38 +293,42 @@ func FuzzInlines(f *testing.F) {
 		f.Add([]byte(document(rnd, 12)))
 	}
 	f.Add([]byte("- # [a]: b\t't'\n  [a]  b(c)\n"))
-	f.Fuzz(func(t *testing.T, doc []byte) {
-		d := markdown.Parse(doc)
-		blockEnd, line := 0, 0
-		for _, b := range d.Blocks {
-			if b.Line < line {
-				t.Fatalf("a block of line %d comes after one of line %d", b.Line, line)
-			}
-			line = b.Line
-			end, last := blockEnd, blockEnd
-			for _, in := range d.Inlines(b) {
-				if in.Start < blockEnd || in.End < in.Start || in.End > len(doc) {
-					t.Fatalf("a piece from %d to %d, in %d bytes after %d", in.Start, in.End, len(doc), blockEnd)
-				}
-				if in.Kind == markdown.TextInline {
-					if in.Start < end {
-						t.Fatalf("text at %d after %d", in.Start, end)
-					}
-					if len(in.Text) == in.End-in.Start && !bytes.Equal(in.Text, doc[in.Start:in.End]) {
-						t.Fatalf("%q stands where %q is said to", doc[in.Start:in.End], in.Text)
-					}
-				}
-				if in.Kind == markdown.TextInline {
-					end = in.End
-				}
-				last = max(last, in.End)
-			}
-			blockEnd = last
+	f.Fuzz(checkInlines)
+}
+
+// checkInlines checks what must be true of the pieces of any document.
+func checkInlines(t *testing.T, doc []byte) {
+	t.Helper()
+	d := markdown.Parse(doc)
+	blockEnd, line := 0, 0
+	for _, b := range d.Blocks {
+		if b.Line < line {
+			t.Fatalf("a block of line %d comes after one of line %d", b.Line, line)
 		}
-		if diff := cmp.Diff(passagesOf(t, doc), passagesOfBlocks(d)); diff != "" {
-			t.Errorf("passages (-scanned +parsed):\n%s", diff)
+		line = b.Line
+		end, last := blockEnd, blockEnd
+		for _, in := range d.Inlines(b) {
+			if in.Start < blockEnd || in.End < in.Start || in.End > len(doc) {
+				t.Fatalf("a piece from %d to %d, in %d bytes after %d", in.Start, in.End, len(doc), blockEnd)
+			}
+			if in.Kind == markdown.TextInline {
+				if in.Start < end {
+					t.Fatalf("text at %d after %d", in.Start, end)
+				}
+				if len(in.Text) == in.End-in.Start && !bytes.Equal(in.Text, doc[in.Start:in.End]) {
+					t.Fatalf("%q stands where %q is said to", doc[in.Start:in.End], in.Text)
+				}
+			}
+			if in.Kind == markdown.TextInline {
+				end = in.End
+			}
+			last = max(last, in.End)
 		}
-	})
+		blockEnd = last
+	}
+	if diff := cmp.Diff(passagesOf(t, doc), passagesOfBlocks(d)); diff != "" {
+		t.Errorf("passages (-scanned +parsed):\n%s", diff)
+	}
 }
 
 // passagesOf are the first lines of the passages of a document, as a Scanner

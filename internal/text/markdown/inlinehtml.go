@@ -95,7 +95,7 @@ func (p *inliner) find(i, n int, mark string, none *int) int {
 }
 
 // tagEnd is the length of the open or closing tag that b, which begins with <,
-// begins with, or 0.
+// begins with: 0 when there is none, and -1 when b ends before the tag does.
 func tagEnd(b []byte) int {
 	i := 1
 	closing := i < len(b) && b[i] == '/'
@@ -110,20 +110,17 @@ func tagEnd(b []byte) int {
 	for {
 		space := i
 		i = skipSpace(b, i)
-		if i == len(b) {
-			return 0
-		}
-		if b[i] == '>' {
+		switch {
+		case i == len(b):
+			return -1
+		case b[i] == '>':
 			return i + 1
-		}
-		if closing {
+		case closing:
 			return 0
-		}
-		if b[i] == '/' {
-			if i+1 < len(b) && b[i+1] == '>' {
-				return i + 2
-			}
-			return 0
+		case b[i] == '/' && i+1 == len(b):
+			return -1
+		case b[i] == '/' && b[i+1] == '>':
+			return i + 2
 		}
 		n := attributeName(b[i:])
 		if n == 0 || i == space {
@@ -133,9 +130,12 @@ func tagEnd(b []byte) int {
 		if at := skipSpace(b, i); at < len(b) && b[at] == '=' {
 			at = skipSpace(b, at+1)
 			if at == len(b) {
-				return 0
+				return -1
 			}
 			n := attributeValue(b[at:])
+			if n < 0 && (b[at] == '"' || b[at] == '\'') {
+				return -1
+			}
 			if n < 0 {
 				return 0
 			}

@@ -5,13 +5,16 @@ package markdown
 // text to a paragraph.
 func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 	var to text
+	row, item := false, false
 	if b.leaf == paragraph {
 		to = ownText
 		if matched < len(b.containers) {
 			to = lazyText
 		}
+		if b.leaves.inTable() { // whatever begins a block ends it
+			to, row = newText, true
+		}
 	}
-	item := false
 	for !c.indented() {
 		if in, level, ok := b.openLeaf(c, matched, to); ok {
 			if item {
@@ -24,16 +27,16 @@ func (b *blocks) open(c *cursor, matched int) (in Place, level int) {
 		}
 		item = item || !b.containers[matched].quote
 		matched++
-		to = newText
+		to, row = newText, false
 		if c.blank() {
 			return InText, 0
 		}
 	}
-	if to == newText {
+	if to == newText && (!row || c.indented()) {
 		if c.indented() {
 			b.begin(indentedCode, matched)
 			b.collect(CodeBlock)
-			b.add(c)
+			b.add(c, c.col+4)
 			return InText, 0
 		}
 		b.begin(paragraph, matched)
@@ -70,7 +73,7 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 					// difference is where the title begins.
 					at += cap(rest) - cap(b.title)
 				}
-				b.leaves.heading(level, at, len(b.title), b.passages.number, n == 0, len(b.quotes) > 0, &b.passages)
+				b.leaves.heading(level, at, len(b.title), b)
 			}
 			if n > 0 {
 				b.passages.add(b.title)
@@ -82,8 +85,11 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 	case '`', '~':
 		if length := fenceOpen(rest, c.cut); length > 0 {
 			b.begin(fencedCode, n)
-			b.fence, b.fenceLen = rest[0], length
+			b.fence, b.fenceLen, b.fenceCol = rest[0], length, c.indent()
 			b.collect(CodeBlock)
+			if b.leaves != nil {
+				b.leaves.fence(c.next+min(length, len(rest)), b.passages.number)
+			}
 			return InFence, 0, true
 		}
 	case '<':
@@ -97,13 +103,14 @@ func (b *blocks) openLeaf(c *cursor, n int, to text) (in Place, level int, ok bo
 		if to == ownText && isSetextUnderline(rest) && !b.defs.only() {
 			b.passages.dropHeading()
 			if b.leaves != nil {
-				b.leaves.underline(rest[0])
+				b.leaves.underline(rest[0], b.passages.number)
 			}
 			b.endLeaf()
 			return InText, 0, true
 		}
 		if c.isBreak() {
 			b.begin(noLeaf, n)
+			b.collect(RuleBlock)
 			return InText, 0, true
 		}
 	}
@@ -129,6 +136,9 @@ func (b *blocks) openContainer(c *cursor, n int, to text) bool {
 		}
 		b.push(container{indent: int32(c.skipListMark(length)), empty: true}, n)
 		b.passages.beginItem(n)
+		if b.leaves != nil {
+			b.leaves.item(rest[length-1], value, b)
+		}
 		return true
 	}
 	return false
@@ -137,7 +147,7 @@ func (b *blocks) openContainer(c *cursor, n int, to text) bool {
 // addText adds the rest of the line to the open paragraph.
 func (b *blocks) addText(c *cursor) {
 	text := c.rest()
-	b.add(c)
+	b.add(c, c.to)
 	if b.defs.state == defText {
 		return
 	}
@@ -159,9 +169,12 @@ func (b *blocks) endText() {
 func (b *blocks) inFence(c *cursor) Place {
 	if !c.indented() && isFenceClose(c.rest(), b.fence, b.fenceLen, c.cut) {
 		b.leaf = noLeaf
+		if b.leaves != nil {
+			b.leaves.lastBlock().last = b.passages.number
+		}
 		return InFence
 	}
-	b.add(c)
+	b.add(c, min(c.col+b.fenceCol, c.to))
 	return InFence
 }
 
@@ -173,9 +186,7 @@ func (b *blocks) inHTML(c *cursor) Place {
 	} else {
 		b.passages.add(rest)
 	}
-	if b.leaves != nil {
-		b.leaves.add(c.next, b.passages.number)
-	}
+	b.collectLine(c, c.col)
 	if endsHTML(rest, b.html) {
 		b.leaf = noLeaf
 	} else if c.cut {

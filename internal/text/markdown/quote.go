@@ -58,7 +58,7 @@ func Show(text string) string {
 
 // named holds for characters that are named instead of shown.
 func named(r rune) bool {
-	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !Varies(r)
+	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || Hidden(r) && !Joins(r) && !varies(r)
 }
 
 // isPlain reports whether text has nothing that Show changes, which is the usual

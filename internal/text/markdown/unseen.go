@@ -76,12 +76,12 @@ func (d *Document) hiddenCharacters() []Unseen {
 func (d *Document) belongs(r rune, at, size int) bool {
 	before, width := utf8.DecodeLastRune(d.text[:at])
 	switch {
-	case Varies(r):
+	case varies(r):
 		return width > 0 && varied(before)
 	case !Joins(r):
 		return false
 	}
-	if Varies(before) { // an emoji in colour, joined to another
+	if varies(before) { // an emoji in colour, joined to another
 		before, width = utf8.DecodeLastRune(d.text[:at-width])
 	}
 	after, size := utf8.DecodeRune(d.text[at+size:])

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -37,36 +38,13 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// tree is all that is in a folder.
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if d.IsDir() {
-			all[name] = "folder"
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		all[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
 func TestNewRunIsWholeAndDocumented(t *testing.T) {
 	home := t.TempDir()
-	out, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1", Mode: "deep", Sensitivity: "restricted"})
+	out, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1", Mode: "deep", Sensitivity: "restricted"})
 	if err != nil || !out.Created || !out.Ledger.Written {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	files := tree(t, home)
+	files := runs.Tree(t, home)
 	var list []string
 	for name := range files {
 		list = append(list, name)
@@ -85,7 +63,7 @@ func TestNewRunIsWholeAndDocumented(t *testing.T) {
 }
 
 func TestNewRunIsPrivate(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	for name, want := range map[string]os.FileMode{out.Root: 0o700, out.ManifestPath: 0o600, out.Paths.Wave1Dir: 0o700, out.PolicyPath: 0o600} {
 		info, err := os.Stat(name)
 		if err != nil || info.Mode().Perm() != want {
@@ -121,27 +99,27 @@ func TestRefusedInitLeavesNothing(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			home := filepath.Join(t.TempDir(), "home")
-			_, err := run.Create(t.Context(), pinned, home, tt.in)
-			e := wantCode(t, err, tt.code)
+			_, err := run.Create(t.Context(), runs.Pinned, home, tt.in)
+			e := runs.WantCode(t, err, tt.code)
 			if _, ok := e.Details.Get(tt.arg); !ok {
 				t.Errorf("details %v do not name %s", e.Details, tt.arg)
 			}
 			if _, err := os.Stat(home); !os.IsNotExist(err) {
-				t.Errorf("the home was made: %v", tree(t, home))
+				t.Errorf("the home was made: %v", runs.Tree(t, home))
 			}
 		})
 	}
 }
 
 func TestIDsWithTwoDotsInsideAreAllowed(t *testing.T) {
-	create(t, run.InitInput{RunID: "a..b"})
+	runs.Create(t, run.InitInput{RunID: "a..b"})
 }
 
 func TestGeneratedIDsAreFullLengthAndDiffer(t *testing.T) {
 	home := t.TempDir()
 	seen := map[string]bool{}
 	for range 20 {
-		out, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q"})
+		out, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q"})
 		if err != nil || !strings.HasPrefix(out.RunID, "dr_20260214120000_") || len(out.RunID) != 24 || seen[out.RunID] {
 			t.Fatalf("%q, %v", out.RunID, err)
 		}
@@ -152,16 +130,16 @@ func TestGeneratedIDsAreFullLengthAndDiffer(t *testing.T) {
 func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 	home := t.TempDir()
 	in := run.InitInput{Query: "q", RunID: "r1"}
-	first, err := run.Create(t.Context(), pinned, home, in)
+	first, err := run.Create(t.Context(), runs.Pinned, home, in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, home)
-	second, err := run.Create(t.Context(), pinned, home, in)
+	before := runs.Tree(t, home)
+	second, err := run.Create(t.Context(), runs.Pinned, home, in)
 	if err != nil || second.Created {
 		t.Fatalf("%+v, %v", second, err)
 	}
-	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 	second.Created = true
@@ -172,10 +150,10 @@ func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 
 func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 	home := t.TempDir()
-	if _, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q", RunID: "r1"}); err != nil {
+	if _, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q", RunID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, home)
+	before := runs.Tree(t, home)
 	nine := int64(9)
 	for _, tt := range []struct {
 		in      run.InitInput
@@ -187,13 +165,13 @@ func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 		{run.InitInput{Query: "q", Limits: &run.Limits{MaxWave1Agents: &nine}}, "limits.max_wave1_agents"},
 	} {
 		tt.in.RunID = "r1"
-		_, err := run.Create(t.Context(), pinned, home, tt.in)
-		e := wantCode(t, err, tidegate.AlreadyExistsConflict)
+		_, err := run.Create(t.Context(), runs.Pinned, home, tt.in)
+		e := runs.WantCode(t, err, tidegate.AlreadyExistsConflict)
 		if differs, _ := e.Details.Get("differs"); !cmp.Equal(differs, []string{tt.differs}) {
 			t.Errorf("details %v, want %s", e.Details, tt.differs)
 		}
 	}
-	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -214,10 +192,10 @@ func TestInitOverSomethingThatIsNoRunIsAConflict(t *testing.T) {
 			if err := spoil(filepath.Join(home, "r1")); err != nil {
 				t.Fatal(err)
 			}
-			before := tree(t, home)
-			_, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q", RunID: "r1"})
-			wantCode(t, err, tidegate.AlreadyExistsConflict)
-			if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+			before := runs.Tree(t, home)
+			_, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q", RunID: "r1"})
+			runs.WantCode(t, err, tidegate.AlreadyExistsConflict)
+			if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -234,7 +212,7 @@ func TestOfTwoInitsWithOneIDOneWins(t *testing.T) {
 		if i%2 == 1 {
 			in.Query = "other"
 		}
-		wait.Go(func() { results[i], errs[i] = run.Create(t.Context(), pinned, home, in) })
+		wait.Go(func() { results[i], errs[i] = run.Create(t.Context(), runs.Pinned, home, in) })
 	}
 	wait.Wait()
 	made := 0
@@ -246,7 +224,7 @@ func TestOfTwoInitsWithOneIDOneWins(t *testing.T) {
 			t.Error(errs[i])
 		}
 	}
-	if lines := strings.Count(tree(t, home)["runs-ledger.jsonl"], "\n"); made != 1 || lines != 1 {
+	if lines := strings.Count(runs.Tree(t, home)["runs-ledger.jsonl"], "\n"); made != 1 || lines != 1 {
 		t.Errorf("%d runs made, %d ledger lines", made, lines)
 	}
 }
@@ -254,17 +232,17 @@ func TestOfTwoInitsWithOneIDOneWins(t *testing.T) {
 func TestLedgerLineThatACrashLostIsWrittenByTheNextInit(t *testing.T) {
 	home := t.TempDir()
 	in := run.InitInput{Query: "q", RunID: "r1"}
-	if _, err := run.Create(t.Context(), pinned, home, in); err != nil {
+	if _, err := run.Create(t.Context(), runs.Pinned, home, in); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, home)
+	before := runs.Tree(t, home)
 	if err := os.Remove(filepath.Join(home, "runs-ledger.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run.Create(t.Context(), pinned, home, in); err != nil {
+	if _, err := run.Create(t.Context(), runs.Pinned, home, in); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(before, tree(t, home)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -280,7 +258,7 @@ func TestSuggestedCommandNamesTheRunInOneWord(t *testing.T) {
 		{run.InitInput{RunID: "tide", RootOverride: filepath.Join(home, "a")}, "tidegate run status '" + filepath.Join(home, "a/tide") + "'"},
 	} {
 		tt.in.Query = "q"
-		out, err := run.Create(t.Context(), pinned, home, tt.in)
+		out, err := run.Create(t.Context(), runs.Pinned, home, tt.in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,25 +5,26 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func TestARunThatIsDrivenIsNotDeleted(t *testing.T) {
-	out := create(t, run.InitInput{Query: "Why do tides turn?"})
-	r := open(t, out.ManifestPath)
+	out := runs.Create(t, run.InitInput{Query: "Why do tides turn?"})
+	r := runs.Open(t, out.ManifestPath)
 	claim, err := r.Folder().Claim(run.HomeFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	in := run.DeleteInput{ManifestPath: out.ManifestPath}
-	if _, err := run.Delete(t.Context(), pinned, in); tidegate.CodeOf(err) != tidegate.LockHeld {
+	if _, err := run.Delete(t.Context(), runs.Pinned, in); tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Errorf("got %v, want LOCK_HELD", err)
 	}
 	if _, err := os.Stat(out.ManifestPath); err != nil {
 		t.Fatal(err)
 	}
 	claim.Release()
-	deleted, err := run.Delete(t.Context(), pinned, in)
+	deleted, err := run.Delete(t.Context(), runs.Pinned, in)
 	if err != nil || deleted.Files == 0 || deleted.Bytes == 0 {
 		t.Errorf("%+v, %v", deleted, err)
 	}

@@ -10,23 +10,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // TestEventsOfAreThoseOfTheWholeLog compares what is picked out of a log with the
 // whole log.
 func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
-	made, err := run.Create(t.Context(), pinned, t.TempDir(), run.InitInput{Query: "Why?", RunID: "tides"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := runs.CreateAt(t, runs.Pinned, run.InitInput{Query: "Why?", RunID: "tides"})
 	r, err := run.Open(t.Context(), made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for i, event := range []run.Event{run.EventFetched, run.EventProgress, run.EventAttached, run.EventFetched, run.EventJudged} {
-		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 			u.Log(event, "test", tidegate.D("n", i, "reason", "attached"))
 			return nil
 		}); err != nil {

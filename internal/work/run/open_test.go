@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -58,7 +59,7 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 				}
 				return
 			}
-			e := wantCode(t, err, tt.code)
+			e := runs.WantCode(t, err, tt.code)
 			want := tidegate.D("path", tt.detail)
 			if tt.code == tidegate.InvalidJSON {
 				want = tidegate.D("manifest_path", path)
@@ -73,13 +74,13 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "manifest.json")
 	_, err := run.Open(t.Context(), missing)
-	if e := wantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("manifest_path", missing)) {
+	if e := runs.WantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("manifest_path", missing)) {
 		t.Errorf("details %v", e.Details)
 	}
 	_, err = run.Open(t.Context(), "manifest.json")
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 	_, err = run.Open(t.Context(), t.TempDir())
-	wantCode(t, err, tidegate.ReadFailed)
+	runs.WantCode(t, err, tidegate.ReadFailed)
 }
 
 // Whoever looks at a run sees its final state: a write that was committed and not
@@ -132,7 +133,7 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, path)
+	r := runs.Open(t, path)
 	l := r.Layout()
 	got := []string{r.Root(), l.Pivot, l.Wave1Dir, l.Wave2Dir, l.Gates, l.ReviewBundle, l.WaveReview, l.Synthesis(), l.SummariesDir}
 	want := []string{root, "deep/pivot.json", "waves/one", "wave-2", "../gates.json", "b.json", "wave-review.json", "synthesis/final-synthesis.md", "summaries/../escape"}
@@ -140,9 +141,9 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 		t.Error(diff)
 	}
 	_, err := r.Gates()
-	wantCode(t, err, tidegate.PathNotAllowed)
-	_, err = r.UpdateBeside(t.Context(), pinned, func(u *run.Update) error { return u.Write("../x", nil) })
-	wantCode(t, err, tidegate.PathNotAllowed)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
+	_, err = r.UpdateBeside(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Write("../x", nil) })
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 }
 
 func TestDocumentsBesideOneOfThem(t *testing.T) {
@@ -151,7 +152,7 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"paths":{"pivot_file":"gates.json"}}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, path)
+	r := runs.Open(t, path)
 	want := []string{
 		"citations/citations.jsonl", "gates.json", "logs/audit.head", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
 		"retry/retry-directives.json", "review/review-bundle.json", "run-config/policy.json", "summaries/summary-pack.json",
@@ -166,41 +167,41 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 }
 
 func TestACopyOfAManifestSteersNoRun(t *testing.T) {
-	out := create(t, run.InitInput{})
-	before := tree(t, out.Root)
+	out := runs.Create(t, run.InitInput{})
+	before := runs.Tree(t, out.Root)
 	// Elsewhere it is a manifest of its own, without gates.
-	r := open(t, manifestAt(t, read(t, out.ManifestPath)))
-	_, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") })
-	wantCode(t, err, tidegate.FileNotFound)
+	r := runs.Open(t, manifestAt(t, runs.Read(t, out.ManifestPath)))
+	_, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") })
+	runs.WantCode(t, err, tidegate.FileNotFound)
 	if r.Root() == out.Root {
 		t.Error("a copy of the manifest leads to the run that it was copied from")
 	}
-	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
 	}
 	// Beside the manifest it is nothing.
 	copied := filepath.Join(out.Root, "copy.json")
-	put(t, out.Root, "copy.json", strings.Replace(read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
+	runs.Put(t, out.Root, "copy.json", strings.Replace(runs.Read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
 	_, err = run.Open(t.Context(), copied)
-	if e := wantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.D("manifest_path", copied)) {
+	if e := runs.WantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.D("manifest_path", copied)) {
 		t.Errorf("details %v", e.Details)
 	}
 }
 
 func TestRunReachedByASymbolicLinkIsTheSameRun(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(out.Root, link); err != nil {
 		t.Skip(err)
 	}
-	r := open(t, filepath.Join(link, "manifest.json"))
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	r := runs.Open(t, filepath.Join(link, "manifest.json"))
+	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
-	out := create(t, run.InitInput{RunID: "tide"})
+	out := runs.Create(t, run.InitInput{RunID: "tide"})
 	home, elsewhere := filepath.Dir(out.Root), t.TempDir()
 	for _, tt := range []struct{ workdir, name string }{
 		{elsewhere, "tide"}, {elsewhere, out.Root}, {elsewhere, out.ManifestPath}, {home, "./tide"}, {out.Root, "."}, {out.Root, "manifest.json"},
@@ -212,20 +213,20 @@ func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
 	}
 	for _, name := range []string{"none", "../x", elsewhere, "wave-1"} {
 		_, err := run.Find(t.Context(), home, elsewhere, name)
-		if e := wantCode(t, err, tidegate.FileNotFound); e.Details[0].Value != name {
+		if e := runs.WantCode(t, err, tidegate.FileNotFound); e.Details[0].Value != name {
 			t.Errorf("details %v", e.Details)
 		}
 	}
 	_, err := run.Find(t.Context(), home, elsewhere, " ")
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 }
 
 func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
-	workdir := filepath.Dir(create(t, run.InitInput{RunID: "tide"}).Root)
+	workdir := filepath.Dir(runs.Create(t, run.InitInput{RunID: "tide"}).Root)
 	_, list := run.List(t.Context(), "")
-	_, init := run.Create(t.Context(), pinned, "", run.InitInput{Query: "q", RunID: "x"})
+	_, init := run.Create(t.Context(), runs.Pinned, "", run.InitInput{Query: "q", RunID: "x"})
 	for _, err := range []error{list, init} {
-		if e := wantCode(t, err, tidegate.InvalidArgs); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
+		if e := runs.WantCode(t, err, tidegate.InvalidArgs); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -233,7 +234,7 @@ func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
 		t.Errorf("a run's folder needs no home: %v", err)
 	}
 	_, err := run.Find(t.Context(), "", workdir, "none")
-	if e := wantCode(t, err, tidegate.FileNotFound); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
+	if e := runs.WantCode(t, err, tidegate.FileNotFound); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -241,12 +242,12 @@ func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
 func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	home := t.TempDir()
 	for _, id := range []string{"b", "a-b", "a", "Z"} {
-		if _, err := run.Create(t.Context(), pinned, home, run.InitInput{Query: "q " + id, RunID: id}); err != nil {
+		if _, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q " + id, RunID: id}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(t, home, "broken/manifest.json", "{")
-	put(t, home, "no-run/file", "x")
+	runs.Put(t, home, "broken/manifest.json", "{")
+	runs.Put(t, home, "no-run/file", "x")
 	out, err := run.List(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -268,32 +269,32 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 }
 
 func TestCancelledUpdateWritesNothing(t *testing.T) {
-	out := create(t, run.InitInput{})
-	r := open(t, out.ManifestPath)
-	before := tree(t, out.Root)
+	out := runs.Create(t, run.InitInput{})
+	r := runs.Open(t, out.ManifestPath)
+	before := runs.Tree(t, out.Root)
 	held := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
-		r.Update(context.Background(), pinned, func(*run.Update) error { close(held); <-done; return context.Canceled })
+		r.Update(context.Background(), runs.Pinned, func(*run.Update) error { close(held); <-done; return context.Canceled })
 	}()
 	<-held
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := open(t, out.ManifestPath).Update(ctx, pinned, func(u *run.Update) error { return u.Write("x", nil) })
-	wantCode(t, err, tidegate.Cancelled)
+	_, err := runs.Open(t, out.ManifestPath).Update(ctx, runs.Pinned, func(u *run.Update) error { return u.Write("x", nil) })
+	runs.WantCode(t, err, tidegate.Cancelled)
 	close(done)
-	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
-	before := read(t, path)
-	if _, err := open(t, path).UpdateBeside(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	before := runs.Read(t, path)
+	if _, err := runs.Open(t, path).UpdateBeside(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
-	if read(t, path) != before {
+	if runs.Read(t, path) != before {
 		t.Error("it was rewritten")
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -38,14 +39,14 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 		func(u *run.Update) error { return u.Remove(run.ScopeFile + ".not") },
 		write("a/4.md", nil),
 	}
-	alone, together := create(t, run.InitInput{}).Root, filepath.Join(t.TempDir(), "copy")
+	alone, together := runs.Create(t, run.InitInput{}).Root, filepath.Join(t.TempDir(), "copy")
 	if err := os.CopyFS(together, os.DirFS(alone)); err != nil {
 		t.Fatal(err)
 	}
 	var apart []error
-	r := open(t, filepath.Join(alone, run.ManifestFile))
+	r := runs.Open(t, filepath.Join(alone, run.ManifestFile))
 	for _, change := range changes {
-		_, err := r.Update(t.Context(), pinned, change)
+		_, err := r.Update(t.Context(), runs.Pinned, change)
 		apart = append(apart, err)
 	}
 	gone, stop := context.WithCancel(t.Context())
@@ -54,7 +55,7 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 	for _, change := range changes {
 		list = append(list, run.Change{Ctx: t.Context(), Do: change})
 	}
-	errs := open(t, filepath.Join(together, run.ManifestFile)).UpdateTogether(t.Context(), pinned, list...)
+	errs := runs.Open(t, filepath.Join(together, run.ManifestFile)).UpdateTogether(t.Context(), runs.Pinned, list...)
 	if tidegate.CodeOf(errs[0]) != tidegate.Cancelled {
 		t.Errorf("a change that nobody waits for: %v", errs[0])
 	}
@@ -72,7 +73,7 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	files := map[string]string{}
 	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			files[name] = read(t, filepath.Join(dir, name))
+			files[name] = runs.Read(t, filepath.Join(dir, name))
 		}
 		return err
 	})
@@ -85,13 +86,13 @@ func filesIn(t *testing.T, dir string) map[string]string {
 // TestAnUpdateKnowsWhatOthersWrote changes a run through two openings in turn: each
 // knows up to which line the log may be the other's.
 func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
-	root := create(t, run.InitInput{}).Root
+	root := runs.Create(t, run.InitInput{}).Root
 	manifest := filepath.Join(root, run.ManifestFile)
-	hands := map[string]*run.Run{"mine": open(t, manifest), "another": open(t, manifest)}
+	hands := map[string]*run.Run{"mine": runs.Open(t, manifest), "another": runs.Open(t, manifest)}
 	lines, mine := 0, 0 // in the log, and up to which of them the other hand may have written
 	for i, hand := range []string{"mine", "mine", "another", "another", "mine", "mine", "another", "mine"} {
 		var others, end int
-		_, err := hands[hand].Update(t.Context(), pinned, func(u *run.Update) error {
+		_, err := hands[hand].Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 			others = u.OthersWrote()
 			if i == 0 {
 				lines = u.LastLine()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -19,15 +20,15 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 // used is a run with a few writes behind it.
 func used(t *testing.T) run.InitResult {
 	t.Helper()
-	out := create(t, run.InitInput{})
-	if _, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{
-		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: parse(t, perspectivesDoc), Reason: "test"}); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if _, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{
+		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: runs.Parse(t, perspectivesDoc), Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, out.Root, "wave-1/p1.md", "x")
-	r := open(t, out.ManifestPath)
+	runs.Put(t, out.Root, "wave-1/p1.md", "x")
+	r := runs.Open(t, out.ManifestPath)
 	for n := range 3 {
-		if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 			if n == 0 {
 				if err := u.WriteJSON("pivot.json", map[string]any{"run_wave2": false}); err != nil {
 					return err
@@ -38,8 +39,8 @@ func used(t *testing.T) run.InitResult {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		_, err := u.EditGates(parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
+	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		_, err := u.EditGates(runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -51,7 +52,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 	lines := func(root string, change func([]string) []string) {
 		t.Helper()
 		path := filepath.Join(root, "logs/audit.jsonl")
-		all := strings.SplitAfter(strings.TrimSuffix(read(t, path), "\n"), "\n")
+		all := strings.SplitAfter(strings.TrimSuffix(runs.Read(t, path), "\n"), "\n")
 		all[len(all)-1] += "\n"
 		if err := os.WriteFile(path, []byte(strings.Join(change(all), "")), 0o600); err != nil {
 			t.Fatal(err)
@@ -59,11 +60,11 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 	}
 	edit := func(root, name, old, new string) {
 		t.Helper()
-		before := read(t, filepath.Join(root, name))
+		before := runs.Read(t, filepath.Join(root, name))
 		if !strings.Contains(before, old) {
 			t.Fatalf("no %q in %s", old, name)
 		}
-		put(t, root, name, strings.Replace(before, old, new, 1))
+		runs.Put(t, root, name, strings.Replace(before, old, new, 1))
 	}
 	for _, tt := range []struct {
 		name   string
@@ -83,21 +84,21 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
 		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
 		{"perspectives edited", func(root string) { edit(root, "perspectives.json", "900", "90000") }, "error digest-mismatch perspectives.json", false},
-		{"perspectives spoilt", func(root string) { put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json; error digest-mismatch perspectives.json", false},
+		{"perspectives spoilt", func(root string) { runs.Put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json; error digest-mismatch perspectives.json", false},
 		{"perspectives removed", func(root string) { os.Remove(filepath.Join(root, "perspectives.json")) }, "error file-missing perspectives.json", false},
 		{"perspectives laid out differently", func(root string) { edit(root, "perspectives.json", "  ", "    ") }, "error digest-mismatch perspectives.json", false},
 		{"decision edited", func(root string) { edit(root, "pivot.json", "false", "true") }, "error digest-mismatch pivot.json", false},
 		{"decision removed", func(root string) { os.Remove(filepath.Join(root, "pivot.json")) }, "error file-missing pivot.json", false},
 		{"decision replaced by a folder", func(root string) {
 			os.Remove(filepath.Join(root, "pivot.json"))
-			put(t, root, "pivot.json/x", "")
+			runs.Put(t, root, "pivot.json/x", "")
 		}, "error file-unreadable pivot.json", false},
 		{"decision edited after another program wrote to the log", func(root string) {
-			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
+			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
 			edit(root, "pivot.json", "false", "true")
 		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head; error digest-mismatch pivot.json", false},
 		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
-		{"judged output edited", func(root string) { put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
+		{"judged output edited", func(root string) { runs.Put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
 		{"log line edited", func(root string) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
 		}, "error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
@@ -112,10 +113,10 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
 			"error head-mismatch logs/audit.head; error digest-mismatch gates.json; error revision-mismatch gates.json", false},
 		{"log torn", func(root string) {
-			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
+			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
 		}, "warning line-torn logs/audit.jsonl", true},
 		{"foreign line", func(root string) {
-			put(t, root, "logs/audit.jsonl", read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
+			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
 		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.jsonl")) },
 			"note log-missing logs/audit.jsonl; error head-mismatch logs/audit.head; note revision-unrecorded manifest.json; note revision-unrecorded gates.json", false},
@@ -126,7 +127,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			out := used(t)
 			tt.tamper(out.Root)
-			before := tree(t, out.Root)
+			before := runs.Tree(t, out.Root)
 			v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 			if err != nil {
 				t.Fatal(err)
@@ -138,7 +139,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" || v.Pass != tt.pass || v.Passed() != tt.pass {
 				t.Errorf("pass %v (-want +got):\n%s", v.Pass, diff)
 			}
-			if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+			if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 				t.Errorf("verify changed something:\n%s", diff)
 			}
 			var b strings.Builder
@@ -151,7 +152,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
-	put(t, out.Root, "logs/audit.jsonl", "no json\n"+read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
+	runs.Put(t, out.Root, "logs/audit.jsonl", "no json\n"+runs.Read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
 	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
@@ -172,18 +173,18 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 }
 
 func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
-	out := create(t, run.InitInput{})
-	r := open(t, out.ManifestPath)
+	out := runs.Create(t, run.InitInput{})
+	r := runs.Open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
-	audit, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
-		_, err := u.Patch(parse(t, `{"metrics":{"n":1}}`), nil, long)
+	audit, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		_, err := u.Patch(runs.Parse(t, `{"metrics":{"n":1}}`), nil, long)
 		return err
 	})
 	if err != nil || !audit.Written {
 		t.Errorf("%+v, %v", audit, err)
 	}
-	res, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
-		GatesPath: out.GatesPath, Update: parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
+	res, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{
+		GatesPath: out.GatesPath, Update: runs.Parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
 	if err != nil || !res.AuditWritten {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -193,10 +194,10 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 }
 
 func TestDigestsOfManyFilesAreLogged(t *testing.T) {
-	out := create(t, run.InitInput{})
-	r := open(t, out.ManifestPath)
+	out := runs.Create(t, run.InitInput{})
+	r := runs.Open(t, out.ManifestPath)
 	const files = 2500
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 		for i := range files {
 			if err := u.Write(fmt.Sprintf("wave-1/p%d.md", i), []byte("x")); err != nil {
 				return err
@@ -206,7 +207,7 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	put(t, out.Root, "wave-1/p2499.md", "y")
+	runs.Put(t, out.Root, "wave-1/p2499.md", "y")
 	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
 	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
 		t.Errorf("%+v, %v", v.Findings, err)
@@ -243,8 +244,8 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	unpinned := run.Clock{Now: pinned.Now}
-	r := open(t, out.ManifestPath)
+	unpinned := run.Clock{Now: runs.Pinned.Now}
+	r := runs.Open(t, out.ManifestPath)
 	if _, err := r.Update(t.Context(), unpinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}

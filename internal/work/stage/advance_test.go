@@ -10,10 +10,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -103,14 +105,14 @@ func TestDryRunChangesNothingNotEvenTheLog(t *testing.T) {
 	in := y.advanceIn()
 	in.DryRun = true
 	before := y.tree()
-	_, err := stage.Advance(t.Context(), pinned, in)
-	wantCode(t, err, tidegate.MissingArtifact)
+	_, err := stage.Advance(t.Context(), runs.Pinned, in)
+	runs.WantCode(t, err, tidegate.MissingArtifact)
 	if diff := cmp.Diff(before, y.tree()); diff != "" {
 		t.Error(diff)
 	}
 	y.put("perspectives.json", perspectives)
 	before = y.tree()
-	out, err := stage.Advance(t.Context(), pinned, in)
+	out, err := stage.Advance(t.Context(), runs.Pinned, in)
 	if err != nil || !out.DryRun || out.To != run.Wave1 || out.ManifestRevision != 1 || !out.Decision.Allowed {
 		t.Fatalf("got %+v, %v", out, err)
 	}
@@ -129,8 +131,8 @@ func TestDryRunOfAnExhaustedReviewDoesNotFailTheRun(t *testing.T) {
 	in := y.advanceIn()
 	in.DryRun = true
 	before := y.tree()
-	_, err := stage.Advance(t.Context(), pinned, in)
-	wantCode(t, err, tidegate.ReviewCapExceeded)
+	_, err := stage.Advance(t.Context(), runs.Pinned, in)
+	runs.WantCode(t, err, tidegate.ReviewCapExceeded)
 	if diff := cmp.Diff(before, y.tree()); diff != "" {
 		t.Error(diff)
 	}
@@ -140,13 +142,13 @@ func TestWave2IsEnteredOnlyWhenThePivotRequiresIt(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Pivot)
 	y.decide()
 	_, err := y.advance(run.Wave2)
-	e := wantCode(t, err, tidegate.RequestedNextNotAllowed)
+	e := runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	if got, _ := e.Details.Get("run_wave2"); got != false {
 		t.Errorf("details %v", e.Details)
 	}
 	y.withGap()
 	_, err = y.advance(run.Citations)
-	wantCode(t, err, tidegate.RequestedNextNotAllowed)
+	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	if out := y.mustAdvance(""); out.To != run.Wave2 {
 		t.Errorf("went to %s", out.To)
 	}
@@ -170,7 +172,7 @@ func TestPivotFileIsReadInBothFormsAndItsFaultsAreNamed(t *testing.T) {
 				y.put("pivot.json", tt.pivot)
 			}
 			_, err := y.advance("")
-			e := wantCode(t, err, tidegate.MissingArtifact)
+			e := runs.WantCode(t, err, tidegate.MissingArtifact)
 			if got, _ := e.Details.Get("problem"); got != tt.problem {
 				t.Errorf("problem %q", got)
 			}
@@ -183,13 +185,13 @@ func TestFinalizeNeedsTheReviewBundleAlsoWhenRequested(t *testing.T) {
 	y.gate("E", "pass", "synthesis/final-synthesis.md")
 	y.gate("F", "pass", "manifest.json")
 	_, err := y.advance(run.Finalize)
-	wantCode(t, err, tidegate.MissingArtifact)
+	runs.WantCode(t, err, tidegate.MissingArtifact)
 	y.review(synthesis.ReviewChanges)
 	_, err = y.advance(run.Finalize)
-	wantCode(t, err, tidegate.RequestedNextNotAllowed)
+	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	y.put("review/review-bundle.json", `{"decision":"MAYBE"}`)
 	_, err = y.advance(run.Finalize)
-	wantCode(t, err, tidegate.MissingArtifact)
+	runs.WantCode(t, err, tidegate.MissingArtifact)
 	y.review(synthesis.ReviewPass)
 	y.mustAdvance(run.Finalize)
 }
@@ -198,11 +200,11 @@ func TestReviewPassWithFailedGateEIsNoDeadEnd(t *testing.T) {
 	y := newToy(t, run.InitInput{}).to(run.Review)
 	y.review(synthesis.ReviewPass)
 	_, err := y.advance(run.Synthesis)
-	wantCode(t, err, tidegate.RequestedNextNotAllowed)
+	runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	y.gate("E", "fail", "synthesis/final-synthesis.md")
 	y.gate("F", "pass", "manifest.json")
 	_, err = y.advance("")
-	if e := wantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "E" {
+	if e := runs.WantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "E" {
 		t.Errorf("got %v", e)
 	}
 	y.mustAdvance(run.Synthesis)
@@ -215,12 +217,12 @@ func TestOnlyOutputsOfAWaveAreCounted(t *testing.T) {
 	y.put("wave-1/.p1.txn.md", "x")
 	y.put("wave-1/folder.md/x", "x")
 	_, err := y.advance("")
-	if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
+	if e := runs.WantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
 		t.Errorf("got %v", e)
 	}
 	y.put("wave-1/p1.md", "x")
 	_, err = y.advance("")
-	if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-review.json" {
+	if e := runs.WantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-review.json" {
 		t.Errorf("got %v", e)
 	}
 }
@@ -234,7 +236,7 @@ func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
 		t.Helper()
 		y.put("wave-2/"+name, "x")
 		_, err := y.advance("")
-		if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-2" {
+		if e := runs.WantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-2" {
 			t.Errorf("%s: got %v", name, e)
 		}
 	}
@@ -243,7 +245,7 @@ func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
 		y.put("wave-2/"+name, "x")
 		in := y.advanceIn()
 		in.DryRun = true
-		if _, err := stage.Advance(t.Context(), pinned, in); err != nil {
+		if _, err := stage.Advance(t.Context(), runs.Pinned, in); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		y.remove("wave-2/" + name)
@@ -256,7 +258,7 @@ func TestOnlyWhatAWaveWasAskedForIsItsOutput(t *testing.T) {
 	y = newToy(t, run.InitInput{}).to(run.Wave1)
 	y.put("wave-1/README.md", "x")
 	_, err := y.advance("")
-	if e := wantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
+	if e := runs.WantCode(t, err, tidegate.MissingArtifact); e.Details[0].Value != "wave-1" {
 		t.Errorf("got %v", e)
 	}
 }
@@ -272,7 +274,7 @@ func TestFailedGateAStopsTheWaveThatWasPlannedByIt(t *testing.T) {
 			y.gate("A", "pass") // of nothing
 		}
 		_, err := y.advance("")
-		if e := wantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "A" {
+		if e := runs.WantCode(t, err, tidegate.GateBlocked); e.Details[0].Value != "A" {
 			t.Errorf("%s: got %v", status, e)
 		}
 	}
@@ -299,7 +301,7 @@ func TestGateNoLongerCountsWhenWhatItJudgedHasChanged(t *testing.T) {
 			y.gate("B", "pass", "wave-1", "wave-review.json")
 			tt.change(y)
 			_, err := y.advance("")
-			e := wantCode(t, err, tidegate.GateBlocked)
+			e := runs.WantCode(t, err, tidegate.GateBlocked)
 			if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{tt.file}) {
 				t.Errorf("details %v", e.Details)
 			}
@@ -322,7 +324,7 @@ func TestOnlyCreatedAndRunningRunsAdvance(t *testing.T) {
 				}
 				return
 			}
-			wantCode(t, err, tidegate.InvalidState)
+			runs.WantCode(t, err, tidegate.InvalidState)
 			if y.status() != string(status) || y.stage() != "init" {
 				t.Errorf("the run is %s in %s", y.status(), y.stage())
 			}
@@ -350,7 +352,7 @@ func TestReviewCapEndsInNeedsAPersonOnce(t *testing.T) {
 		y.mustAdvance("")
 	}
 	_, err := y.advance("")
-	e := wantCode(t, err, tidegate.ReviewCapExceeded)
+	e := runs.WantCode(t, err, tidegate.ReviewCapExceeded)
 	if limit, _ := e.Details.Get("cap"); limit != int64(2) {
 		t.Errorf("details %v", e.Details)
 	}
@@ -360,17 +362,17 @@ func TestReviewCapEndsInNeedsAPersonOnce(t *testing.T) {
 	}
 	revision := y.manifest().Get("revision")
 	_, err = y.advance("")
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 	if !cmp.Equal(revision, y.manifest().Get("revision"), cmp.Comparer(func(a, b *codec.Value) bool { return codec.Digest(a) == codec.Digest(b) })) {
 		t.Error("the second refusal wrote again")
 	}
 
-	_, err = stage.Resume(t.Context(), pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath})
-	wantCode(t, err, tidegate.InvalidState)
+	_, err = stage.Resume(t.Context(), runs.Pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath})
+	runs.WantCode(t, err, tidegate.InvalidState)
 	if err := y.patch(`{"status":"running"}`); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("a patch woke a failed run: %v", err)
 	}
-	if _, err := stage.Resume(t.Context(), pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true}); err != nil {
+	if _, err := stage.Resume(t.Context(), runs.Pinned, stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -378,7 +380,7 @@ func TestReviewCapEndsInNeedsAPersonOnce(t *testing.T) {
 		y.mustAdvance("")
 	}
 	_, err = y.advance("")
-	wantCode(t, err, tidegate.ReviewCapExceeded)
+	runs.WantCode(t, err, tidegate.ReviewCapExceeded)
 	if y.manifest().Get("failures").Len() != 2 {
 		t.Error("the second exhaustion is not recorded")
 	}
@@ -409,39 +411,39 @@ func TestAdvanceIsRefusedWithItsOwnCodes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := y.advanceIn()
 			tt.change(&in)
-			_, err := stage.Advance(t.Context(), pinned, in)
-			wantCode(t, err, tt.code)
+			_, err := stage.Advance(t.Context(), runs.Pinned, in)
+			runs.WantCode(t, err, tt.code)
 		})
 	}
 	_, err := y.advance("review")
-	e := wantCode(t, err, tidegate.RequestedNextNotAllowed)
+	e := runs.WantCode(t, err, tidegate.RequestedNextNotAllowed)
 	if allowed, _ := e.Details.Get("allowed_next"); !cmp.Equal(allowed, []run.Stage{run.Perspectives, run.Wave1}) {
 		t.Errorf("details %v", e.Details)
 	}
 	y.to(run.Finalize)
 	_, err = y.advance("")
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
 func TestGatesOfAnotherRunMoveNothing(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("gates.json", strings.Replace(y.read("gates.json"), `"run_id": "r1"`, `"run_id": "r2"`, 1))
 	_, err := y.advance("")
-	wantCode(t, err, tidegate.InvalidState)
+	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
 func TestSwitchedOffRunDoesNotAdvance(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("perspectives.json", perspectives)
 	err := y.update(func(u *run.Update) error {
-		_, err := u.Patch(parse(t, `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`), nil, "test")
+		_, err := u.Patch(runs.Parse(t, `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`), nil, "test")
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = y.advance("")
-	wantCode(t, err, tidegate.Disabled)
+	runs.WantCode(t, err, tidegate.Disabled)
 }
 
 func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
@@ -462,7 +464,7 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 			defer y.put(tt.file, old)
 			y.put(tt.file, tt.content)
 			_, err := y.advance("")
-			wantCode(t, err, tt.code)
+			runs.WantCode(t, err, tt.code)
 			if y.read(tt.file) != tt.content {
 				t.Error("it was rewritten")
 			}
@@ -470,7 +472,7 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 	}
 	y.remove("gates.json")
 	_, err := y.advance("")
-	if e := wantCode(t, err, tidegate.FileNotFound); e.Details[0].Key != "gates_path" {
+	if e := runs.WantCode(t, err, tidegate.FileNotFound); e.Details[0].Key != "gates_path" {
 		t.Errorf("NOT_FOUND does not name the file: %v", e.Details)
 	}
 }
@@ -495,7 +497,7 @@ func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	for range 2 { // the same refused attempt gives the same digest
 		_, err := y.advance("")
-		decision, _ := wantCode(t, err, tidegate.MissingArtifact).Details.Get("decision")
+		decision, _ := runs.WantCode(t, err, tidegate.MissingArtifact).Details.Get("decision")
 		want := codec.Digest(payload(filepath.Join(y.root, "perspectives.json")))
 		if got := decision.(stage.Decision).InputsDigest; got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -523,7 +525,7 @@ func TestEvaluatedEntriesStandInTheDocumentedOrder(t *testing.T) {
 	names := func(to run.Stage) string {
 		in := y.advanceIn()
 		in.DryRun, in.RequestedNext = true, string(to)
-		out, err := stage.Advance(t.Context(), pinned, in)
+		out, err := stage.Advance(t.Context(), runs.Pinned, in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -549,8 +551,8 @@ func TestManifestOutsideItsRunMovesNothing(t *testing.T) {
 	before := y.tree()
 	in := y.advanceIn()
 	in.ManifestPath = elsewhere
-	_, err := stage.Advance(t.Context(), pinned, in)
-	wantCode(t, err, tidegate.PathNotAllowed)
+	_, err := stage.Advance(t.Context(), runs.Pinned, in)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 	after := y.tree()
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
@@ -578,7 +580,7 @@ func TestNewSynthesisMustBeJudgedAnew(t *testing.T) {
 	y.mustAdvance("")
 	y.review(synthesis.ReviewPass)
 	_, err := y.advance("")
-	e := wantCode(t, err, tidegate.GateBlocked)
+	e := runs.WantCode(t, err, tidegate.GateBlocked)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"synthesis/final-synthesis.md"}) {
 		t.Errorf("details %v", e.Details)
 	}

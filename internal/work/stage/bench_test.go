@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -15,7 +16,7 @@ import (
 // agedRun is a run whose log has that many lines.
 func agedRun(t testing.TB, lines int) string {
 	t.Helper()
-	out, err := run.Create(context.Background(), pinned, t.TempDir(), run.InitInput{Query: "q", RunID: "r1"})
+	out, err := run.Create(context.Background(), runs.Pinned, t.TempDir(), run.InitInput{Query: "q", RunID: "r1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func agedRun(t testing.TB, lines int) string {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Update(context.Background(), pinned, func(u *run.Update) error {
+	if _, err := r.Update(context.Background(), runs.Pinned, func(u *run.Update) error {
 		for range lines {
 			u.Log(run.EventRefused, "count", tidegate.D("reason", "count"))
 		}
@@ -39,7 +40,7 @@ func agedRun(t testing.TB, lines int) string {
 }
 
 func writeOnce(t testing.TB, manifest string) {
-	_, err := stage.ManifestWrite(context.Background(), pinned, stage.ManifestWriteInput{
+	_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
 		ManifestPath: manifest, Patch: codec.Of(tidegate.D("metrics", tidegate.D("n", 1))), Reason: "count"})
 	if err != nil {
 		t.Fatal(err)

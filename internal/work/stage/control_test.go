@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -27,11 +28,11 @@ func (y *toy) control(verb string) (stage.ControlResult, error) {
 	in := stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "test"}
 	switch verb {
 	case "pause":
-		return stage.Pause(y.t.Context(), pinned, in)
+		return stage.Pause(y.t.Context(), runs.Pinned, in)
 	case "cancel":
-		return stage.Cancel(y.t.Context(), pinned, in)
+		return stage.Cancel(y.t.Context(), runs.Pinned, in)
 	}
-	return stage.Resume(y.t.Context(), pinned, stage.ResumeInput{ManifestPath: in.ManifestPath, Reason: in.Reason, Accept: verb == "accept"})
+	return stage.Resume(y.t.Context(), runs.Pinned, stage.ResumeInput{ManifestPath: in.ManifestPath, Reason: in.Reason, Accept: verb == "accept"})
 }
 
 func TestPauseResumeAndCancelFollowTheTable(t *testing.T) {
@@ -66,12 +67,12 @@ func TestAcceptanceIsForFailedRunsAndStandsInTheLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	accept := stage.ResumeInput{ManifestPath: y.files.ManifestPath, Accept: true, Reason: "checked"}
-	_, err := stage.Resume(t.Context(), pinned, accept)
-	if e := wantCode(t, err, tidegate.InvalidState); !strings.Contains(e.Message, "without --accept") {
+	_, err := stage.Resume(t.Context(), runs.Pinned, accept)
+	if e := runs.WantCode(t, err, tidegate.InvalidState); !strings.Contains(e.Message, "without --accept") {
 		t.Errorf("the message does not say how to go on: %s", e.Message)
 	}
 	y.force(run.Wave1, run.Failed)
-	if _, err := stage.Resume(t.Context(), pinned, accept); err != nil {
+	if _, err := stage.Resume(t.Context(), runs.Pinned, accept); err != nil {
 		t.Fatal(err)
 	}
 	if log := y.read("logs/audit.jsonl"); !strings.Contains(log, `"reason":"operator-cli resume --accept: checked"`) {
@@ -94,20 +95,20 @@ func TestFinalRunTakesNothingMore(t *testing.T) {
 		path := filepath.Join(y.root, "perspectives.json")
 		for name, write := range map[string]func() error{
 			"gates": func() error {
-				_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
-					Update: parse(t, `{"A":{"status":"fail","checked_at":"2026-02-14T12:00:00Z"}}`)})
+				_, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{GatesPath: y.files.GatesPath, InputsDigest: "sha256:x", Reason: "test",
+					Update: runs.Parse(t, `{"A":{"status":"fail","checked_at":"2026-02-14T12:00:00Z"}}`)})
 				return err
 			},
 			"perspectives": func() error {
-				_, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: path, Value: parse(t, contracts), Reason: "test"})
+				_, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{PerspectivesPath: path, Value: runs.Parse(t, contracts), Reason: "test"})
 				return err
 			},
 			"plan": func() error {
-				_, err := step.Plan(t.Context(), pinned, step.PlanInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
+				_, err := step.Plan(t.Context(), runs.Pinned, step.PlanInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
 				return err
 			},
 			"outputs": func() error {
-				_, err := step.Ingest(t.Context(), pinned, step.IngestInput{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
+				_, err := step.Ingest(t.Context(), runs.Pinned, step.IngestInput{ManifestPath: y.files.ManifestPath, PerspectivesPath: path, Wave: "wave1",
 					Outputs: []step.Submission{{PerspectiveID: "p1", Markdown: "late"}}})
 				return err
 			},
@@ -152,7 +153,7 @@ func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
 
 func TestCheckpointsHoldOneFactALineWhateverTheReason(t *testing.T) {
 	y := newToy(t, run.InitInput{})
-	if _, err := stage.Pause(t.Context(), pinned, stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "a\n- stage: finalize\r\n# x"}); err != nil {
+	if _, err := stage.Pause(t.Context(), runs.Pinned, stage.ControlInput{ManifestPath: y.files.ManifestPath, Reason: "a\n- stage: finalize\r\n# x"}); err != nil {
 		t.Fatal(err)
 	}
 	want := "# Pause Checkpoint\n\n- ts: 2026-02-14T12:00:00.000Z\n- run_id: r1\n- stage: init\n- reason: a - stage: finalize # x\n- next: tidegate run resume "
@@ -217,7 +218,7 @@ func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
 	}
 	defer r.Close()
 	holding, paused := make(chan struct{}), make(chan error, 1)
-	_, err = r.Update(t.Context(), pinned, func(u *run.Update) error {
+	_, err = r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 		go func() {
 			close(holding)
 			_, err := y.control("pause")
@@ -242,9 +243,9 @@ func TestLogsFolderThatLeadsOutIsRefused(t *testing.T) {
 	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"logs_dir": "logs"`, `"logs_dir": "../logs"`))
 	y.accept()
 	_, err := y.control("pause")
-	wantCode(t, err, tidegate.PathNotAllowed)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 	_, err = y.watchdog(1_000_000)
-	wantCode(t, err, tidegate.PathNotAllowed)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 	if y.status() != "created" {
 		t.Errorf("status %s", y.status())
 	}

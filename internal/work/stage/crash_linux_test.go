@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -39,7 +40,7 @@ func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
 	}
 	fresh()
 	counts := countCalls(t, dir)
-	reference := tree(t, dir)
+	reference := runs.Tree(t, dir)
 	if reference["home/r1/pivot.json"] == "" || !strings.Contains(reference["home/r1/manifest.json"], `"current": "citations"`) {
 		t.Fatal("the sequence did not reach its end")
 	}
@@ -59,7 +60,7 @@ func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
 					t.Fatalf("%s: it said %q, and started again %q, %v", inject, said, out, err)
 				}
 				tried++
-				got := tree(t, dir)
+				got := runs.Tree(t, dir)
 				if strings.HasPrefix(fault, "error") && lostLine(reference, got) {
 					continue // lines of the specified tools are best effort: a disk that refuses the line does not stop the run
 				}

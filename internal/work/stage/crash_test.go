@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -20,7 +21,7 @@ import (
 func wholeSequence(dir string) error {
 	ctx := context.Background()
 	home := filepath.Join(dir, "home")
-	created, err := run.Create(ctx, pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1"})
+	created, err := run.Create(ctx, runs.Pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "r1"})
 	if err != nil {
 		return err
 	}
@@ -56,14 +57,14 @@ func (s sequence) advance(from string) func() error {
 		if err != nil || string(now.Stage) != from {
 			return err
 		}
-		_, err = stage.Advance(s.ctx, pinned, stage.AdvanceInput{ManifestPath: s.files.ManifestPath, GatesPath: s.files.GatesPath, Reason: "sequence"})
+		_, err = stage.Advance(s.ctx, runs.Pinned, stage.AdvanceInput{ManifestPath: s.files.ManifestPath, GatesPath: s.files.GatesPath, Reason: "sequence"})
 		return err
 	}
 }
 
 // recover clears away what a process left when it was killed after its last write.
 func (s sequence) recover() error {
-	_, err := run.Recover(s.ctx, pinned, s.files.ManifestPath)
+	_, err := run.Recover(s.ctx, runs.Pinned, s.files.ManifestPath)
 	return err
 }
 
@@ -87,7 +88,7 @@ func (s sequence) perspectives() error {
 	if err != nil {
 		return err
 	}
-	_, err = step.WritePerspectives(s.ctx, pinned, step.PerspectivesInput{
+	_, err = step.WritePerspectives(s.ctx, runs.Pinned, step.PerspectivesInput{
 		PerspectivesPath: filepath.Join(s.files.Root, "perspectives.json"), Value: value, Reason: "sequence"})
 	return err
 }
@@ -96,7 +97,7 @@ func (s sequence) plan() error {
 	if s.has("wave-1/wave1-plan.json") {
 		return nil
 	}
-	_, err := step.Plan(s.ctx, pinned, step.PlanInput{ManifestPath: s.files.ManifestPath, Reason: "sequence"})
+	_, err := step.Plan(s.ctx, runs.Pinned, step.PlanInput{ManifestPath: s.files.ManifestPath, Reason: "sequence"})
 	return err
 }
 
@@ -108,7 +109,7 @@ func (s sequence) outputs() error {
 	for _, id := range sequenceIDs {
 		in.Outputs = append(in.Outputs, step.Submission{PerspectiveID: id, Markdown: sequenceOutput})
 	}
-	_, err := step.Ingest(s.ctx, pinned, in)
+	_, err := step.Ingest(s.ctx, runs.Pinned, in)
 	return err
 }
 
@@ -117,7 +118,7 @@ func (s sequence) review() error {
 		return nil
 	}
 	at := func(name string) string { return filepath.Join(s.files.Root, name) }
-	_, err := step.Review(s.ctx, pinned, step.WaveReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
+	_, err := step.Review(s.ctx, runs.Pinned, step.WaveReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
 	return err
 }
 
@@ -126,7 +127,7 @@ func (s sequence) gateB() error {
 	if err != nil || now.Gates[1].Status == "pass" {
 		return err
 	}
-	_, err = step.RecordGate(s.ctx, pinned, step.GateInput{ManifestPath: s.files.ManifestPath, Gate: "B", Reason: "sequence"})
+	_, err = step.RecordGate(s.ctx, runs.Pinned, step.GateInput{ManifestPath: s.files.ManifestPath, Gate: "B", Reason: "sequence"})
 	return err
 }
 
@@ -139,7 +140,7 @@ func (s sequence) pivot() error {
 		return err
 	}
 	in.Reason = "sequence"
-	_, err = step.DecidePivot(s.ctx, pinned, in)
+	_, err = step.DecidePivot(s.ctx, runs.Pinned, in)
 	return err
 }
 

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -25,9 +27,9 @@ func earlier(t *testing.T) *toy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill := strings.NewReplacer("@ROOT@", root, "@HOME@", home, "@PERSPECTIVES@", codec.Digest(parse(t, string(value))))
+	fill := strings.NewReplacer("@ROOT@", root, "@HOME@", home, "@PERSPECTIVES@", codec.Digest(runs.Parse(t, string(value))))
 	y := &toy{t: t, root: root, files: run.InitResult{ManifestPath: filepath.Join(root, "manifest.json"), GatesPath: filepath.Join(root, "gates.json")}}
-	for name, content := range tree(t, "testdata/earlier") {
+	for name, content := range runs.Tree(t, "testdata/earlier") {
 		if content != "folder" {
 			y.put(strings.Replace(name, "earlier.lock", ".lock", 1), fill.Replace(content))
 		}
@@ -55,7 +57,7 @@ func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 	if note := y.manifest().Get("metrics").Get("house").Get("note").Str(); note == "" {
 		t.Error("a field that only the house knows was lost")
 	}
-	if got := parse(t, y.read("gates.json")).Get("gates").Get("B").Get("status").Str(); got != "not_run" {
+	if got := runs.Parse(t, y.read("gates.json")).Get("gates").Get("B").Get("status").Str(); got != "not_run" {
 		t.Errorf("the first write of ours leaves gate B %s", got)
 	}
 	v, err = run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
@@ -63,8 +65,8 @@ func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 		t.Errorf("the chain was not taken up: %+v, %v", v, err)
 	}
 	y.put("perspectives.json", "{}")
-	_, err = stage.ManifestWrite(t.Context(), pinned, stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: parse(t, `{"metrics":{"ours":2}}`), Reason: "test"})
-	wantCode(t, err, tidegate.Tampered)
+	_, err = stage.ManifestWrite(t.Context(), runs.Pinned, stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: runs.Parse(t, `{"metrics":{"ours":2}}`), Reason: "test"})
+	runs.WantCode(t, err, tidegate.Tampered)
 }
 
 func TestRetriesOfTheEarlierSystemCount(t *testing.T) {
@@ -134,7 +136,7 @@ func TestWhatWeWriteTheEarlierSystemReads(t *testing.T) {
 			t.Errorf("artifacts.paths.%s is blank", key)
 		}
 	}
-	for _, g := range parse(t, y.read("gates.json")).Get("gates").Members() {
+	for _, g := range runs.Parse(t, y.read("gates.json")).Get("gates").Members() {
 		if len(g.Value.Members()) != 9 || g.Value.Get("status").Str() != "not_run" && g.Value.Get("checked_at").Str() == "" {
 			t.Errorf("gate %s: %v", g.Key, g.Value)
 		}

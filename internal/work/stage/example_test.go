@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -18,11 +19,11 @@ func ExampleAdvance() {
 	}
 	defer os.RemoveAll(home)
 	ctx := context.Background()
-	made, err := run.Create(ctx, pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "tide"})
+	made, err := run.Create(ctx, runs.Pinned, home, run.InitInput{Query: "What moves the tide?", RunID: "tide"})
 	if err != nil {
 		panic(err)
 	}
-	_, err = stage.Advance(ctx, pinned, stage.AdvanceInput{
+	_, err = stage.Advance(ctx, runs.Pinned, stage.AdvanceInput{
 		ManifestPath: made.ManifestPath, GatesPath: made.GatesPath, Reason: "the plan is ready", DryRun: true})
 	refusal := tidegate.AsError(err)
 	fmt.Println(refusal.Code)

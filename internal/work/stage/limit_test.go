@@ -6,12 +6,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
 func (y *toy) limit(name string, value int64) (stage.LimitResult, error) {
-	return stage.Limit(y.t.Context(), pinned, stage.LimitInput{ManifestPath: y.files.ManifestPath, Name: name, Value: float64(value), Reason: "test"})
+	return stage.Limit(y.t.Context(), runs.Pinned, stage.LimitInput{ManifestPath: y.files.ManifestPath, Name: name, Value: float64(value), Reason: "test"})
 }
 
 func TestLimitIsSetOnce(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -63,9 +63,6 @@ func self(op, dir string, before ...string) *exec.Cmd {
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
-// pinned is a clock that stands still.
-var pinned = run.Clock{Pinned: true, Now: func() time.Time { return noon }}
-
 // toy is a run in a temporary folder whose gates are recorded as a test wants them:
 // here the stages are tested, and not the judges.
 type toy struct {
@@ -77,7 +74,7 @@ type toy struct {
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
 	in.Query, in.RunID = "What moves the tide?", "r1"
-	out, err := run.Create(t.Context(), pinned, t.TempDir(), in)
+	out, err := run.Create(t.Context(), runs.Pinned, t.TempDir(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,16 +82,7 @@ func newToy(t *testing.T, in run.InitInput) *toy {
 }
 
 // put writes a file of the run as an agent would: behind our back.
-func (y *toy) put(name, content string) {
-	y.t.Helper()
-	path := filepath.Join(y.root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		y.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		y.t.Fatal(err)
-	}
-}
+func (y *toy) put(name, content string) { y.t.Helper(); runs.Put(y.t, y.root, name, content) }
 
 func (y *toy) remove(name string) {
 	y.t.Helper()
@@ -105,14 +93,10 @@ func (y *toy) remove(name string) {
 
 func (y *toy) read(name string) string {
 	y.t.Helper()
-	data, err := os.ReadFile(filepath.Join(y.root, name))
-	if err != nil {
-		y.t.Fatal(err)
-	}
-	return string(data)
+	return runs.Read(y.t, filepath.Join(y.root, name))
 }
 
-func (y *toy) manifest() *codec.Value { return parse(y.t, y.read("manifest.json")) }
+func (y *toy) manifest() *codec.Value { return runs.Parse(y.t, y.read("manifest.json")) }
 
 func (y *toy) stage() string  { return y.manifest().Get("stage").Get("current").Str() }
 func (y *toy) status() string { return y.manifest().Get("status").Str() }
@@ -125,7 +109,7 @@ func (y *toy) update(change func(*run.Update) error) error {
 		y.t.Fatal(err)
 	}
 	defer r.Close()
-	_, err = r.Update(y.t.Context(), pinned, change)
+	_, err = r.Update(y.t.Context(), runs.Pinned, change)
 	return err
 }
 
@@ -144,7 +128,7 @@ func (y *toy) force(at run.Stage, status run.Status) {
 // accept records what was put there as it is.
 func (y *toy) accept() {
 	y.t.Helper()
-	if _, err := run.AcceptRecord(y.t.Context(), pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}); err != nil {
+	if _, err := run.AcceptRecord(y.t.Context(), runs.Pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}); err != nil {
 		y.t.Fatal(err)
 	}
 }
@@ -156,7 +140,7 @@ func (y *toy) advanceIn() stage.AdvanceInput {
 func (y *toy) advance(to run.Stage) (stage.AdvanceResult, error) {
 	in := y.advanceIn()
 	in.RequestedNext = string(to)
-	return stage.Advance(y.t.Context(), pinned, in)
+	return stage.Advance(y.t.Context(), runs.Pinned, in)
 }
 
 func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
@@ -190,7 +174,7 @@ func (y *toy) decide() {
 	in, err := step.PivotOf(y.t.Context(), y.files.ManifestPath)
 	if err == nil {
 		in.Reason = "test"
-		_, err = step.DecidePivot(y.t.Context(), pinned, in)
+		_, err = step.DecidePivot(y.t.Context(), runs.Pinned, in)
 	}
 	if err != nil {
 		y.t.Fatal(err)
@@ -227,52 +211,13 @@ func (y *toy) review(decision string) {
 
 func (y *toy) patch(patch string) error {
 	y.t.Helper()
-	_, err := stage.ManifestWrite(y.t.Context(), pinned, stage.ManifestWriteInput{
-		ManifestPath: y.files.ManifestPath, Patch: parse(y.t, patch), Reason: "test"})
+	_, err := stage.ManifestWrite(y.t.Context(), runs.Pinned, stage.ManifestWriteInput{
+		ManifestPath: y.files.ManifestPath, Patch: runs.Parse(y.t, patch), Reason: "test"})
 	return err
 }
 
 // tree is all that is in the run's folder.
-func (y *toy) tree() map[string]string { return tree(y.t, y.root) }
-
-func tree(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if d.IsDir() {
-			all[name] = "folder"
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		all[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func parse(t testing.TB, text string) *codec.Value {
-	t.Helper()
-	v, err := codec.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
-func wantCode(t *testing.T, err error, code tidegate.Code) *tidegate.Error {
-	t.Helper()
-	if tidegate.CodeOf(err) != code {
-		t.Fatalf("got %v, want %s", err, code)
-	}
-	return tidegate.AsError(err)
-}
+func (y *toy) tree() map[string]string { return runs.Tree(y.t, y.root) }
 
 // blockersOf are the codes of all blockers of a refusal.
 func blockersOf(t *testing.T, err error) []stage.Blocker {
@@ -353,7 +298,7 @@ func (y *toy) to(target run.Stage) *toy {
 
 func write50(dir string) error {
 	for i := range 50 {
-		_, err := stage.ManifestWrite(context.Background(), pinned, stage.ManifestWriteInput{
+		_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
 			ManifestPath: filepath.Join(dir, "manifest.json"),
 			Patch:        codec.Of(tidegate.D("metrics", tidegate.D("last", i))), Reason: "count",
 		})

@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -64,7 +66,7 @@ func TestPatchDoesNotTouchWhatOtherToolsKeep(t *testing.T) {
 		{"caps raised", `{"limits":{"max_wave1_agents":50,"max_wave2_agents":7}}`, "$.limits.max_wave1_agents $.limits.max_wave2_agents"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := wantCode(t, y.patch(tt.patch), tidegate.ImmutableField)
+			e := runs.WantCode(t, y.patch(tt.patch), tidegate.ImmutableField)
 			paths, _ := e.Details.Get("paths")
 			if diff := cmp.Diff(tt.paths, strings.Join(paths.([]string), " ")); diff != "" {
 				t.Error(diff)
@@ -93,15 +95,15 @@ func TestPatchChangesTheRest(t *testing.T) {
 	if n, _ := m.Get("revision").Int(); n != 5 || !m.Get("unknown").Get("kept").Bool() || m.Get("metrics").Get("nested").Get("a") != nil {
 		t.Errorf("got %v", m)
 	}
-	wantCode(t, y.patch(`{"status":"asleep"}`), tidegate.SchemaValidationFailed)
-	wantCode(t, y.patch(`[]`), tidegate.InvalidArgs)
+	runs.WantCode(t, y.patch(`{"status":"asleep"}`), tidegate.SchemaValidationFailed)
+	runs.WantCode(t, y.patch(`[]`), tidegate.InvalidArgs)
 }
 
 func TestUnknownFieldsAndKeyOrderSurviveEveryWrite(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	m := y.manifest()
 	odd := codec.NewObject()
-	odd.Set("zeta", parse(t, `{"z":1.50,"a":[1e3,null]}`))
+	odd.Set("zeta", runs.Parse(t, `{"z":1.50,"a":[1e3,null]}`))
 	for _, member := range m.Members() {
 		odd.Set(member.Key, member.Value)
 	}
@@ -122,19 +124,19 @@ func TestUnknownFieldsAndKeyOrderSurviveEveryWrite(t *testing.T) {
 func TestLostOptimisticCheckIsARevisionMismatch(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	one := int64(1)
-	in := stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: parse(t, `{}`), ExpectedRevision: &one, Reason: "test"}
-	if _, err := stage.ManifestWrite(t.Context(), pinned, in); err != nil {
+	in := stage.ManifestWriteInput{ManifestPath: y.files.ManifestPath, Patch: runs.Parse(t, `{}`), ExpectedRevision: &one, Reason: "test"}
+	if _, err := stage.ManifestWrite(t.Context(), runs.Pinned, in); err != nil {
 		t.Fatal(err)
 	}
-	_, err := stage.ManifestWrite(t.Context(), pinned, in)
-	e := wantCode(t, err, tidegate.RevisionMismatch)
+	_, err := stage.ManifestWrite(t.Context(), runs.Pinned, in)
+	e := runs.WantCode(t, err, tidegate.RevisionMismatch)
 	if diff := cmp.Diff(tidegate.D("expected", int64(1), "got", int64(2)), e.Details); diff != "" {
 		t.Error(diff)
 	}
 	advance := y.advanceIn()
 	advance.ExpectedManifestRevision = &one
-	_, err = stage.Advance(t.Context(), pinned, advance)
-	wantCode(t, err, tidegate.RevisionMismatch)
+	_, err = stage.Advance(t.Context(), runs.Pinned, advance)
+	runs.WantCode(t, err, tidegate.RevisionMismatch)
 }
 
 func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -17,7 +19,7 @@ func pinnedAt(seconds int) func() time.Time {
 }
 
 func (y *toy) retry(gate, note string) (stage.RetryResult, error) {
-	return stage.RetryRecord(y.t.Context(), pinned, stage.RetryInput{ManifestPath: y.files.ManifestPath, GateID: gate, ChangeNote: note, Reason: "test"})
+	return stage.RetryRecord(y.t.Context(), runs.Pinned, stage.RetryInput{ManifestPath: y.files.ManifestPath, GateID: gate, ChangeNote: note, Reason: "test"})
 }
 
 func TestRetriesAreCountedUpToTheCapOfTheGate(t *testing.T) {
@@ -30,7 +32,7 @@ func TestRetriesAreCountedUpToTheCapOfTheGate(t *testing.T) {
 			}
 		}
 		_, err := y.retry(gate, "once more")
-		e := wantCode(t, err, tidegate.RetryExhausted)
+		e := runs.WantCode(t, err, tidegate.RetryExhausted)
 		if diff := cmp.Diff(tidegate.D("gate_id", gate, "retry_count", limit, "max_retries", limit), e.Details); diff != "" {
 			t.Error(diff)
 		}
@@ -46,7 +48,7 @@ func TestExhaustedRetriesLeaveTheRunAsItIs(t *testing.T) {
 	}
 	for range 3 {
 		_, err := y.retry("B", "same")
-		wantCode(t, err, tidegate.RetryExhausted)
+		runs.WantCode(t, err, tidegate.RetryExhausted)
 	}
 	if n, _ := y.manifest().Get("revision").Int(); n != 3 || y.status() != "created" || y.manifest().Get("failures").Len() != 0 {
 		t.Errorf("revision %d, status %s, %d failures", n, y.status(), y.manifest().Get("failures").Len())
@@ -63,10 +65,10 @@ func TestRetryOfAnUnknownGateIsRefused(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	for _, gate := range []string{"Z", "", "b"} {
 		_, err := y.retry(gate, "x")
-		wantCode(t, err, tidegate.InvalidArgs)
+		runs.WantCode(t, err, tidegate.InvalidArgs)
 	}
 	_, err := y.retry("B", " ")
-	wantCode(t, err, tidegate.InvalidArgs)
+	runs.WantCode(t, err, tidegate.InvalidArgs)
 }
 
 func TestRetryRecordsThatANoteIsRepeated(t *testing.T) {
@@ -148,7 +150,7 @@ func TestWatchdogFailsAStageThatIsOverItsBudgetOnce(t *testing.T) {
 	if err != nil || !out.TimedOut || *out.ManifestRevision != 2 || y.status() != "failed" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if checkpoint := parse(t, y.read("logs/timeout-checkpoint.json")); checkpoint.Get("schema_version").Str() != "timeout_checkpoint.v1" || checkpoint.Get("stage").Str() != "init" {
+	if checkpoint := runs.Parse(t, y.read("logs/timeout-checkpoint.json")); checkpoint.Get("schema_version").Str() != "timeout_checkpoint.v1" || checkpoint.Get("stage").Str() != "init" {
 		t.Errorf("checkpoint %v", checkpoint)
 	}
 	for range 3 {
@@ -181,7 +183,7 @@ func TestWatchdogCheckpointAndFailureLandTogether(t *testing.T) {
 	y.remove("logs")
 	y.put("logs", "a file where the folder should be")
 	_, err := y.watchdog(121)
-	wantCode(t, err, tidegate.WriteFailed)
+	runs.WantCode(t, err, tidegate.WriteFailed)
 	if y.status() != "created" {
 		t.Errorf("the run is %s without a checkpoint", y.status())
 	}
@@ -191,19 +193,19 @@ func TestWatchdogArguments(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	check := func(in stage.WatchdogInput) error {
 		in.ManifestPath = y.files.ManifestPath
-		_, err := stage.WatchdogCheck(t.Context(), pinned, in)
+		_, err := stage.WatchdogCheck(t.Context(), runs.Pinned, in)
 		return err
 	}
-	wantCode(t, check(stage.WatchdogInput{}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "lunch"}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", NowISO: "soon"}), tidegate.InvalidArgs)
-	wantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "review"}), tidegate.StageMismatch)
+	runs.WantCode(t, check(stage.WatchdogInput{}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "lunch"}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", NowISO: "soon"}), tidegate.InvalidArgs)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x", Stage: "review"}), tidegate.StageMismatch)
 	if err := check(stage.WatchdogInput{Reason: "x", Stage: "init", NowISO: "2026-02-14T12:00:01Z"}); err != nil {
 		t.Error(err)
 	}
 	y.remove("logs") // without it the manifest says when the stage began
 	y.put("manifest.json", replaceOnce(t, y.read("manifest.json"), `"started_at": "2026-02-14T12:00:00.000Z"`, `"started_at": "yesterday"`))
-	wantCode(t, check(stage.WatchdogInput{Reason: "x"}), tidegate.InvalidState)
+	runs.WantCode(t, check(stage.WatchdogInput{Reason: "x"}), tidegate.InvalidState)
 }
 
 func TestWatchdogUsesThePolicyOfTheRun(t *testing.T) {

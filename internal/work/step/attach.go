@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
-	"github.com/tidegate/tidegate/internal/text/secret"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -87,8 +87,8 @@ type ReplaceInput struct {
 // that no output cites, INVALID_ARGS for a URL that cannot be fetched,
 // INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
-	if _, err := citation.Normalize(in.URL); err != nil || citation.HasCredentials(in.URL) || secret.Mask(in.URL) != in.URL {
-		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(secret.Mask(in.URL))),
+	if _, err := link.Normalize(in.URL); err != nil || link.HasCredentials(in.URL) || link.Mask(in.URL) != in.URL {
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(link.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
 	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
@@ -124,7 +124,7 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 }
 
 // sourceMeant is the source of a run whose cid begins as a person typed it.
-func sourceMeant(r *run.Run, cid string) (*citation.Source, error) {
+func sourceMeant(r *run.Run, cid string) (*source.Source, error) {
 	c, err := citedInRun(r)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func sourceMeant(r *run.Run, cid string) (*citation.Source, error) {
 // decide carries out a person's decision about a source that the outputs cite, and
 // judges the source by its evidence from then on. A run that failed on gate C goes
 // on.
-func (s *SourceDecision) decide(ctx context.Context, clock run.Clock, r *run.Run, source *citation.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
+func (s *SourceDecision) decide(ctx context.Context, clock run.Clock, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
 	e, err := openEvidence(ctx, r)
 	if err != nil {
 		return err
@@ -155,8 +155,8 @@ func (s *SourceDecision) decide(ctx context.Context, clock run.Clock, r *run.Run
 }
 
 // judge judges the one source by the evidence.
-func (s *SourceDecision) judge(ctx context.Context, e *evidence, source *citation.Source) error {
-	records, err := e.judge(ctx, []citation.Source{*source})
+func (s *SourceDecision) judge(ctx context.Context, e *evidence, cited *source.Source) error {
+	records, err := e.judge(ctx, []source.Source{*cited})
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (s *SourceDecision) judge(ctx context.Context, e *evidence, source *citatio
 
 // Report shows what the source is worth from now on.
 func (s SourceDecision) Report() report.Report {
-	usable := s.Status == string(citation.Valid) || s.Status == string(citation.Paywalled)
+	usable := s.Status == string(source.Valid) || s.Status == string(source.Paywalled)
 	r := report.Report{Name: "citations_decision", Title: "Source " + s.CID, Status: passOrWarn(usable), Summary: "by the evidence that it has from now on the source is " + s.Status + ": " + s.Notes}
 	evidence := report.Field{Name: "attached", Value: s.Attached}
 	if s.ReplacedBy != "" {

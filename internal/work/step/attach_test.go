@@ -11,8 +11,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -41,7 +43,7 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 	cid := records(t, made)[0].CID
 	attach := func() {
 		t.Helper()
-		if out, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid[:12], FilePath: saved(t, gone.Title)}); err != nil || out.Status != "valid" || out.CID != cid {
+		if out, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid[:12], FilePath: saved(t, gone.Title)}); err != nil || out.Status != "valid" || out.CID != cid {
 			t.Fatalf("%+v %v", out, err)
 		}
 		validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
@@ -50,7 +52,7 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 		}
 	}
 	attach()
-	if out, err := step.Replace(person, pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: other.URL}); err != nil || !out.Fetched {
+	if out, err := step.Replace(person, runs.Pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: other.URL}); err != nil || !out.Fetched {
 		t.Fatalf("%+v %v", out, err)
 	}
 	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
@@ -67,13 +69,13 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
 	made := citing(t, run.InitInput{}, outputOf(cited))
-	normalized, err := citation.Normalize(cited.URL)
+	normalized, err := link.Normalize(cited.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	killed := errors.New("killed")
-	_, err = step.Replace(person, pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
-		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: citation.CID(normalized), URL: other.URL})
+	_, err = step.Replace(person, runs.Pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
+		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: source.CID(normalized), URL: other.URL})
 	if !errors.Is(err, killed) {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 	defer web.Close()
 	reach := fetcher(t, web)
 	var asked []string
-	out, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	out, err := step.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		asked = append(asked, urls...)
 		return reach(ctx, urls, keep)
 	}, step.FetchInput{ManifestPath: made.ManifestPath})
@@ -102,18 +104,18 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 	for gate, want := range map[string]run.Status{"C": run.Running, "B": run.Failed} {
 		made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
 		validate(t, made, noFetch(t), step.CitationsInput{})
-		r := open(t, made.ManifestPath)
-		_, err := r.Update(t.Context(), pinned, func(u *run.Update) error {
+		r := runs.Open(t, made.ManifestPath)
+		_, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 			_, err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Nowhere")}); err != nil {
+		if _, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Nowhere")}); err != nil {
 			t.Fatal(err)
 		}
-		m := open(t, made.ManifestPath).Manifest()
+		m := runs.Open(t, made.ManifestPath).Manifest()
 		if accepted := m.Failures()[0].Get("accepted_at") != nil; m.Status() != want || accepted != (want == run.Running) {
 			t.Errorf("a failure of gate %s: the run is %s, accepted %v", gate, m.Status(), accepted)
 		}
@@ -127,8 +129,8 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
 	for _, cid := range []string{"", "cid_", "cid_0000000", "cid_00000000", "nowhere"} {
-		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
-		wantCode(t, err, tidegate.FileNotFound)
+		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
+		runs.WantCode(t, err, tidegate.FileNotFound)
 	}
 }
 
@@ -145,10 +147,10 @@ func TestTwoCIDsThatBeginAlike(t *testing.T) {
 		t.Fatalf("%+v", before)
 	}
 	attach := func(cid string) error {
-		_, err := step.Attach(person, pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
+		_, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
 		return err
 	}
-	wantCode(t, attach(alike), tidegate.InvalidArgs)
+	runs.WantCode(t, attach(alike), tidegate.InvalidArgs)
 	if err := attach(before[1].CID[:len(alike)+8]); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -92,7 +92,7 @@ func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (Extract
 		for i, f := range c.found {
 			urls[i] = f.URL
 		}
-		list := citation.URLList(urls)
+		list := source.URLList(urls)
 		*out = ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
 				"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
@@ -102,7 +102,7 @@ func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (Extract
 			if err := u.Write(files.extracted, list); err != nil {
 				return err
 			}
-			return u.WriteJSON(files.foundBy, citation.NewFoundByFile(r.ID(), c.found))
+			return u.WriteJSON(files.foundBy, source.NewFoundByFile(r.ID(), c.found))
 		}))
 		return err
 	})
@@ -158,17 +158,17 @@ func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (Nor
 		if err != nil {
 			return tidegate.WithDetails(err, tidegate.D("extracted_urls_path", r.Path(list)))
 		}
-		var found []citation.Found
+		var found []source.Found
 		originals := []string{}
 		for line := range strings.Lines(string(data)) {
 			if url := strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd")); url != "" {
-				found = append(found, citation.Found{Cited: citation.Cited{URL: url}})
+				found = append(found, source.Found{Cited: source.Cited{URL: url}})
 				originals = append(originals, url)
 			}
 		}
 		slices.Sort(originals)
 		originals = slices.Compact(originals)
-		sources := citation.Sources(found)
+		sources := source.Sources(found)
 		*out = NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
@@ -180,19 +180,19 @@ func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (Nor
 	})
 }
 
-func writeNormalized(u *run.Update, files citationFiles, sources []citation.Source) error {
+func writeNormalized(u *run.Update, files citationFiles, sources []source.Source) error {
 	if err := u.Write(files.normalized, normalizedList(sources)); err != nil {
 		return err
 	}
-	return u.WriteJSON(files.urlMap, citation.NewURLMap(u.Run().ID(), sources))
+	return u.WriteJSON(files.urlMap, source.NewURLMap(u.Run().ID(), sources))
 }
 
-func normalizedList(sources []citation.Source) []byte {
+func normalizedList(sources []source.Source) []byte {
 	normalized := make([]string, len(sources))
 	for i := range sources {
 		normalized[i] = sources[i].Normalized
 	}
-	return citation.URLList(normalized)
+	return source.URLList(normalized)
 }
 
 // CitationsInput are the arguments of [ValidateCitations].
@@ -220,7 +220,7 @@ type CitationsResult struct {
 	QueuePath     *string      `json:"blocked_urls_queue_path" jsonschema:"null when nothing is blocked"`
 	BlockedCount  int          `json:"blocked_urls_count"`
 
-	records []citation.Record
+	records []source.Record
 }
 
 type statusCounts struct {
@@ -231,15 +231,15 @@ type statusCounts struct {
 	Invalid   int `json:"invalid"`
 }
 
-func (c *statusCounts) add(status citation.Status) {
+func (c *statusCounts) add(status source.Status) {
 	switch status {
-	case citation.Valid:
+	case source.Valid:
 		c.Valid++
-	case citation.Paywalled:
+	case source.Paywalled:
 		c.Paywalled++
-	case citation.Blocked:
+	case source.Blocked:
 		c.Blocked++
-	case citation.Mismatch:
+	case source.Mismatch:
 		c.Mismatch++
 	default:
 		c.Invalid++
@@ -293,7 +293,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 		}
 		out.InputsDigest = made.inputsDigest
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
-			blocked := citation.NewBlockedFile(r.ID(), u.Now(), out.records)
+			blocked := source.NewBlockedFile(r.ID(), u.Now(), out.records)
 			if out.BlockedCount = len(blocked.Items); out.BlockedCount > 0 {
 				queue := r.Path(files.queue)
 				out.QueuePath = &queue
@@ -329,19 +329,19 @@ type sourceDocuments struct {
 
 // makeDocuments makes the documents, and the digest of what they are made from,
 // on all cores.
-func (e *evidence) makeDocuments(ctx context.Context, c cited, records []citation.Record, inputs tidegate.Details) (sourceDocuments, error) {
+func (e *evidence) makeDocuments(ctx context.Context, c cited, records []source.Record, inputs tidegate.Details) (sourceDocuments, error) {
 	var made sourceDocuments
 	id := e.run.ID()
-	urlMap, index := citation.NewURLMap(id, c.sources), e.index(c.sources)
+	urlMap, index := source.NewURLMap(id, c.sources), e.index(c.sources)
 	parts := []func() error{
 		func() error {
 			made.inputsDigest = codec.Digest(append(inputs, tidegate.D("url_map", urlMap.Items, "evidence", index.Items)...))
 			return nil
 		},
-		func() (err error) { made.records, err = citation.MarshalRecords(records); return err },
+		func() (err error) { made.records, err = source.MarshalRecords(records); return err },
 		func() (err error) { made.index, err = codec.MarshalFile(index); return err },
 		func() (err error) { made.urlMap, err = codec.MarshalFile(urlMap); return err },
-		func() error { made.rendered = []byte(citation.Render(id, records)); return nil },
+		func() error { made.rendered = []byte(source.Render(id, records)); return nil },
 		func() error { made.normalized = normalizedList(c.sources); return nil },
 	}
 	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
@@ -349,7 +349,7 @@ func (e *evidence) makeDocuments(ctx context.Context, c cited, records []citatio
 }
 
 // write stages the documents, and what is blocked.
-func (made *sourceDocuments) write(u *run.Update, files citationFiles, blocked citation.BlockedFile) error {
+func (made *sourceDocuments) write(u *run.Update, files citationFiles, blocked source.BlockedFile) error {
 	queue := func() error { return u.Remove(files.queue) }
 	if len(blocked.Items) > 0 {
 		queue = func() error { return u.Write(files.queue, []byte(blocked.Queue())) }
@@ -388,7 +388,7 @@ func passOrWarn(usable bool) report.Status {
 }
 
 // recordTable lists records for people.
-func recordTable(records []citation.Record) *report.Table {
+func recordTable(records []source.Record) *report.Table {
 	table := report.NewTable("Source", "Status", "Why", "Id")
 	for i := range records {
 		record := &records[i]
@@ -424,7 +424,7 @@ type RenderResult struct {
 // records of a run for people to read, to validated-citations.md.
 //
 // It returns the errors of [run.Open], [run.Run.Update] and
-// [citation.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
+// [source.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
 // the run's.
 func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (RenderResult, error) {
 	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RenderResult) error {
@@ -437,12 +437,12 @@ func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (Rend
 			return err
 		}
 		type rendered struct {
-			NormalizedURL string          `json:"normalized_url"`
-			CID           string          `json:"cid"`
-			URL           string          `json:"url"`
-			Status        citation.Status `json:"status"`
-			Title         string          `json:"title"`
-			Publisher     string          `json:"publisher"`
+			NormalizedURL string        `json:"normalized_url"`
+			CID           string        `json:"cid"`
+			URL           string        `json:"url"`
+			Status        source.Status `json:"status"`
+			Title         string        `json:"title"`
+			Publisher     string        `json:"publisher"`
 		}
 		inputs := make([]rendered, len(records))
 		for i, record := range records {
@@ -453,14 +453,14 @@ func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (Rend
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
 		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", out.OutputPath, "rendered", out.Rendered, "inputs_digest", out.InputsDigest))
-			return u.Write(files.rendered, []byte(citation.Render(r.ID(), records)))
+			return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
 		}))
 		return err
 	})
 }
 
 // readRecords reads the records at a path inside the run; "" is for its own.
-func readRecords(r *run.Run, path string) ([]citation.Record, error) {
+func readRecords(r *run.Run, path string) ([]source.Record, error) {
 	name, err := nameOr(r, "citations_path", path, citationFilesOf(r).records)
 	if err != nil {
 		return nil, err
@@ -469,18 +469,18 @@ func readRecords(r *run.Run, path string) ([]citation.Record, error) {
 	if err != nil {
 		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
 	}
-	return citation.ParseRecords(r.Path(name), data)
+	return source.ParseRecords(r.Path(name), data)
 }
 
 // CitationList is the result of [ListCitations].
 type CitationList struct {
-	OK      codec.True        `json:"ok"`
-	RunID   string            `json:"run_id"`
-	Records []citation.Record `json:"records"`
+	OK      codec.True      `json:"ok"`
+	RunID   string          `json:"run_id"`
+	Records []source.Record `json:"records"`
 }
 
 // ListCitations lists the records of a run as they were judged last. It returns
-// the errors of [run.Open] and [citation.ParseRecords], and NOT_FOUND.
+// the errors of [run.Open] and [source.ParseRecords], and NOT_FOUND.
 func ListCitations(ctx context.Context, manifestPath string) (CitationList, error) {
 	return run.With(ctx, manifestPath, func(r *run.Run, out *CitationList) error {
 		records, err := readRecords(r, "")
@@ -491,14 +491,14 @@ func ListCitations(ctx context.Context, manifestPath string) (CitationList, erro
 
 // Export hands the sources that can be cited to reference managers.
 func (c CitationList) Export(format string) (document []byte, ok bool, err error) {
-	usable := slices.DeleteFunc(slices.Clone(c.Records), func(r citation.Record) bool { return !r.Usable() })
+	usable := slices.DeleteFunc(slices.Clone(c.Records), func(r source.Record) bool { return !r.Usable() })
 	switch format {
 	case "csl-json":
-		document, err = citation.CSLJSON(usable)
+		document, err = source.CSLJSON(usable)
 	case "bibtex":
-		document = citation.BibTeX(usable)
+		document = source.BibTeX(usable)
 	case "ris":
-		document = citation.RIS(usable)
+		document = source.RIS(usable)
 	default:
 		return nil, false, nil
 	}
@@ -514,12 +514,12 @@ func (c CitationList) Report() report.Report {
 
 // CitationRules is the table by which sources are judged.
 type CitationRules struct {
-	OK    codec.True      `json:"ok"`
-	Rules []citation.Rule `json:"rules" jsonschema:"in order: the first that holds decides"`
+	OK    codec.True    `json:"ok"`
+	Rules []source.Rule `json:"rules" jsonschema:"in order: the first that holds decides"`
 }
 
 // RulesOfCitations is the table of rules.
-func RulesOfCitations() CitationRules { return CitationRules{Rules: citation.Rules()} }
+func RulesOfCitations() CitationRules { return CitationRules{Rules: source.Rules()} }
 
 // Report prints the table.
 func (c CitationRules) Report() report.Report {

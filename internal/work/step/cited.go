@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -35,8 +35,8 @@ func citationFilesOf(r *run.Run) citationFiles {
 
 // cited is what the outputs of a run cite.
 type cited struct {
-	found   []citation.Found
-	sources []citation.Source
+	found   []source.Found
+	sources []source.Source
 	files   []string // the contracts and outputs that were read
 }
 
@@ -59,11 +59,11 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 			return cited{}, err
 		}
 		c.files = append(append(c.files, contracts), outputs...)
-		urls := make([][]citation.Cited, len(outputs))
+		urls := make([][]source.Cited, len(outputs))
 		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
 			return func(i int) error {
 				text, err := r.Folder().Read(outputs[i])
-				urls[i] = citation.Extract(text)
+				urls[i] = source.Extract(text)
 				return err
 			}
 		})
@@ -73,11 +73,11 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 		for k, name := range outputs {
 			id := strings.TrimSuffix(path.Base(name), ".md")
 			for _, url := range urls[k] {
-				c.found = append(c.found, citation.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: cmp.Or(agents[id], "unknown"), ArtifactPath: name})
+				c.found = append(c.found, source.Found{Cited: url, Wave: i + 1, Perspective: id, AgentType: cmp.Or(agents[id], "unknown"), ArtifactPath: name})
 			}
 		}
 	}
-	c.sources = citation.Sources(c.found)
+	c.sources = source.Sources(c.found)
 	return c, nil
 }
 
@@ -115,7 +115,7 @@ func (c cited) outputs() []string {
 }
 
 // source finds a source by its cid. It returns NOT_FOUND.
-func (c cited) source(cid string) (*citation.Source, error) {
+func (c cited) source(cid string) (*source.Source, error) {
 	for i := range c.sources {
 		if c.sources[i].CID == cid {
 			return &c.sources[i], nil
@@ -129,8 +129,8 @@ const shortCID = len("cid_") + 8
 
 // meant finds the source whose cid begins with what a person typed. It returns
 // NOT_FOUND, and INVALID_ARGS when there are several.
-func (c cited) meant(cid string) (*citation.Source, error) {
-	var found *citation.Source
+func (c cited) meant(cid string) (*source.Source, error) {
+	var found *source.Source
 	for i := range c.sources {
 		switch source := &c.sources[i]; {
 		case source.CID == cid:

@@ -9,9 +9,12 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -42,13 +45,13 @@ func TestLabelledClaimsInARun(t *testing.T) {
 	}
 	var document strings.Builder
 	for _, claim := range claims {
-		normalized, err := citation.Normalize(claim.URL)
+		normalized, err := link.Normalize(claim.URL)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&document, "- %s [@%s]\n", claim.Text, cids[normalized])
 	}
-	put(t, made.Root, "claims.md", document.String())
+	runs.Put(t, made.Root, "claims.md", document.String())
 	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || len(grounding.Claims) != len(claims) {
 		t.Fatalf("%d claims of %d, %v", len(grounding.Claims), len(claims), err)
@@ -89,12 +92,12 @@ func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
 	var document strings.Builder
 	for _, r := range records(t, made) {
-		if r.Status != citation.Valid || r.Notes != "ok: no text can be read from it" {
+		if r.Status != source.Valid || r.Notes != "ok: no text can be read from it" {
 			t.Errorf("%s: %s, %s", r.NormalizedURL, r.Status, r.Notes)
 		}
 		fmt.Fprintf(&document, "- It rose by 45 %% in 1962 [@%s]\n", r.CID)
 	}
-	put(t, made.Root, "claims.md", document.String())
+	runs.Put(t, made.Root, "claims.md", document.String())
 	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || grounding.Pass || grounding.Metrics.Unchecked != len(pages) || len(pages) != 3 {
 		t.Errorf("%+v of %d pages, %v", grounding.Metrics, len(pages), err)
@@ -114,31 +117,31 @@ type alarms struct{ right, wrong, missed, quiet int }
 func (a alarms) precision() float64 { return float64(a.right) / float64(max(1, a.right+a.wrong)) }
 func (a alarms) recall() float64    { return float64(a.right) / float64(max(1, a.right+a.missed)) }
 
-func (s *claimScore) add(claim planted.Claim, got citation.Claim) {
+func (s *claimScore) add(made planted.Claim, got claim.Claim) {
 	if s.kinds == nil {
 		s.kinds = map[string]*alarms{}
 	}
-	if s.kinds[claim.About] == nil {
-		s.kinds[claim.About] = &alarms{}
+	if s.kinds[made.About] == nil {
+		s.kinds[made.About] = &alarms{}
 	}
-	alarm := got.Verdict == citation.Ungrounded || got.Verdict == citation.Partly
-	for _, a := range []*alarms{s.kinds[claim.About], &s.all} {
+	alarm := got.Verdict == claim.Ungrounded || got.Verdict == claim.Partly
+	for _, a := range []*alarms{s.kinds[made.About], &s.all} {
 		switch {
-		case alarm && claim.On:
+		case alarm && made.On:
 			a.wrong++
 		case alarm:
 			a.right++
-		case claim.On:
+		case made.On:
 			a.quiet++
 		default:
 			a.missed++
 		}
 	}
 	switch {
-	case alarm && claim.On:
-		s.mistakes = append(s.mistakes, "false alarm: "+claim.Text)
-	case !alarm && !claim.On:
-		s.mistakes = append(s.mistakes, "missed: "+claim.Text)
+	case alarm && made.On:
+		s.mistakes = append(s.mistakes, "false alarm: "+made.Text)
+	case !alarm && !made.On:
+		s.mistakes = append(s.mistakes, "missed: "+made.Text)
 	}
 }
 

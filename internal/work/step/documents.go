@@ -12,7 +12,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -83,12 +84,12 @@ func ReadDocuments(ctx context.Context, dir string) ([]Document, error) {
 
 func newDocument(name string, body []byte) (Document, error) {
 	d := Document{Name: name, URL: ownDocuments + url.PathEscape(name), body: body}
-	normalized, err := citation.Normalize(d.URL)
+	normalized, err := link.Normalize(d.URL)
 	if err != nil {
 		return Document{}, err
 	}
-	d.cid = citation.CID(normalized)
-	d.Text = citation.Read(pageOf(d.capture(time.Time{}))).Text
+	d.cid = source.CID(normalized)
+	d.Text = pageOf(d.capture(time.Time{})).Content().Text
 	return d, nil
 }
 
@@ -152,7 +153,7 @@ func Documents(ctx context.Context, r *run.Run) ([]Document, error) {
 		if err != nil || page == nil {
 			return nil, err
 		}
-		list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Text: citation.Read(page).Text})
+		list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Text: page.Content().Text})
 	}
 	return list, nil
 }

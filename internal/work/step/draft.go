@@ -5,7 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -83,10 +83,10 @@ func Answered(r *run.Run) (*synthesis.Answered, error) {
 
 // GroundText checks the claims of a text against the pages that it cites, as the
 // archive of the run has them. It returns READ_FAILED.
-func GroundText(ctx context.Context, r *run.Run, text []byte) (citation.Grounding, error) {
+func GroundText(ctx context.Context, r *run.Run, text []byte) (claim.Grounding, error) {
 	texts, err := openTexts(ctx, r)
 	if err != nil {
-		return citation.Grounding{}, err
+		return claim.Grounding{}, err
 	}
 	return texts.ground(text)
 }

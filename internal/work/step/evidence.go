@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -30,7 +30,7 @@ type evidence struct {
 
 	// judged has, by cid, the sources whose pages this process fetched and judged
 	// before they were read back.
-	judged map[string]citation.Judgement
+	judged map[string]source.Judgement
 
 	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
 	whole *archive.Archive // to add to
@@ -52,7 +52,7 @@ func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 }
 
 func newEvidence(r *run.Run) *evidence {
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]citation.Judgement{}}
+	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
 	return e
 }
@@ -89,7 +89,7 @@ func (e *evidence) countsRecord(digest string) bool { return e.counts[digest] }
 
 // about is a copy of the evidence that has what concerns some sources, and nothing
 // else. It costs what there is about them, however large the archive is.
-func (e *evidence) about(sources []citation.Source) *evidence {
+func (e *evidence) about(sources []source.Source) *evidence {
 	part := newEvidence(e.run)
 	part.mu, part.whole = e.mu, e.whole
 	var urls []string
@@ -171,10 +171,10 @@ func (e *evidence) kept(records []archive.Ref) {
 }
 
 // judge judges sources by the evidence and nothing else.
-func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]citation.Record, error) {
-	return citation.Judge(ctx, sources, citation.Evidence{
+func (e *evidence) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
+	return source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
-		Attached: func(ctx context.Context, cid string) (*citation.Page, error) {
+		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
 				return nil, nil
 			}
@@ -186,13 +186,13 @@ func (e *evidence) judge(ctx context.Context, sources []citation.Source) ([]cita
 
 // judgeKept judges those sources whose pages have just been kept, while the next
 // ones are fetched. A packed capture is the same as the one in the archive.
-func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*citation.Source) error {
-	judged := make([][]citation.Judgement, len(batch))
+func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*source.Source) error {
+	judged := make([][]source.Judgement, len(batch))
 	err := parallel.Each(ctx, len(batch), nil, func() func(int) error {
 		return func(i int) error {
 			capture := batch[i].Capture()
-			for _, source := range byURL[capture.URL] {
-				judged[i] = append(judged[i], citation.JudgePage(source, pageOf(capture)))
+			for _, cited := range byURL[capture.URL] {
+				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture)))
 			}
 			return nil
 		}
@@ -209,8 +209,8 @@ func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 }
 
 // byPage has the sources that are judged by the page of their own URL, by that URL.
-func (e *evidence) byPage(sources []citation.Source) map[string][]*citation.Source {
-	byURL := map[string][]*citation.Source{}
+func (e *evidence) byPage(sources []source.Source) map[string][]*source.Source {
+	byURL := map[string][]*source.Source{}
 	for i := range sources {
 		source := &sources[i]
 		if url, ok := e.wanted(source); ok && !e.attached[source.CID] && e.replaced[source.CID] == "" {
@@ -226,7 +226,7 @@ func attachedURL(cid string) string { return "attached://" + cid }
 
 // wanted is the URL whose page is the evidence of a source, apart from a file that
 // a person attached. It is false for a source that cannot be fetched.
-func (e *evidence) wanted(source *citation.Source) (string, bool) {
+func (e *evidence) wanted(source *source.Source) (string, bool) {
 	if url, replaced := e.replaced[source.CID]; replaced {
 		return url, true
 	}
@@ -235,7 +235,7 @@ func (e *evidence) wanted(source *citation.Source) (string, bool) {
 }
 
 // entry finds what the archive has of a source.
-func (e *evidence) entry(source *citation.Source) (archive.Entry, bool) {
+func (e *evidence) entry(source *source.Source) (archive.Entry, bool) {
 	if entry, found := e.archive.Find(attachedURL(source.CID)); found && e.attached[source.CID] {
 		return entry, true
 	}
@@ -246,7 +246,7 @@ func (e *evidence) entry(source *citation.Source) (archive.Entry, bool) {
 }
 
 // page reads what the archive has of a URL, nil when it has nothing.
-func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error) {
+func (e *evidence) page(ctx context.Context, url string) (*source.Page, error) {
 	entry, found := e.archive.Find(url)
 	if !found {
 		return nil, nil
@@ -259,15 +259,15 @@ func (e *evidence) page(ctx context.Context, url string) (*citation.Page, error)
 }
 
 // faults are what a capture without a response says about a source.
-var faults = map[archive.Kind]citation.Fault{
-	archive.Refused: citation.RefusedAddress, archive.NoSuchName: citation.NoSuchName, archive.TimedOut: citation.TimedOut, archive.BadTLS: citation.BadTLS,
-	archive.Unreachable: citation.NoConnection, archive.Broken: citation.NoConnection, archive.Redirects: citation.TooManyRedirects,
+var faults = map[archive.Kind]source.Fault{
+	archive.Refused: source.RefusedAddress, archive.NoSuchName: source.NoSuchName, archive.TimedOut: source.TimedOut, archive.BadTLS: source.BadTLS,
+	archive.Unreachable: source.NoConnection, archive.Broken: source.NoConnection, archive.Redirects: source.TooManyRedirects,
 }
 
 // pageOf is a capture in the form by which sources are judged.
-func pageOf(c archive.Capture) *citation.Page {
+func pageOf(c archive.Capture) *source.Page {
 	last := c.Last()
-	page := &citation.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
+	page := &source.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
 	switch c.Kind {
 	case archive.Attached:
 		return page
@@ -275,9 +275,9 @@ func pageOf(c archive.Capture) *citation.Page {
 		page.Status, page.FinalURL = last.Status, last.URL
 		page.Truncated = last.Truncated == "length"
 	case archive.Malformed:
-		page.Fault = citation.BadRedirect
+		page.Fault = source.BadRedirect
 		if len(c.Hops) == 0 {
-			page.Fault = citation.BadURL
+			page.Fault = source.BadURL
 		}
 	default:
 		page.Fault = faults[c.Kind]
@@ -287,7 +287,7 @@ func pageOf(c archive.Capture) *citation.Page {
 	}
 	for i, hop := range c.Hops {
 		if i+1 < len(c.Hops) && hop.Status >= 300 && hop.Status < 400 {
-			page.Redirects = append(page.Redirects, citation.Hop{URL: hop.URL, Status: hop.Status})
+			page.Redirects = append(page.Redirects, source.Hop{URL: hop.URL, Status: hop.Status})
 		}
 	}
 	return page
@@ -317,7 +317,7 @@ type indexItem struct {
 }
 
 // index lists the evidence of the sources that have any, in their order.
-func (e *evidence) index(sources []citation.Source) evidenceIndex {
+func (e *evidence) index(sources []source.Source) evidenceIndex {
 	index := evidenceIndex{SchemaVersion: "evidence_index.v1", RunID: e.run.ID(), Archive: archiveFile, Items: []indexItem{}}
 	for i := range sources {
 		entry, found := e.entry(&sources[i])

@@ -8,7 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -79,7 +79,7 @@ func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInp
 }
 
 // toFetch lists the URLs whose pages are missing, in the order of the sources.
-func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again bool) ([]string, error) {
+func (e *evidence) toFetch(ctx context.Context, sources []source.Source, again bool) ([]string, error) {
 	retried := map[string]bool{}
 	if again {
 		records, err := e.judge(ctx, sources)
@@ -87,7 +87,7 @@ func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again
 			return nil, err
 		}
 		for i := range records {
-			retried[records[i].CID] = records[i].Status == citation.Blocked
+			retried[records[i].CID] = records[i].Status == source.Blocked
 		}
 	}
 	var urls []string
@@ -104,9 +104,9 @@ func (e *evidence) toFetch(ctx context.Context, sources []citation.Source, again
 // fetch fetches URLs into the archive, and calls progress with what was kept.
 // What has come when ctx ends is kept. The given sources, which may be nil, will be
 // judged next; they are judged as their pages come.
-func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []citation.Source, progress func([]*archive.Packed)) error {
-	if len(urls) == 0 {
-		return nil
+func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
+	if err := e.run.Writable(); err != nil || len(urls) == 0 {
+		return err
 	}
 	byURL := e.byPage(judged)
 	fields := tidegate.D("sensitivity", e.run.Manifest().Sensitivity())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -16,7 +17,7 @@ import (
 // writer. What is refused stays as it was; what is written is a gates document
 // of the next revision.
 func FuzzGates(f *testing.F) {
-	made, err := run.Create(f.Context(), pinned, f.TempDir(), run.InitInput{Query: "What moves the tide?", RunID: "r1"})
+	made, err := run.Create(f.Context(), runs.Pinned, f.TempDir(), run.InitInput{Query: "What moves the tide?", RunID: "r1"})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -57,21 +58,21 @@ func FuzzGates(f *testing.F) {
 		if _, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifestPath}); err != nil {
 			notInternal(err)
 		}
-		before, readErr := open(t, manifestPath).Gates()
+		before, readErr := runs.Open(t, manifestPath).Gates()
 		notInternal(readErr)
 		patch, err := codec.Parse(update)
 		if err != nil {
 			return
 		}
-		result, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: gatesPath, Update: patch, InputsDigest: "d", Reason: "test"})
+		result, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{GatesPath: gatesPath, Update: patch, InputsDigest: "d", Reason: "test"})
 		if err != nil {
 			notInternal(err)
-			if now := read(t, gatesPath); now != string(document) {
+			if now := runs.Read(t, gatesPath); now != string(document) {
 				t.Fatalf("refused with %v, yet the file is now\n%s", err, now)
 			}
 			return
 		}
-		after, err := codec.Parse([]byte(read(t, gatesPath)))
+		after, err := codec.Parse([]byte(runs.Read(t, gatesPath)))
 		if err == nil {
 			err = run.CheckGates(after)
 		}

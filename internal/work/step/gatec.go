@@ -6,7 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -38,7 +38,7 @@ func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
 			"the outputs or the records change while they are judged; judge the gate again when nobody writes to the run")
 	}
-	found := citation.ComputeGateC(c.sources, records)
+	found := source.ComputeGateC(c.sources, records)
 	out.InputsDigest = found.InputsDigest
 	m := found.Metrics
 	out.Metrics = tidegate.D("validated_url_rate", m.Validated, "invalid_url_rate", m.Invalid, "uncategorized_url_rate", m.Uncategorized,
@@ -52,7 +52,7 @@ func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 
 // recordsOf are the records that gate C counts. It warns where the run keeps
 // different ones.
-func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]citation.Record, error) {
+func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]source.Record, error) {
 	name := citationFilesOf(r).records
 	kept, err := r.Folder().Read(name)
 	if err != nil {
@@ -66,7 +66,7 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]
 	if err != nil {
 		return nil, err
 	}
-	judged, err := citation.MarshalRecords(records)
+	judged, err := source.MarshalRecords(records)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -70,7 +71,7 @@ func judgeD(ctx context.Context, r *run.Run) (run.Judgement, error) {
 
 // summaryFacts looks at the file that an entry of the pack names. One outside the
 // run counts as missing, like one that does not exist.
-func summaryFacts(r *run.Run, pool *citation.Pool, entry *codec.Value) (synthesis.SummaryFacts, error) {
+func summaryFacts(r *run.Run, pool *source.Pool, entry *codec.Value) (synthesis.SummaryFacts, error) {
 	s := synthesis.SummaryFacts{PerspectiveID: entry.Get("perspective_id").Str()}
 	name := r.Folder().NameOf(entry.Get("summary_md").Str())
 	if name == "" {
@@ -86,7 +87,7 @@ func summaryFacts(r *run.Run, pool *citation.Pool, entry *codec.Value) (synthesi
 		return s, err
 	}
 	s.Bytes = len(text)
-	found := citation.Inspect(text)
+	found := claim.Inspect(text)
 	s.Faults = len(found.URLs) + len(markdown.HiddenLines(text))
 	for _, m := range found.Mentions {
 		s.Faults += flag(!pool.Has(m.CID))
@@ -100,11 +101,11 @@ func judgementOf(g synthesis.Gate, bound run.Binding) run.Judgement {
 }
 
 // readPool reads which sources the run may cite: those to which gate C is bound.
-func readPool(ctx context.Context, r *run.Run) (*citation.Pool, error) {
+func readPool(ctx context.Context, r *run.Run) (*source.Pool, error) {
 	name := r.Layout().Citations
 	data, err := r.Folder().Read(name)
 	if err != nil {
 		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
 	}
-	return citation.ReadPool(ctx, bytes.NewReader(data), r.Path(name), nil)
+	return source.ReadPool(ctx, bytes.NewReader(data), r.Path(name), nil)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -99,7 +99,7 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 	if facts.Unsourced, err = unsourced(r, sources); err != nil {
 		return synthesis.Facts{}, err
 	}
-	for _, url := range citation.Inspect(draft).URLs {
+	for _, url := range claim.Inspect(draft).URLs {
 		facts.RawURLs = append(facts.RawURLs, synthesis.Place{Line: url.Line, Text: url.Text})
 	}
 	policy, err := r.Policy()

@@ -8,7 +8,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -45,7 +45,7 @@ func judgeF(ctx context.Context, r *run.Run) (run.Judgement, error) {
 		if facts.Unsourced, err = unsourced(r, sources); err != nil {
 			return run.Judgement{}, err
 		}
-		for _, m := range citation.Inspect(draft).Mentions {
+		for _, m := range claim.Inspect(draft).Mentions {
 			facts.Cited = append(facts.Cited, synthesis.CitedSource{CID: m.CID, Status: sources.status[m.CID]})
 		}
 	}

@@ -8,27 +8,18 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-func put(t *testing.T, root, name, content string) {
-	t.Helper()
-	path := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // editGates lays an update over the gates of a run, as its judges do.
 func editGates(t *testing.T, out run.InitResult, update *codec.Value) error {
 	t.Helper()
-	_, err := open(t, out.ManifestPath).Update(t.Context(), pinned, func(u *run.Update) error {
+	_, err := runs.Open(t, out.ManifestPath).Update(t.Context(), runs.Pinned, func(u *run.Update) error {
 		_, err := u.EditGates(update, "sha256:x", nil, "test")
 		return err
 	})
@@ -37,17 +28,17 @@ func editGates(t *testing.T, out run.InitResult, update *codec.Value) error {
 
 func writeGates(t *testing.T, out run.InitResult, update string) (run.WriteResult, error) {
 	t.Helper()
-	return step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{
-		GatesPath: out.GatesPath, Update: parse(t, update), InputsDigest: "sha256:x", Reason: "test"})
+	return step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{
+		GatesPath: out.GatesPath, Update: runs.Parse(t, update), InputsDigest: "sha256:x", Reason: "test"})
 }
 
 func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	res, err := writeGates(t, out, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"warnings":["w"],"notes":"fine"}}`)
 	if err != nil || res.NewRevision != 2 || !res.AuditWritten || res.AuditPath != filepath.Join(out.Root, "logs/audit.jsonl") {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	gate := parse(t, read(t, out.GatesPath)).Get("gates").Get("B")
+	gate := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("gates").Get("B")
 	got, _ := codec.MarshalLine(gate)
 	want := `{"id":"B","name":"Wave output contract compliance","class":"hard","status":"fail","checked_at":"2026-02-14T12:00:00Z","metrics":{"n":1},"artifacts":[],"warnings":["w"],"notes":"fine"}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {
@@ -59,17 +50,17 @@ func TestGateUpdateIsLaidOverTheGate(t *testing.T) {
 	if _, err := writeGates(t, out, `{"B":{"status":"not_run"}}`); err != nil {
 		t.Error(err)
 	}
-	if gate := parse(t, read(t, out.GatesPath)).Get("gates").Get("B"); gate.Get("checked_at").Kind() != codec.Null {
+	if gate := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("gates").Get("B"); gate.Get("checked_at").Kind() != codec.Null {
 		t.Error("a gate that is not run has a time")
 	}
 }
 
 func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
-	out := create(t, run.InitInput{})
-	if err := editGates(t, out, parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"A":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)); err != nil {
 		t.Fatal(err)
 	}
-	before := tree(t, out.Root)
+	before := runs.Tree(t, out.Root)
 	for _, tt := range []struct {
 		name, update string
 		code         tidegate.Code
@@ -98,27 +89,27 @@ func TestGateUpdatesThatBreakTheRulesChangeNothing(t *testing.T) {
 		{"one good, one bad", `{"B":{"notes":"x"},"C":{"status":"pass"}}`, tidegate.LifecycleRuleViolation},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			wantCode(t, editGates(t, out, parse(t, tt.update)), tt.code)
+			runs.WantCode(t, editGates(t, out, runs.Parse(t, tt.update)), tt.code)
 		})
 	}
 	for _, update := range []string{`{}`, `[]`} {
 		_, err := writeGates(t, out, update)
-		wantCode(t, err, tidegate.InvalidArgs)
+		runs.WantCode(t, err, tidegate.InvalidArgs)
 	}
-	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestGateIsBoundToTheFilesItNames(t *testing.T) {
-	out := create(t, run.InitInput{})
-	put(t, out.Root, "wave-1/p1.md", "one")
-	put(t, out.Root, "wave-1/sub/p2.md", "two")
-	put(t, out.Root, "wave-1/.hidden", "x")
-	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`)); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	runs.Put(t, out.Root, "wave-1/p1.md", "one")
+	runs.Put(t, out.Root, "wave-1/sub/p2.md", "two")
+	runs.Put(t, out.Root, "wave-1/.hidden", "x")
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1","`+out.ManifestPath+`"]}}`)); err != nil {
 		t.Fatal(err)
 	}
-	bound := parse(t, read(t, out.GatesPath)).Get("gates").Get("B").Get("metrics").Get("bound")
+	bound := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("gates").Get("B").Get("metrics").Get("bound")
 	var names []string
 	for _, m := range bound.Get("files").Members() {
 		names = append(names, m.Key)
@@ -133,7 +124,7 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 		t.Error("digest does not cover the files")
 	}
 	state := func() run.GateState {
-		r := open(t, out.ManifestPath)
+		r := runs.Open(t, out.ManifestPath)
 		gates, err := r.Gates()
 		if err != nil {
 			t.Fatal(err)
@@ -148,30 +139,30 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 		t.Errorf("state %+v", s)
 	}
 	// The manifest moves on; what it says about the question does not.
-	r := open(t, out.ManifestPath)
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	r := runs.Open(t, out.ManifestPath)
+	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(); s.Counts() != "pass" {
 		t.Errorf("progress unbound the gate: %+v", s)
 	}
-	put(t, out.Root, "wave-1/p1.md", "one more")
+	runs.Put(t, out.Root, "wave-1/p1.md", "one more")
 	if s := state(); s.Counts() != "not_run" || s.Status != "pass" || !cmp.Equal(s.Changed, []string{"wave-1/p1.md"}) {
 		t.Errorf("state %+v", s)
 	}
-	put(t, out.Root, "wave-1/p1.md", "one")
-	put(t, out.Root, "manifest.json", strings.Replace(read(t, out.ManifestPath), "What moves", "What stops", 1))
+	runs.Put(t, out.Root, "wave-1/p1.md", "one")
+	runs.Put(t, out.Root, "manifest.json", strings.Replace(runs.Read(t, out.ManifestPath), "What moves", "What stops", 1))
 	if s := state(); !cmp.Equal(s.Changed, []string{"manifest.json"}) {
 		t.Errorf("another question does not unbind the gate: %+v", s)
 	}
 }
 
 func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
-	out := create(t, run.InitInput{})
-	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`)); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["."]}}`)); err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, out.ManifestPath)
+	r := runs.Open(t, out.ManifestPath)
 	gates, err := r.Gates()
 	if err != nil {
 		t.Fatal(err)
@@ -182,36 +173,36 @@ func TestGateBoundToTheWholeRunCountsAfterItsOwnWrite(t *testing.T) {
 }
 
 func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
-	out := create(t, run.InitInput{})
-	put(t, out.Root, "wave-1/p1.md", "judged")
-	r := open(t, out.ManifestPath)
+	out := runs.Create(t, run.InitInput{})
+	runs.Put(t, out.Root, "wave-1/p1.md", "judged")
+	r := runs.Open(t, out.ManifestPath)
 	binding, err := run.Bind(r.Folder(), []string{"wave-1/p1.md"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	patch := codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
 		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.D("bound", binding.Value()))))
-	put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
-	e := wantCode(t, editGates(t, out, patch), tidegate.InvalidState)
+	runs.Put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
+	e := runs.WantCode(t, editGates(t, out, patch), tidegate.InvalidState)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"wave-1/p1.md"}) {
 		t.Errorf("details %v", e.Details)
 	}
-	put(t, out.Root, "wave-1/p1.md", "judged")
+	runs.Put(t, out.Root, "wave-1/p1.md", "judged")
 	if err := editGates(t, out, patch); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestForgedBindingDoesNotCount(t *testing.T) {
-	out := create(t, run.InitInput{})
-	put(t, out.Root, "wave-1/p1.md", "x")
-	if err := editGates(t, out, parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	runs.Put(t, out.Root, "wave-1/p1.md", "x")
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
-	put(t, out.Root, "wave-1/p1.md", "y")
-	gates := read(t, out.GatesPath)
-	put(t, out.Root, "gates.json", strings.Replace(gates, codec.DigestBytes([]byte("x")), codec.DigestBytes([]byte("y")), 1))
-	r := open(t, out.ManifestPath)
+	runs.Put(t, out.Root, "wave-1/p1.md", "y")
+	gates := runs.Read(t, out.GatesPath)
+	runs.Put(t, out.Root, "gates.json", strings.Replace(gates, codec.DigestBytes([]byte("x")), codec.DigestBytes([]byte("y")), 1))
+	r := runs.Open(t, out.ManifestPath)
 	g, err := r.Gates()
 	if err != nil {
 		t.Fatal(err)
@@ -222,12 +213,12 @@ func TestForgedBindingDoesNotCount(t *testing.T) {
 }
 
 func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
-	out := create(t, run.InitInput{})
-	if err := editGates(t, out, parse(t, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
+	out := runs.Create(t, run.InitInput{})
+	if err := editGates(t, out, runs.Parse(t, `{"B":{"status":"fail","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`)); err != nil {
 		t.Fatal(err)
 	}
-	put(t, out.Root, "wave-1/p1.md", "x")
-	r := open(t, out.ManifestPath)
+	runs.Put(t, out.Root, "wave-1/p1.md", "x")
+	r := runs.Open(t, out.ManifestPath)
 	g, _ := r.Gates()
 	if s, err := r.GateState(g, "B"); err != nil || s.Counts() != "not_run" {
 		t.Errorf("%+v, %v", s, err)
@@ -235,8 +226,8 @@ func TestFailedGateIsBoundToWhatWasMissing(t *testing.T) {
 }
 
 func TestGatesWriteArgumentsAndFiles(t *testing.T) {
-	out := create(t, run.InitInput{})
-	good := step.GatesWriteInput{GatesPath: out.GatesPath, Update: parse(t, `{"A":{"notes":"x"}}`), InputsDigest: "sha256:x", Reason: "test"}
+	out := runs.Create(t, run.InitInput{})
+	good := step.GatesWriteInput{GatesPath: out.GatesPath, Update: runs.Parse(t, `{"A":{"notes":"x"}}`), InputsDigest: "sha256:x", Reason: "test"}
 	seven := int64(7)
 	for _, tt := range []struct {
 		name   string
@@ -255,20 +246,20 @@ func TestGatesWriteArgumentsAndFiles(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := good
 			tt.change(&in)
-			_, err := step.GatesWrite(t.Context(), pinned, in)
-			e := wantCode(t, err, tt.code)
+			_, err := step.GatesWrite(t.Context(), runs.Pinned, in)
+			e := runs.WantCode(t, err, tt.code)
 			if _, named := e.Details.Get("gates_path"); tt.code == tidegate.FileNotFound && !named {
 				t.Errorf("NOT_FOUND does not name the file: %v", e.Details)
 			}
 		})
 	}
-	put(t, out.Root, "gates.json", "{")
-	_, err := step.GatesWrite(t.Context(), pinned, good)
-	wantCode(t, err, tidegate.InvalidJSON)
+	runs.Put(t, out.Root, "gates.json", "{")
+	_, err := step.GatesWrite(t.Context(), runs.Pinned, good)
+	runs.WantCode(t, err, tidegate.InvalidJSON)
 }
 
 func TestConcurrentGateWritesLoseNone(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	var wait sync.WaitGroup
 	for i := range 20 {
 		gate := run.GateIDs()[i%6]
@@ -279,13 +270,13 @@ func TestConcurrentGateWritesLoseNone(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if n, _ := parse(t, read(t, out.GatesPath)).Get("revision").Int(); n != 21 {
+	if n, _ := runs.Parse(t, runs.Read(t, out.GatesPath)).Get("revision").Int(); n != 21 {
 		t.Errorf("revision %d", n)
 	}
 }
 
 func TestNoLineNoChange(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	log := filepath.Join(out.Root, "logs/audit.jsonl")
 	if err := os.Chmod(log, 0o400); err != nil {
 		t.Fatal(err)
@@ -294,10 +285,10 @@ func TestNoLineNoChange(t *testing.T) {
 		file.Close()
 		t.Skip("this user writes to what it may not write to")
 	}
-	before := tree(t, out.Root)
+	before := runs.Tree(t, out.Root)
 	_, err := writeGates(t, out, `{"A":{"notes":"x"}}`)
-	wantCode(t, err, tidegate.WriteFailed)
-	if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+	runs.WantCode(t, err, tidegate.WriteFailed)
+	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -25,14 +27,14 @@ type GroundInput struct {
 
 // GroundResult is the result of [Ground].
 type GroundResult struct {
-	OK           codec.True                `json:"ok"`
-	RunID        string                    `json:"run_id"`
-	DocumentPath string                    `json:"document_path"`
-	Pass         bool                      `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
-	Claims       []citation.Claim          `json:"claims"`
-	Metrics      citation.GroundingMetrics `json:"metrics"`
+	OK           codec.True             `json:"ok"`
+	RunID        string                 `json:"run_id"`
+	DocumentPath string                 `json:"document_path"`
+	Pass         bool                   `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
+	Claims       []claim.Claim          `json:"claims"`
+	Metrics      claim.GroundingMetrics `json:"metrics"`
 
-	links map[citation.Match]string // where a reader sees a match
+	links map[claim.Match]string // where a reader sees a match
 }
 
 // Passed reports whether the document passed.
@@ -104,23 +106,23 @@ func openTexts(ctx context.Context, r *run.Run) (*pageTexts, error) {
 }
 
 // ground checks the claims of a document against the texts of its sources.
-func (t *pageTexts) ground(document []byte) (citation.Grounding, error) {
-	found := citation.Ground(document, t.of)
+func (t *pageTexts) ground(document []byte) (claim.Grounding, error) {
+	found := claim.Ground(document, t.of)
 	return found, t.err
 }
 
 // links lead a reader to each match on its page.
-func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
-	on := map[string][]citation.Match{}
+func (t *pageTexts) links(found claim.Grounding) map[claim.Match]string {
+	on := map[string][]claim.Match{}
 	for _, claim := range found.Claims {
 		for _, match := range slices.Concat(claim.Quotations, claim.Numbers) {
 			on[match.CID] = append(on[match.CID], match)
 		}
 	}
-	links := map[citation.Match]string{}
+	links := map[claim.Match]string{}
 	for cid, matches := range on {
-		for _, match := range citation.Confirm(t.read[cid], matches) {
-			links[match] = citation.TextLink(t.url(cid), t.read[cid], match.Start, match.End)
+		for _, match := range claim.Confirm(t.read[cid], matches) {
+			links[match] = link.TextLink(t.url(cid), t.read[cid], match.Start, match.End)
 		}
 	}
 	return links
@@ -128,18 +130,18 @@ func (t *pageTexts) links(found citation.Grounding) map[citation.Match]string {
 
 // claims are the claims of a document that have something to look for, with links
 // to what was found.
-func (t *pageTexts) claims(document []byte) ([]citation.Claim, error) {
+func (t *pageTexts) claims(document []byte) ([]claim.Claim, error) {
 	found, err := t.ground(document)
 	if err != nil {
 		return nil, err
 	}
 	links := t.links(found)
-	var claims []citation.Claim
+	var claims []claim.Claim
 	for _, c := range found.Claims {
 		if len(c.Quotations)+len(c.Numbers) == 0 {
 			continue
 		}
-		for _, list := range [][]citation.Match{c.Quotations, c.Numbers} {
+		for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
 			for i := range list {
 				list[i].Link = links[list[i]]
 			}
@@ -152,16 +154,16 @@ func (t *pageTexts) claims(document []byte) ([]citation.Claim, error) {
 // of is the text of a source that is valid or paywalled; it is false for other
 // sources, and for those without a text.
 func (t *pageTexts) of(cid string) (string, bool) {
-	source, err := t.cited.source(cid)
+	cited, err := t.cited.source(cid)
 	if err != nil || t.err != nil {
 		return "", false
 	}
-	records, err := t.evidence.judge(t.ctx, []citation.Source{*source})
+	records, err := t.evidence.judge(t.ctx, []source.Source{*cited})
 	if err != nil || !records[0].Usable() {
 		t.err = err
 		return "", false
 	}
-	entry, found := t.evidence.entry(source)
+	entry, found := t.evidence.entry(cited)
 	if !found {
 		return "", false
 	}
@@ -170,7 +172,7 @@ func (t *pageTexts) of(cid string) (string, bool) {
 		t.err = err
 		return "", false
 	}
-	t.read[cid] = citation.Read(page).Text
+	t.read[cid] = page.Content().Text
 	return t.read[cid], t.read[cid] != ""
 }
 
@@ -193,20 +195,20 @@ func (g GroundResult) Report() report.Report {
 		Summary: strconv.Itoa(m.Grounded) + " of " + report.Counted(m.Claims, "claim") + " are on the pages they cite, " + strconv.Itoa(m.Partly) + " in part, " +
 			strconv.Itoa(m.Ungrounded) + " not, " + strconv.Itoa(m.Unchecked) + " could not be checked"}
 	table := report.NewTable(">Line", "Verdict", "What", "Found", "Where")
-	for _, claim := range g.Claims {
-		c := report.Case{Name: "line " + strconv.Itoa(claim.Line), Status: report.PassIf(claim.Verdict != citation.Ungrounded && claim.Verdict != citation.Partly), Note: claim.Text}
-		parts := append(append([]citation.Match{}, claim.Quotations...), claim.Numbers...)
+	for _, made := range g.Claims {
+		c := report.Case{Name: "line " + strconv.Itoa(made.Line), Status: report.PassIf(made.Verdict != claim.Ungrounded && made.Verdict != claim.Partly), Note: made.Text}
+		parts := append(append([]claim.Match{}, made.Quotations...), made.Numbers...)
 		if len(parts) == 0 {
-			table.Row(report.None, claim.Line, string(claim.Verdict), claim.Text, "", "")
+			table.Row(report.None, made.Line, string(made.Verdict), made.Text, "", "")
 		}
 		for _, part := range parts {
 			if part.Found {
-				table.Row(report.Pass, claim.Line, string(claim.Verdict), part.Text, "yes", g.links[part])
+				table.Row(report.Pass, made.Line, string(made.Verdict), part.Text, "yes", g.links[part])
 				continue
 			}
-			table.Row(report.PassIf(claim.Verdict == citation.Unchecked), claim.Line, string(claim.Verdict), part.Text, "no", "")
-			if claim.Verdict != citation.Unchecked {
-				c.Findings = append(c.Findings, report.Finding{Rule: "UNGROUNDED", Message: "not on a cited page: " + part.Text, File: g.DocumentPath, Line: claim.Line})
+			table.Row(report.PassIf(made.Verdict == claim.Unchecked), made.Line, string(made.Verdict), part.Text, "no", "")
+			if made.Verdict != claim.Unchecked {
+				c.Findings = append(c.Findings, report.Finding{Rule: "UNGROUNDED", Message: "not on a cited page: " + part.Text, File: g.DocumentPath, Line: made.Line})
 			}
 		}
 		r.AddCase(c)

@@ -15,8 +15,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -26,15 +28,15 @@ import (
 // fetches, whatever others do to the run between two outputs.
 func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 	t.Parallel()
-	const runs = 60
-	for seed := 0; seed < runs; seed += full.Stride(runs, 2) {
+	const count = 60
+	for seed := 0; seed < count; seed += full.Stride(count, 2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			made := create(t, run.InitInput{})
-			o := others{t: t, dice: rand.New(rand.NewPCG(uint64(seed), 0)), made: made, run: open(t, made.ManifestPath), now: pinned.Now()}
-			kept := step.NewSourceChecker(open(t, made.ManifestPath))
+			made := runs.Create(t, run.InitInput{})
+			o := others{t: t, dice: rand.New(rand.NewPCG(uint64(seed), 0)), made: made, run: runs.Open(t, made.ManifestPath), now: runs.Pinned.Now()}
+			kept := step.NewSourceChecker(runs.Open(t, made.ManifestPath))
 			o.look = func() {
-				if _, err := kept.Check(t.Context(), pinned, nil, step.SubmittedSources{Text: o.output(), MaxSources: 9}); err != nil {
+				if _, err := kept.Check(t.Context(), runs.Pinned, nil, step.SubmittedSources{Text: o.output(), MaxSources: 9}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,7 +50,7 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 					return checked.Faults, err
 				})
 				want := found(func(fetch step.Fetch) ([]step.SourceFault, error) {
-					return step.CheckFresh(t.Context(), clock, fetch, open(t, made.ManifestPath), in)
+					return step.CheckFresh(t.Context(), clock, fetch, runs.Open(t, made.ManifestPath), in)
 				})
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("after %q, a fresh reading against a kept one:\n%s", what, diff)
@@ -217,7 +219,7 @@ func (o *others) takeBack() {
 	}
 	o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
 	o.look()
-	o.run = open(o.t, o.made.ManifestPath) // it has not written what is taken back
+	o.run = runs.Open(o.t, o.made.ManifestPath) // it has not written what is taken back
 	for name, data := range before {
 		o.change(name, func([]byte) []byte { return data })
 	}
@@ -226,9 +228,9 @@ func (o *others) takeBack() {
 
 func cidOf(t *testing.T, url string) string {
 	t.Helper()
-	normalized, err := citation.Normalize(url)
+	normalized, err := link.Normalize(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return citation.CID(normalized)
+	return source.CID(normalized)
 }

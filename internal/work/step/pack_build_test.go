@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -264,7 +266,7 @@ func TestBuildStopsWithItsCaller(t *testing.T) {
 	r.fixture("p1", "New.\n")
 	before := r.tree()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := step.BuildPack(ctx, pinned, r.request(func(req *step.PackInput) { req.Progress = func(int, int) { cancel() } }))
+	_, err := step.BuildPack(ctx, runs.Pinned, r.request(func(req *step.PackInput) { req.Progress = func(int, int) { cancel() } }))
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got %v", err)
 	}

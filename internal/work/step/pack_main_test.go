@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -110,7 +111,7 @@ func generated(req *step.PackInput) { req.Mode, req.FixtureSummariesDir = step.P
 func dryRun(req *step.PackInput)    { req.DryRun = true }
 
 func (r *packRun) build(changes ...func(*step.PackInput)) (step.PackResult, error) {
-	return step.BuildPack(context.Background(), pinned, r.request(changes...))
+	return step.BuildPack(context.Background(), runs.Pinned, r.request(changes...))
 }
 
 func (r *packRun) mustBuild(changes ...func(*step.PackInput)) step.PackResult {

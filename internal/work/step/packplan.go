@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -235,7 +235,7 @@ func (p *packPlan) readPool(ctx context.Context) error {
 			return err
 		}
 	}
-	p.summaries.Pool, err = citation.ReadPool(ctx, file, path, wanted)
+	p.summaries.Pool, err = source.ReadPool(ctx, file, path, wanted)
 	return err
 }
 

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
-	out := create(t, run.InitInput{})
+	out := runs.Create(t, run.InitInput{})
 	path := filepath.Join(out.Root, "perspectives.json")
 	twice := strings.Replace(perspectivesDoc, `"perspectives":[`, `"perspectives":[`+perspectivesDoc[strings.Index(perspectivesDoc, `{"id"`):len(perspectivesDoc)-2]+",", 1)
 	for _, tt := range []struct {
@@ -38,19 +40,19 @@ func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
 		{"no folder", filepath.Join(t.TempDir(), "none/perspectives.json"), perspectivesDoc, "x", tidegate.WriteFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := tree(t, out.Root)
-			_, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: tt.path, Value: parse(t, tt.value), Reason: tt.reason})
-			wantCode(t, err, tt.code)
-			if diff := cmp.Diff(before, tree(t, out.Root)); diff != "" {
+			before := runs.Tree(t, out.Root)
+			_, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{PerspectivesPath: tt.path, Value: runs.Parse(t, tt.value), Reason: tt.reason})
+			runs.WantCode(t, err, tt.code)
+			if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
-	res, err := step.WritePerspectives(t.Context(), pinned, step.PerspectivesInput{PerspectivesPath: path, Value: parse(t, perspectivesDoc), Reason: "x"})
+	res, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{PerspectivesPath: path, Value: runs.Parse(t, perspectivesDoc), Reason: "x"})
 	if err != nil || res.Path != path || !res.AuditWritten {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if got := line(t, parse(t, read(t, path))); got != perspectivesDoc {
+	if got := line(t, runs.Parse(t, runs.Read(t, path))); got != perspectivesDoc {
 		t.Errorf("key order or unknown fields were lost: %s", got)
 	}
 }

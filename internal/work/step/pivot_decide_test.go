@@ -11,9 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 )
@@ -34,7 +35,7 @@ func write(t *testing.T, path, text string) string {
 
 func list(t *testing.T, text string) []*codec.Value {
 	t.Helper()
-	return parse(t, text).Elems()
+	return runs.Parse(t, text).Elems()
 }
 
 func goodReport(id string) *codec.Value {
@@ -184,7 +185,9 @@ func TestArguments(t *testing.T) {
 		return []*codec.Value{v}
 	}
 	set := func(key, value string) func(*step.PivotInput) {
-		return func(in *step.PivotInput) { in.Reports = report(func(v *codec.Value) { v.Set(key, parse(t, value)) }) }
+		return func(in *step.PivotInput) {
+			in.Reports = report(func(v *codec.Value) { v.Set(key, runs.Parse(t, value)) })
+		}
 	}
 	without := func(key string) func(*step.PivotInput) {
 		return func(in *step.PivotInput) { in.Reports = report(func(v *codec.Value) { v.Delete(key) }) }
@@ -212,7 +215,7 @@ func TestArguments(t *testing.T) {
 		{"a report with words as text", set("words", `"842"`), tidegate.D(reportName+".words", "842")},
 		{"a report with fewer than no words", set("words", `-1`), tidegate.D(reportName+".words", -1)},
 		{"a report without sources", without("sources"), tidegate.D(reportName+".sources", nil)},
-		{"a report with too large a number", set("sources", `1e999`), tidegate.D(reportName+".sources", parse(t, `1e999`))},
+		{"a report with too large a number", set("sources", `1e999`), tidegate.D(reportName+".sources", runs.Parse(t, `1e999`))},
 		{"a report without missing_sections", without("missing_sections"), tidegate.D(reportName+".missing_sections", nil)},
 		{"a report with other missing_sections", set("missing_sections", `{}`), tidegate.D(reportName+".missing_sections", codec.NewObject())},
 		{"a fault in an argument goes before one in a file", func(in *step.PivotInput) {
@@ -322,7 +325,7 @@ func TestInputsDigestGoldenVector(t *testing.T) {
 	}
 	in.Reports[0].Set("generated_at", codec.Of("2026-01-01T00:00:00Z"))
 	in.Reports[0].Set("tool_usage", codec.NewObject())
-	in.Reports[0].Set("words", parse(t, "842.0"))
+	in.Reports[0].Set("words", runs.Parse(t, "842.0"))
 	if got := decided(t, in).InputsDigest; got != want {
 		t.Errorf("with further keys in the report: got %s, want %s", got, want)
 	}
@@ -346,8 +349,8 @@ func TestInputsDigestIsThatOfTheCanonicalForm(t *testing.T) {
 		numbers := []string{"0", "-0.0", "842", "0.5", "1e21", "1e-7", "123456789012345678901", "9007199254740993"}
 		report := goodReport("p1")
 		report.Set("markdown_path", codec.Of(text()+"\u2028\n"))
-		report.Set("words", parse(t, numbers[random.IntN(len(numbers))]))
-		report.Set("sources", parse(t, numbers[random.IntN(len(numbers))]))
+		report.Set("words", runs.Parse(t, numbers[random.IntN(len(numbers))]))
+		report.Set("sources", runs.Parse(t, numbers[random.IntN(len(numbers))]))
 		in := wave1(t, map[string]string{"p1": ""})
 		in.Reports, in.ExplicitGaps = []*codec.Value{report}, []*codec.Value{codec.Of(gap)}
 		want := codec.Digest(tidegate.D("wave1_validation_reports", in.Reports, "gaps", []any{append(gap, tidegate.D("source", "explicit")...)}))
@@ -365,9 +368,9 @@ func TestInputsDigestDependsOnWhatDecides(t *testing.T) {
 	}
 	seen := map[string]string{decided(t, base()).InputsDigest: "nothing"}
 	for name, change := range map[string]func(*step.PivotInput){
-		"words":             func(in *step.PivotInput) { in.Reports[0].Set("words", parse(t, "841")) },
-		"a fraction of one": func(in *step.PivotInput) { in.Reports[0].Set("words", parse(t, "842.5")) },
-		"sources":           func(in *step.PivotInput) { in.Reports[0].Set("sources", parse(t, "8")) },
+		"words":             func(in *step.PivotInput) { in.Reports[0].Set("words", runs.Parse(t, "841")) },
+		"a fraction of one": func(in *step.PivotInput) { in.Reports[0].Set("words", runs.Parse(t, "842.5")) },
+		"sources":           func(in *step.PivotInput) { in.Reports[0].Set("sources", runs.Parse(t, "8")) },
 		"the path of one":   func(in *step.PivotInput) { in.Reports[0].Set("markdown_path", codec.Of("/run/wave-1/p1.md ")) },
 		"the text of a gap": func(in *step.PivotInput) { write(t, in.Outputs[0].Path, "# Gaps\n- (P2) y #a\n") },
 		"a priority":        func(in *step.PivotInput) { write(t, in.Outputs[0].Path, "# Gaps\n- (P3) x #a\n") },

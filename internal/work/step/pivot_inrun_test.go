@@ -10,9 +10,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
@@ -100,7 +102,7 @@ func TestTheDecisionIsWrittenToTheRun(t *testing.T) {
   }
 }
 `
-	if diff := cmp.Diff(want, read(t, file)); diff != "" {
+	if diff := cmp.Diff(want, runs.Read(t, file)); diff != "" {
 		t.Errorf("pivot.json (-want +got):\n%s", diff)
 	}
 	if exists(filepath.Join(root, "logs")) {
@@ -127,8 +129,8 @@ func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
 	if d := decided(t, in); !d.AuditWritten {
 		t.Error("audit_written is false")
 	}
-	first, _, _ := strings.Cut(read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
-	line := parse(t, first)
+	first, _, _ := strings.Cut(runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
+	line := runs.Parse(t, first)
 	line.Delete("prev")
 	got, _ := codec.MarshalLine(line)
 	want := `{"ts":"2026-03-04T05:06:07.000Z","kind":"pivot_decide","run_id":"r1","event":"decided","seq":1,"actor":"agent","reason":"wave 1 is in","pivot_path":"` + filepath.Join(root, "pivot.json") +
@@ -172,7 +174,7 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 			if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 				t.Errorf("got %v, want PATH_NOT_ALLOWED", err)
 			}
-			if read(t, in.ManifestPath) != manifest || exists(filepath.Join(filepath.Dir(root), "pivot.json")) {
+			if runs.Read(t, in.ManifestPath) != manifest || exists(filepath.Join(filepath.Dir(root), "pivot.json")) {
 				t.Error("something was written")
 			}
 		})
@@ -181,7 +183,7 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 
 func TestPathsOfOutputsInARun(t *testing.T) {
 	outputMD := func(t *testing.T, root string) string {
-		return parse(t, read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
+		return runs.Parse(t, runs.Read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
 	}
 	t.Run("relative", func(t *testing.T) {
 		root, in := pivotRun(t, plainManifest)
@@ -235,10 +237,10 @@ func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
 	in.Reason = "because"
 	decided(t, in)
-	before, log := read(t, filepath.Join(root, "pivot.json")), read(t, filepath.Join(root, "logs", "audit.jsonl"))
+	before, log := runs.Read(t, filepath.Join(root, "pivot.json")), runs.Read(t, filepath.Join(root, "logs", "audit.jsonl"))
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- broken\n")
 	refused(t, in, tidegate.GapsParseFailed, tidegate.D("perspective_id", "p1", "line", "- broken", "line_number", 2))
-	if read(t, filepath.Join(root, "pivot.json")) != before || read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
+	if runs.Read(t, filepath.Join(root, "pivot.json")) != before || runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
 		t.Error("something was written")
 	}
 }
@@ -264,7 +266,7 @@ func TestTheResultHoldsNoTime(t *testing.T) {
 	if diff := cmp.Diff(string(first), string(second)); diff != "" {
 		t.Errorf("(-first +later):\n%s", diff)
 	}
-	if got := parse(t, read(t, *d.PivotPath)).Get("generated_at").Str(); got != "2030-01-01T00:00:00.000Z" {
+	if got := runs.Parse(t, runs.Read(t, *d.PivotPath)).Get("generated_at").Str(); got != "2030-01-01T00:00:00.000Z" {
 		t.Errorf("generated_at %s", got)
 	}
 }
@@ -298,8 +300,8 @@ func TestTheDocumentFollowsItsSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in.ExplicitGaps = list(t, gaps)
 			decided(t, in)
-			text := read(t, filepath.Join(root, "pivot.json"))
-			if err := pivot.Shape().Check(parse(t, text)); err != nil {
+			text := runs.Read(t, filepath.Join(root, "pivot.json"))
+			if err := pivot.Shape().Check(runs.Parse(t, text)); err != nil {
 				t.Error(err)
 			}
 			document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
@@ -337,7 +339,7 @@ func printedSchema(t *testing.T) *jsonschema.Schema {
 func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
 	decided(t, in)
-	text := read(t, filepath.Join(root, "pivot.json"))
+	text := runs.Read(t, filepath.Join(root, "pivot.json"))
 	schema, fields := printedSchema(t), 0
 	var visit func(v *codec.Value, path string)
 	visit = func(v *codec.Value, path string) {
@@ -346,7 +348,7 @@ func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 		}
 		for _, m := range v.Members() {
 			fields++
-			broken := parse(t, text)
+			broken := runs.Parse(t, text)
 			remove(broken, path, m.Key)
 			document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(must(codec.Marshal(broken)))))
 			if err != nil {
@@ -362,7 +364,7 @@ func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 			visit(m.Value, path+"."+m.Key)
 		}
 	}
-	visit(parse(t, text), "")
+	visit(runs.Parse(t, text), "")
 	if fields < 30 {
 		t.Errorf("only %d fields were visited", fields)
 	}

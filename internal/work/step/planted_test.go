@@ -11,10 +11,13 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate/internal/face/docs"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -39,10 +42,10 @@ func TestThePlantedWebInARun(t *testing.T) {
 	}
 
 	// The archive alone gives the same bytes again.
-	before := tree(t, made.Root)
+	before := runs.Tree(t, made.Root)
 	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
 	for _, name := range []string{"citations/citations.jsonl", "evidence/index.json", "evidence/archive.warc.gz", "citations/validated-citations.md"} {
-		if after := read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
+		if after := runs.Read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
 			t.Errorf("%s is another one", name)
 		}
 	}
@@ -94,15 +97,15 @@ func TestThePlantedWebOverLoopback(t *testing.T) {
 }
 
 // compareJudged compares records with the verdicts that their pages must get.
-func compareJudged(t *testing.T, pages []planted.Page, records []citation.Record) *score {
+func compareJudged(t *testing.T, pages []planted.Page, records []source.Record) *score {
 	t.Helper()
-	judged := map[string]citation.Record{}
+	judged := map[string]source.Record{}
 	for _, r := range records {
 		judged[r.NormalizedURL] = r
 	}
 	total := &score{rows: map[string]*scoreRow{}}
 	for _, page := range pages {
-		normalized, err := citation.Normalize(page.URL)
+		normalized, err := link.Normalize(page.URL)
 		if err != nil {
 			normalized = page.URL
 		}
@@ -127,17 +130,17 @@ type score struct {
 
 type scoreRow struct {
 	pages    int
-	verdicts map[citation.Status]int
+	verdicts map[source.Status]int
 	right    int // by the rule that must find it
 }
 
 // everything is the kind of all pages.
 const everything = "all of them"
 
-func (s *score) add(page planted.Page, r citation.Record) {
+func (s *score) add(page planted.Page, r source.Record) {
 	for _, kind := range []string{page.Kind, everything} {
 		if s.rows[kind] == nil {
-			s.rows[kind] = &scoreRow{verdicts: map[citation.Status]int{}}
+			s.rows[kind] = &scoreRow{verdicts: map[source.Status]int{}}
 			s.kinds = append(s.kinds, kind)
 		}
 		row := s.rows[kind]
@@ -156,7 +159,7 @@ func (s *score) table() string {
 	for _, kind := range append(slices.DeleteFunc(slices.Clone(s.kinds), func(kind string) bool { return kind == everything }), everything) {
 		row := s.rows[kind]
 		fmt.Fprintf(&b, "| %s | %d |", strings.ReplaceAll(kind, "_", " "), row.pages)
-		for _, status := range []citation.Status{citation.Valid, citation.Paywalled, citation.Blocked, citation.Mismatch, citation.Invalid} {
+		for _, status := range []source.Status{source.Valid, source.Paywalled, source.Blocked, source.Mismatch, source.Invalid} {
 			fmt.Fprintf(&b, " %d |", row.verdicts[status])
 		}
 		fmt.Fprintf(&b, " %d |\n", row.right)
@@ -168,7 +171,7 @@ func (s *score) table() string {
 func keepScore(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "docs", "reliability.md")
-	want, err := docs.Fill(read(t, path), name, text)
+	want, err := docs.Fill(runs.Read(t, path), name, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +179,7 @@ func keepScore(t *testing.T, name, text string) {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
-	} else if diff := cmp.Diff(want, read(t, path)); diff != "" {
+	} else if diff := cmp.Diff(want, runs.Read(t, path)); diff != "" {
 		t.Errorf("docs/reliability.md has another score; run: go test ./step -run ThePlantedWebInARun -update\n%s", diff)
 	}
 }

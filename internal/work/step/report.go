@@ -9,7 +9,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
@@ -18,7 +19,7 @@ import (
 // Reported is a run as its report shows it.
 type Reported struct {
 	Report  synthesis.Report
-	Records []citation.Record // of the sources that the report cites, each page once
+	Records []source.Record // of the sources that the report cites, each page once
 }
 
 // Export is the report in a format: markdown, html, csl-json, bibtex or ris. The
@@ -28,11 +29,11 @@ func (r Reported) Export(format string) ([]byte, error) {
 	case "html":
 		return r.Report.HTML(), nil
 	case "csl-json":
-		return citation.CSLJSON(r.Records)
+		return source.CSLJSON(r.Records)
 	case "bibtex":
-		return citation.BibTeX(r.Records), nil
+		return source.BibTeX(r.Records), nil
 	case "ris":
-		return citation.RIS(r.Records), nil
+		return source.RIS(r.Records), nil
 	}
 	return r.Report.Markdown(), nil
 }
@@ -73,7 +74,7 @@ type reportReader struct {
 	run     *run.Run
 	out     *Reported
 	texts   *pageTexts
-	records []citation.Record
+	records []source.Record
 }
 
 // read is a file of the run, nil where it does not exist.
@@ -94,7 +95,7 @@ func (w *reportReader) sources() (err error) {
 	if err != nil || data == nil {
 		return err
 	}
-	if w.records, err = citation.ParseRecords(w.run.Path(name), data); err != nil {
+	if w.records, err = source.ParseRecords(w.run.Path(name), data); err != nil {
 		return err
 	}
 	digests := map[string]string{}
@@ -108,7 +109,7 @@ func (w *reportReader) sources() (err error) {
 		if s.URL == "" {
 			s.URL = r.NormalizedURL
 		}
-		if r.Status != citation.Valid {
+		if r.Status != source.Valid {
 			s.Reason = r.Notes
 		}
 		if r.Archived() {
@@ -195,7 +196,7 @@ func (w *reportReader) gates() error {
 	if err != nil {
 		return err
 	}
-	usable := slices.ContainsFunc(w.records, func(r citation.Record) bool { return r.Usable() })
+	usable := slices.ContainsFunc(w.records, func(r source.Record) bool { return r.Usable() })
 	for _, row := range run.GateTable {
 		state, err := w.run.GateState(gates, row.ID)
 		if err != nil {
@@ -256,7 +257,7 @@ func (w *reportReader) leftOut() error {
 func (w *reportReader) cite() {
 	cited := map[string]bool{}
 	for _, part := range w.out.Report.Parts {
-		for _, m := range citation.Inspect(part.Text).Mentions {
+		for _, m := range claim.Inspect(part.Text).Mentions {
 			cited[m.CID] = cited[m.CID] || m.Visible
 		}
 	}

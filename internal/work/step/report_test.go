@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -14,7 +16,7 @@ import (
 // TestReportOfARun: complete and partial, in every format.
 func TestReportOfARun(t *testing.T) {
 	made := completed(t)
-	r := open(t, made.ManifestPath)
+	r := runs.Open(t, made.ManifestPath)
 	reported, err := step.ReadReport(t.Context(), r, false, "tidegate test")
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +28,7 @@ func TestReportOfARun(t *testing.T) {
 		if err != nil || !strings.Contains(strings.ToLower(string(data)), strings.ToLower(want)) {
 			t.Errorf("%s lacks %q: %v\n%.300s", format, want, err, data)
 		}
-		again, err := step.ReadReport(t.Context(), open(t, made.ManifestPath), false, "tidegate test")
+		again, err := step.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), false, "tidegate test")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,10 +40,10 @@ func TestReportOfARun(t *testing.T) {
 		t.Errorf("%+v", reported.Report.Parts[0].Claims)
 	}
 	under := citing(t, run.InitInput{}, outputOf(honest(1)...))
-	put(t, under.Root, "perspectives.json", perspectivesDoc)
-	_, err = step.ReadReport(t.Context(), open(t, under.ManifestPath), false, "tidegate test")
-	wantCode(t, err, tidegate.InvalidState)
-	partial, err := step.ReadReport(t.Context(), open(t, under.ManifestPath), true, "tidegate test")
+	runs.Put(t, under.Root, "perspectives.json", perspectivesDoc)
+	_, err = step.ReadReport(t.Context(), runs.Open(t, under.ManifestPath), false, "tidegate test")
+	runs.WantCode(t, err, tidegate.InvalidState)
+	partial, err := step.ReadReport(t.Context(), runs.Open(t, under.ManifestPath), true, "tidegate test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,9 +59,9 @@ func TestAReportNamesItsAgents(t *testing.T) {
 	made := completed(t)
 	attempt := func(job string, number, kind, driver, model, outcome, usage string) {
 		dir := "jobs/" + job + "/" + number
-		put(t, made.Root, dir+"/prompt.md", strings.Repeat("p", 40))
-		put(t, made.Root, dir+"/answer-2.md", strings.Repeat("a", 20))
-		put(t, made.Root, dir+"/attempt.json", `{"kind":"`+kind+`","driver":"`+driver+`","model":"`+model+`","version":"1.2","outcome":"`+outcome+`","usage":{"input_tokens":99999},
+		runs.Put(t, made.Root, dir+"/prompt.md", strings.Repeat("p", 40))
+		runs.Put(t, made.Root, dir+"/answer-2.md", strings.Repeat("a", 20))
+		runs.Put(t, made.Root, dir+"/attempt.json", `{"kind":"`+kind+`","driver":"`+driver+`","model":"`+model+`","version":"1.2","outcome":"`+outcome+`","usage":{"input_tokens":99999},
 			"submissions":[{"answer":"answer-1.md","usage":{"input_tokens":7777,"output_tokens":7777,"cost_usd":7}},{"answer":"answer-2.md","usage":`+usage+`}]}`)
 	}
 	attempt("wave1.a", "001", "wave1", "codex", "m1", "refused", `{"input_tokens":5000,"output_tokens":5000,"cost_usd":5}`)
@@ -68,7 +70,7 @@ func TestAReportNamesItsAgents(t *testing.T) {
 	attempt("review", "001", "review", "codex:/opt/codex --yes", "", "accepted", `null`)
 	attempt("synthesis", "001", "synthesis", "", "", "accepted", `{"input_tokens":10,"output_tokens":2,"cost_usd":null}`)
 	attempt("synthesis.2", "001", "synthesis", "", "", "expired", `null`)
-	reported, err := step.ReadReport(t.Context(), open(t, made.ManifestPath), false, "tidegate test")
+	reported, err := step.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), false, "tidegate test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -66,24 +68,11 @@ func (r testRun) writePerspectives(runID, budget string, ids ...string) {
 	r.write("perspectives.json", fmt.Sprintf(`{"schema_version":"perspectives.v1","run_id":%q,"created_at":"2026-03-04T00:00:00Z","perspectives":[%s]}`, runID, strings.Join(entries, ",")))
 }
 
-func (r testRun) write(name, text string) {
-	r.t.Helper()
-	path := filepath.Join(r.root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		r.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
-}
+func (r testRun) write(name, text string) { r.t.Helper(); runs.Put(r.t, r.root, name, text) }
 
 func (r testRun) read(name string) string {
 	r.t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return string(data)
+	return runs.Read(r.t, filepath.Join(r.root, filepath.FromSlash(name)))
 }
 
 func (r testRun) exists(name string) bool {

@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -30,7 +31,7 @@ func site(t *testing.T, handler http.HandlerFunc) step.Fetch {
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	client := fetch.New(fetch.Options{
-		Now: pinned.Now, Limits: fetch.Limits{Deadline: 10 * time.Second, MaxBody: 64 << 20, Parallel: 8, PerHost: 8},
+		Now: runs.Pinned.Now, Limits: fetch.Limits{Deadline: 10 * time.Second, MaxBody: 64 << 20, Parallel: 8, PerHost: 8},
 		Resolve: func(context.Context, string) ([]netip.Addr, error) {
 			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
 		},
@@ -84,15 +85,15 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 	made := citing(t, run.InitInput{}, output)
 	for _, do := range []func() error{
 		func() error {
-			_, err := step.ExtractURLs(t.Context(), pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			_, err := step.ExtractURLs(t.Context(), runs.Pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
 			return err
 		},
 		func() error {
-			_, err := step.NormalizeURLs(t.Context(), pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			_, err := step.NormalizeURLs(t.Context(), runs.Pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
 			return err
 		},
 		func() error {
-			_, err := step.FetchSources(t.Context(), pinned, fetch, step.FetchInput{ManifestPath: made.ManifestPath})
+			_, err := step.FetchSources(t.Context(), runs.Pinned, fetch, step.FetchInput{ManifestPath: made.ManifestPath})
 			return err
 		},
 		func() error {
@@ -103,13 +104,13 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 			return nil
 		},
 		func() error {
-			_, err := step.RenderCitations(t.Context(), pinned, step.RenderInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			_, err := step.RenderCitations(t.Context(), runs.Pinned, step.RenderInput{ManifestPath: made.ManifestPath, Reason: "test"})
 			return err
 		},
 		func() error { gateC(t, made); return nil },
 		func() error {
 			for _, url := range []string{"http://reader:" + secret + "@a.test-pages.org/", "http://a.test-pages.org/#access_token=" + secret} {
-				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Person), pinned, fetch,
+				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, fetch,
 					step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: url})
 				if tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(fmt.Sprintf("%+v", tidegate.AsError(err)), secret) {
 					t.Errorf("%+v", tidegate.AsError(err))
@@ -125,7 +126,7 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 	if asked == 0 {
 		t.Error("nothing was asked, so that nothing is shown")
 	}
-	for name, text := range tree(t, made.Root) {
+	for name, text := range runs.Tree(t, made.Root) {
 		if strings.HasSuffix(name, ".warc.gz") {
 			text = unpacked(t, text)
 			// What a page itself says is kept.
@@ -178,7 +179,7 @@ func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := map[string]string{"validated-citations.md": read(t, filepath.Join(made.Root, "citations", "validated-citations.md"))}
+	shown := map[string]string{"validated-citations.md": runs.Read(t, filepath.Join(made.Root, "citations", "validated-citations.md"))}
 	for _, format := range []string{"csl-json", "bibtex", "ris"} {
 		document, ok, err := list.Export(format)
 		if !ok || err != nil {

@@ -16,15 +16,18 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // fetcher is how a run reaches the planted web.
 func fetcher(t testing.TB, web *planted.Web) step.Fetch {
-	options := fetch.Options{Now: pinned.Now, Jitter: func() float64 { return 0.5 }, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: fetch.DefaultLimits}
+	options := fetch.Options{Now: runs.Pinned.Now, Jitter: func() float64 { return 0.5 }, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: fetch.DefaultLimits}
 	options.Limits.MaxBody = 2 << 20
 	client := fetch.New(options)
 	t.Cleanup(client.Close)
@@ -54,8 +57,8 @@ func outputOf(pages ...planted.Page) string {
 // citing makes a run whose first wave has one output.
 func citing(t *testing.T, in run.InitInput, output string) run.InitResult {
 	t.Helper()
-	made := create(t, in)
-	put(t, made.Root, "wave-1/p1.md", output)
+	made := runs.Create(t, in)
+	runs.Put(t, made.Root, "wave-1/p1.md", output)
 	return made
 }
 
@@ -73,7 +76,7 @@ func honest(n int) []planted.Page {
 func validate(t *testing.T, made run.InitResult, fetch step.Fetch, in step.CitationsInput) step.CitationsResult {
 	t.Helper()
 	in.ManifestPath, in.Reason = made.ManifestPath, cmp.Or(in.Reason, "test")
-	out, err := step.ValidateCitations(t.Context(), pinned, fetch, in)
+	out, err := step.ValidateCitations(t.Context(), runs.Pinned, fetch, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,17 +85,17 @@ func validate(t *testing.T, made run.InitResult, fetch step.Fetch, in step.Citat
 
 func gateC(t *testing.T, made run.InitResult) step.GateCResult {
 	t.Helper()
-	out, err := step.ComputeGateC(t.Context(), pinned, step.GateCInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	out, err := step.ComputeGateC(t.Context(), runs.Pinned, step.GateCInput{ManifestPath: made.ManifestPath, Reason: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-func records(t *testing.T, made run.InitResult) []citation.Record {
+func records(t *testing.T, made run.InitResult) []source.Record {
 	t.Helper()
 	path := filepath.Join(made.Root, "citations", "citations.jsonl")
-	list, err := citation.ParseRecords(path, []byte(read(t, path)))
+	list, err := source.ParseRecords(path, []byte(runs.Read(t, path)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,15 +112,15 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 	if out.Mode != "offline" || out.OnlineDryRun != nil || out.Statuses.Blocked != 5 {
 		t.Errorf("%+v", out)
 	}
-	_, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath})
-	wantCode(t, err, tidegate.InvalidState)
-	_, err = step.Replace(t.Context(), pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: honest(1)[0].URL})
-	wantCode(t, err, tidegate.InvalidState)
+	_, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath})
+	runs.WantCode(t, err, tidegate.InvalidState)
+	_, err = step.Replace(t.Context(), runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: honest(1)[0].URL})
+	runs.WantCode(t, err, tidegate.InvalidState)
 	if dialed := web.Dialed(); len(dialed) > 0 {
 		t.Errorf("dialled %v", dialed)
 	}
 	for _, r := range records(t, made) {
-		if r.Status != citation.Blocked || r.Notes != citation.NotChecked || r.CheckedAt != "2026-02-14T12:00:00.000Z" {
+		if r.Status != source.Blocked || r.Notes != source.NotChecked || r.CheckedAt != "2026-02-14T12:00:00.000Z" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -133,7 +136,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
+		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
 		if err != nil || got.Status != "valid" || got.Attached != "page.txt" {
 			t.Fatalf("%+v %v", got, err)
 		}
@@ -174,15 +177,15 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 	}{
 		"a status is written over": {func(t *testing.T, made run.InitResult) {
 			path := "citations/citations.jsonl"
-			put(t, made.Root, path, strings.ReplaceAll(read(t, filepath.Join(made.Root, path)), `"invalid"`, `"valid"`))
+			runs.Put(t, made.Root, path, strings.ReplaceAll(runs.Read(t, filepath.Join(made.Root, path)), `"invalid"`, `"valid"`))
 		}, "STALE_CITATIONS"},
 		"a record is left out": {func(t *testing.T, made run.InitResult) {
 			path := "citations/citations.jsonl"
-			lines := strings.SplitAfter(read(t, filepath.Join(made.Root, path)), "\n")
-			put(t, made.Root, path, strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "nowhere.invalid") }), ""))
+			lines := strings.SplitAfter(runs.Read(t, filepath.Join(made.Root, path)), "\n")
+			runs.Put(t, made.Root, path, strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "nowhere.invalid") }), ""))
 		}, "STALE_CITATIONS"},
 		"an output cites one more": {func(t *testing.T, made run.InitResult) {
-			put(t, made.Root, "wave-1/p2.md", outputOf(planted.Page{URL: "https://late.example/x", Title: "Late"}))
+			runs.Put(t, made.Root, "wave-1/p2.md", outputOf(planted.Page{URL: "https://late.example/x", Title: "Late"}))
 		}, "STALE_CITATIONS"},
 		"the archive is gone": {func(t *testing.T, made run.InitResult) {
 			if err := os.Remove(filepath.Join(made.Root, "evidence", "archive.warc.gz")); err != nil {
@@ -190,11 +193,11 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 			}
 		}, "STALE_CITATIONS"},
 		"the index is another one": {func(t *testing.T, made run.InitResult) {
-			put(t, made.Root, "evidence/index.json", "{}\n")
+			runs.Put(t, made.Root, "evidence/index.json", "{}\n")
 		}, "STALE_CITATIONS"},
 		"an archive of one's own": {func(t *testing.T, made run.InitResult) {
 			// A record that no line of the log names does not count.
-			r := open(t, made.ManifestPath)
+			r := runs.Open(t, made.ManifestPath)
 			a, err := archive.Open(t.Context(), r.Folder(), "evidence/archive.warc.gz", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -204,7 +207,7 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer lock.Unlock()
-			forged, err := archive.Pack(archive.Capture{URL: gone.URL, Kind: archive.Responded, Time: pinned.Now(), Hops: []archive.Hop{{URL: gone.URL, Time: pinned.Now(), Status: 200,
+			forged, err := archive.Pack(archive.Capture{URL: gone.URL, Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: gone.URL, Time: runs.Pinned.Now(), Status: 200,
 				Header: []archive.Field{{Name: "Content-Type", Value: "text/plain"}}, Body: []byte(strings.Repeat("Nowhere is a place with much text. ", 50))}}})
 			if err != nil {
 				t.Fatal(err)
@@ -228,8 +231,8 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 				t.Errorf("%s: %v, want %s", gate.Status, gate.Warnings, tt.want)
 			}
 			gates := filepath.Join(made.Root, "gates.json")
-			_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: gates, Update: parse(t, `{"C":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`), InputsDigest: "sha256:x", Reason: "forged"})
-			wantCode(t, err, tidegate.GateNotDerived)
+			_, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{GatesPath: gates, Update: runs.Parse(t, `{"C":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`), InputsDigest: "sha256:x", Reason: "forged"})
+			runs.WantCode(t, err, tidegate.GateNotDerived)
 		})
 	}
 }
@@ -249,7 +252,7 @@ func TestFetchingGoesOn(t *testing.T) {
 	rounds := 0
 	for ; rounds < 50; rounds++ {
 		kept := 0
-		_, err := step.FetchSources(t.Context(), pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		_, err := step.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 			few := urls[:min(len(urls), 7)]
 			return all(ctx, few, func(batch []*archive.Packed) error {
 				end := len(urls) > 7 && kept+len(batch) > 4
@@ -273,7 +276,7 @@ func TestFetchingGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := step.FetchSources(t.Context(), pinned, noFetch(t), step.FetchInput{ManifestPath: made.ManifestPath})
+	out, err := step.FetchSources(t.Context(), runs.Pinned, noFetch(t), step.FetchInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Missing != 0 || out.Fetched != 0 {
 		t.Errorf("%+v %v", out, err)
 	}
@@ -297,7 +300,7 @@ func TestBlockedSourcesAreTriedAgain(t *testing.T) {
 	down := func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for i, url := range urls {
 			if i > 0 {
-				packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Unreachable, Time: pinned.Now()})
+				packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Unreachable, Time: runs.Pinned.Now()})
 				if err != nil {
 					return err
 				}
@@ -315,10 +318,10 @@ func TestBlockedSourcesAreTriedAgain(t *testing.T) {
 	if out := validate(t, made, down, step.CitationsInput{}); out.Statuses.Blocked != 2 || out.BlockedCount != 2 || out.QueuePath == nil {
 		t.Fatalf("%+v", out)
 	}
-	if queue := read(t, filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); !strings.Contains(queue, "blocked_count: 2") {
+	if queue := runs.Read(t, filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); !strings.Contains(queue, "blocked_count: 2") {
 		t.Error(queue)
 	}
-	out, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: true})
+	out, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: true})
 	if err != nil || out.Fetched != 2 || out.Responded != 2 {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -337,7 +340,7 @@ func TestARefusedAddressIsTriedAgain(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(pages...))
 	refuse := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
-			packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Refused, Time: pinned.Now()})
+			packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Refused, Time: runs.Pinned.Now()})
 			if err != nil {
 				return err
 			}
@@ -353,7 +356,7 @@ func TestARefusedAddressIsTriedAgain(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	for _, again := range []bool{false, true} {
-		out, err := step.FetchSources(t.Context(), pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: again})
+		out, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: again})
 		if want := map[bool]int{true: 2}[again]; err != nil || out.Responded != want {
 			t.Errorf("again %v: %+v %v", again, out, err)
 		}
@@ -372,20 +375,20 @@ func TestReplacedSource(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
-	cid := citation.CID("https://nowhere.invalid/report")
+	cid := source.CID("https://nowhere.invalid/report")
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	out, err := step.Replace(person, pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
+	out, err := step.Replace(person, runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
 	if err != nil || !out.Fetched || out.Status != "valid" {
 		t.Fatalf("%+v %v", out, err)
 	}
 	validate(t, made, noFetch(t), step.CitationsInput{})
-	var got citation.Record
+	var got source.Record
 	for _, r := range records(t, made) {
 		if r.CID == cid {
 			got = r
 		}
 	}
-	if got.Status != citation.Valid || got.ReplacedBy != pages[1].URL || got.URLOriginal != lost.URL || got.NormalizedURL != lost.URL {
+	if got.Status != source.Valid || got.ReplacedBy != pages[1].URL || got.URLOriginal != lost.URL || got.NormalizedURL != lost.URL {
 		t.Errorf("%+v", got)
 	}
 	if gate := gateC(t, made); !gate.Passed() {
@@ -397,7 +400,7 @@ func TestReplacedSource(t *testing.T) {
 		"credentials": {CID: cid, URL: "https://user:secret@example.org/"},
 	} {
 		in.ManifestPath = made.ManifestPath
-		if _, err := step.Replace(person, pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
+		if _, err := step.Replace(person, runs.Pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -407,15 +410,15 @@ func TestReplacedSource(t *testing.T) {
 // computed.
 func TestGoldenVectorsOfTheCitationTools(t *testing.T) {
 	made := citing(t, run.InitInput{}, "## Sources\n\n- <https://example.com/doc?id=2>\n- <https://example.com/doc/?utm_source=news&id=2>\n")
-	extracted, err := step.ExtractURLs(t.Context(), pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	extracted, err := step.ExtractURLs(t.Context(), runs.Pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
 	if err != nil || extracted.TotalFound != 2 || extracted.UniqueFound != 2 {
 		t.Fatalf("%+v %v", extracted, err)
 	}
-	normalized, err := step.NormalizeURLs(t.Context(), pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	normalized, err := step.NormalizeURLs(t.Context(), runs.Pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
 	if err != nil || normalized.UniqueNormalized != 1 || normalized.InputsDigest != "sha256:eb2c58cab7adf6d33786571ac6633b120098db6bf86026b23307ab593ddb3d29" {
 		t.Fatalf("%+v %v", normalized, err)
 	}
-	if got := read(t, normalized.NormalizedPath); got != "https://example.com/doc?id=2\n" {
+	if got := runs.Read(t, normalized.NormalizedPath); got != "https://example.com/doc?id=2\n" {
 		t.Error(got)
 	}
 	for url, cid := range map[string]string{
@@ -444,18 +447,18 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
-	normalized, err := citation.Normalize(page.URL)
+	normalized, err := link.Normalize(page.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	quotation := page.Sentences[0]
-	put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
-		quotation, citation.CID(normalized), citation.CID(normalized), quotation, citation.CID(missing.URL)))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
+		quotation, source.CID(normalized), source.CID(normalized), quotation, source.CID(missing.URL)))
 	out, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Pass || len(out.Claims) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	for i, want := range []citation.Verdict{citation.Grounded, citation.Ungrounded, citation.Unchecked} {
+	for i, want := range []claim.Verdict{claim.Grounded, claim.Ungrounded, claim.Unchecked} {
 		if out.Claims[i].Verdict != want {
 			t.Errorf("claim %d: %+v", i, out.Claims[i])
 		}
@@ -470,7 +473,7 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	}
 	agent := tidegate.WithActor(t.Context(), tidegate.Agent)
 	_, err = step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
-	wantCode(t, err, tidegate.PathNotAllowed)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 	if _, err := step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -14,9 +15,9 @@ import (
 // TestGateFHoldsARunToItsBudget: ended attempts took no more than a person allowed,
 // or the gate fails and says what to do.
 func TestGateFHoldsARunToItsBudget(t *testing.T) {
-	made := create(t, run.InitInput{})
-	r := open(t, made.ManifestPath)
-	at := pinned.Now()
+	made := runs.Create(t, run.InitInput{})
+	r := runs.Open(t, made.ManifestPath)
+	at := runs.Pinned.Now()
 	clock := run.Clock{Pinned: true, Now: func() time.Time { return at }}
 	do := func(after time.Duration, change func(u *run.Update) error) {
 		t.Helper()

@@ -10,7 +10,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -53,7 +54,7 @@ func NewSourceChecker(r *run.Run) *SourceChecker { return &SourceChecker{run: r}
 
 // evidence is what the run has about some sources at this moment: the same as if log
 // and archive were read from their beginning.
-func (c *SourceChecker) evidence(ctx context.Context, sources []citation.Source) (*evidence, error) {
+func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (*evidence, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil || !c.kept.readOn(ctx) {
@@ -100,7 +101,7 @@ func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch,
 // CheckedSources are the sources of an output as they were found.
 type CheckedSources struct {
 	Faults  []SourceFault
-	sources []citation.Source
+	sources []source.Source
 	basis   string
 }
 
@@ -115,7 +116,7 @@ func (c *SourceChecker) Holds(ctx context.Context, checked CheckedSources) (bool
 }
 
 // basis names what sources are judged by: the captures, and what a person decided.
-func (e *evidence) basis(sources []citation.Source) string {
+func (e *evidence) basis(sources []source.Source) string {
 	var b strings.Builder
 	for i := range sources {
 		entry, _ := e.entry(&sources[i])
@@ -125,7 +126,7 @@ func (e *evidence) basis(sources []citation.Source) string {
 }
 
 // check is [SourceChecker.Check] by this evidence.
-func (e *evidence) check(ctx context.Context, clock run.Clock, fetch Fetch, sources []citation.Source, in SubmittedSources) ([]SourceFault, error) {
+func (e *evidence) check(ctx context.Context, clock run.Clock, fetch Fetch, sources []source.Source, in SubmittedSources) ([]SourceFault, error) {
 	if fetch != nil && e.run.Manifest().Sensitivity() != noWeb {
 		urls, err := e.toFetch(ctx, sources, false)
 		if err != nil {
@@ -157,7 +158,7 @@ func (e *evidence) check(ctx context.Context, clock run.Clock, fetch Fetch, sour
 
 // failedBefore lists the URLs whose servers failed in a way that may pass, and were
 // asked last some time ago. A record from the future says that the clock was set back.
-func (e *evidence) failedBefore(sources []citation.Source, now time.Time) []string {
+func (e *evidence) failedBefore(sources []source.Source, now time.Time) []string {
 	var urls []string
 	for i := range sources {
 		entry, found := e.entry(&sources[i])
@@ -179,23 +180,23 @@ func (e *evidence) failedBefore(sources []citation.Source, now time.Time) []stri
 
 // submittedSources are the first sources of an output, in the order in which it
 // names them.
-func submittedSources(in SubmittedSources) []citation.Source {
-	var found []citation.Found
+func submittedSources(in SubmittedSources) []source.Source {
+	var found []source.Found
 	seen := map[string]bool{}
-	for _, c := range citation.Extract(in.Text) {
+	for _, c := range source.Extract(in.Text) {
 		if !seen[c.URL] && len(seen) == in.MaxSources {
 			continue
 		}
 		seen[c.URL] = true
-		found = append(found, citation.Found{Cited: c, Wave: 1})
+		found = append(found, source.Found{Cited: c, Wave: 1})
 	}
-	return citation.Sources(found)
+	return source.Sources(found)
 }
 
 // refuse returns the faults of the sources.
-func (e *evidence) refuse(sources []citation.Source, records []citation.Record) []SourceFault {
+func (e *evidence) refuse(sources []source.Source, records []source.Record) []SourceFault {
 	reached, looked, usable := 0, 0, 0
-	byCID := map[string]*citation.Source{}
+	byCID := map[string]*source.Source{}
 	for i := range sources {
 		byCID[sources[i].CID] = &sources[i]
 		if entry, found := e.entry(&sources[i]); found {
@@ -209,38 +210,38 @@ func (e *evidence) refuse(sources []citation.Source, records []citation.Record) 
 	var faults []SourceFault
 	for i := range records {
 		record := &records[i]
-		source := byCID[record.CID]
-		_, found := e.entry(source)
-		_, fetchable := e.wanted(source)
+		cited := byCID[record.CID]
+		_, found := e.entry(cited)
+		_, fetchable := e.wanted(cited)
 		switch {
 		case record.Usable(), !found && fetchable:
 			continue // or it was not looked at
 		case found && reached == 0 && looked > 0:
 			continue // nothing can be reached from here
-		case record.Status == citation.Blocked && 10*usable >= 9*len(records):
+		case record.Status == source.Blocked && 10*usable >= 9*len(records):
 			continue
 		}
 		faults = append(faults, SourceFault{
-			Code: tidegate.SourceNotUsable, Line: source.FoundBy[0].Number,
-			Message: fmt.Sprintf("the source %s is %s: %s", tidegate.Cut(source.URLs[0]), record.Status, record.Notes),
+			Code: tidegate.SourceNotUsable, Line: cited.FoundBy[0].Number,
+			Message: fmt.Sprintf("the source %s is %s: %s", tidegate.Cut(cited.URLs[0]), record.Status, record.Notes),
 			ChangeNote: "Name another source that says the same, that anybody can open, in its place, or take out the source and what rests on it: " +
-				tidegate.Cut(source.URLs[0]),
+				tidegate.Cut(cited.URLs[0]),
 		})
 	}
 	return faults
 }
 
 // missingQuotations are the quotations beside a URL that its page does not have.
-func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources []citation.Source, records []citation.Record) ([]SourceFault, error) {
-	usable := map[string]*citation.Source{}
+func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources []source.Source, records []source.Record) ([]SourceFault, error) {
+	usable := map[string]*source.Source{}
 	for i := range records {
-		if at := slices.IndexFunc(sources, func(s citation.Source) bool { return s.CID == records[i].CID }); records[i].Usable() {
+		if at := slices.IndexFunc(sources, func(s source.Source) bool { return s.CID == records[i].CID }); records[i].Usable() {
 			usable[records[i].CID] = &sources[at]
 		}
 	}
 	document := citingByID(text, sources)
 	var failed error
-	found := citation.Ground(document, func(cid string) (string, bool) {
+	found := claim.Ground(document, func(cid string) (string, bool) {
 		source := usable[cid]
 		if source == nil || failed != nil {
 			return "", false
@@ -249,20 +250,20 @@ func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources [
 		if failed = err; err != nil || page == nil {
 			return "", false
 		}
-		return citation.Read(page).Text, true
+		return page.Content().Text, true
 	})
 	if failed != nil {
 		return nil, failed
 	}
 	var faults []SourceFault
-	for _, claim := range found.Claims {
-		if claim.Verdict == citation.Unchecked {
+	for _, c := range found.Claims {
+		if c.Verdict == claim.Unchecked {
 			continue
 		}
-		for _, q := range claim.Quotations {
+		for _, q := range c.Quotations {
 			if !q.Found {
 				faults = append(faults, SourceFault{
-					Code: tidegate.QuotationNotFound, Line: claim.Line,
+					Code: tidegate.QuotationNotFound, Line: c.Line,
 					Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(q.Text)),
 					ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(q.Text),
 				})
@@ -273,7 +274,7 @@ func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources [
 }
 
 // citingByID is a text with citations in place of URLs.
-func citingByID(text []byte, sources []citation.Source) []byte {
+func citingByID(text []byte, sources []source.Source) []byte {
 	var pairs []string
 	for i := range sources {
 		for _, url := range sources[i].URLs {
@@ -293,7 +294,7 @@ func citingByID(text []byte, sources []citation.Source) []byte {
 }
 
 // pageOfSource reads what the archive has of a source.
-func (e *evidence) pageOfSource(ctx context.Context, source *citation.Source) (*citation.Page, error) {
+func (e *evidence) pageOfSource(ctx context.Context, source *source.Source) (*source.Page, error) {
 	if page, err := e.page(ctx, attachedURL(source.CID)); err != nil || page != nil {
 		return page, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -30,10 +31,10 @@ func smallWeb(asked *[]string) step.Fetch {
 			case strings.HasPrefix(what, "down"):
 				kind = archive.Unreachable
 			}
-			capture := archive.Capture{URL: url, Kind: kind, Time: pinned.Now()}
+			capture := archive.Capture{URL: url, Kind: kind, Time: runs.Pinned.Now()}
 			if kind == archive.Responded {
 				body := "<html lang=en><title>Port statistics</title><article><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40) + "</p></article>"
-				capture.Hops = []archive.Hop{{URL: url, Time: pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}
+				capture.Hops = []archive.Hop{{URL: url, Time: runs.Pinned.Now(), Status: status, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}
 			}
 			packed, err := archive.Pack(capture)
 			if err != nil {
@@ -74,7 +75,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 		{"a quotation that is not there", "", []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made := create(t, run.InitInput{Sensitivity: c.sensitivity})
+			made := runs.Create(t, run.InitInput{Sensitivity: c.sensitivity})
 			r, err := run.Open(t.Context(), made.ManifestPath)
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +93,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 			var asked []string
 			check := step.NewSourceChecker(r)
 			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
-			checked, err := check.Check(t.Context(), pinned, smallWeb(&asked), in)
+			checked, err := check.Check(t.Context(), runs.Pinned, smallWeb(&asked), in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,7 +113,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				t.Errorf("%d faults, want %q", len(faults), c.faults)
 			}
 			asked = nil
-			if again, err := check.Check(t.Context(), pinned, smallWeb(&asked), in); err != nil || len(again.Faults) != len(faults) || len(asked) != 0 {
+			if again, err := check.Check(t.Context(), runs.Pinned, smallWeb(&asked), in); err != nil || len(again.Faults) != len(faults) || len(asked) != 0 {
 				t.Errorf("again: %v, %v, fetched %q", again, err, asked)
 			}
 		})
@@ -123,7 +124,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 // again, a minute later, by the next output that names it; a page that is gone or
 // refused is not.
 func TestASourceThatComesBackIsUsable(t *testing.T) {
-	made := create(t, run.InitInput{})
+	made := runs.Create(t, run.InitInput{})
 	r, err := run.Open(t.Context(), made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 	check := func(fetch step.Fetch, after time.Duration) int {
 		t.Helper()
 		asked = nil
-		clock := run.Clock{Now: func() time.Time { return pinned.Now().Add(after) }, Pinned: true}
+		clock := run.Clock{Now: func() time.Time { return runs.Pinned.Now().Add(after) }, Pinned: true}
 		checked, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +145,7 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 	back := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		asked = append(asked, urls...)
 		body := "<title>Port</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40)
-		packed, err := archive.Pack(archive.Capture{URL: urls[0], Kind: archive.Responded, Time: pinned.Now(), Hops: []archive.Hop{{URL: urls[0], Time: pinned.Now(), Status: 200,
+		packed, err := archive.Pack(archive.Capture{URL: urls[0], Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: urls[0], Time: runs.Pinned.Now(), Status: 200,
 			Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}}, Body: []byte(body)}}})
 		if err != nil {
 			return err
@@ -175,14 +176,14 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 	}
 	in := step.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
 	synctest.Test(t, func(t *testing.T) {
-		made := create(t, run.InitInput{})
+		made := runs.Create(t, run.InitInput{})
 		r, err := run.Open(t.Context(), made.ManifestPath)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer r.Close()
 		began := time.Now()
-		checked, err := step.NewSourceChecker(r).Check(t.Context(), pinned, hang, in)
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), runs.Pinned, hang, in)
 		if err != nil || len(checked.Faults) != 0 || time.Since(began) != 40*time.Second {
 			t.Errorf("%v, %v after %s", checked.Faults, err, time.Since(began))
 		}
@@ -191,7 +192,7 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		if _, err := step.NewSourceChecker(r).Check(ctx, pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+		if _, err := step.NewSourceChecker(r).Check(ctx, runs.Pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
 			t.Errorf("a caller who gives up gets %v", err)
 		}
 	})

@@ -11,20 +11,22 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/planted"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // summarized is a run whose sources are checked, with a summary of each output
 // and the pack of them, and the records of its sources.
-func summarized(t *testing.T, in run.InitInput) (run.InitResult, []citation.Record) {
+func summarized(t *testing.T, in run.InitInput) (run.InitResult, []source.Record) {
 	t.Helper()
 	web := planted.New()
 	t.Cleanup(web.Close)
 	made := citing(t, in, outputOf(honest(4)...))
-	put(t, made.Root, "perspectives.json", perspectivesDoc)
+	runs.Put(t, made.Root, "perspectives.json", perspectivesDoc)
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
 	list := records(t, made)
 	pack(t, made, map[string]string{"p1": "## Findings\n\n- It moves [@" + list[0].CID + "].\n"})
@@ -42,10 +44,10 @@ func pack(t *testing.T, made run.InitResult, summaries map[string]string) {
 			}
 		}
 	}) {
-		put(t, made.Root, "summaries/"+id+".md", summaries[id])
+		runs.Put(t, made.Root, "summaries/"+id+".md", summaries[id])
 		entries = append(entries, fmt.Sprintf(`{"perspective_id":%q,"source_artifact":"wave-1/%s.md","summary_md":"summaries/%s.md","key_claims":[]}`, id, id, id))
 	}
-	put(t, made.Root, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"r1","summaries":[`+strings.Join(entries, ",")+`]}`)
+	runs.Put(t, made.Root, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"r1","summaries":[`+strings.Join(entries, ",")+`]}`)
 }
 
 // draft is a synthesis with a text among its findings.
@@ -55,7 +57,7 @@ func draft(text string) string {
 
 func judged(t *testing.T, made run.InitResult, id string) step.GateRecord {
 	t.Helper()
-	out, err := step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: id})
+	out, err := step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,10 +65,10 @@ func judged(t *testing.T, made run.InitResult, id string) step.GateRecord {
 }
 
 // sentence is the words of a page that a synthesis can quote.
-func sentence(t *testing.T, list []citation.Record, i int) (cid, text string) {
+func sentence(t *testing.T, list []source.Record, i int) (cid, text string) {
 	t.Helper()
 	for _, page := range honest(4) {
-		if url, err := citation.Normalize(page.URL); err == nil && url == list[i].NormalizedURL {
+		if url, err := link.Normalize(page.URL); err == nil && url == list[i].NormalizedURL {
 			return list[i].CID, page.Sentences[0]
 		}
 	}
@@ -97,13 +99,13 @@ func TestGateDJudgesTheFiles(t *testing.T) {
 		}
 	}
 	// A pack that points out of the run has no summary.
-	put(t, made.Root, "summaries/summary-pack.json", `{"summaries":[{"perspective_id":"p1","summary_md":"../p1.md"}]}`)
+	runs.Put(t, made.Root, "summaries/summary-pack.json", `{"summaries":[{"perspective_id":"p1","summary_md":"../p1.md"}]}`)
 	if g := judged(t, made, "D"); strings.Join(g.Warnings, " ") != "MISSING_SUMMARIES:1" {
 		t.Errorf("%v", g.Warnings)
 	}
-	put(t, made.Root, "summaries/summary-pack.json", `{}`)
-	_, err := step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "D"})
-	wantCode(t, err, tidegate.SchemaValidationFailed)
+	runs.Put(t, made.Root, "summaries/summary-pack.json", `{}`)
+	_, err := step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "D"})
+	runs.WantCode(t, err, tidegate.SchemaValidationFailed)
 }
 
 // TestGateEJudgesByThePages: numbers and quotations must stand on the archived
@@ -123,8 +125,8 @@ func TestGateEJudgesByThePages(t *testing.T) {
 		"a raw URL":            {"See https://a.test/.", "RAW_URL_NOT_ALLOWED"},
 		"unknown in a comment": {"It moves [@" + cid + "]. <!-- [@cid_x] -->", "UNKNOWN_CID HTML_NOT_ALLOWED"},
 	} {
-		put(t, made.Root, "synthesis/final-synthesis.md", draft(test.text))
-		out, err := step.EvaluateGateE(t.Context(), pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
+		runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft(test.text))
+		out, err := step.EvaluateGateE(t.Context(), runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +138,7 @@ func TestGateEJudgesByThePages(t *testing.T) {
 			t.Errorf("%s: %s %q, want %q: %s", name, out.Status, got, test.want, line(t, out.Metrics))
 		}
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", strings.Replace(draft(quotation+" [@"+cid+"]."), "## Caveats", "## Limits", 1))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", strings.Replace(draft(quotation+" [@"+cid+"]."), "## Caveats", "## Limits", 1))
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "MISSING_REQUIRED_SECTION" {
 		t.Errorf("%+v", g)
 	}
@@ -146,11 +148,11 @@ func TestGateEJudgesByThePages(t *testing.T) {
 func TestGateEIsBound(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
 	cid, _ := sentence(t, list, 0)
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+cid+"]."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+cid+"]."))
 	if g := judged(t, made, "E"); !g.Passed() {
 		t.Fatalf("%+v", g)
 	}
-	r := open(t, made.ManifestPath)
+	r := runs.Open(t, made.ManifestPath)
 	counts := func() string {
 		gates, err := r.Gates()
 		if err != nil {
@@ -165,7 +167,7 @@ func TestGateEIsBound(t *testing.T) {
 	if got := counts(); got != "pass" {
 		t.Fatal(got)
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
 	if got := counts(); got != "not_run" {
 		t.Errorf("a pass counts for another synthesis: %s", got)
 	}
@@ -175,14 +177,14 @@ func TestGateEIsBound(t *testing.T) {
 // source that was checked.
 func TestUnsourcedRunIsNotAskedForCitations(t *testing.T) {
 	made := citing(t, run.InitInput{Sensitivity: "no_web", RequireGrounding: true}, outputOf(honest(2)...))
-	put(t, made.Root, "perspectives.json", perspectivesDoc)
+	runs.Put(t, made.Root, "perspectives.json", perspectivesDoc)
 	validate(t, made, noFetch(t), step.CitationsInput{})
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
 	if g := judged(t, made, "E"); g.Passed() {
 		t.Errorf("passes without a person: %+v", g)
 	}
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := step.RecordGate(person, pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "C", Accept: true, Reason: "no network here"}); err != nil {
+	if _, err := step.RecordGate(person, runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "C", Accept: true, Reason: "no network here"}); err != nil {
 		t.Fatal(err)
 	}
 	if g := judged(t, made, "E"); !g.Passed() || !strings.Contains(line(t, g.Metrics), `"unsourced":1`) {
@@ -195,14 +197,14 @@ func TestGateFJudgesWhatTheRunKept(t *testing.T) {
 	if g := judged(t, made, "F"); g.Passed() || strings.Join(g.Warnings, " ") != "NO_FINAL_SYNTHESIS" {
 		t.Errorf("%+v", g)
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
 	if g := judged(t, made, "F"); !g.Passed() || len(g.Warnings) > 0 {
 		t.Errorf("%+v", g)
 	}
 	// A source that could not be checked.
-	lines := strings.Split(read(t, made.Root+"/citations/citations.jsonl"), "\n")
+	lines := strings.Split(runs.Read(t, made.Root+"/citations/citations.jsonl"), "\n")
 	lines[0] = strings.Replace(lines[0], `"status":"valid"`, `"status":"blocked"`, 1)
-	put(t, made.Root, "citations/citations.jsonl", strings.Join(lines, "\n"))
+	runs.Put(t, made.Root, "citations/citations.jsonl", strings.Join(lines, "\n"))
 	if g := judged(t, made, "F"); g.Passed() || strings.Join(g.Warnings, " ") != "BLOCKED_SOURCES_CITED:1" {
 		t.Errorf("%+v", g)
 	}
@@ -210,8 +212,8 @@ func TestGateFJudgesWhatTheRunKept(t *testing.T) {
 
 // TestEvaluateGateFHasTheEarlierDigest is vector 9 of the earlier system.
 func TestEvaluateGateFHasTheEarlierDigest(t *testing.T) {
-	made := create(t, run.InitInput{Sensitivity: "no_web"})
-	out, err := step.EvaluateGateF(t.Context(), pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	made := runs.Create(t, run.InitInput{Sensitivity: "no_web"})
+	out, err := step.EvaluateGateF(t.Context(), runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
 	if err != nil || out.InputsDigest != "sha256:442e66ec37eb1f570b269b30af8422c0ca813ab65238d80f3c91676e43e5093d" {
 		t.Errorf("%s %v", out.InputsDigest, err)
 	}
@@ -221,17 +223,17 @@ func TestEvaluateGateFHasTheEarlierDigest(t *testing.T) {
 // evaluation, and only while its judge says the same.
 func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
 	for id, evaluate := range map[string]func(context.Context) (step.Evaluation, error){
 		"D": func(ctx context.Context) (step.Evaluation, error) {
-			return step.EvaluateGateD(ctx, pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			return step.EvaluateGateD(ctx, runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		},
 		"E": func(ctx context.Context) (step.Evaluation, error) {
-			out, err := step.EvaluateGateE(ctx, pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			out, err := step.EvaluateGateE(ctx, runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
 			return out.Evaluation, err
 		},
 		"F": func(ctx context.Context) (step.Evaluation, error) {
-			return step.EvaluateGateF(ctx, pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			return step.EvaluateGateF(ctx, runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		},
 	} {
 		out, err := evaluate(t.Context())
@@ -239,24 +241,24 @@ func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 			t.Fatalf("%s: %+v %v", id, out, err)
 		}
 		write := func() error {
-			_, err := step.GatesWrite(t.Context(), pinned, step.GatesWriteInput{GatesPath: made.GatesPath, Update: codec.Of(out.Update), InputsDigest: out.InputsDigest, Reason: "test"})
+			_, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{GatesPath: made.GatesPath, Update: codec.Of(out.Update), InputsDigest: out.InputsDigest, Reason: "test"})
 			return err
 		}
 		if err := write(); err != nil {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It has 12 cranes."))
 	_, err := writeGates(t, made, `{"E":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`)
-	wantCode(t, err, tidegate.GateNotDerived)
+	runs.WantCode(t, err, tidegate.GateNotDerived)
 }
 
 // inStage makes a run of the earlier system's shape that stands in a stage: this
 // program did not begin its log, so that it takes it as found.
 func inStage(t *testing.T, made run.InitResult, stage run.Stage) {
 	t.Helper()
-	manifest := read(t, made.ManifestPath)
-	put(t, made.Root, "manifest.json", strings.Replace(manifest, `"current": "init"`, `"current": "`+string(stage)+`"`, 1))
+	manifest := runs.Read(t, made.ManifestPath)
+	runs.Put(t, made.Root, "manifest.json", strings.Replace(manifest, `"current": "init"`, `"current": "`+string(stage)+`"`, 1))
 	for _, name := range []string{"logs/audit.jsonl", "logs/audit.head"} {
 		if err := os.Remove(filepath.Join(made.Root, name)); err != nil {
 			t.Fatal(err)
@@ -268,12 +270,12 @@ func inStage(t *testing.T, made run.InitResult, stage run.Stage) {
 // valid and one blocked source, a summary and its pack.
 func earlierRun(t *testing.T, stage run.Stage) run.InitResult {
 	t.Helper()
-	made := create(t, run.InitInput{})
-	put(t, made.Root, "perspectives.json", perspectivesDoc)
-	put(t, made.Root, "wave-1/p1.md", "## Findings\n\nText.\n\n## Sources\n\n- https://a.test/x\n\n## Gaps\n")
-	put(t, made.Root, "citations/citations.jsonl", `{"cid":"cid_a","status":"valid","normalized_url":"https://a.test/x"}`+"\n"+`{"cid":"cid_b","status":"blocked","normalized_url":"https://b.test/x"}`+"\n")
-	put(t, made.Root, "summaries/p1.md", "- The moon pulls 12 times [@cid_a]\n")
-	put(t, made.Root, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"r1","summaries":[{"perspective_id":"p1","source_artifact":"wave-1/p1.md","summary_md":"summaries/p1.md","key_claims":[{"claim":"The moon pulls 12 times","citation_cids":["cid_a"],"confidence":100}]}]}`)
+	made := runs.Create(t, run.InitInput{})
+	runs.Put(t, made.Root, "perspectives.json", perspectivesDoc)
+	runs.Put(t, made.Root, "wave-1/p1.md", "## Findings\n\nText.\n\n## Sources\n\n- https://a.test/x\n\n## Gaps\n")
+	runs.Put(t, made.Root, "citations/citations.jsonl", `{"cid":"cid_a","status":"valid","normalized_url":"https://a.test/x"}`+"\n"+`{"cid":"cid_b","status":"blocked","normalized_url":"https://b.test/x"}`+"\n")
+	runs.Put(t, made.Root, "summaries/p1.md", "- The moon pulls 12 times [@cid_a]\n")
+	runs.Put(t, made.Root, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"r1","summaries":[{"perspective_id":"p1","source_artifact":"wave-1/p1.md","summary_md":"summaries/p1.md","key_claims":[{"claim":"The moon pulls 12 times","citation_cids":["cid_a"],"confidence":100}]}]}`)
 	inStage(t, made, stage)
 	return made
 }
@@ -282,7 +284,7 @@ func TestWriteSynthesis(t *testing.T) {
 	made := earlierRun(t, run.Synthesis)
 	write := func(in step.SynthesisInput) (step.SynthesisResult, error) {
 		in.ManifestPath, in.Reason = made.ManifestPath, "test"
-		return step.WriteSynthesis(t.Context(), pinned, in)
+		return step.WriteSynthesis(t.Context(), runs.Pinned, in)
 	}
 	for name, test := range map[string]struct {
 		text string
@@ -294,23 +296,23 @@ func TestWriteSynthesis(t *testing.T) {
 		"could not look": {draft("It moves [@cid_b]."), tidegate.UnknownCID},
 		"a raw URL":      {draft("It moves [@cid_a], see https://a.test/x."), tidegate.RawURLNotAllowed},
 	} {
-		put(t, made.Root, "in.md", test.text)
+		runs.Put(t, made.Root, "in.md", test.text)
 		_, err := write(step.SynthesisInput{FixtureDraftPath: filepath.Join(made.Root, "in.md")})
 		if tidegate.CodeOf(err) != test.code {
 			t.Errorf("%s: %v, want %s", name, err, test.code)
 		}
 	}
 	_, err := write(step.SynthesisInput{Mode: "generate", OutputPath: filepath.Join(made.Root, "wave-1/p1.md")})
-	wantCode(t, err, tidegate.PathNotAllowed)
+	runs.WantCode(t, err, tidegate.PathNotAllowed)
 	outside := filepath.Join(t.TempDir(), "in.md")
 	if err := os.WriteFile(outside, []byte(draft("It moves [@cid_a].")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err = write(step.SynthesisInput{FixtureDraftPath: outside})
-	wantCode(t, err, tidegate.PathNotAllowed) // an agent names what lies elsewhere
-	put(t, made.Root, "in.md", draft("It moves [@cid_a]."))
+	runs.WantCode(t, err, tidegate.PathNotAllowed) // an agent names what lies elsewhere
+	runs.Put(t, made.Root, "in.md", draft("It moves [@cid_a]."))
 	out, err := write(step.SynthesisInput{FixtureDraftPath: filepath.Join(made.Root, "in.md")})
-	if err != nil || read(t, out.OutputPath) != draft("It moves [@cid_a].") || filepath.Base(out.OutputPath) != "draft-synthesis.md" {
+	if err != nil || runs.Read(t, out.OutputPath) != draft("It moves [@cid_a].") || filepath.Base(out.OutputPath) != "draft-synthesis.md" {
 		t.Errorf("%+v %v", out, err)
 	}
 }
@@ -320,11 +322,11 @@ func TestWriteSynthesis(t *testing.T) {
 func TestGeneratedSynthesisNeverPasses(t *testing.T) {
 	made := earlierRun(t, run.Synthesis)
 	final := filepath.Join(made.Root, "synthesis/final-synthesis.md")
-	out, err := step.WriteSynthesis(t.Context(), pinned, step.SynthesisInput{ManifestPath: made.ManifestPath, Mode: "generate", OutputPath: final, Reason: "test"})
+	out, err := step.WriteSynthesis(t.Context(), runs.Pinned, step.SynthesisInput{ManifestPath: made.ManifestPath, Mode: "generate", OutputPath: final, Reason: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := read(t, final); !strings.Contains(text, "- The moon pulls 12 times [@cid_a]\n") {
+	if text := runs.Read(t, final); !strings.Contains(text, "- The moon pulls 12 times [@cid_a]\n") {
 		t.Errorf("a claim stands without its source:\n%s", text)
 	}
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "SCAFFOLD_SYNTHESIS" {
@@ -340,16 +342,16 @@ func TestGeneratedSynthesisNeverPasses(t *testing.T) {
 
 func TestSynthesisIsWrittenInItsStage(t *testing.T) {
 	made := earlierRun(t, run.Review)
-	_, err := step.WriteSynthesis(t.Context(), pinned, step.SynthesisInput{ManifestPath: made.ManifestPath, Mode: "generate", Reason: "test"})
-	wantCode(t, err, tidegate.StageMismatch)
+	_, err := step.WriteSynthesis(t.Context(), runs.Pinned, step.SynthesisInput{ManifestPath: made.ManifestPath, Mode: "generate", Reason: "test"})
+	runs.WantCode(t, err, tidegate.StageMismatch)
 }
 
 func TestListGates(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
 	judged(t, made, "E")
 	judged(t, made, "D")
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("Changed."))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("Changed."))
 	out, err := step.ListGates(t.Context(), made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
@@ -368,15 +370,15 @@ func TestListGates(t *testing.T) {
 func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	made := earlierRun(t, run.Review)
 	first := draft("It moves [@cid_a].")
-	put(t, made.Root, "synthesis/final-synthesis.md", first)
-	put(t, made.Root, "review/review-bundle.json", `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":7,"action":"say how"}]}`)
-	put(t, made.Root, "manifest.json", strings.Replace(read(t, made.ManifestPath), `"history": []`,
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", first)
+	runs.Put(t, made.Root, "review/review-bundle.json", `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":7,"action":"say how"}]}`)
+	runs.Put(t, made.Root, "manifest.json", strings.Replace(runs.Read(t, made.ManifestPath), `"history": []`,
 		`"history": [{"from":"review","to":"synthesis","ts":"2026-02-14T12:00:00Z","reason":"r","inputs_digest":"d","gates_revision":1}]`, 1))
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "REVIEW_NOT_KEPT" {
 		t.Errorf("a review that nobody kept is not asked for: %+v", g)
 	}
-	r := open(t, made.ManifestPath)
-	if _, err := r.Update(t.Context(), pinned, func(u *run.Update) error { return step.KeepRound(u, 1) }); err != nil {
+	r := runs.Open(t, made.ManifestPath)
+	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return step.KeepRound(u, 1) }); err != nil {
 		t.Fatal(err)
 	}
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "UNCHANGED" {
@@ -384,7 +386,7 @@ func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	}
 	write := func(name, text string) {
 		t.Helper()
-		if _, err := open(t, made.ManifestPath).Update(t.Context(), pinned, func(u *run.Update) error { return u.Write(name, []byte(text)) }); err != nil {
+		if _, err := runs.Open(t, made.ManifestPath).Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Write(name, []byte(text)) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -398,11 +400,11 @@ func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	if g := judged(t, made, "E"); !g.Passed() {
 		t.Errorf("%+v", g)
 	}
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves thrice a day, as the moon does [@cid_a]."))
-	_, err := step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
-	wantCode(t, err, tidegate.Tampered)
-	put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves twice a day, as the moon does [@cid_a]."))
-	put(t, made.Root, "review/rounds/1/synthesis.md", "x")
-	_, err = step.RecordGate(t.Context(), pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
-	wantCode(t, err, tidegate.Tampered)
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves thrice a day, as the moon does [@cid_a]."))
+	_, err := step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
+	runs.WantCode(t, err, tidegate.Tampered)
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves twice a day, as the moon does [@cid_a]."))
+	runs.Put(t, made.Root, "review/rounds/1/synthesis.md", "x")
+	_, err = step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
+	runs.WantCode(t, err, tidegate.Tampered)
 }

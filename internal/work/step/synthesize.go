@@ -10,7 +10,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/citation"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -68,7 +69,7 @@ func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (Sy
 		if err != nil {
 			return err
 		}
-		found := citation.Inspect(text)
+		found := claim.Inspect(text)
 		if err := checkSynthesis(text, found, pool); err != nil {
 			return err
 		}
@@ -96,7 +97,7 @@ func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (Sy
 	})
 }
 
-func synthesisText(ctx context.Context, r *run.Run, pool *citation.Pool, in SynthesisInput) ([]byte, error) {
+func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, in SynthesisInput) ([]byte, error) {
 	if in.Mode == modeGenerate {
 		return generateSynthesis(r, pool)
 	}
@@ -120,7 +121,7 @@ func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, 
 }
 
 // checkSynthesis refuses a text that no gate could pass, by its first fault.
-func checkSynthesis(text []byte, found citation.Inspection, pool *citation.Pool) error {
+func checkSynthesis(text []byte, found claim.Inspection, pool *source.Pool) error {
 	if missing := synthesis.Judge(text, synthesis.Facts{}).Missing; len(missing) > 0 {
 		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("heading", "## "+missing[0]), "the synthesis lacks the heading `## %s`", missing[0])
 	}
@@ -140,7 +141,7 @@ func checkSynthesis(text []byte, found citation.Inspection, pool *citation.Pool)
 
 // generateSynthesis puts a text together from the claims of the summary pack, each
 // with the sources that it came with. It invents nothing, and never passes gate E.
-func generateSynthesis(r *run.Run, pool *citation.Pool) ([]byte, error) {
+func generateSynthesis(r *run.Run, pool *source.Pool) ([]byte, error) {
 	pack, err := readDocument(r, "summary_pack_path", r.Layout().SummaryPack)
 	if err != nil {
 		return nil, err

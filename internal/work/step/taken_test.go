@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -21,12 +23,12 @@ func (r testRun) recordGate(id string) error {
 func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
 	r := reviewed(t)
 	r.write("wave-1/a.md", goodOutput+"\n")
-	before := tree(t, r.root)
-	wantCode(t, r.recordGate("B"), tidegate.Tampered)
+	before := runs.Tree(t, r.root)
+	runs.WantCode(t, r.recordGate("B"), tidegate.Tampered)
 	_, err := step.GatesWrite(t.Context(), runClock, step.GatesWriteInput{GatesPath: filepath.Join(r.root, "gates.json"), InputsDigest: "d", Reason: "test",
-		Update: parse(t, `{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z"}}`)})
-	wantCode(t, err, tidegate.Tampered)
-	if diff := cmp.Diff(before, tree(t, r.root)); diff != "" {
+		Update: runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z"}}`)})
+	runs.WantCode(t, err, tidegate.Tampered)
+	if diff := cmp.Diff(before, runs.Tree(t, r.root)); diff != "" {
 		t.Error(diff)
 	}
 	if _, err := step.Restore(t.Context(), runClock, step.RestoreInput{ManifestPath: r.manifest, PerspectiveID: "a", Reason: "test"}); err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/full"
-	_ "github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -21,7 +21,7 @@ const waveFolder = "WAVE_TEST_FOLDER"
 
 // reviewWave is what that process does.
 func reviewWave(dir string) {
-	if _, err := step.Review(context.Background(), pinned, reportRequest(dir)); err != nil {
+	if _, err := step.Review(context.Background(), runs.Pinned, reportRequest(dir)); err != nil {
 		fmt.Print(tidegate.CodeOf(err))
 	} else {
 		fmt.Print("done")
@@ -48,7 +48,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	if err := os.Mkdir(reports, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := step.Review(t.Context(), pinned, reportRequest(dir)); err != nil {
+	if _, err := step.Review(t.Context(), runs.Pinned, reportRequest(dir)); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(report)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -15,7 +16,7 @@ import (
 func likeReviews(t *testing.T) (perspectives, dir string) {
 	const review = `"results":[],"retry_directives":[]`
 	perspectives, dir = writeWave(t, []contract{{id: "a"}, {id: "b"}}, map[string]string{"a": "{" + review + "}", "b": "{" + review + "}"})
-	writeFile(t, perspectives, strings.Replace(read(t, perspectives), "{", "{"+review+",", 1))
+	writeFile(t, perspectives, strings.Replace(runs.Read(t, perspectives), "{", "{"+review+",", 1))
 	return perspectives, dir
 }
 
@@ -26,7 +27,7 @@ func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("report_path %s: got %v", path, err)
 		}
@@ -63,7 +64,7 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = step.Review(t.Context(), pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: got %v", name, err)
 		}

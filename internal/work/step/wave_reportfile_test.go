@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -17,7 +18,7 @@ func TestReportFileHoldsTheResult(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
 	for range 2 {
-		result, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
+		result, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
 			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
 		})
 		if err != nil {
@@ -62,8 +63,8 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			if strings.HasPrefix(test.path, readOnly) && os.Getuid() == 0 {
 				t.Skip("root may write everywhere")
 			}
-			before := tree(t, dir)
-			_, err := step.Review(t.Context(), pinned, step.WaveReviewInput{
+			before := runs.Tree(t, dir)
+			_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
 			})
 			if code := tidegate.CodeOf(err); code != test.code {
@@ -72,7 +73,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			if path, _ := tidegate.AsError(err).Details.Get("report_path"); path != test.path {
 				t.Errorf("details.report_path %q, want %q", path, test.path)
 			}
-			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, runs.Tree(t, dir)); diff != "" {
 				t.Errorf("something was left behind (-before +after):\n%s", diff)
 			}
 		})

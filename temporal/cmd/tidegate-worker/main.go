@@ -20,7 +20,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/face/host"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -35,7 +34,7 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
-	env, err := host.Environment()
+	env, err := catalog.ProcessEnv("tidegate " + cli.Version())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
@@ -104,11 +103,11 @@ func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.F
 		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
 		Settings: server.settings(),
 		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
-		Version:  host.Version(),
+		Version:  cli.Version(),
 		Stdin:    os.Stdin,
 		Stdout:   os.Stdout,
 		Stderr:   os.Stderr,
-		Terminal: host.Terminal(),
+		Terminal: cli.StandardTerminal(),
 		Dir:      env.Dir,
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/face/host"
+	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
 )
 
@@ -23,7 +23,7 @@ import (
 const programVariable = "TIDEGATE_WORKER_TEST_POOL"
 
 func TestMain(m *testing.M) {
-	host.Released = "test"
+	cli.Released = "test"
 	switch os.Getenv(programVariable) {
 	case "far":
 		os.Exit(status(os.Args[1:], farOf))

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/screen"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/temporal"
 )
 
@@ -73,13 +73,13 @@ func TestCommandOfALine(t *testing.T) {
 func TestScreenShowsTasks(t *testing.T) {
 	w := &temporal.Worker{Queue: "researchers", Name: "host, process 7", Hands: map[string]temporal.Hand{"researcher": {Name: "claude"}}}
 	v := newView(cli.Invocation{Program: cli.Program{Stdout: io.Discard}}, w)
-	v.screen = screen.New(io.Discard)
+	v.screen = research.NewScreen(io.Discard)
 	task := func(job string) temporal.Notice {
 		return temporal.Notice{Task: driver.Task{ID: "sha256:" + job, Job: job, Attempt: 1, Turn: 1}, Driver: "claude"}
 	}
 	shows := func(wanted ...string) {
 		t.Helper()
-		text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n")
+		text := strings.Join(v.now().Lines(research.Size{Columns: 100, Rows: 30}), "\n")
 		for _, words := range wanted {
 			if !strings.Contains(text, words) {
 				t.Errorf("the screen does not show %q:\n%s", words, text)
@@ -106,7 +106,7 @@ func TestScreenShowsTasks(t *testing.T) {
 	if len(v.tasks) != 0 || v.done != 1 || v.failed != 1 {
 		t.Errorf("%d tasks, %d done, %d failed", len(v.tasks), v.done, v.failed)
 	}
-	if text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n"); strings.Contains(text, "\x1b[2J") {
+	if text := strings.Join(v.now().Lines(research.Size{Columns: 100, Rows: 30}), "\n"); strings.Contains(text, "\x1b[2J") {
 		t.Error("an agent wrote on the terminal")
 	}
 }

@@ -1,0 +1,228 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Entry is an MCP server in the configuration of a client, which starts it and speaks
+// to it on stdio.
+type Entry struct {
+	Name    string
+	Command string
+	Args    []string
+}
+
+// Client is an agent client: where it keeps its configuration, what an entry looks
+// like there, and its own command for adding one. Texts become texts; no file is
+// touched.
+type Client struct {
+	Name  string // as typed: claude-code
+	Title string // as its makers write it
+	file  string // of the configuration, with slashes, in the project or the user's home
+	user  bool   // the file is in the user's home
+	// here is how the file names its own folder, so that a team can share it: a
+	// variable of the client, or "." where the client starts servers in that
+	// folder. It is "" where only an absolute path works.
+	here  string
+	forms []string
+	// section is the path of the object, or table, that holds the servers.
+	section string
+	toml    bool
+	entry   func(Entry) any
+	top     []member // what a fresh file has besides the section
+	add     func(Entry) string
+}
+
+type member struct {
+	key   string
+	value any
+}
+
+type command struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+type typedCommand struct {
+	Type    string   `json:"type"`
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+type localCommand struct {
+	Type    string   `json:"type"`
+	Command []string `json:"command"`
+	Enabled bool     `json:"enabled"`
+}
+
+func plain(s Entry) any { return command{s.Command, s.Args} }
+func stdio(s Entry) any { return typedCommand{"stdio", s.Command, s.Args} }
+
+// Clients lists the clients that are known.
+var Clients = []Client{
+	{
+		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", section: "mcpServers", entry: stdio,
+		add: func(s Entry) string {
+			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
+		},
+	},
+	{
+		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, section: "mcp_servers", toml: true,
+		add: func(s Entry) string {
+			return words(append([]string{"codex", "mcp", "add", s.Name, "--", s.Command}, s.Args...))
+		},
+	},
+	{
+		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
+		entry: func(s Entry) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
+		top:   []member{{"$schema", "https://opencode.ai/config.json"}},
+		add:   func(Entry) string { return "opencode mcp add" },
+	},
+	{
+		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
+		add: func(s Entry) string {
+			// Options after -- are the server's own.
+			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
+			if at < 0 {
+				at = len(s.Args)
+			}
+			line := append([]string{"gemini", "mcp", "add", "--scope", "project", s.Name, s.Command}, s.Args[:at]...)
+			return words(append(append(line, "--"), s.Args[at:]...))
+		},
+	},
+	{
+		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
+		add: func(s Entry) string {
+			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
+			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
+		},
+	},
+	{
+		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
+		add: func(s Entry) string {
+			return words([]string{"code", "--add-mcp", string(oneLine(struct {
+				Name string `json:"name"`
+				command
+			}{s.Name, command{s.Command, s.Args}}))})
+		},
+	},
+}
+
+// ClientNames lists the names of [Clients].
+func ClientNames() []string {
+	names := make([]string, len(Clients))
+	for i, c := range Clients {
+		names[i] = c.Name
+	}
+	return names
+}
+
+// FindClient is the client of that name.
+func FindClient(name string) (Client, bool) {
+	i := slices.IndexFunc(Clients, func(c Client) bool { return c.Name == name })
+	if i < 0 {
+		return Client{}, false
+	}
+	return Clients[i], true
+}
+
+// File is where the client keeps its configuration: in the project folder, or
+// in the user's home.
+func (c Client) File(project, home string) string {
+	folder := project
+	if c.user {
+		folder = home
+	}
+	return filepath.Join(folder, filepath.FromSlash(c.file))
+}
+
+// Folder is a folder as the client's project file names it: relative to the project
+// where the client allows that and the folder lies in it, otherwise as it is.
+func (c Client) Folder(project, folder string) string {
+	inside, err := filepath.Rel(project, folder)
+	switch {
+	case c.here == "" || err != nil || !filepath.IsLocal(inside):
+		return folder
+	case inside == ".":
+		return c.here
+	}
+	return c.here + "/" + filepath.ToSlash(inside)
+}
+
+// OtherForms are files that the client reads besides [Client.File] and that may
+// have comments. Where one of them exists, it is the one that people use.
+func (c Client) OtherForms(project string) []string {
+	var paths []string
+	for _, name := range c.forms {
+		paths = append(paths, filepath.Join(project, name))
+	}
+	return paths
+}
+
+// Block is a configuration that has the server and nothing else.
+func (c Client) Block(s Entry) string {
+	if c.toml {
+		return table(c.section, s)
+	}
+	members := append(slices.Clone(c.top), member{c.section, object{{s.Name, c.entry(s)}}})
+	return string(indented(object(members), "", "  ")) + "\n"
+}
+
+// Add is the client's own way of adding the server: a command line, or a link.
+func (c Client) Add(s Entry) string { return c.add(s) }
+
+// object is a JSON object that keeps its order.
+type object []member
+
+// MarshalJSON writes the members in their order.
+func (o object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, m := range o {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, oneLine(m.key)...), ':'), oneLine(m.value)...)
+	}
+	return append(out, '}'), nil
+}
+
+// oneLine is v as JSON, which works for everything that is written here.
+func oneLine(v any) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		panic("clients: " + err.Error())
+	}
+	return []byte(strings.TrimSuffix(out.String(), "\n"))
+}
+
+func indented(v any, prefix, indent string) []byte {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent(prefix, indent)
+	if err := encoder.Encode(v); err != nil {
+		panic("clients: " + err.Error())
+	}
+	return []byte(strings.TrimSuffix(out.String(), "\n"))
+}
+
+// words is a command line for a POSIX shell.
+func words(args []string) string {
+	quoted := make([]string, len(args))
+	for i, arg := range args {
+		quoted[i] = arg
+		if arg == "" || strings.ContainsFunc(arg, func(r rune) bool {
+			return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=@%+,", r)
+		}) {
+			quoted[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}

@@ -1,0 +1,31 @@
+package source_test
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/rule/source"
+)
+
+// BenchmarkReadPool reads a pool of 100,000 lines.
+func BenchmarkReadPool(b *testing.B) {
+	data, err := io.ReadAll(million(100_000))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, mode := range []struct {
+		name string
+		urls func(string) bool
+	}{{"ids", nil}, {"ids and URLs", every}} {
+		b.Run(mode.name, func(b *testing.B) {
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := source.ReadPool(b.Context(), bytes.NewReader(data), "/pool", mode.urls); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

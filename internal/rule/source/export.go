@@ -1,0 +1,200 @@
+package source
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/page"
+)
+
+// The exports below hand records to reference managers. What a page calls itself
+// is text there and nothing more: it ends no field and no record, and is neither
+// markup nor a command of TeX.
+
+// entry is a record as reference managers know it.
+type entry struct {
+	key, title, publisher, url, note string
+	authors                          []string
+	published, accessed              []string // year, month, day, as far as known
+}
+
+func entryOf(r *Record) entry {
+	e := entry{key: r.CID, title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
+	if e.title == "" {
+		e.title = e.url
+	}
+	for name := range strings.SplitSeq(r.Author, ";") {
+		if name = visible(name); name != "" {
+			e.authors = append(e.authors, name)
+		}
+	}
+	if r.Status == Paywalled {
+		e.note = "behind a paywall"
+	}
+	return e
+}
+
+// visible puts a text on one line and leaves out what cannot be seen.
+func visible(s string) string {
+	return page.TidySpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) || unicode.IsSpace(r) {
+			return r
+		}
+		return -1
+	}, s))
+}
+
+// exportURL escapes what would end a field.
+func exportURL(s string) string {
+	return strings.NewReplacer("{", "%7B", "}", "%7D", "\\", "%5C", " ", "%20", "<", "%3C", ">", "%3E", "\"", "%22", "\n", "", "\r", "", "\t", "").Replace(visible(s))
+}
+
+// dateParts are year, month and day at the start of a time.
+func dateParts(s string) []string {
+	if s = page.Date(s); s == "" {
+		return nil
+	}
+	return strings.Split(s, "-")
+}
+
+// CSLJSON writes records as CSL-JSON, the citation style language's own format.
+func CSLJSON(records []Record) ([]byte, error) {
+	type name struct {
+		Literal string `json:"literal"`
+	}
+	type date struct {
+		Parts [][]int `json:"date-parts"`
+	}
+	type item struct {
+		ID        string `json:"id"`
+		Type      string `json:"type"`
+		Title     string `json:"title"`
+		Author    []name `json:"author,omitempty"`
+		Container string `json:"container-title,omitzero"`
+		Issued    *date  `json:"issued,omitzero"`
+		Accessed  *date  `json:"accessed,omitzero"`
+		URL       string `json:"URL"`
+		Note      string `json:"note,omitzero"`
+	}
+	dateFrom := func(parts []string) *date {
+		if len(parts) == 0 {
+			return nil
+		}
+		numbers := make([]int, len(parts))
+		for i, part := range parts {
+			numbers[i], _ = strconv.Atoi(part)
+		}
+		return &date{[][]int{numbers}}
+	}
+	items := make([]item, 0, len(records))
+	for i := range records {
+		e := entryOf(&records[i])
+		it := item{ID: e.key, Type: "webpage", Title: noTags(e.title), Container: noTags(e.publisher), Issued: dateFrom(e.published), Accessed: dateFrom(e.accessed), URL: e.url, Note: e.note}
+		for _, a := range e.authors {
+			it.Author = append(it.Author, name{noTags(a)})
+		}
+		items = append(items, it)
+	}
+	return codec.MarshalFile(items)
+}
+
+// noTags parts the angle brackets that styles read as markup.
+func noTags(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteByte(s[i])
+		if s[i] == '<' && i+1 < len(s) && (isLetter(s[i+1]) || s[i+1] == '/') {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
+
+// BibTeX writes records as a BibTeX file.
+func BibTeX(records []Record) []byte {
+	var b strings.Builder
+	for i := range records {
+		e := entryOf(&records[i])
+		b.WriteString("@misc{" + bibKey(e.key))
+		field := func(name, value string) {
+			if value != "" {
+				b.WriteString(",\n  " + name + " = {" + value + "}")
+			}
+		}
+		field("title", "{"+tex(e.title)+"}")
+		var authors []string
+		for _, a := range e.authors {
+			authors = append(authors, "{"+tex(a)+"}")
+		}
+		field("author", strings.Join(authors, " and "))
+		field("howpublished", tex(e.publisher))
+		if len(e.published) > 0 {
+			field("year", e.published[0])
+			field("date", strings.Join(e.published, "-"))
+		}
+		field("url", e.url)
+		field("urldate", strings.Join(e.accessed, "-"))
+		field("note", e.note)
+		b.WriteString("\n}\n\n")
+	}
+	return []byte(b.String())
+}
+
+// bibKey keeps the characters that a key may have.
+func bibKey(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (isLetter(byte(r)) || '0' <= r && r <= '9' || r == '_' || r == '-' || r == ':') {
+			return r
+		}
+		return '-'
+	}, s)
+}
+
+// tex writes a text so that TeX prints it. Braces are written by their names,
+// because BibTeX counts them even where they are escaped.
+func tex(s string) string { return texSpelling.Replace(s) }
+
+var texSpelling = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\textbraceleft{}`, "}", `\textbraceright{}`, "$", `\$`, "&", `\&`, "#", `\#`, "%", `\%`,
+	"_", `\_`, "^", `\textasciicircum{}`, "~", `\textasciitilde{}`)
+
+// RIS writes records in the format of Research Information Systems.
+func RIS(records []Record) []byte {
+	var b strings.Builder
+	for i := range records {
+		e := entryOf(&records[i])
+		field := func(tag, value string) {
+			if value != "" {
+				b.WriteString(tag + "  - " + value + "\r\n")
+			}
+		}
+		field("TY", "ELEC")
+		field("ID", bibKey(e.key))
+		field("TI", e.title)
+		for _, a := range e.authors {
+			field("AU", a)
+		}
+		field("PB", e.publisher)
+		if len(e.published) > 0 {
+			field("PY", e.published[0])
+			field("DA", risDate(e.published))
+		}
+		field("UR", e.url)
+		if len(e.accessed) > 0 {
+			field("Y2", risDate(e.accessed))
+		}
+		field("N1", e.note)
+		b.WriteString("ER  - \r\n\r\n")
+	}
+	return []byte(b.String())
+}
+
+// risDate is year, month and day with slashes, whatever is known.
+func risDate(parts []string) string {
+	full := make([]string, 4)
+	copy(full, parts)
+	return strings.Join(full, "/")
+}
+
+func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }

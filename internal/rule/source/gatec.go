@@ -1,0 +1,106 @@
+package source
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Metrics are what gate C is decided by. Rates are fractions of the sources
+// without duplicates, to six decimals; the decision itself uses whole numbers.
+type Metrics struct {
+	Validated     float64 `json:"validated_url_rate" jsonschema:"valid or paywalled; at least 0.9"`
+	Invalid       float64 `json:"invalid_url_rate" jsonschema:"invalid, blocked or a mismatch; at most 0.1"`
+	Uncategorized float64 `json:"uncategorized_url_rate" jsonschema:"without a record or a known status; 0"`
+	Archived      float64 `json:"archived_rate" jsonschema:"with an archived response or an attached file"`
+	Unchecked     int     `json:"unchecked" jsonschema:"records with the reason not checked"`
+}
+
+// GateC is the judgement of gate C.
+type GateC struct {
+	Pass         bool
+	Metrics      Metrics
+	Warnings     []string // NO_URLS_EXTRACTED
+	InputsDigest string
+}
+
+// NoURLsExtracted is the warning of a run whose outputs cite nothing.
+const NoURLsExtracted = "NO_URLS_EXTRACTED"
+
+// ComputeGateC decides gate C: of the different pages that outputs cite, at least
+// nine in ten can be used, at most one in ten cannot, and every one has a record.
+// A run without sources does not pass. Records of other URLs count in the digest
+// only.
+func ComputeGateC(sources []Source, records []Record) GateC {
+	byURL := make(map[string]*Record, len(records))
+	for i := range records {
+		byURL[records[i].NormalizedURL] = &records[i]
+	}
+	var total, validated, invalid, archived int
+	g := GateC{Warnings: []string{}}
+	for i := range sources {
+		r := byURL[sources[i].Normalized]
+		if r != nil && r.SameAs != "" {
+			continue
+		}
+		total++
+		if r == nil {
+			continue
+		}
+		switch r.Status {
+		case Valid, Paywalled:
+			validated++
+		case Invalid, Blocked, Mismatch:
+			invalid++
+		}
+		if r.Archived() {
+			archived++
+		}
+		if r.Notes == NotChecked {
+			g.Metrics.Unchecked++
+		}
+	}
+	if total == 0 {
+		g.Warnings = append(g.Warnings, NoURLsExtracted)
+	}
+	uncategorized := total - validated - invalid
+	g.Pass = total > 0 && 10*validated >= 9*total && 10*invalid <= total && uncategorized == 0
+	g.Metrics.Validated = rate(validated, total)
+	g.Metrics.Invalid = rate(invalid, total)
+	g.Metrics.Uncategorized = rate(uncategorized, total)
+	g.Metrics.Archived = rate(archived, total)
+	g.InputsDigest = gateCDigest(sources, records)
+	return g
+}
+
+// rate is a fraction to six decimals, a tie rounded up, 0 where there is nothing
+// to take a part of.
+func rate(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	const million = 1_000_000
+	return float64((2*million*part+whole)/(2*whole)) / million
+}
+
+func gateCDigest(sources []Source, records []Record) string {
+	type pair struct {
+		NormalizedURL string `json:"normalized_url"`
+		Status        Status `json:"status"`
+	}
+	inputs := struct {
+		CitationsSet []pair   `json:"citations_set"`
+		ExtractedSet []string `json:"extracted_set"`
+		Schema       string   `json:"schema"`
+	}{CitationsSet: []pair{}, ExtractedSet: []string{}, Schema: "gate_c_compute.inputs.v1"}
+	for i := range records {
+		inputs.CitationsSet = append(inputs.CitationsSet, pair{records[i].NormalizedURL, records[i].Status})
+	}
+	for i := range sources {
+		inputs.ExtractedSet = append(inputs.ExtractedSet, sources[i].Normalized)
+	}
+	slices.SortFunc(inputs.CitationsSet, func(a, b pair) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
+	slices.Sort(inputs.ExtractedSet)
+	return codec.Digest(inputs)
+}

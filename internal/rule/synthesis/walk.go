@@ -1,0 +1,88 @@
+package synthesis
+
+import (
+	"github.com/tidegate/tidegate/internal/rule/claim"
+)
+
+// The formats of the report share the two walks below. Each is a [blockSink] for
+// the blocks of a document and a [textSink] for the text of its leaves.
+
+// blockSink takes the blocks of a document, each before and after what it holds.
+type blockSink interface {
+	open(b *block, first bool) // first: no block stands before it in the same container
+	close(b *block)
+}
+
+func walk(blocks []*block, to blockSink) {
+	for i, b := range blocks {
+		to.open(b, i == 0)
+		walk(b.children, to)
+		to.close(b)
+	}
+}
+
+// headingLevel is that of a heading in the report, whose own title is the first:
+// in a part with a title it stands one level deeper.
+func (p *layoutPart) headingLevel(b *block) int {
+	level := b.Level
+	if p.title != "" {
+		level++
+	}
+	return min(max(level, 2), 6)
+}
+
+// textSink takes the text of a leaf.
+type textSink interface {
+	mark(mark)
+	keep(open bool)                       // what stays on one line with a citation begins, or ends
+	cite(ref *reference, inLink bool)     // in the place of the citation's own text
+	glyph(g glyph, next rune, is glyphIs) // next is 0 at the end
+	endMissing()                          // of a text that no cited page has
+}
+
+// glyphIs says what a character belongs to.
+type glyphIs struct {
+	missing   bool // a text that no cited page has
+	beforeRef bool // the white space before a citation
+}
+
+// text walks over a leaf. It returns the texts of its claim that no cited page has,
+// and which of them stand in the leaf.
+func (l *layout) text(b *block, c *claim.Claim, to textSink) (texts []string, found map[string]bool) {
+	texts, found = notFound(c), map[string]bool{}
+	missing, cited, marks := b.leaf.missing(texts, found), l.citations(b.leaf), b.marks
+	for i := 0; i <= len(b.glyphs); i++ {
+		if len(missing) > 0 && missing[0].to == i {
+			to.endMissing()
+			missing = missing[1:]
+		}
+		if len(cited) > 0 && cited[0].to == i {
+			if cited[0].kept && !cited[0].more {
+				to.keep(false)
+			}
+			cited = cited[1:]
+		}
+		for len(marks) > 0 && marks[0].at == i {
+			to.mark(marks[0])
+			marks = marks[1:]
+		}
+		if len(cited) > 0 && cited[0].word == i {
+			to.keep(true)
+		}
+		if len(cited) > 0 && cited[0].from == i {
+			to.cite(cited[0].ref, b.glyphs[i].in&inLink != 0)
+		}
+		if i < len(b.glyphs) && (len(cited) == 0 || i < cited[0].from) {
+			is := glyphIs{missing: len(missing) > 0 && missing[0].from <= i, beforeRef: len(cited) > 0 && cited[0].blank <= i}
+			to.glyph(b.glyphs[i], next(b.glyphs, i), is)
+		}
+	}
+	return texts, found
+}
+
+func next(glyphs []glyph, i int) rune {
+	if i+1 < len(glyphs) {
+		return glyphs[i+1].r
+	}
+	return 0
+}

@@ -1,0 +1,117 @@
+// Package runs makes runs for tests, changes their files behind the program's back,
+// and looks at what became of them. What cannot be done ends the test.
+package runs
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	_ "github.com/tidegate/tidegate/internal/test/scratch" // runs of tests lie in memory
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Pinned is a clock that stands still.
+var Pinned = run.Clock{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }}
+
+// Create makes a run in a folder of its own, with a question and an id where in has
+// none.
+func Create(t testing.TB, in run.InitInput) run.InitResult {
+	t.Helper()
+	if in.Query == "" {
+		in.Query = "What moves the tide?"
+	}
+	if in.RunID == "" {
+		in.RunID = "r1"
+	}
+	return CreateAt(t, Pinned, in)
+}
+
+// CreateAt makes a run in a folder of its own by a clock.
+func CreateAt(t testing.TB, clock run.Clock, in run.InitInput) run.InitResult {
+	t.Helper()
+	out, err := run.Create(t.Context(), clock, t.TempDir(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Open opens a run until the test ends.
+func Open(t testing.TB, manifestPath string) *run.Run {
+	t.Helper()
+	r, err := run.Open(t.Context(), manifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close() })
+	return r
+}
+
+// Put writes a file of a run behind its back.
+func Put(t testing.TB, root, name, content string) {
+	t.Helper()
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Read is the content of a file.
+func Read(t testing.TB, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Tree is all that is in a folder: the content of each file, "folder" for a folder.
+func Tree(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		if entry.IsDir() {
+			all[name] = "folder"
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		all[name] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Parse is the value of a JSON text.
+func Parse[T string | []byte](t testing.TB, text T) *codec.Value {
+	t.Helper()
+	v, err := codec.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// WantCode ends the test unless err has the code.
+func WantCode(t testing.TB, err error, code tidegate.Code) *tidegate.Error {
+	t.Helper()
+	if tidegate.CodeOf(err) != code {
+		t.Fatalf("got %v, want %s", err, code)
+	}
+	return tidegate.AsError(err)
+}

@@ -1,0 +1,248 @@
+package page
+
+import (
+	"bytes"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/atom"
+)
+
+// drawn says how much of the text in an element a reader sees.
+type drawn struct {
+	none      bool // the element is not drawn, nor is anything in it
+	invisible bool // its text is not; an element in it may say otherwise
+	tiny      bool // likewise, because of its size
+}
+
+func (d drawn) text() bool { return !d.none && !d.invisible && !d.tiny }
+
+// effect is what an element changes about that.
+type effect uint8
+
+const (
+	hideAll effect = 1 << iota
+	hideText
+	showText
+	shrink
+	enlarge
+)
+
+func (e effect) on(d drawn) drawn {
+	d.none = d.none || e&hideAll != 0
+	d.invisible = (d.invisible || e&hideText != 0) && e&showText == 0
+	d.tiny = (d.tiny || e&shrink != 0) && e&enlarge == 0
+	return d
+}
+
+// effectOf is what an element does to the text in it: by its kind, by the
+// attributes hidden, popover and style, or because it is a dialog that is not open.
+// A whole page that hides itself waits for a script, and is read. So is what a
+// reader opens in place: details, and what is hidden until it is found.
+func effectOf(name atom.Atom, a *attributes) effect {
+	switch name {
+	case atom.Html, atom.Body:
+		return 0
+	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml, atom.Rp,
+		atom.Video, atom.Audio, atom.Canvas, atom.Object, atom.Progress, atom.Meter:
+		return hideAll // their content is for programs, or for browsers that cannot show them
+	}
+	if name >= firstNotDrawn {
+		return hideAll
+	}
+	e, displayed := styleEffect(a.style)
+	closed := a.popover != "" || name == atom.Dialog && a.open == "" || a.hidden != "" && !strings.EqualFold(a.hidden, "until-found")
+	if closed && !displayed {
+		e |= hideAll
+	}
+	return e
+}
+
+// firstNotDrawn is the first of the names that stand for elements of SVG which are
+// not drawn where they stand. Package atom does not know them.
+const firstNotDrawn atom.Atom = 1 << 31
+
+var notDrawnNames = []string{"defs", "metadata", "symbol", "clippath", "mask", "pattern", "marker"}
+
+// foreignName is the name of an element that package atom does not know, 0 for one
+// that does not matter.
+func foreignName(name []byte) atom.Atom {
+	if i := slices.IndexFunc(notDrawnNames, func(known string) bool { return strings.EqualFold(known, string(name)) }); i >= 0 {
+		return firstNotDrawn + atom.Atom(i)
+	}
+	return 0
+}
+
+// customName stands for an element that HTML does not have, by a digest of its name.
+func customName(name []byte) atom.Atom {
+	sum := fnv.New32a()
+	_, _ = sum.Write(bytes.ToLower(name))
+	return firstCustom | atom.Atom(sum.Sum32())&(firstCustom-1)
+}
+
+const firstCustom atom.Atom = 1 << 30
+
+func isCustom(name atom.Atom) bool { return name >= firstCustom && name < firstNotDrawn }
+
+// styleEffect reads the declarations of a style attribute. Displayed says that
+// they set display to something that shows.
+func styleEffect(style string) (e effect, displayed bool) {
+	if style == "" {
+		return 0, false
+	}
+	has := declared(style)
+	switch has["display"] {
+	case "":
+	case "none":
+		e |= hideAll
+	default:
+		displayed = true
+	}
+	if n, unit := measure(has["opacity"]); unit == "" && n < 0.05 || unit == "%" && n < 5 || has["content-visibility"] == "hidden" {
+		e |= hideAll
+	}
+	switch has["visibility"] {
+	case "", "inherit", "unset":
+	case "hidden", "collapse":
+		e |= hideText
+	default:
+		e |= showText
+	}
+	switch n, unit := measure(has["font-size"]); {
+	case has["font-size"] == "":
+	case n == 0, n < 2 && (unit == "px" || unit == "pt"), n < 0.1 && (unit == "em" || unit == "rem"), n < 10 && unit == "%":
+		e |= shrink
+	case unit == "em", unit == "ex", unit == "ch", unit == "%", slices.Contains([]string{"inherit", "unset", "smaller", "larger"}, has["font-size"]):
+		// A relative size changes nothing: a fraction of zero is still zero.
+	default:
+		e |= enlarge
+	}
+	return e, displayed
+}
+
+// declared are the values of a style attribute by their properties, both in lower
+// case and without comments and escapes. Of several values the last one counts,
+// but an important one goes before the others.
+func declared(style string) map[string]string {
+	values, important := map[string]string{}, map[string]bool{}
+	for declaration := range strings.SplitSeq(plainStyle(style), ";") {
+		name, value, _ := strings.Cut(declaration, ":")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if at := strings.LastIndexByte(value, '!'); at >= 0 && strings.TrimSpace(value[at+1:]) == "important" {
+			value, important[name] = strings.TrimSpace(value[:at]), true
+		} else if important[name] {
+			continue
+		}
+		if name == "font" { // its size stands before the fonts
+			for part := range strings.FieldsSeq(value) {
+				if size, _, _ := strings.Cut(part, "/"); strings.IndexByte("0123456789.", size[0]) >= 0 {
+					name, value = "font-size", size
+					break
+				}
+			}
+		}
+		if isStyle(name, value) {
+			values[name] = value
+		}
+	}
+	return values
+}
+
+// isStyle reports whether a browser takes a declaration: one that it does not
+// understand leaves the one before it alone.
+func isStyle(name, value string) bool {
+	switch name {
+	case "display", "visibility":
+		words := strings.Fields(value)
+		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(strings.Fields(styleWords), word) })
+	case "opacity", "font-size":
+		n, _ := measure(value)
+		return n < 1<<20 || slices.Contains(strings.Fields(sizeWords), value)
+	}
+	return true
+}
+
+// The words that a browser takes for display and visibility, and for sizes. What a
+// function gives is not known.
+const (
+	styleWords = "none block inline inline-block flex inline-flex grid inline-grid table inline-table table-row table-cell table-column table-row-group " +
+		"table-header-group table-footer-group table-column-group table-caption list-item contents flow flow-root ruby ruby-base ruby-text run-in math " +
+		"visible hidden collapse inherit initial unset revert revert-layer -webkit-box -webkit-flex -ms-flexbox"
+	sizeWords = "inherit initial unset revert smaller larger xx-small x-small small medium large x-large xx-large xxx-large calc min max clamp var"
+)
+
+// plainStyle is a style in lower case, without comments, with escapes decoded, and
+// with nothing in the place of strings and of what stands in brackets.
+func plainStyle(style string) string {
+	var b strings.Builder
+	depth, quote := 0, rune(0)
+	for at := 0; at < len(style); {
+		if strings.HasPrefix(style[at:], "/*") && quote == 0 {
+			end := strings.Index(style[at+2:], "*/")
+			if end < 0 {
+				break
+			}
+			at += end + 4
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(style[at:])
+		escaped := r == '\\'
+		if escaped {
+			r, size = cssEscape(style[at:])
+		}
+		at += size
+		switch {
+		case quote != 0:
+			if r == quote && !escaped {
+				quote = 0
+			}
+		case escaped && depth == 0:
+			b.WriteRune(unicode.ToLower(r))
+		case r == '"' || r == '\'':
+			quote = r
+		case r == '(':
+			depth++
+		case r == ')':
+			depth = max(0, depth-1)
+		case depth == 0:
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}
+
+// cssEscape decodes the escape with which a text begins: up to six hexadecimal
+// digits and a blank, or the character itself.
+func cssEscape(text string) (r rune, size int) {
+	end := 1
+	for end < len(text) && end <= 6 && strings.IndexByte("0123456789abcdefABCDEF", text[end]) >= 0 {
+		end++
+	}
+	if end == 1 {
+		r, size := utf8.DecodeRuneInString(text[1:])
+		return r, 1 + size
+	}
+	code, _ := strconv.ParseUint(text[1:end], 16, 32)
+	if end < len(text) && strings.IndexByte(" \n\t\r\f", text[end]) >= 0 {
+		end++
+	}
+	return rune(code), end
+}
+
+// measure reads a number with its unit. A value that does not begin with a number
+// counts as a large one.
+func measure(value string) (n float64, unit string) {
+	end := 0
+	for end < len(value) && strings.IndexByte("0123456789.+-", value[end]) >= 0 {
+		end++
+	}
+	n, err := strconv.ParseFloat(value[:end], 64)
+	if err != nil {
+		return 1 << 20, ""
+	}
+	return n, strings.TrimSpace(value[end:])
+}

@@ -1,0 +1,647 @@
+package page
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// Signals are what an HTML page shows besides its text, by which rules tell an
+// article from what stands in its place.
+type Signals struct {
+	Title, Description string // as the page has them, whatever else it calls itself
+
+	Passwords int      // fields for a password
+	Forms     []string // where forms lead
+	Buttons   []string // what buttons say
+	Paywall   bool     // a part is named a paywall
+	NotFree   bool     // the page says that it is not accessible for free
+	Free      bool     // or that it is
+	Scripts   []string // addresses of scripts and frames
+	IDs       []string // classes and ids that name a challenge
+	Refresh   bool     // the page sends its reader elsewhere by itself
+	Noscript  string   // what only readers without scripts see
+}
+
+// The limits on what is kept of each kind.
+const (
+	maxKept    = 64
+	maxKeptLen = 500
+	maxScript  = 1 << 20 // of JSON-LD
+	maxOpen    = 512
+	// maxAttribute is how many bytes of the value of an attribute are kept.
+	maxAttribute = 4096
+)
+
+// readHTML walks over the tokens of a page. It builds no tree, so that neither
+// depth nor a tag that is never closed costs more than its bytes.
+func (c *Content) readHTML(body []byte, contentType string) {
+	w := walkHTML(body, contentType, c, false)
+	if w.out.Len() == 0 && w.menus {
+		*c = Content{Media: c.Media}
+		w = walkHTML(body, contentType, c, true) // all its text is navigation: a table of contents
+	}
+	c.Text = w.out.String()
+	w.meta.settle(c)
+}
+
+func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walker {
+	w := &walker{c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
+	w.out.b = make([]byte, 0, min(len(body), maxPageText))
+	for w.out.Len() < maxPageText && w.token() {
+	}
+	w.endHeading()
+	if last := len(w.open) - 1; last >= 0 && w.open[last].name == atom.Noscript {
+		w.pop()
+	}
+	w.out.trim()
+	return w
+}
+
+// tokensOf are the tokens of a page. XML has sections that HTML has not.
+func tokensOf(body []byte, contentType string) *html.Tokenizer {
+	z := html.NewTokenizer(utf8Reader(body, contentType))
+	z.AllowCDATA(strings.Contains(contentType, "xml") && !strings.Contains(contentType, "html"))
+	return z
+}
+
+// walker turns the tokens of a page into lines of text.
+type walker struct {
+	z         *html.Tokenizer
+	c         *Content
+	meta      metadata
+	out       textWriter
+	keepMenus bool
+	xml       bool              // elements may end with their start tag
+	open      []element         // elements whose end matters
+	count     map[atom.Atom]int // how many of each are open
+	head      bool              // inside the head
+	menus     bool              // navigation was left out
+	deep      map[atom.Atom]int // how many are open beyond the limit
+	lost      bool              // one of those hides what follows
+	implied   int               // open elements that hide something and may end by themselves
+	pre       int               // open elements whose blanks are kept
+	heading   int               // where the open heading begins in out, plus 1
+	button    int               // likewise
+	sup       raised
+
+	attributes attributes // of the present tag
+}
+
+// token takes the next token; it is false after the last.
+func (w *walker) token() bool {
+	switch w.z.Next() {
+	case html.ErrorToken:
+		return false
+	case html.TextToken:
+		text := w.z.Text()
+		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.now().text() {
+			w.out.write(text, w.pre > 0)
+		}
+	case html.StartTagToken:
+		w.start(false)
+	case html.SelfClosingTagToken:
+		w.start(true)
+	case html.EndTagToken:
+		w.end(w.nameOf())
+	}
+	return true
+}
+
+// nameOf is the name of the tag.
+func (w *walker) nameOf() atom.Atom {
+	written, _ := w.z.TagName()
+	if name := atom.Lookup(written); name != 0 {
+		return name
+	}
+	if w.count[atom.Svg] > 0 {
+		if name := foreignName(written); name != 0 {
+			return name
+		}
+	}
+	return customName(written)
+}
+
+// start takes a start tag. Closed says that it is written as one that ends itself.
+func (w *walker) start(closed bool) {
+	name, a := w.nameOf(), &w.attributes
+	*a = attributes{}
+	for more := true; more; {
+		var key, value []byte
+		key, value, more = w.z.TagAttr()
+		a.add(name, key, value)
+	}
+	w.note(name, a)
+	if w.implied > 0 {
+		w.imply(name)
+	}
+	if w.count[atom.Svg] > 0 {
+		a.style = a.drawing + a.style
+	}
+	e := element{name: name, effect: effectOf(name, a)}
+	w.head = name == atom.Head || w.head && inHead(name)
+	if w.swallow(name, a) {
+		return
+	}
+	w.begin(e)
+	if w.isKeptOpen(e, closed) {
+		w.enter(e, a)
+	}
+}
+
+// swallow takes an element whose content is not text for readers, with its content.
+func (w *walker) swallow(name atom.Atom, a *attributes) bool {
+	switch name {
+	case atom.Script:
+		if w.z.Next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && len(w.z.Raw()) <= maxScript {
+			w.meta.linkedData(w.z.Text(), &w.c.Signals)
+		}
+	case atom.Title:
+		if w.z.Next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
+			w.meta.title = TidySpace(string(w.z.Text()))
+		}
+	case atom.Style, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:
+		w.z.Next()
+	default:
+		return false
+	}
+	return true
+}
+
+// begin does to the text what the start of an element does.
+func (w *walker) begin(e element) {
+	hides := e.effect&hideAll != 0
+	switch e.name {
+	case atom.Noscript:
+		w.z.NextIsNotRawText()
+	case atom.Br:
+		w.line()
+	case atom.Td, atom.Th:
+		if !hides && !w.now().none {
+			w.out.cell()
+		}
+	case atom.Sup:
+		w.sup = raised{at: w.out.Len(), open: true}
+		w.out.forms = RaisedDigits
+	case atom.Sub:
+		w.out.forms = loweredDigits
+	case atom.A:
+		w.sup.link = w.sup.open
+	}
+	if isBlock(e.name) && !hides {
+		w.line()
+	}
+}
+
+// isKeptOpen reports whether the end of an element matters.
+func (w *walker) isKeptOpen(e element, closed bool) bool {
+	hides := e.effect&hideAll != 0
+	switch {
+	case closed && (!hides || w.xml || w.count[atom.Svg] > 0):
+		return false
+	case !hasEnd(e.name):
+		return e.effect != 0 && endImplied(e.name)
+	case e.effect == 0:
+		return e.name != atom.A && e.name != atom.Sup && (!isCustom(e.name) || w.count[e.name] > 0)
+	}
+	return true
+}
+
+// enter opens an element. What is navigation is dropped at its end.
+func (w *walker) enter(e element, a *attributes) {
+	e.from = w.out.Len()
+	if !w.keepMenus && isMenu(e.name, a.role) {
+		w.line()
+		e.menu = w.out.Len() + 1
+	}
+	w.push(e)
+	switch e.name {
+	case atom.Pre, atom.Listing:
+		w.pre++
+	case atom.H1, atom.H2:
+		w.endHeading()
+		w.heading = w.out.Len() + 1
+	case atom.Button:
+		w.button = w.out.Len() + 1
+	}
+}
+
+// line ends a line of what is drawn.
+func (w *walker) line() {
+	if !w.now().none {
+		w.out.line()
+	}
+}
+
+// inHead holds for the elements that do not end a head which was never closed.
+func inHead(name atom.Atom) bool {
+	switch name {
+	case atom.Base, atom.Link, atom.Meta, atom.Noscript, atom.Script, atom.Style, atom.Template, atom.Title:
+		return true
+	}
+	return false
+}
+
+// isMenu holds for navigation of the obvious kind.
+func isMenu(name atom.Atom, role string) bool {
+	switch name {
+	case atom.Nav, atom.Select, atom.Datalist:
+		return true
+	}
+	return role == "navigation" || role == "menu" || role == "menubar"
+}
+
+func (w *walker) end(name atom.Atom) {
+	switch name {
+	case atom.Sup:
+		w.endRaised()
+		w.out.apart = true
+	case atom.Sub:
+		w.out.apart = true
+	case atom.Head:
+		w.head = false
+	}
+	if isBlock(name) {
+		w.line()
+	}
+	w.close(name)
+}
+
+// pop ends the innermost open element.
+func (w *walker) pop() element {
+	e := w.open[len(w.open)-1]
+	w.open = w.open[:len(w.open)-1]
+	w.leave(e)
+	return e
+}
+
+// leave does what the end of an element calls for. Navigation that has an end is
+// dropped, and so is what readers with scripts do not see.
+func (w *walker) leave(e element) {
+	w.count[e.name]--
+	if e.effect != 0 && endImplied(e.name) {
+		w.implied--
+	}
+	switch e.name {
+	case atom.Pre, atom.Listing:
+		w.pre--
+	case atom.H1, atom.H2:
+		w.endHeading()
+	case atom.Button:
+		if w.button > 0 {
+			keep(&w.c.Signals.Buttons, w.out.from(w.button-1))
+		}
+		w.button = 0
+	case atom.Noscript:
+		if text := w.out.from(e.from); len(w.c.Signals.Noscript) < maxKept*maxKeptLen {
+			w.c.Signals.Noscript += CutBytes(text, maxKept*maxKeptLen) + "\n"
+		}
+		w.out.cut(e.from)
+	}
+	if e.menu > 0 {
+		w.menus = w.menus || CountWords(w.out.from(e.menu-1)) > 0
+		w.out.cut(e.menu - 1)
+	}
+}
+
+func (w *walker) endHeading() {
+	if w.heading > 0 {
+		keep(&w.c.Headings, w.out.from(w.heading-1))
+	}
+	w.heading = 0
+}
+
+// raised is the superscript that is open.
+type raised struct {
+	at   int // where it begins in the text
+	open bool
+	link bool // a link is in it
+}
+
+// endRaised drops a superscript that only refers to a note, and writes digits as
+// superscripts, so that they join neither a word nor a number.
+func (w *walker) endRaised() {
+	sup := w.sup
+	w.sup = raised{}
+	if !sup.open {
+		return
+	}
+	text := plainDigits.Replace(strings.TrimSpace(w.out.from(sup.at)))
+	digits := text != "" && strings.Trim(text, "0123456789,-–−; ") == ""
+	switch {
+	case len(text) > 24:
+	case strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), digits && sup.link:
+		w.out.cut(sup.at)
+	case digits:
+		w.out.cut(sup.at)
+		w.out.write([]byte(superscripts.Replace(text)), false)
+	}
+}
+
+var superscripts, plainDigits = func() (raise, lower *strings.Replacer) {
+	up, down := []string{"-", "⁻", "–", "⁻", "−", "⁻"}, []string{"⁻", "-"}
+	for i, r := range RaisedDigits {
+		digit := string('0' + rune(utf8.RuneCountInString(RaisedDigits[:i])))
+		up, down = append(up, digit, string(r)), append(down, string(r), digit)
+	}
+	return strings.NewReplacer(up...), strings.NewReplacer(down...)
+}()
+
+// RaisedDigits are the forms in which the text of a page has raised digits, from 0.
+const RaisedDigits = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+const loweredDigits = "₀₁₂₃₄₅₆₇₈₉"
+
+// attributes are those that the code here looks at.
+type attributes struct {
+	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
+	style, hidden, open, popover                                                                                   string // the last three are "" only where they are missing
+	drawing                                                                                                        string // attributes that are a style in a drawing
+}
+
+func (a *attributes) add(element atom.Atom, key, val []byte) {
+	field := a.field(element, string(key))
+	switch field {
+	case nil:
+		return
+	case &a.drawing:
+		a.drawing += string(key) + ":" + string(val[:min(len(val), 100)]) + ";"
+		return
+	}
+	*field = string(val[:min(len(val), maxAttribute)])
+	if *field == "" && (field == &a.hidden || field == &a.open || field == &a.popover) {
+		*field = "yes"
+	}
+}
+
+// field is the place of an attribute, nil for one that does not matter. Where a
+// link leads matters for the link element only.
+func (a *attributes) field(element atom.Atom, key string) *string {
+	switch key {
+	case "display", "visibility", "opacity", "font-size":
+		return &a.drawing
+	case "name":
+		return &a.name
+	case "property":
+		return &a.property
+	case "content":
+		return &a.content
+	case "rel":
+		return &a.rel
+	case "href":
+		if element == atom.Link {
+			return &a.href
+		}
+	case "type":
+		return &a.kind
+	case "role":
+		return &a.role
+	case "id":
+		return &a.id
+	case "class":
+		return &a.class
+	case "value":
+		return &a.value
+	case "src":
+		return &a.src
+	case "action":
+		return &a.action
+	case "lang":
+		return &a.lang
+	case "http-equiv":
+		return &a.equiv
+	case "itemprop":
+		return &a.itemprop
+	case "datetime":
+		return &a.datetime
+	case "style":
+		return &a.style
+	case "hidden":
+		return &a.hidden
+	case "open":
+		return &a.open
+	case "popover":
+		return &a.popover
+	}
+	return nil
+}
+
+// note keeps what an element says apart from its text.
+func (w *walker) note(name atom.Atom, a *attributes) {
+	s := &w.c.Signals
+	switch name {
+	case atom.Html:
+		if w.c.Language == "" {
+			w.c.Language = strings.TrimSpace(a.lang)
+		}
+	case atom.Meta:
+		w.meta.meta(a, s)
+	case atom.Link:
+		if hasToken(a.rel, "canonical") && w.meta.canonical == "" {
+			w.meta.canonical = strings.TrimSpace(a.href)
+		}
+	case atom.Time:
+		if w.meta.timeElement == "" {
+			w.meta.timeElement = a.datetime
+		}
+	case atom.Script, atom.Iframe, atom.Frame:
+		keep(&s.Scripts, a.src)
+	case atom.Form:
+		keep(&s.Forms, a.action)
+	case atom.Input:
+		switch strings.ToLower(a.kind) {
+		case "password":
+			s.Passwords++
+		case "submit", "button":
+			keep(&s.Buttons, a.value)
+		}
+	}
+	if a.id != "" || a.class != "" {
+		named := strings.ToLower(a.id + " " + a.class)
+		s.Paywall = s.Paywall || strings.Contains(named, "paywall") || strings.Contains(named, "regwall")
+		if strings.Contains(named, "captcha") || strings.Contains(named, "turnstile") || strings.Contains(named, "challenge") || strings.Contains(named, "cf-") {
+			keep(&s.IDs, named)
+		}
+	}
+	if a.itemprop == "isAccessibleForFree" {
+		s.says(a.content)
+	}
+}
+
+// says takes a value of isAccessibleForFree.
+func (s *Signals) says(free string) {
+	switch strings.ToLower(strings.TrimSpace(free)) {
+	case "false", "no", "http://schema.org/false", "https://schema.org/false":
+		s.NotFree = true
+	case "true", "yes", "http://schema.org/true", "https://schema.org/true":
+		s.Free = true
+	}
+}
+
+func hasToken(list, token string) bool {
+	for field := range strings.FieldsSeq(list) {
+		if strings.EqualFold(field, token) {
+			return true
+		}
+	}
+	return false
+}
+
+// keep adds a text that is not blank to a list of limited size.
+func keep(list *[]string, text string) {
+	text = TidySpace(text)
+	if text != "" && len(*list) < maxKept {
+		*list = append(*list, CutBytes(text, maxKeptLen))
+	}
+}
+
+// CutBytes keeps at most n bytes of s, in whole characters.
+func CutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// TidySpace puts a text on one line.
+func TidySpace(s string) string {
+	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+}
+
+// isBlock holds for elements that begin a line of their own.
+func isBlock(name atom.Atom) bool {
+	switch name {
+	case atom.Address, atom.Article, atom.Aside, atom.Blockquote, atom.Body, atom.Caption, atom.Center, atom.Dd, atom.Details, atom.Dialog, atom.Dir,
+		atom.Div, atom.Dl, atom.Dt, atom.Fieldset, atom.Figcaption, atom.Figure, atom.Footer, atom.Form, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5,
+		atom.H6, atom.Header, atom.Hgroup, atom.Hr, atom.Html, atom.Legend, atom.Li, atom.Listing, atom.Main, atom.Menu, atom.Nav, atom.Ol, atom.Optgroup,
+		atom.Option, atom.P, atom.Pre, atom.Search, atom.Section, atom.Select, atom.Summary, atom.Table, atom.Tbody, atom.Tfoot, atom.Thead, atom.Title,
+		atom.Tr, atom.Ul, atom.Button, atom.Noscript, atom.Frameset:
+		return true
+	}
+	return isCustom(name)
+}
+
+// hasEnd holds for elements that are closed by their own end tag, and whose end
+// matters: neither void ones, nor those whose end is often left out, nor names that
+// HTML does not have.
+func hasEnd(name atom.Atom) bool {
+	switch name {
+	case 0, atom.Area, atom.Base, atom.Br, atom.Col, atom.Embed, atom.Frame, atom.Hr, atom.Img, atom.Input, atom.Link, atom.Meta, atom.Param,
+		atom.Source, atom.Track, atom.Wbr, atom.P, atom.Li, atom.Dt, atom.Dd, atom.Tr, atom.Td, atom.Th, atom.Option, atom.Head, atom.Html, atom.Body:
+		return false
+	}
+	return true
+}
+
+// textWriter writes text as lines in which blanks are single.
+type textWriter struct {
+	b     []byte
+	blank byte   // what stands before the next character: 0, ' ', '\t' or '\n'
+	forms string // how digits are written that follow a digit here: raised or lowered
+	apart bool   // a digit here does not belong to the one before
+}
+
+func (t *textWriter) Len() int { return len(t.b) }
+
+func (t *textWriter) String() string { return string(t.b) }
+
+// from is what was written since the text had the given length, without what was
+// taken back meanwhile.
+func (t *textWriter) from(at int) string { return string(t.b[min(at, len(t.b)):]) }
+
+// cut takes back what was written since the text had the given length, but keeps
+// the blank before it.
+func (t *textWriter) cut(at int) {
+	if at < len(t.b) {
+		if c := t.b[at]; c == ' ' || c == '\t' || c == '\n' {
+			t.want(c)
+		}
+		t.b = t.b[:at]
+	}
+}
+
+func (t *textWriter) trim() { t.b = bytes.TrimRight(t.b, " \t\n") }
+
+func (t *textWriter) want(blank byte) {
+	if t.blank != '\n' && (blank != ' ' || t.blank == 0) {
+		t.blank = blank
+	}
+}
+
+func (t *textWriter) line() { t.want('\n') }
+
+// cell separates two cells of a row.
+func (t *textWriter) cell() { t.want('\t') }
+
+func (t *textWriter) write(text []byte, pre bool) {
+	for len(text) > 0 {
+		if isGraphic(text[0]) {
+			n := 1
+			for n < len(text) && (isGraphic(text[n]) || text[n] == ' ' && n+1 < len(text) && isGraphic(text[n+1])) {
+				n++
+			}
+			t.put(text[:n])
+			text = text[n:]
+			continue
+		}
+		r, size := utf8.DecodeRune(text)
+		switch {
+		case r == '\n' && pre:
+			t.line()
+		case unicode.IsSpace(r):
+			t.want(' ')
+		case r < ' ' || r == 0x7f:
+		case r == utf8.RuneError && size == 1:
+			t.put([]byte("\ufffd"))
+		default:
+			t.put(text[:size])
+		}
+		text = text[size:]
+	}
+}
+
+func isGraphic(c byte) bool { return ' ' < c && c < 0x7f }
+
+func (t *textWriter) put(text []byte) {
+	if t.forms != "" || t.apart {
+		text = t.parted(text)
+	}
+	if t.blank != 0 && len(t.b) > 0 {
+		t.b = append(t.b, t.blank)
+	}
+	t.blank = 0
+	t.b = append(t.b, text...)
+}
+
+// parted keeps the digits of 10<sup>6</sup> from becoming one number.
+func (t *textWriter) parted(text []byte) []byte {
+	n := 0
+	for t.blank == 0 && len(t.b) > 0 && isDigit(t.b[len(t.b)-1]) && n < len(text) && isDigit(text[n]) {
+		n++
+		if t.forms == "" {
+			break
+		}
+	}
+	forms := []rune(t.forms)
+	t.forms, t.apart = "", false
+	switch {
+	case n == 0:
+		return text
+	case len(forms) == 0:
+		return append([]byte("^"), text...)
+	}
+	var b []byte
+	for _, c := range text[:n] {
+		b = utf8.AppendRune(b, forms[c-'0'])
+	}
+	return append(b, text[n:]...)
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }

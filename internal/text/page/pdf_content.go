@@ -1,0 +1,349 @@
+package page
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// matrix is a transformation of the plane.
+type matrix [6]float64
+
+var identity = matrix{1, 0, 0, 1, 0, 0}
+
+// then applies m first and n second.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3],
+		m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
+		m[4]*n[0] + m[5]*n[2] + n[4], m[4]*n[1] + m[5]*n[3] + n[5],
+	}
+}
+
+// state is what the operators of a page change.
+type state struct {
+	ctm                              matrix
+	font                             *font
+	size, char, word, scale, leading float64
+	rise                             float64
+	mode                             int // how text is drawn
+}
+
+// painter runs the operators of a page and writes the text that they show.
+type painter struct {
+	file      *pdfFile
+	out       *pdfWriter
+	resources dict
+	state     state
+	stack     []state
+	text      matrix    // where the next glyph goes
+	line      matrix    // where the line began
+	forms     []*stream // that are open
+	seen      *seen
+}
+
+// seen is what a reader sees of a page.
+type seen struct {
+	invisible bool // show text that is not drawn
+	left      bool // some text was left out
+	picture   bool // the page has a picture
+}
+
+// showPage writes the text that a page draws. Text that is not drawn is read only
+// where there is no other text, but a picture: a scan has its recognised text in this
+// form.
+func (f *pdfFile) showPage(page dict, out *pdfWriter) {
+	var content []byte
+	for _, part := range f.list(page["Contents"]) {
+		if s, ok := f.resolve(part).(*stream); ok {
+			content = append(append(content, f.decode(s)...), '\n')
+		}
+	}
+	resources, _ := f.resolve(page["Resources"]).(dict)
+	paint := func(invisible bool) seen {
+		s := seen{invisible: invisible}
+		p := painter{file: f, out: out, resources: resources, state: state{ctm: identity, scale: 1}, text: identity, line: identity, seen: &s}
+		p.run(content)
+		return s
+	}
+	if s := paint(false); s.left && s.picture && !out.has {
+		paint(true)
+	}
+	out.newPage()
+}
+
+// maxOperands is how many operands an operator can have; earlier ones are dropped.
+const maxOperands = 1 << 10
+
+func (p *painter) run(content []byte) {
+	l := lexer{content, 0, &p.file.budget}
+	var operands []object
+	for !l.done() && !p.out.full() {
+		o := l.object(0)
+		word, isWord := o.(keyword)
+		if !isWord {
+			if operands = append(operands, o); len(operands) > maxOperands {
+				operands = operands[maxOperands/2:]
+			}
+			continue
+		}
+		if word == "BI" {
+			p.seen.picture = true
+			skipImage(&l)
+		} else {
+			p.operator(string(word), operands)
+		}
+		operands = operands[:0]
+	}
+}
+
+// skipImage skips an image in the content.
+func skipImage(l *lexer) {
+	n := bytes.Index(l.data[l.at:], []byte("ID"))
+	if n < 0 {
+		l.at = len(l.data)
+		return
+	}
+	for at := l.at + n + 2; ; {
+		n := bytes.Index(l.data[at:], []byte("EI"))
+		if n < 0 {
+			*l.budget -= len(l.data) - l.at
+			l.at = len(l.data)
+			return
+		}
+		at += n + 2
+		if isSpace(l.data[at-3]) && (at == len(l.data) || isSpace(l.data[at])) {
+			*l.budget -= at - l.at
+			l.at = at
+			return
+		}
+	}
+}
+
+func (p *painter) operator(word string, operands []object) {
+	number := func(fromEnd int) float64 {
+		if i := len(operands) - 1 - fromEnd; i >= 0 {
+			v, _ := operands[i].(float64)
+			return v
+		}
+		return 0
+	}
+	last := object(nil)
+	if len(operands) > 0 {
+		last = operands[len(operands)-1]
+	}
+	s := &p.state
+	switch word {
+	case "q":
+		if len(p.stack) < maxDepth*4 {
+			p.stack = append(p.stack, *s)
+		}
+	case "Q":
+		if n := len(p.stack); n > 0 {
+			*s, p.stack = p.stack[n-1], p.stack[:n-1]
+		}
+	case "cm":
+		s.ctm = matrix{number(5), number(4), number(3), number(2), number(1), number(0)}.then(s.ctm)
+	case "BT":
+		p.text, p.line = identity, identity
+	case "Tf":
+		s.size = number(0)
+		if len(operands) >= 2 {
+			if key, ok := operands[len(operands)-2].(name); ok {
+				fonts, _ := p.file.resolve(p.resources["Font"]).(dict)
+				s.font = p.file.font(fonts[key])
+			}
+		}
+	case "Tc":
+		s.char = number(0)
+	case "Tw":
+		s.word = number(0)
+	case "Tz":
+		s.scale = number(0) / 100
+	case "TL":
+		s.leading = number(0)
+	case "Tr":
+		s.mode = int(number(0))
+	case "Ts":
+		s.rise = number(0)
+	case "Td":
+		p.move(number(1), number(0))
+	case "TD":
+		s.leading = -number(0)
+		p.move(number(1), number(0))
+	case "Tm":
+		p.line = matrix{number(5), number(4), number(3), number(2), number(1), number(0)}
+		p.text = p.line
+	case "T*":
+		p.move(0, -s.leading)
+	case "Tj":
+		p.show(last)
+	case "'":
+		p.move(0, -s.leading)
+		p.show(last)
+	case "\"":
+		s.word, s.char = number(2), number(1)
+		p.move(0, -s.leading)
+		p.show(last)
+	case "TJ":
+		list, _ := last.(array)
+		for _, o := range list {
+			if v, ok := o.(float64); ok {
+				p.text = matrix{1, 0, 0, 1, -v / 1000 * s.size * s.scale, 0}.then(p.text)
+			} else {
+				p.show(o)
+			}
+		}
+	case "Do":
+		if key, ok := last.(name); ok {
+			p.form(key)
+		}
+	}
+}
+
+func (p *painter) move(x, y float64) {
+	p.line = matrix{1, 0, 0, 1, x, y}.then(p.line)
+	p.text = p.line
+}
+
+// show writes a string.
+func (p *painter) show(o object) {
+	text, ok := o.(str)
+	s := &p.state
+	if !ok || s.font == nil {
+		return
+	}
+	p.file.budget -= 8 * len(text)
+	s.font.glyphs(text, func(g glyph) {
+		at := matrix{s.size * s.scale, 0, 0, s.size, 0, s.rise}.then(p.text).then(s.ctm)
+		end := matrix{1, 0, 0, 1, g.width * s.size * s.scale, s.rise}.then(p.text).then(s.ctm)
+		if s.mode == 3 || s.mode == 7 { // not drawn at all, or only used for clipping
+			p.seen.left = true
+		}
+		if p.seen.invisible || s.mode != 3 && s.mode != 7 {
+			p.out.glyph(g.text, at, end)
+		}
+		advance := g.width*s.size + s.char
+		if g.space {
+			advance += s.word
+		}
+		p.text = matrix{1, 0, 0, 1, advance * s.scale, 0}.then(p.text)
+	})
+}
+
+// maxForms is how deep forms may be nested.
+const maxForms = 8
+
+// form runs a form that the page shows.
+func (p *painter) form(key name) {
+	forms, _ := p.file.resolve(p.resources["XObject"]).(dict)
+	s, ok := p.file.resolve(forms[key]).(*stream)
+	p.seen.picture = p.seen.picture || ok && p.file.resolve(s.dict["Subtype"]) == name("Image")
+	if !ok || len(p.forms) >= maxForms || slices.Contains(p.forms, s) || p.file.resolve(s.dict["Subtype"]) != name("Form") {
+		return
+	}
+	inner := painter{file: p.file, out: p.out, resources: p.resources, state: p.state, text: identity, line: identity, forms: append(p.forms, s), seen: p.seen}
+	if own, ok := p.file.resolve(s.dict["Resources"]).(dict); ok {
+		inner.resources = own
+	}
+	if m := p.file.list(s.dict["Matrix"]); len(m) == 6 {
+		var own matrix
+		for i, o := range m {
+			own[i], _ = p.file.resolve(o).(float64)
+		}
+		inner.state.ctm = own.then(inner.state.ctm)
+	}
+	p.file.budget -= 1024
+	inner.run(p.file.decode(s))
+}
+
+// pdfWriter joins glyphs into lines.
+type pdfWriter struct {
+	out   []byte
+	limit int
+	has   bool   // a glyph was written on this page
+	high  bool   // the last one was raised
+	end   matrix // where the last one ended
+	start matrix // and where it began
+}
+
+func (t *pdfWriter) full() bool { return len(t.out) >= t.limit }
+
+func (t *pdfWriter) newPage() {
+	if t.has {
+		t.out = append(t.out, '\n')
+	}
+	t.has = false
+}
+
+// glyph writes the text of a glyph that goes from one place to another. A gap
+// becomes a blank, a wide gap a tab, another base line a line end. Blanks themselves
+// count as gaps: in some files they have no width and mean nothing.
+func (t *pdfWriter) glyph(text string, at, end matrix) {
+	if text == "" || text == " " || text == "\u00a0" || t.full() {
+		return
+	}
+	high := false
+	if size := math.Hypot(at[2], at[3]); t.has && size > 0 {
+		along, across := t.gap(at, size)
+		before := math.Hypot(t.start[2], t.start[3])
+		if isOneDigit(text) && math.Abs(along) < 0.5 && (size < 0.85*before && across > 0.15 && across < 1 || t.high && math.Abs(across) < 0.1) {
+			text, high = raise(text), true
+		} else if c := blankFor(along, across); c != 0 {
+			t.blank(c)
+		}
+	}
+	for _, r := range text {
+		switch {
+		case r == '\u00a0' || r == '\t' || r == ' ':
+			t.blank(' ')
+		case r < ' ' || r == utf8.RuneError:
+		default:
+			t.out = utf8.AppendRune(t.out, r)
+		}
+	}
+	t.has, t.high, t.start, t.end = true, high, at, end
+}
+
+// gap is the distance from the last glyph to a place, along the line and across it,
+// in units of the size.
+func (t *pdfWriter) gap(at matrix, size float64) (along, across float64) {
+	dx, dy := at[4]-t.end[4], at[5]-t.end[5]
+	length := math.Hypot(at[0], at[1])
+	if length == 0 {
+		length = 1
+	}
+	return (dx*at[0] + dy*at[1]) / length / size, (dy*at[0] - dx*at[1]) / length / size
+}
+
+// blankFor is what a gap amounts to, 0 for nothing.
+func blankFor(along, across float64) byte {
+	switch {
+	case math.Abs(across) > 0.7 || along < -1.5 && math.Abs(across) > 0.2 || along < -3:
+		return '\n'
+	case along > 3:
+		return '\t'
+	case along > 0.15:
+		return ' '
+	}
+	return 0
+}
+
+// blank writes one blank, tab or line end.
+func (t *pdfWriter) blank(c byte) {
+	if n := len(t.out); n > 0 && !isSpace(t.out[n-1]) {
+		t.out = append(t.out, c)
+	} else if n > 0 && c == '\n' {
+		t.out[n-1] = c
+	}
+}
+
+func isOneDigit(text string) bool { return len(text) == 1 && '0' <= text[0] && text[0] <= '9' }
+
+// raise writes a digit as a superscript.
+func raise(digit string) string {
+	forms := []string{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"}
+	return forms[strings.IndexByte("0123456789", digit[0])]
+}
