@@ -29,7 +29,7 @@ const module = "github.com/tidegate/tidegate"
 // list: go test . -update.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "markdown page link quotation figure diff"},
+	{"text", "markdown page link quotation figure"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "claim source /wave /pivot /review synthesis"},
 	{"work", "run step stage change"},
