@@ -29,7 +29,7 @@ const module = "github.com/tidegate/tidegate"
 // list: go test . -update.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "pattern markdown page link quotation figure diff"},
+	{"text", "markdown page link quotation figure diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "claim source /wave /pivot /review synthesis"},
 	{"work", "run step stage change"},
@@ -312,13 +312,13 @@ func startsPrograms(s source) (faults []string) {
 	return faults
 }
 
-var compiling = regexp.MustCompile(`(?m)^(var .*|\t\w+ += )regexp\.MustCompile\(`)
+var compiling = regexp.MustCompile(`(?m)^(var [^(\n]*|\t\w+ += )regexp\.MustCompile\(`)
 
 // compilesAtStart keeps regular expressions from being compiled by every call of the
 // program.
 func compilesAtStart(s source) []string {
 	if found := compiling.FindString(s.text); found != "" {
-		return []string{found + "…) is compiled at every start; use pattern.New"}
+		return []string{found + "…) is compiled at every start; use sync.OnceValue"}
 	}
 	return nil
 }

@@ -45,7 +45,6 @@ const (
 	EventGranted      Event = "granted"      // a person gave a job its tries again
 	EventSynthesized  Event = "synthesized"  // a synthesis was written
 	EventAssessed     Event = "assessed"     // a synthesis was reviewed
-	EventTelemetry    Event = "telemetry"    // figures about the run were kept
 	EventFiles        Event = "files"        // digests of the files that the lines before it name
 )
 

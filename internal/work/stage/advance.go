@@ -335,7 +335,7 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manife
 			return v.s.manifest, nil
 		}
 		u.As(tidegate.Rule)
-		return leaveToPerson(u, v.s.manifest, "stage_advance: "+reason, only.Code, "", v.s.manifest.ReviewRounds(), only.Message)
+		return v.s.manifest, LeaveToPerson(u, run.Failure{Message: only.Message, Code: only.Code, Count: v.s.manifest.ReviewRounds()}, "stage_advance: "+reason)
 	}
 	status := run.Running
 	if v.to == run.Finalize {

@@ -8,17 +8,6 @@ import (
 // kindNeedsPerson is the kind of a failure that only a person can end.
 const kindNeedsPerson = "needs_person"
 
-// leaveToPerson stages that a cap is used up: the run is failed, once, and the
-// reason is recorded. Count is the value of the counter, so that what a person
-// grants is counted from there.
-func leaveToPerson(u *run.Update, m run.Manifest, reason string, code tidegate.Code, gate string, count int64, message string) (run.Manifest, error) {
-	status, ok := next(m.Status(), ByCap)
-	if !ok {
-		return m, nil
-	}
-	return u.Fail(status, run.Failure{Kind: kindNeedsPerson, Stage: m.Stage(), Message: message, Code: code, Gate: gate, Count: count}, reason)
-}
-
 // LeaveToPerson stages that the run needs a person: it is failed, with the reason
 // and what a person must know to decide. A run that has failed already stays as
 // it is.
