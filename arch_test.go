@@ -39,8 +39,7 @@ var floors = []struct{ name, rooms string }{
 }
 
 // exceptions are the imports that the floors do not allow, each with its reason.
-var exceptions = map[string]string{
-}
+var exceptions = map[string]string{}
 
 // beside are the folders that are no part of the house: programs of their own, and
 // what only tests and measurements use.
