@@ -31,7 +31,7 @@ var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "pattern markdown page link quotation figure diff"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "claim source gate /perspective /wave /pivot /review summary synthesis"},
+	{"rule", "claim source /wave /pivot /review synthesis"},
 	{"work", "run step stage change"},
 	{"agent", "job driver engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},
@@ -40,8 +40,6 @@ var floors = []struct{ name, rooms string }{
 
 // exceptions are the imports that the floors do not allow, each with its reason.
 var exceptions = map[string]string{
-	"pivot -> internal/work/run":                 "rules read runs",
-	"internal/rule/summary -> internal/work/run": "rules read runs",
 }
 
 // beside are the folders that are no part of the house: programs of their own, and
@@ -69,7 +67,7 @@ var outside = map[string]string{
 	"golang.org/x/sys":                       "internal/base/artifact internal/agent/driver",
 	"golang.org/x/crypto":                    "internal/base/seal",
 	"golang.org/x/net":                       "internal/text/page internal/base/fetch",
-	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure perspective internal/base/report internal/rule/synthesis",
+	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure wave internal/base/report internal/rule/synthesis",
 	"github.com/nlnwa/whatwg-url":            "internal/text/link",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/cli",
 	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli",
@@ -116,6 +114,10 @@ var guards = []struct {
 		source{room: "internal/work/run", imports: []string{"example.com/logging"}}, undecided},
 	{"only artifact opens files",
 		source{room: "internal/work/run", file: "internal/work/run/run.go", text: "data, err := os.ReadFile(name)"}, opensFiles},
+	{"texts and rules know no files",
+		source{room: "wave", imports: []string{module + "/internal/base/artifact"}}, knowsFiles},
+	{"texts and rules are not told of files by the system",
+		source{room: "internal/text/page", imports: []string{"os"}}, knowsFiles},
 	{"programs are started where it is said",
 		source{room: "internal/work/change", file: "internal/work/change/git.go", text: `exec.CommandContext(ctx, "sh", "-c", line)`}, startsPrograms},
 	{"no pattern is compiled at the start",
@@ -271,6 +273,24 @@ func opensFiles(s source) []string {
 		return []string{"it calls " + found + "…), which is for package artifact"}
 	}
 	return nil
+}
+
+// fileless are the rooms of the base that open nothing.
+const fileless = "internal/base/codec internal/base/parallel internal/base/report"
+
+// knowsFiles keeps rules pure: they judge values and readers, and what they judge is
+// opened in package step.
+func knowsFiles(s source) (faults []string) {
+	if !onFloor(s.room, "text") && !onFloor(s.room, "rule") {
+		return nil
+	}
+	for _, name := range s.imports {
+		room, ok := ours(name)
+		if name == "os" || ok && onFloor(room, "base") && !slices.Contains(strings.Fields(fileless), room) {
+			faults = append(faults, s.room+" may not import "+name+": it opens no files")
+		}
+	}
+	return faults
 }
 
 var starting = regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
@@ -441,11 +461,12 @@ func TestJudgingOpensNoConnection(t *testing.T) {
 		t.Fatal("the list does not show what opens connections")
 	}
 	for _, room := range rooms() {
-		if !onFloor(room, "text") && !onFloor(room, "rule") && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
+		pure := onFloor(room, "text") || onFloor(room, "rule")
+		if !pure && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
 			continue
 		}
 		for name := range builtFrom(t, room) {
-			if slices.Contains(reach, name) {
+			if slices.Contains(reach, name) || pure && name == module+"/internal/base/artifact" {
 				t.Errorf("%s is built from %s", room, name)
 			}
 		}

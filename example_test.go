@@ -3,70 +3,76 @@ package tidegate_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/wave"
 )
 
-// sample is an absolute path in the sample data of the demo.
-func sample(name string) string {
-	path, err := filepath.Abs(filepath.Join("internal", "face", "demo", "data", name))
+// contracts says what the outputs of two perspectives must meet.
+const contracts = `{"schema_version": "perspectives.v1", "perspectives": [
+  {"id": "grid", "prompt_contract": {"max_words": 60, "max_sources": 3, "must_include_sections": ["Findings", "Sources"]}},
+  {"id": "policy", "prompt_contract": {"max_words": 60, "max_sources": 1, "must_include_sections": ["Findings", "Sources"]}}]}`
+
+// written is what the agents wrote, by perspective.
+var written = map[string]string{
+	"grid":   "## Findings\nThe harbour needs a second feed.\n\n## Sources\nsee the port's own page\n",
+	"policy": "## Findings\nShore power is required from 2030.\n\n## Sources\n- https://example.org/law\n- https://example.org/press\n",
+}
+
+// outputs reads the contracts and says where each output is found.
+func outputs(texts map[string]string) wave.Outputs {
+	doc, err := wave.ParsePerspectives([]byte(contracts), wave.Contracts)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return path
+	return wave.Outputs{
+		Perspectives: doc.List,
+		Path:         func(i int) string { return doc.List[i].ID + ".md" },
+		Open: func(i int) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(texts[doc.List[i].ID])), nil
+		},
+		MaxFailures: 25,
+	}
 }
 
 // A first session: judge what agents wrote, ask one of them for another try, and
 // judge again.
 func Example() {
 	ctx := context.Background()
-	in := wave.ReviewInput{PerspectivesPath: sample("perspectives.json"), OutputsDir: sample("drafts"), MaxFailures: 25, PerspectiveIDs: []string{"grid"}}
-	first, err := wave.Review(ctx, in)
+	texts := map[string]string{"grid": written["grid"], "policy": written["policy"]}
+	first, err := wave.Review(ctx, outputs(texts))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(first.Pass, first.RetryDirectives[0].ChangeNote)
 
-	prompts, err := wave.RetryPrompt(ctx, wave.RetryPromptInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: 25})
+	prompts, err := wave.RetryPrompt(ctx, outputs(texts))
 	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(strings.HasPrefix(prompts.Prompts[0].PromptMD, "# Write the output of perspective grid again"))
 
-	in.OutputsDir = sample("mended") // what the agent wrote then
-	second, err := wave.Review(ctx, in)
+	// What the agents wrote then.
+	texts["grid"] = strings.Replace(texts["grid"], "see the port's own page", "- The port https://example.org/port", 1)
+	texts["policy"] = strings.Replace(texts["policy"], "- https://example.org/press\n", "", 1)
+	second, err := wave.Review(ctx, outputs(texts))
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := report.Text(os.Stdout, second.Report(), report.Options{Root: sample("")}); err != nil {
-		log.Fatal(err)
-	}
+	fmt.Println(second.Pass, second.Validated)
 	// Output:
-	// false Rewrite line 20 in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.
+	// false Rewrite line 5 in the Sources section as a list item with an http(s):// URL, such as '- Title https://example.org/page', or remove it.
 	// true
-	// Review of a wave
-	//
-	// Result  Perspective    Words  Sources  What is wrong  Where
-	// ------  -----------  -------  -------  -------------  --------------
-	// ✓ pass  grid         182/320      3/5                 mended/grid.md
-	//
-	// ✓ pass  1 output judged, all meet their contracts.
+	// true 2
 }
 
 // Outputs that break their contract are data: the result says what to change.
 func Example_review() {
 	ctx := context.Background()
-	result, err := wave.Review(ctx, wave.ReviewInput{
-		PerspectivesPath: sample("perspectives.json"),
-		OutputsDir:       sample("drafts"),
-		MaxFailures:      25,
-	})
+	result, err := wave.Review(ctx, outputs(written))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,17 +81,15 @@ func Example_review() {
 		fmt.Println(d.PerspectiveID, d.BlockingErrorCode)
 	}
 	// Output:
-	// 4 of 6 failed
-	// emissions TOO_MANY_WORDS
+	// 2 of 2 failed
 	// grid MALFORMED_SOURCES
-	// operations MISSING_REQUIRED_SECTION
 	// policy TOO_MANY_SOURCES
 }
 
 // Judging one output refuses with an error whose code says which rule is broken.
 func Example_validate() {
-	ctx := context.Background()
-	_, err := wave.Validate(ctx, wave.ValidateInput{PerspectivesPath: sample("perspectives.json"), PerspectiveID: "policy", MarkdownPath: sample("drafts/policy.md")})
+	policy := outputs(written).Perspectives[1]
+	_, err := wave.Validate(policy, "policy.md", strings.NewReader(written["policy"]))
 	switch code := tidegate.CodeOf(err); {
 	case err == nil:
 		fmt.Println("passed")
@@ -95,5 +99,5 @@ func Example_validate() {
 		log.Fatal(err)
 	}
 	// Output:
-	// refused: TOO_MANY_SOURCES: the output lists 6 sources, the contract allows 4
+	// refused: TOO_MANY_SOURCES: the output lists 2 sources, the contract allows 1
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/tool"
-	"github.com/tidegate/tidegate/wave"
 )
 
 const (
@@ -77,24 +77,24 @@ var pivotClock = run.Clock{Now: func() time.Time { return time.Date(2026, 1, 2, 
 func BenchmarkPivot(b *testing.B) {
 	root := pivotRun(b)
 	ctx := context.Background()
-	request := wave.ReviewInput{
+	request := step.WaveReviewInput{
 		PerspectivesPath: filepath.Join(root, "perspectives.json"), OutputsDir: filepath.Join(root, "wave-1"), MaxFailures: 25,
 	}
-	fromRun, err := pivot.FromRun(ctx, filepath.Join(root, "manifest.json"))
+	fromRun, err := step.PivotOf(ctx, filepath.Join(root, "manifest.json"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	onlyDecide := fromRun
 	onlyDecide.ManifestPath = ""
-	decide := func(in pivot.Input) error {
-		d, err := pivot.Decide(ctx, pivotClock, in)
+	decide := func(in step.PivotInput) error {
+		d, err := step.DecidePivot(ctx, pivotClock, in)
 		if err == nil && d.Metrics.Total != pivotOutputs*gapsEach {
 			err = fmt.Errorf("%d gaps", d.Metrics.Total)
 		}
 		return err
 	}
 	review := func() error {
-		_, err := wave.Review(ctx, request)
+		_, err := step.Review(ctx, pivotClock, request)
 		return err
 	}
 	b.Run("library", func(b *testing.B) {
@@ -105,7 +105,7 @@ func BenchmarkPivot(b *testing.B) {
 	})
 	b.Run("validated_and_written", func(b *testing.B) {
 		compare(b, review, func() error {
-			in, err := pivot.FromRun(ctx, fromRun.ManifestPath)
+			in, err := step.PivotOf(ctx, fromRun.ManifestPath)
 			if err != nil {
 				return err
 			}
@@ -182,14 +182,14 @@ func BenchmarkPivotGaps(b *testing.B) {
 			if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
 				b.Fatal(err)
 			}
-			in := pivot.Input{
+			in := step.PivotInput{
 				Outputs: []pivot.Output{{PerspectiveID: "p", Path: path}},
 				Reports: []*codec.Value{codec.Of(pivot.Report{OK: true, PerspectiveID: "p", MarkdownPath: path})},
 			}
 			best := time.Duration(math.MaxInt64)
 			for b.Loop() {
 				start := time.Now()
-				d, err := pivot.Decide(context.Background(), pivotClock, in)
+				d, err := step.DecidePivot(context.Background(), pivotClock, in)
 				if err != nil || d.Metrics.Total != n {
 					b.Fatal(d.Metrics.Total, err)
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
-	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -186,7 +186,7 @@ func TestEveryGateHasACommand(t *testing.T) {
 			commands[each.Command.Path] = true
 		}
 	}
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		if !commands["gate "+strings.ToLower(row.ID)] {
 			t.Errorf("no command judges gate %s", row.ID)
 		}

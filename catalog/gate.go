@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -12,7 +12,7 @@ import (
 // gateTools are a person's commands on gates: one for each row of the table.
 func gateTools(env *Env) []*tool.Tool {
 	var tools []*tool.Tool
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		letter := strings.ToLower(row.ID)
 		tools = append(tools, tool.New(tool.Spec{
 			Name: "deep_research_gate_" + letter + "_record", Set: "gate", Effect: tool.Writes, Person: true,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -30,9 +31,9 @@ func pivotTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown"},
 				Fill:    env.fillPivot,
 			},
-		}, func(ctx context.Context, in pivot.Input) (pivot.Decision, error) {
+		}, func(ctx context.Context, in step.PivotInput) (pivot.Decision, error) {
 			in.Progress = tool.Progress(ctx)
-			return pivot.Decide(ctx, env.clock(), in)
+			return step.DecidePivot(ctx, env.clock(), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_pivot_rules",
@@ -80,7 +81,7 @@ func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}
-	in, err := pivot.FromRun(ctx, args.Get("manifest_path").Str())
+	in, err := step.PivotOf(ctx, args.Get("manifest_path").Str())
 	if err != nil {
 		return err
 	}

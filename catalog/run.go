@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // manifestIn are the arguments of the tools that take a run and nothing else.
@@ -143,7 +143,7 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	if err != nil {
 		return err
 	}
-	if id := strings.TrimSpace(value.Get("run_id").Str()); value.Kind() == codec.Object && (id == "" || id == perspective.Unassigned) {
+	if id := strings.TrimSpace(value.Get("run_id").Str()); value.Kind() == codec.Object && (id == "" || id == wave.Unassigned) {
 		value.Set("run_id", codec.Of(opened.ID()))
 	}
 	args.Set("perspectives_path", codec.Of(opened.Path(opened.Layout().Perspectives)))

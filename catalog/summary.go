@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -12,7 +12,7 @@ import (
 // no folder with summaries is given.
 func (e *Env) fillSummary(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if args.Get("fixture_summaries_dir") == nil {
-		args.Set("mode", codec.Of(string(summary.Generate)))
+		args.Set("mode", codec.Of(step.PackGenerated))
 	}
 	return e.fillRun(ctx, typed, args)
 }
@@ -32,9 +32,9 @@ func summaryTools(env *Env) []*tool.Tool {
 				Defaults: byHand("built by hand"),
 				Formats:  []string{"markdown"},
 			},
-		}, func(ctx context.Context, in summary.Input) (summary.Result, error) {
+		}, func(ctx context.Context, in step.PackInput) (step.PackResult, error) {
 			in.Progress = tool.Progress(ctx)
-			return summary.Build(ctx, env.clock(), in)
+			return step.BuildPack(ctx, env.clock(), in)
 		}),
 	}
 }

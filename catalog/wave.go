@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/tool"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -32,7 +31,7 @@ func waveTools(env *Env) []*tool.Tool {
 				},
 				Fill: env.fillWave("markdown_path", "OUTPUT"),
 			},
-		}, wave.Validate),
+		}, step.Validate),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_review",
 			Set:        "wave",
@@ -51,7 +50,7 @@ func waveTools(env *Env) []*tool.Tool {
 				Watch:   watchWave,
 				Instead: reviewThere,
 			},
-		}, func(ctx context.Context, in wave.ReviewInput) (wave.ReviewResult, error) {
+		}, func(ctx context.Context, in step.WaveReviewInput) (wave.ReviewResult, error) {
 			in.Progress = tool.Progress(ctx)
 			return step.Review(ctx, env.clock(), in)
 		}),
@@ -70,9 +69,9 @@ func waveTools(env *Env) []*tool.Tool {
 				Fill:   env.fillWave("outputs_dir", "OUTPUTS_DIR"),
 				Rename: map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
 			},
-		}, func(ctx context.Context, in wave.RetryPromptInput) (wave.RetryPrompts, error) {
+		}, func(ctx context.Context, in step.RetryPromptInput) (wave.RetryPrompts, error) {
 			in.Progress = tool.Progress(ctx)
-			return wave.RetryPrompt(ctx, in)
+			return step.RetryPrompt(ctx, in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_perspectives_check",
@@ -94,7 +93,7 @@ func waveTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
-		}, perspective.Lint),
+		}, step.Lint),
 	}
 }
 
@@ -163,7 +162,7 @@ func reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Repor
 	if err.Code != tidegate.OutputNotFound {
 		return report.Report{}, false
 	}
-	there, failed := wave.ReviewThere(ctx, in.(wave.ReviewInput))
+	there, failed := step.ReviewThere(ctx, in.(step.WaveReviewInput))
 	return there.Report(), failed == nil
 }
 

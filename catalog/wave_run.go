@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
@@ -26,7 +26,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 	}
 	defer opened.Close()
 	perspectives := opened.Path(opened.ContractsOf(run.Stage(args.Get("wave").Str())))
-	doc, err := perspective.Read(ctx, "perspectives_path", perspectives, perspective.Contracts)
+	doc, err := step.ReadPerspectives(ctx, "perspectives_path", perspectives, wave.Contracts)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 	}
 	defer folder.Close()
 	outputs := codec.Of([]string{})
-	for _, p := range doc.Perspectives {
+	for _, p := range doc.List {
 		path := filepath.Join(typed.Operands["FOLDER"], p.ID+".md")
 		data, err := artifact.ReadFile(ctx, "FOLDER", path)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {

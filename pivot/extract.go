@@ -24,11 +24,12 @@ const gapsTitle = "Gaps"
 // comments do not count as such, and all other lines are ignored. A bullet line
 // longer than [markdown.MaxLine] has no form that is accepted.
 func Extract(perspectiveID string, r io.Reader) ([]Gap, error) {
-	return new(extractor).extract(perspectiveID, r)
+	return new(Extractor).Extract(perspectiveID, r)
 }
 
-// extractor extracts from one output after the other, with the same buffers.
-type extractor struct {
+// Extractor extracts from one output after the other. The zero value is ready; it
+// keeps its buffers, and must not be used by two goroutines at once.
+type Extractor struct {
 	scanner markdown.Scanner
 	lines   bulletLines
 	id      string
@@ -37,7 +38,8 @@ type extractor struct {
 	fault   error // the first one
 }
 
-func (e *extractor) extract(id string, r io.Reader) ([]Gap, error) {
+// Extract is the function [Extract].
+func (e *Extractor) Extract(id string, r io.Reader) ([]Gap, error) {
 	e.id, e.found, e.gaps, e.fault = id, false, nil, nil
 	e.lines.bullet = e.bullet
 	_, err := e.scanner.Scan(r, markdown.Events{Heading: e.heading, Line: e.lines.line})
@@ -51,7 +53,7 @@ func (e *extractor) extract(id string, r io.Reader) ([]Gap, error) {
 	return e.gaps, e.fault
 }
 
-func (e *extractor) heading(h markdown.Heading) bool {
+func (e *Extractor) heading(h markdown.Heading) bool {
 	if e.found || string(h.Text) != gapsTitle {
 		return false
 	}
@@ -59,7 +61,7 @@ func (e *extractor) heading(h markdown.Heading) bool {
 	return true
 }
 
-func (e *extractor) bullet(b bullet) {
+func (e *Extractor) bullet(b bullet) {
 	switch {
 	case e.fault != nil:
 	case b.fault != "":
@@ -70,7 +72,7 @@ func (e *extractor) bullet(b bullet) {
 	default:
 		e.gaps = append(e.gaps, Gap{
 			ID:       "gap_" + e.id + "_" + strconv.Itoa(len(e.gaps)+1),
-			Priority: b.priority, Text: b.text, Tags: tagsIn(b.text), Source: Parsed, From: e.id, line: b.number,
+			Priority: b.priority, Text: b.text, Tags: tagsIn(b.text), Source: Parsed, From: e.id, Line: b.number,
 		})
 	}
 }

@@ -16,7 +16,7 @@ const (
 // Priorities are the four priorities, the most urgent first.
 var Priorities = []string{"P0", "P1", "P2", "P3"}
 
-// Gap is one open question, normalised: see [Extract] and [Decide].
+// Gap is one open question, normalised: see [Extract] and [Check].
 type Gap struct {
 	ID       string   `json:"gap_id" jsonschema:"unique among the gaps"`
 	Priority string   `json:"priority" jsonschema:"P0 is the most urgent" enum:"P0,P1,P2,P3"`
@@ -25,13 +25,10 @@ type Gap struct {
 	Source   string   `json:"source" jsonschema:"who stated it" enum:"explicit,parsed_wave1"`
 	From     string   `json:"from_perspective_id,omitzero" jsonschema:"the perspective whose output states it"`
 
-	file string // where a parsed gap stands, for the report
-	line int
+	// Where a parsed gap stands, for the report. [Extract] does not know the file.
+	File string `json:"-"`
+	Line int    `json:"-"`
 }
-
-// Line is the line of the output that states a parsed gap, 0 for an explicit
-// one.
-func (g Gap) Line() int { return g.line }
 
 // sortGaps puts gaps in gap order: by priority, then by id in byte order.
 func sortGaps(gaps []Gap) {

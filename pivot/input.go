@@ -11,27 +11,26 @@ import (
 
 // Input is what a decision rests on. The order of the lists does not matter.
 type Input struct {
-	Outputs []Output `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
+	Outputs []Output
 	// Reports are the results of validating the outputs, one each, as the
 	// validator returns them; codec.Of makes one of a wave.Validation.
-	Reports []*codec.Value `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
+	Reports []*codec.Value
 	// ExplicitGaps, when there are any, are used instead of what the outputs
 	// state: objects with gap_id, priority, text, and optionally tags and
 	// from_perspective_id.
-	ExplicitGaps []*codec.Value `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
-	// ManifestPath names the run, absolute; "" decides without writing.
-	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
-	// Reason goes into the run's audit log; "" writes no line.
-	Reason string `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
-	// Progress gets how many outputs have been read; it may be nil. It may be called
-	// from several goroutines.
-	Progress func(done, total int) `json:"-"`
+	ExplicitGaps []*codec.Value
+	InRun        bool // there is a run that paths can be relative to
 }
 
 // Output is a wave-1 output.
 type Output struct {
 	PerspectiveID string `json:"perspective_id" jsonschema:"the perspective that the output was written for"`
 	Path          string `json:"output_md_path" path:"run" jsonschema:"the markdown file: absolute, or relative to the run root when manifest_path is given"`
+}
+
+// Details name an output in an error.
+func (o Output) Details() tidegate.Details {
+	return tidegate.D("perspective_id", o.PerspectiveID, "output_md_path", o.Path)
 }
 
 // Report is a validation report, reduced to the fields that the decision uses.
@@ -61,7 +60,7 @@ func (in Input) check() ([]Report, error) {
 			return nil, wrong(name+".output_md_path", o.Path, "must not be blank")
 		case strings.ContainsRune(o.Path, 0):
 			return nil, wrong(name+".output_md_path", tidegate.Cut(o.Path), "must not contain a NUL character")
-		case in.ManifestPath == "" && !filepath.IsAbs(o.Path):
+		case !in.InRun && !filepath.IsAbs(o.Path):
 			return nil, wrong(name+".output_md_path", tidegate.Cut(o.Path), "must be absolute when no manifest_path names the run that it is relative to")
 		}
 	}
@@ -75,9 +74,6 @@ func (in Input) check() ([]Report, error) {
 			return nil, err
 		}
 		reports[i].index = i
-	}
-	if in.ManifestPath != "" && !filepath.IsAbs(in.ManifestPath) {
-		return nil, wrong("manifest_path", tidegate.Cut(in.ManifestPath), "must be absolute")
 	}
 	return reports, nil
 }

@@ -1,15 +1,11 @@
 package pivot
 
 import (
-	"path"
-	"path/filepath"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// DocumentVersion is the schema_version of the document that [Decide] writes.
+// DocumentVersion is the schema_version of the document of a decision.
 const DocumentVersion = "pivot_decision.v1"
 
 // Shape is the table of pivot_decision.v1.
@@ -94,27 +90,17 @@ type decisionEntry struct {
 	Wave2GapIDs   []string `json:"wave2_gap_ids"`
 }
 
-func (w wave1) document(r *run.Run, u *run.Update, d Decision, digests []string) document {
+// Document is a decision as a run keeps it, pivot_decision.v1, with the outputs
+// that it was made from, in the order of the wave's.
+func (w Wave1) Document(runID, now string, actor tidegate.Actor, d Decision, outputs []RecordedOutput) any {
 	doc := document{
-		SchemaVersion: DocumentVersion, RunID: r.ID(), GeneratedAt: u.Now(), InputsDigest: d.InputsDigest, Actor: u.Actor(), Gaps: d.Gaps,
+		SchemaVersion: DocumentVersion, RunID: runID, GeneratedAt: now, InputsDigest: d.InputsDigest, Actor: actor, Gaps: d.Gaps,
 		Decision: decisionEntry{d.Wave2Required, d.RuleHit, d.Metrics, d.Explanation, d.Wave2GapIDs},
 	}
-	for i, o := range w.outputs {
-		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, nameInRun(r, o.Path), digests[i], w.reports[i]})
+	for i, o := range outputs {
+		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, o.Name, o.Digest, w.reports[i]})
 	}
 	return doc
-}
-
-// nameInRun is the run-root-relative name of an output that lies in the run,
-// and the absolute path of any other.
-func nameInRun(r *run.Run, given string) string {
-	if !filepath.IsAbs(given) {
-		return path.Clean(filepath.ToSlash(given))
-	}
-	if name, err := r.Name("output_md_path", given); err == nil {
-		return name
-	}
-	return given
 }
 
 // Recorded is a decision as it stands in a run.

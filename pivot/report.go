@@ -39,8 +39,8 @@ func (d Decision) gapTable() *report.Table {
 	table := report.NewTable("Priority", "Gap", "Perspective", "Where", "In wave 2", "Text")
 	for _, g := range d.Gaps {
 		where := any(g.Source)
-		if g.file != "" {
-			where = report.Place{File: g.file, Line: g.line}
+		if g.File != "" {
+			where = report.Place{File: g.File, Line: g.Line}
 		}
 		taken := "no"
 		if inWave2[g.ID] {
@@ -89,8 +89,8 @@ func (d Decision) next() []string {
 	if d.Wave2Required {
 		next = []string{"The run goes on to a second wave, which is to close the " + report.Counted(len(d.Wave2GapIDs), "gap") + " marked above."}
 	}
-	if limit := math.Trunc(d.agents); d.hasAgents && float64(len(d.Wave2GapIDs)) > limit {
-		return append(next, "Its manifest allows only "+strconv.FormatFloat(limit, 'f', -1, 64)+
+	if d.Agents != nil && float64(len(d.Wave2GapIDs)) > math.Trunc(*d.Agents) {
+		return append(next, "Its manifest allows only "+strconv.FormatFloat(math.Trunc(*d.Agents), 'f', -1, 64)+
 			" for wave 2 (max_wave2_agents): raise the limit, or decide again with fewer explicit gaps.")
 	}
 	if d.PivotPath != nil {

@@ -1,14 +1,19 @@
 package pivot_test
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/pivot"
 )
 
@@ -157,5 +162,19 @@ func TestExplanationsLeaveNoPlaceUnfilled(t *testing.T) {
 		if !strings.Contains(r.Template, "(rule "+r.ID+").") {
 			t.Errorf("the template of %s names another rule: %s", r.ID, r.Template)
 		}
+	}
+}
+
+func TestTheRulesAsAPersonReadsThem(t *testing.T) {
+	want, err := os.ReadFile(filepath.Join("testdata", "rules.text"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.Text(&out, pivot.ListRules().Report(), report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), out.String()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -82,7 +82,7 @@ func init() {
 
 func runByHand(id, stage string) map[string]string {
 	gates := ""
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		gates += `,"` + row.ID + `":{"id":"` + row.ID + `","name":"` + row.Name + `","class":"hard","status":"not_run","checked_at":null,"metrics":{},"artifacts":[],"warnings":[],"notes":""}`
 	}
 	return map[string]string{

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/bench/sample"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -25,12 +24,12 @@ func BenchmarkJudge(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			c := perspective.Contract{MaxWords: 1e6, MaxSources: 1e6, Sections: []string{"Summary", "Findings", "Gaps", "Sources"}}
+			c := wave.Contract{MaxWords: 1e6, MaxSources: 1e6, Sections: []string{"Summary", "Findings", "Gaps", "Sources"}}
 			var j wave.Judge
 			b.SetBytes(int64(len(output)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if v, err := j.Judge(b.Context(), c, bytes.NewReader(output)); err != nil || v.Failure() != nil {
+				if v, err := j.Judge(c, bytes.NewReader(output)); err != nil || v.Failure() != nil {
 					b.Fatal(err, v.Failure())
 				}
 			}
@@ -45,7 +44,7 @@ func BenchmarkReviewOf1000(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if got := review(b, filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "wave-1")); got.Validated != 1000 {
+		if got := review(b, inFolder(b, dir)); got.Validated != 1000 {
 			b.Fatal(got.Validated)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // The functions below make the change notes of faults: what the agent has to
@@ -22,7 +21,7 @@ func addSections(missing []string) string {
 	return fmt.Sprintf("Add these missing required sections, each under a heading with exactly that text: %s.", joinTitles(missing))
 }
 
-func removeWords(words int, contract perspective.Contract) string {
+func removeWords(words int, contract Contract) string {
 	allowed := most(contract.MaxWords)
 	return fmt.Sprintf("Shorten the output by at least %s: it has %d and may have at most %d, markup and URLs included.",
 		report.Counted(words-allowed, "word"), words, allowed)
@@ -33,7 +32,7 @@ func rewriteSources(sources *sourceLines) string {
 		theLines(sources.lines, sources.malformed))
 }
 
-func removeSources(sources int, contract perspective.Contract) string {
+func removeSources(sources int, contract Contract) string {
 	allowed := most(contract.MaxSources)
 	return fmt.Sprintf("Remove at least %s from the Sources section: it lists %d and may list at most %d.",
 		report.Counted(sources-allowed, "source"), sources, allowed)

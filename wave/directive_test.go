@@ -30,8 +30,8 @@ func TestChangeNotes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.contract.id = "p1"
-			perspectives, outputs := writeWave(t, []contract{tt.contract}, map[string]string{"p1": tt.output})
-			if got := review(t, perspectives, outputs).RetryDirectives[0].ChangeNote; got != tt.want {
+			outputs := given(t, []contract{tt.contract}, map[string]string{"p1": tt.output})
+			if got := review(t, outputs).RetryDirectives[0].ChangeNote; got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

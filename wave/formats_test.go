@@ -55,8 +55,7 @@ func hostileWave(t *testing.T) (wave.ReviewResult, string) {
 		add(contract{sections: []string{"Sources"}, maxWords: 0.5, maxSources: 0.5}, "# Sources\n- "+s+"\n- http://a\n")
 		add(contract{}, s)
 	}
-	perspectives, dir := writeWave(t, contracts, outputs)
-	return review(t, perspectives, dir), filepath.Dir(dir)
+	return review(t, given(t, contracts, outputs)), "/run"
 }
 
 func render(t *testing.T, r report.Report, name, root string) []byte {
@@ -243,9 +242,9 @@ func TestHostileReviewAsText(t *testing.T) {
 }
 
 func TestReportNamesEveryFaultAndItsPlace(t *testing.T) {
-	perspectives, outputs := writeWave(t, []contract{{id: "p", maxWords: 3, maxSources: 1, sections: []string{"A", "Sources"}}},
+	outputs := given(t, []contract{{id: "p", maxWords: 3, maxSources: 1, sections: []string{"A", "Sources"}}},
 		map[string]string{"p": "# Sources\n- https://a\n- https://b\nc\nd\n"})
-	got := string(render(t, review(t, perspectives, outputs).Report(), "text", filepath.Dir(outputs)))
+	got := string(render(t, review(t, outputs).Report(), "text", "/run"))
 	for _, want := range []string{
 		"p              8/3      2/1  Missing section: A",
 		"the output has 8 words, the contract allows 3",

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -25,7 +24,7 @@ func TestHeadingLineIsWhatTheJudgeFinds(t *testing.T) {
 		if title == "" {
 			continue
 		}
-		line := perspective.HeadingLine(title)
+		line := wave.HeadingLine(title)
 		if line == "" {
 			none++
 			if !strings.ContainsAny(title, "\n\r") {
@@ -34,7 +33,7 @@ func TestHeadingLineIsWhatTheJudgeFinds(t *testing.T) {
 			continue
 		}
 		found++
-		v, err := j.Judge(t.Context(), perspective.Contract{MaxWords: 1e9, Sections: []string{title}}, strings.NewReader(line+"\n"))
+		v, err := j.Judge(wave.Contract{MaxWords: 1e9, Sections: []string{title}}, strings.NewReader(line+"\n"))
 		if err != nil || v.Failure() != nil {
 			t.Errorf("%q: the judge does not find %q (%v, %v)", title, line, v.Failure(), err)
 		}
@@ -61,7 +60,7 @@ func TestObstacles(t *testing.T) {
 		{"both", 1, []string{"A\nB", "C"}, 2},
 		{"a title longer than a line", 100, []string{strings.Repeat("x", 1<<20)}, 1},
 	} {
-		c := perspective.Contract{MaxWords: test.maxWords, Sections: test.titles}
+		c := wave.Contract{MaxWords: test.maxWords, Sections: test.titles}
 		if got := c.Obstacles(); len(got) != test.want {
 			t.Errorf("%s: %q", test.name, got)
 		}

@@ -1,7 +1,6 @@
 package wave
 
 import (
-	"context"
 	"io"
 	"math"
 	"slices"
@@ -9,10 +8,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // Verdict is the judgement of one output.
@@ -57,14 +54,13 @@ type Judge struct {
 
 // Judge reads one output to its end and judges it by the contract, in this
 // order: MISSING_REQUIRED_SECTION, TOO_MANY_WORDS, MALFORMED_SOURCES,
-// TOO_MANY_SOURCES. The only errors are those of r, and that of ctx when it
-// ends first.
-func (j *Judge) Judge(ctx context.Context, contract perspective.Contract, r io.Reader) (Verdict, error) {
+// TOO_MANY_SOURCES. The only errors are those of r.
+func (j *Judge) Judge(contract Contract, r io.Reader) (Verdict, error) {
 	sourcesAt := sourcesIndex(contract)
 	j.require(contract.Sections)
 	j.sources.reset(contract.MaxSources)
 	j.near.reset(contract.Sections)
-	words, err := j.scanner.Scan(io.TeeReader(artifact.Until(ctx, r), &j.near), markdown.Events{
+	words, err := j.scanner.Scan(io.TeeReader(r, &j.near), markdown.Events{
 		Heading: func(h markdown.Heading) bool {
 			i := j.section(contract.Sections, h.Text)
 			if i < 0 {
@@ -125,11 +121,11 @@ func (j *Judge) section(sections []string, title []byte) int {
 }
 
 // sourcesIndex is the index of the section that is judged as Sources, or -1.
-func sourcesIndex(contract perspective.Contract) int {
+func sourcesIndex(contract Contract) int {
 	return slices.IndexFunc(contract.Sections, func(title string) bool { return strings.ToLower(title) == "sources" })
 }
 
-func (v *Verdict) findFaults(contract perspective.Contract, sources *sourceLines) {
+func (v *Verdict) findFaults(contract Contract, sources *sourceLines) {
 	if len(v.MissingSections) > 0 {
 		first := v.MissingSections[0]
 		details := tidegate.D("section", tidegate.Cut(first))

@@ -2,7 +2,6 @@ package wave_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,14 +14,13 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
-func judge(t testing.TB, c perspective.Contract, output string) wave.Verdict {
+func judge(t testing.TB, c wave.Contract, output string) wave.Verdict {
 	t.Helper()
 	var j wave.Judge
-	whole, err := j.Judge(t.Context(), c, strings.NewReader(output))
+	whole, err := j.Judge(c, strings.NewReader(output))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,18 +43,18 @@ func inLine(t testing.TB, v wave.Verdict) string {
 }
 
 func TestJudge(t *testing.T) {
-	all := perspective.Contract{MaxWords: 1000, MaxSources: 1000}
-	require := func(titles ...string) perspective.Contract {
+	all := wave.Contract{MaxWords: 1000, MaxSources: 1000}
+	require := func(titles ...string) wave.Contract {
 		c := all
 		c.Sections = titles
 		return c
 	}
-	capped := func(maxWords, maxSources float64, titles ...string) perspective.Contract {
-		return perspective.Contract{MaxWords: maxWords, MaxSources: maxSources, Sections: titles}
+	capped := func(maxWords, maxSources float64, titles ...string) wave.Contract {
+		return wave.Contract{MaxWords: maxWords, MaxSources: maxSources, Sections: titles}
 	}
 	tests := []struct {
 		name     string
-		contract perspective.Contract
+		contract wave.Contract
 		output   string
 		want     string
 	}{
@@ -147,7 +145,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 			var j wave.Judge
-			v, err := j.Judge(t.Context(), test.contract, iotest.OneByteReader(strings.NewReader(test.output)))
+			v, err := j.Judge(test.contract, iotest.OneByteReader(strings.NewReader(test.output)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +157,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeMessages(t *testing.T) {
-	c := perspective.Contract{MaxWords: 2000000, MaxSources: 1, Sections: []string{"Sources"}}
+	c := wave.Contract{MaxWords: 2000000, MaxSources: 1, Sections: []string{"Sources"}}
 	for _, test := range []struct{ name, output, want string }{
 		{"missing section", "", "Missing section: Sources"},
 		{"words", "# Sources\n" + words(2000001), "the output has 2000003 words, the contract allows 2000000"},
@@ -175,7 +173,7 @@ func TestJudgeMessages(t *testing.T) {
 
 // A line beyond the scanner's limit comes in pieces, cut anywhere.
 func TestSourceOnALongLine(t *testing.T) {
-	c := perspective.Contract{MaxWords: 1e9, MaxSources: 10, Sections: []string{"Sources"}}
+	c := wave.Contract{MaxWords: 1e9, MaxSources: 10, Sections: []string{"Sources"}}
 	long := strings.Repeat("x", markdown.MaxLine)
 	for _, test := range []struct{ name, line, want string }{
 		{"URL at the start", "- https://a " + long, ""},
@@ -194,7 +192,7 @@ func TestSourceOnALongLine(t *testing.T) {
 			document := "# Sources\n" + test.line + "\n"
 			for _, size := range []int{1 << 20, 4093, 7} {
 				var j wave.Judge
-				v, err := j.Judge(t.Context(), c, &sized{[]byte(document), size})
+				v, err := j.Judge(c, &sized{[]byte(document), size})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -219,7 +217,7 @@ func TestSourceOnALongLine(t *testing.T) {
 
 // The cut between two pieces may fall anywhere in a URL or a marker.
 func TestSourceCutAnywhere(t *testing.T) {
-	c := perspective.Contract{MaxWords: 1e9, MaxSources: 10, Sections: []string{"Sources"}}
+	c := wave.Contract{MaxWords: 1e9, MaxSources: 10, Sections: []string{"Sources"}}
 	for shift := range 20 {
 		line := "- " + strings.Repeat("x", markdown.MaxLine-shift) + " HTTPS://é"
 		if v := judge(t, c, "# Sources\n"+line); v.Sources != 1 {
@@ -252,12 +250,12 @@ func (s *sized) Read(p []byte) (int, error) {
 }
 
 func TestJudgeIsReusable(t *testing.T) {
-	c := perspective.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"A", "Sources"}}
+	c := wave.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"A", "Sources"}}
 	outputs := []string{"", "# A\n# Sources\n- https://a", "# Sources\nx\n- https://b\n- http://c", "# A\n", strings.Repeat("# A\n", 1000)}
 	var j wave.Judge
 	for i := range 3 * len(outputs) {
 		output := outputs[i%len(outputs)]
-		got, err := j.Judge(t.Context(), c, strings.NewReader(output))
+		got, err := j.Judge(c, strings.NewReader(output))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,14 +268,9 @@ func TestJudgeIsReusable(t *testing.T) {
 func TestJudgeReturnsTheErrorOfItsReader(t *testing.T) {
 	broken := errors.New("broken")
 	var j wave.Judge
-	_, err := j.Judge(t.Context(), perspective.Contract{}, iotest.ErrReader(broken))
+	_, err := j.Judge(wave.Contract{}, iotest.ErrReader(broken))
 	if !errors.Is(err, broken) {
 		t.Errorf("error %v", err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := j.Judge(ctx, perspective.Contract{}, strings.NewReader("x")); !errors.Is(err, context.Canceled) {
-		t.Errorf("error of an ended context: %v", err)
 	}
 }
 
@@ -290,7 +283,7 @@ func TestJudgeManySections(t *testing.T) {
 		titles = append(titles, fmt.Sprint("Title ", i))
 		fmt.Fprintf(&output, "# Title %d\n# Other %d\n", (i*7919)%n, i)
 	}
-	c := perspective.Contract{MaxWords: 1e9, MaxSources: 1, Sections: append(titles, "Sources")}
+	c := wave.Contract{MaxWords: 1e9, MaxSources: 1, Sections: append(titles, "Sources")}
 	output.WriteString("# Sources\n- https://a\n# Sources\ntext\n")
 	if got := inLine(t, judge(t, c, output.String())); got != "120007 words, 1 sources" {
 		t.Error(got)
@@ -311,7 +304,7 @@ func FuzzJudge(f *testing.F) {
 		if title == "" || math.IsNaN(maxWords) || math.IsNaN(maxSources) {
 			return
 		}
-		c := perspective.Contract{MaxWords: maxWords, MaxSources: maxSources, Sections: []string{title, "Sources"}}
+		c := wave.Contract{MaxWords: maxWords, MaxSources: maxSources, Sections: []string{title, "Sources"}}
 		v := judge(t, c, string(output))
 		text := bytes.TrimPrefix(output, []byte("\ufeff"))
 		if want := len(bytes.Fields(text)); v.Words != want {

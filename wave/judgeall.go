@@ -2,26 +2,22 @@ package wave
 
 import (
 	"context"
-	"io/fs"
-	"path/filepath"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/perspective"
 )
 
-// judgeAll judges the outputs of the chosen perspectives, each in one pass, on
-// all cores. Results are in the order of the perspectives. None of the outputs
-// may be the file that the report will replace, which is nil when there is none.
-//
-// With partial, a missing output is a result as well, not an error.
-func judgeAll(ctx context.Context, req ReviewInput, partial bool, chosen []perspective.Perspective, replaced fs.FileInfo) ([]OutputResult, error) {
-	b := &batch{
-		ctx: ctx, req: req, partial: partial, chosen: chosen, replaced: replaced, results: make([]OutputResult, len(chosen)), faults: make([]error, len(chosen)),
+// judgeAll judges outputs. With partial, a missing output is a result as well, not
+// an error.
+func judgeAll(ctx context.Context, o Outputs, partial bool) ([]OutputResult, error) {
+	n := len(o.Perspectives)
+	if n == 0 {
+		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
+			"$.perspectives is empty; a review needs at least one perspective")
 	}
-	err := parallel.Each(ctx, len(chosen), req.Progress, func() func(int) error {
+	b := &batch{Outputs: o, partial: partial, results: make([]OutputResult, n), faults: make([]error, n)}
+	err := parallel.Each(ctx, n, o.Progress, func() func(int) error {
 		var judge Judge
 		return func(i int) error {
 			b.faults[i] = b.judge(&judge, i)
@@ -31,30 +27,22 @@ func judgeAll(ctx context.Context, req ReviewInput, partial bool, chosen []persp
 	if err != nil {
 		return nil, err
 	}
-	if b.clash.Load() {
-		return nil, reportReplacesInput(req)
-	}
 	return b.results, b.failure()
 }
 
 // batch is the work that the workers of one review share. None of them stops at
 // an output that cannot be judged: which others are missing belongs to the answer.
 type batch struct {
-	ctx      context.Context
-	req      ReviewInput
-	partial  bool
-	chosen   []perspective.Perspective
-	replaced fs.FileInfo
-	results  []OutputResult
-	faults   []error     // why an output could not be judged, by its index
-	absent   atomic.Bool // an output is missing: all that matters is which others are
-	clash    atomic.Bool // an output is the file that the report will replace
+	Outputs
+	partial bool
+	results []OutputResult
+	faults  []error     // why an output could not be judged, by its index
+	absent  atomic.Bool // an output is missing: all that matters is which others are
 }
 
 func (b *batch) judge(judge *Judge, i int) error {
-	p := &b.chosen[i]
-	path := b.path(i)
-	file, err := artifact.OpenFile(b.ctx, "markdown_path", path)
+	p, path := &b.Perspectives[i], b.Path(i)
+	output, err := b.Open(i)
 	if err != nil {
 		switch {
 		case tidegate.CodeOf(err) != tidegate.FileNotFound:
@@ -66,16 +54,13 @@ func (b *batch) judge(judge *Judge, i int) error {
 		}
 		return err
 	}
-	defer file.Close()
-	if b.replaced != nil && isSame(b.replaced, infoOf(file)) {
-		b.clash.Store(true)
-	}
+	defer output.Close()
 	if b.absent.Load() {
 		return nil
 	}
-	verdict, err := judge.Judge(b.ctx, p.Contract, file)
+	verdict, err := judge.Judge(p.Contract, output)
 	if err != nil {
-		return Unreadable(b.ctx, nil, path, err)
+		return Unreadable(nil, path, err)
 	}
 	result := OutputResult{
 		PerspectiveID: p.ID, MarkdownPath: path, Pass: true,
@@ -90,7 +75,7 @@ func (b *batch) judge(judge *Judge, i int) error {
 }
 
 // missing is the result for an output that is not there.
-func missing(p *perspective.Perspective, path string) OutputResult {
+func missing(p *Perspective, path string) OutputResult {
 	err := tidegate.AsError(notFound(p.ID, path, nil))
 	return OutputResult{PerspectiveID: p.ID, MarkdownPath: path, contract: &p.Contract, missing: true,
 		Failure: &Failure{err.Code, err.Message, err.Details}, faults: []Fault{{Error: tidegate.AsError(tidegate.Errorf(err.Code, nil, "the file is not there")), ChangeNote: "Write the output."}}}
@@ -126,17 +111,15 @@ func (b *batch) notFound(missing []int) error {
 	first := missing[0]
 	details := b.details(first)
 	if len(missing) > 1 {
-		ids := make([]string, 0, min(len(missing), b.req.MaxFailures))
+		ids := make([]string, 0, min(len(missing), b.MaxFailures))
 		for _, i := range missing[:cap(ids)] {
-			ids = append(ids, b.chosen[i].ID)
+			ids = append(ids, b.Perspectives[i].ID)
 		}
 		details = append(details, tidegate.D("missing_perspective_ids", ids)...)
 	}
-	return notFound(b.chosen[first].ID, b.path(first), details)
+	return notFound(b.Perspectives[first].ID, b.Path(first), details)
 }
 
 func (b *batch) details(i int) tidegate.Details {
-	return tidegate.D("perspective_id", b.chosen[i].ID, "markdown_path", b.path(i))
+	return tidegate.D("perspective_id", b.Perspectives[i].ID, "markdown_path", b.Path(i))
 }
-
-func (b *batch) path(i int) string { return filepath.Join(b.req.OutputsDir, b.chosen[i].ID+".md") }

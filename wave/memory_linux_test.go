@@ -15,12 +15,25 @@ import (
 
 	"github.com/tidegate/tidegate/bench/sample"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
 // judgeKind makes the test binary judge one huge output, as a process of its own.
 const judgeKind = "WAVE_TEST_JUDGE"
+
+// waveFolder makes the test binary review the wave in that folder, likewise.
+const waveFolder = "WAVE_TEST_FOLDER"
+
+func TestMain(m *testing.M) {
+	switch kind, dir := os.Getenv(judgeKind), os.Getenv(waveFolder); {
+	case kind != "":
+		os.Exit(tellingMemory(func() int { return judgeHuge(kind) }))
+	case dir != "":
+		debug.SetGCPercent(40) // as the program does
+		os.Exit(tellingMemory(func() int { return reviewFolder(dir) }))
+	}
+	os.Exit(m.Run())
+}
 
 // mostMemory is what a process may use, in KiB.
 const mostMemory = 64 << 10
@@ -53,7 +66,7 @@ func judgeHuge(kind string) int {
 		middle = &repeated{text: "- https://example.org and so on ", left: 100 << 20}
 	}
 	output := io.MultiReader(strings.NewReader("# Sources\n"), middle, strings.NewReader("\n# Findings\n"))
-	verdict, err := new(wave.Judge).Judge(context.Background(), perspective.Contract{MaxWords: 1e12, MaxSources: 1e12, Sections: []string{"Findings", "Sources"}}, output)
+	verdict, err := new(wave.Judge).Judge(wave.Contract{MaxWords: 1e12, MaxSources: 1e12, Sections: []string{"Findings", "Sources"}}, output)
 	if err != nil || verdict.Failure() != nil {
 		fmt.Print(err, verdict.Failure())
 		return 1
@@ -62,9 +75,33 @@ func judgeHuge(kind string) int {
 	return 0
 }
 
-// tellMemory writes the most memory that this process used, in KiB, to stderr. The
-// process has to say so itself: what the system counts for it in the end includes
-// the memory of its parent.
+// reviewFolder reviews the wave in a folder.
+func reviewFolder(dir string) int {
+	document, err := os.ReadFile(filepath.Join(dir, "perspectives.json"))
+	if err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	outputs, err := outputsIn(dir, document)
+	if err == nil {
+		_, err = wave.Review(context.Background(), outputs)
+	}
+	if err != nil {
+		fmt.Print(err)
+		return 1
+	}
+	fmt.Print("done")
+	return 0
+}
+
+// tellingMemory does what a process is for and then writes the most memory that
+// the process used, in KiB, to stderr. The process has to say so itself: what the
+// system counts for it in the end includes the memory of its parent.
+func tellingMemory(do func() int) (status int) {
+	defer tellMemory()
+	return do()
+}
+
 func tellMemory() {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -134,9 +171,6 @@ func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
 func TestWaveOf10000IsReviewedInBoundedMemory(t *testing.T) {
 	dir := t.TempDir()
 	if err := (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(dir, "reports"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	said, memory := peak(t, waveFolder, dir)

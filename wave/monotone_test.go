@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -41,7 +40,7 @@ func TestWhatPassedPassesALooserContract(t *testing.T) {
 	passed, failed := 0, 0
 	for range 5_000 {
 		output := randomOutput(random)
-		contract := perspective.Contract{
+		contract := wave.Contract{
 			MaxWords: float64(random.IntN(30)), MaxSources: float64(random.IntN(4)), Sections: []string{"Findings", "Gaps", "Sources"}[random.IntN(3):],
 		}
 		looser, tighter := contract, contract
@@ -80,7 +79,7 @@ func TestMoreWordsAreNeverFewer(t *testing.T) {
 		lines := strings.SplitAfter(output, "\n")
 		at := random.IntN(len(lines))
 		longer := strings.Join(slices.Insert(lines, at, "\nthree words more\n\n"), "")
-		contract := perspective.Contract{MaxWords: float64(random.IntN(30)), MaxSources: 9}
+		contract := wave.Contract{MaxWords: float64(random.IntN(30)), MaxSources: 9}
 		before, after := judge(t, contract, output), judge(t, contract, longer)
 		if after.Words != before.Words+3 {
 			t.Fatalf("%d words became %d at line %d of\n%s", before.Words, after.Words, at, output)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -175,7 +174,7 @@ func randomContract(rng *rand.Rand, id string) contract {
 	c := contract{id: id, sections: titles[:rng.IntN(6)]}
 	needed := 0
 	for _, title := range c.sections {
-		needed += len(strings.Fields(perspective.HeadingLine(title)))
+		needed += len(strings.Fields(wave.HeadingLine(title)))
 	}
 	c.maxWords = float64(needed) + float64(rng.IntN(60)) + rng.Float64()
 	c.maxSources = float64(rng.IntN(8)) + rng.Float64()/2
@@ -187,7 +186,7 @@ func randomFailure(rng *rand.Rand, c contract) string {
 	var b strings.Builder
 	for _, title := range c.sections {
 		if rng.IntN(3) > 0 {
-			b.WriteString(perspective.HeadingLine(title) + "\n")
+			b.WriteString(wave.HeadingLine(title) + "\n")
 		}
 		switch rng.IntN(4) {
 		case 0:
@@ -209,8 +208,9 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 		contracts = append(contracts, c)
 		outputs[c.id] = randomFailure(rng, c)
 	}
-	perspectives, dir := writeWave(t, contracts, outputs)
-	prompts, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: len(contracts)})
+	all := given(t, contracts, outputs)
+	all.MaxFailures = len(contracts)
+	prompts, err := wave.RetryPrompt(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,18 +223,18 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", p.PerspectiveID, err, p.PromptMD)
 		}
 		output := agent.write(understood)
-		writeFile(t, p.MarkdownPath, output)
+		outputs[p.PerspectiveID] = output
 		texts[p.PerspectiveID] = p.PromptMD + "\n--- output ---\n" + output
 	}
 	if len(prompts.Prompts) < 500 || len(codes) != 4 {
 		t.Errorf("%d prompts for the codes %v: the test has lost its teeth", len(prompts.Prompts), codes)
 	}
-	for _, r := range review(t, perspectives, dir).Results {
+	for _, r := range review(t, all).Results {
 		if !r.Pass {
 			t.Fatalf("%s obeyed and was refused: %s\n--- prompt ---\n%s", r.PerspectiveID, r.Failure.Message, texts[r.PerspectiveID])
 		}
 	}
-	again, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 1})
+	again, err := wave.RetryPrompt(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}

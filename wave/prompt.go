@@ -8,22 +8,10 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/perspective"
 )
-
-// RetryPromptInput are the arguments of [RetryPrompt].
-type RetryPromptInput struct {
-	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
-	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most prompts to make; all outputs are judged" min:"1" max:"500" default:"25"`
-	// Progress is that of [ReviewInput].
-	Progress func(done, total int) `json:"-"`
-}
 
 // RetryPrompts is the result of [RetryPrompt].
 type RetryPrompts struct {
@@ -48,34 +36,29 @@ type AgentPrompt struct {
 // RetryPrompt judges a wave as [Review] does, and beyond that by [Visible], as a
 // run does when it takes an output. For each output that failed it makes a prompt
 // that names every fault and states every rule that the next attempt will be
-// judged by: an agent that follows it passes. It writes nothing and returns the
-// errors of Review, except WRITE_FAILED and PATH_NOT_ALLOWED.
-func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error) {
-	req := ReviewInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: in.MaxFailures, Progress: in.Progress}
-	chosen, err := choose(ctx, req)
+// judged by: an agent that follows it passes. It returns the errors of Review.
+func RetryPrompt(ctx context.Context, o Outputs) (RetryPrompts, error) {
+	results, err := judgeAll(ctx, o, false)
 	if err != nil {
 		return RetryPrompts{}, err
 	}
-	results, err := judgeAll(ctx, req, false, chosen, nil)
-	if err != nil {
-		return RetryPrompts{}, err
-	}
-	out := RetryPrompts{PerspectivesPath: req.PerspectivesPath, OutputsDir: req.OutputsDir, Validated: len(results)}
+	out := RetryPrompts{Validated: len(results)}
 	for i, r := range results {
-		output, err := mostOf(ctx, r.MarkdownPath)
+		output, err := o.beginning(i)
 		if err != nil {
 			return RetryPrompts{}, err
 		}
-		r.faults = Refusals(Verdict{Faults: r.faults}, chosen[i].Contract, output)
+		p := o.Perspectives[i]
+		r.faults = Refusals(Verdict{Faults: r.faults}, p.Contract, output)
 		switch {
 		case len(r.faults) == 0:
 			continue
-		case len(out.Prompts) == req.MaxFailures:
+		case len(out.Prompts) == o.MaxFailures:
 			out.PromptsOmitted++
 		default:
 			out.Prompts = append(out.Prompts, AgentPrompt{
 				PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath, BlockingErrorCode: r.faults[0].Error.Code,
-				Obstacles: chosen[i].Contract.Obstacles(), PromptMD: prompt(chosen[i], r),
+				Obstacles: p.Contract.Obstacles(), PromptMD: prompt(p, r),
 			})
 		}
 		out.Failed++
@@ -87,23 +70,23 @@ func RetryPrompt(ctx context.Context, in RetryPromptInput) (RetryPrompts, error)
 // has faults enough.
 const mostOfAnOutput = 1 << 20
 
-func mostOf(ctx context.Context, path string) ([]byte, error) {
-	file, err := artifact.OpenFile(ctx, "markdown_path", path)
+func (o Outputs) beginning(i int) ([]byte, error) {
+	output, err := o.Open(i)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	output, err := io.ReadAll(io.LimitReader(artifact.Until(ctx, file), mostOfAnOutput))
+	defer output.Close()
+	text, err := io.ReadAll(io.LimitReader(output, mostOfAnOutput))
 	if err != nil {
-		return nil, Unreadable(ctx, tidegate.D("markdown_path", path), path, err)
+		return nil, Unreadable(tidegate.D("markdown_path", o.Path(i)), o.Path(i), err)
 	}
-	return output, nil
+	return text, nil
 }
 
 // prompt is the whole text for one agent. What was written by agents is quoted as
 // data, and what names something stands in indented blocks or on lines of its
 // own, so that neither can pass for one of the rules.
-func prompt(p perspective.Perspective, r OutputResult) string {
+func prompt(p Perspective, r OutputResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Write the output of perspective %s again\n\n", oneLine(p.ID))
 	if strings.TrimSpace(p.Title) != "" {
@@ -136,7 +119,7 @@ func prompt(p perspective.Perspective, r OutputResult) string {
 
 // Rules states the rules that a contract makes, in the order of
 // judgement, and the form of gaps, which the pivot after the wave demands.
-func Rules(c perspective.Contract) []string {
+func Rules(c Contract) []string {
 	rules := []string{"The output is one Markdown document. Use no HTML tags and no HTML comments, and write what looks like one as code between back-ticks. " +
 		"Use no characters that cannot be seen. Close every code fence that you open."}
 	sources := sourcesIndex(c)
@@ -173,18 +156,18 @@ func Rules(c perspective.Contract) []string {
 		fmt.Sprintf("The section %s has at most %s, and names no more different URLs than that.", title, report.Counted(most(c.MaxSources), "source")))
 }
 
-func charactersRule(c perspective.Contract) string {
+func charactersRule(c Contract) string {
 	where := "The whole output"
 	if i := sourcesIndex(c); i >= 0 {
 		where = "Outside the section " + unbroken(c.Sections[i]) + " the output"
 	}
-	return fmt.Sprintf("%s has at most %d characters, white space and marks included.", where, most(CharactersPerWord*c.MaxWords))
+	return fmt.Sprintf("%s has at most %d characters, white space and marks included.", where, most(charactersPerWord*c.MaxWords))
 }
 
 // headingLine is the line that a required title asks for; a title that no
 // heading can have is shown as it is.
 func headingLine(title string) string {
-	if line := perspective.HeadingLine(title); line != "" {
+	if line := HeadingLine(title); line != "" {
 		return markdown.Show(line)
 	}
 	return "## " + unbroken(title)

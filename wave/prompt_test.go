@@ -12,8 +12,7 @@ import (
 func retryPrompt(t *testing.T, c contract, output string) wave.AgentPrompt {
 	t.Helper()
 	c.id = "p1"
-	perspectives, outputs := writeWave(t, []contract{c}, map[string]string{"p1": output})
-	prompts, err := wave.RetryPrompt(t.Context(), wave.RetryPromptInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 5})
+	prompts, err := wave.RetryPrompt(t.Context(), given(t, []contract{c}, map[string]string{"p1": output}))
 	if err != nil {
 		t.Fatal(err)
 	}

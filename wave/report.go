@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // Report shows the figures against their caps.
@@ -128,7 +127,7 @@ func against(n int, limit float64) string { return strconv.Itoa(n) + "/" + limit
 
 // sourcesAgainst has no figures where the contract requires no Sources section,
 // because then the cap is not judged.
-func sourcesAgainst(n int, contract perspective.Contract) string {
+func sourcesAgainst(n int, contract Contract) string {
 	if sourcesIndex(contract) < 0 {
 		return "not judged"
 	}

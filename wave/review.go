@@ -3,24 +3,24 @@ package wave
 import (
 	"context"
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/perspective"
 )
 
-// ReviewInput says which outputs [Review] judges. Paths are absolute.
-type ReviewInput struct {
-	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
-	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
-	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
-	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
-	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
+// Outputs are the outputs of a wave, wherever they lie.
+type Outputs struct {
+	Perspectives []Perspective // whose outputs to judge; results come in this order
+	// Open opens the output of the i-th perspective. An error with the code
+	// NOT_FOUND says that there is none. It is called from several goroutines.
+	Open func(i int) (io.ReadCloser, error)
+	// Path is what results call that output.
+	Path        func(i int) string
+	MaxFailures int // most outputs to name among those that failed; all are judged
 	// Progress gets how many outputs have been judged; it may be nil. It may be
 	// called from several goroutines.
-	Progress func(done, total int) `json:"-"`
+	Progress func(done, total int)
 }
 
 // ReviewResult is the judgement of a wave.
@@ -48,7 +48,7 @@ type OutputResult struct {
 	Metrics       Metrics  `json:"metrics"`
 	Failure       *Failure `json:"failure" jsonschema:"the error that deep_research_wave_output_validate answers for this output, null when it passes"`
 
-	contract *perspective.Contract
+	contract *Contract
 	faults   []Fault
 	missing  bool // the file is not there
 }
@@ -82,99 +82,38 @@ type BoundedReport struct {
 	Notes           string   `json:"notes"`
 }
 
-// Review judges the outputs of a wave, on all cores, and writes the result to
-// ReportPath when there is one. Outputs that fail are data, not errors. It returns
-// NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a
-// document without perspectives: a review of nothing must not pass),
-// PERSPECTIVE_NOT_FOUND, INVALID_ARGS (a report in the place of an input),
-// OUTPUT_NOT_FOUND, WRITE_FAILED, PATH_NOT_ALLOWED and CANCELLED. The caller must
-// know whether the report may be written there.
-func Review(ctx context.Context, req ReviewInput) (ReviewResult, error) {
-	chosen, err := choose(ctx, req)
+// Review judges the outputs of a wave, each in one pass, on all cores. Outputs that
+// fail are data, not errors. It returns SCHEMA_VALIDATION_FAILED without
+// perspectives, because a review of nothing must not pass; OUTPUT_NOT_FOUND, which
+// names the outputs that are missing; the first other error of Open in the order of
+// perspectives; READ_FAILED and CANCELLED.
+func Review(ctx context.Context, o Outputs) (ReviewResult, error) {
+	results, err := judgeAll(ctx, o, false)
 	if err != nil {
 		return ReviewResult{}, err
 	}
-	replaced, err := replacedByReport(ctx, req)
-	if err != nil {
-		return ReviewResult{}, err
-	}
-	results, err := judgeAll(ctx, req, false, chosen, replaced)
-	if err != nil {
-		return ReviewResult{}, err
-	}
-	review := conclude(req, results)
-	if req.ReportPath != "" {
-		review.ReportPath = &req.ReportPath
-		document, err := codec.MarshalFile(review)
-		if err != nil {
-			return ReviewResult{}, err
-		}
-		if err := artifact.WriteFile(ctx, "report_path", req.ReportPath, document); err != nil {
-			return ReviewResult{}, err
-		}
-	}
-	return review, nil
+	return conclude(o, results), nil
 }
 
 // ReviewThere judges a wave of which some outputs are missing, for a person who
 // wants to see the others all the same. Those that are missing have failed with
-// OUTPUT_NOT_FOUND. It writes nothing, and returns the errors of [Review] except
-// that one.
-func ReviewThere(ctx context.Context, req ReviewInput) (ReviewResult, error) {
-	chosen, err := choose(ctx, req)
+// OUTPUT_NOT_FOUND. It returns the errors of [Review] except that one.
+func ReviewThere(ctx context.Context, o Outputs) (ReviewResult, error) {
+	results, err := judgeAll(ctx, o, true)
 	if err != nil {
 		return ReviewResult{}, err
 	}
-	results, err := judgeAll(ctx, req, true, chosen, nil)
-	if err != nil {
-		return ReviewResult{}, err
-	}
-	return conclude(req, results), nil
+	return conclude(o, results), nil
 }
 
-// choose reads the contracts and selects those that are asked for, in byte
-// order of the ids.
-func choose(ctx context.Context, req ReviewInput) ([]perspective.Perspective, error) {
-	doc, err := perspective.Read(ctx, "perspectives_path", req.PerspectivesPath, perspective.Contracts)
-	if err != nil {
-		return nil, err
-	}
-	if len(doc.Perspectives) == 0 {
-		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
-			"$.perspectives is empty; a review needs at least one perspective")
-	}
-	outputs, err := artifact.Open(ctx, "outputs_dir", req.OutputsDir)
-	if err != nil {
-		return nil, err
-	}
-	outputs.Close()
-	if len(req.PerspectiveIDs) == 0 {
-		return doc.Perspectives, nil
-	}
-	ids := slices.Clone(req.PerspectiveIDs)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	chosen := make([]perspective.Perspective, 0, len(ids))
-	for _, id := range ids {
-		p, ok := doc.Find(id)
-		if !ok {
-			return nil, perspectiveNotFound(doc, id, req.PerspectivesPath)
-		}
-		chosen = append(chosen, *p)
-	}
-	return chosen, nil
-}
-
-func conclude(req ReviewInput, results []OutputResult) ReviewResult {
-	review := ReviewResult{
-		PerspectivesPath: req.PerspectivesPath, OutputsDir: req.OutputsDir, Validated: len(results), Results: results,
-	}
+func conclude(o Outputs, results []OutputResult) ReviewResult {
+	review := ReviewResult{Validated: len(results), Results: results}
 	for _, r := range results {
 		if r.Pass {
 			continue
 		}
 		review.Failed++
-		if review.Failed > req.MaxFailures {
+		if review.Failed > o.MaxFailures {
 			review.Bounded.FailuresOmitted++
 			continue
 		}

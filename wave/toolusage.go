@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/perspective"
 )
 
 // SidecarVersion is the schema_version of the file beside an output that
@@ -15,7 +14,7 @@ const SidecarVersion = "wave-output-meta.v1"
 // CheckToolUsage compares recorded use with a budget. Without a record nothing
 // was used. It returns INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE and, for the
 // first tool in byte order, TOOL_BUDGET_EXCEEDED.
-func CheckToolUsage(budget []perspective.ToolLimit, usage *codec.Value) error {
+func CheckToolUsage(budget []ToolLimit, usage *codec.Value) error {
 	for _, limit := range budget {
 		if limit.Calls < 0 {
 			return tidegate.Errorf(tidegate.InvalidToolBudget, tidegate.D("tool", limit.Tool, "limit", limit.Calls), "the budget of %s must be at least 0", limit.Tool)

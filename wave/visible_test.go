@@ -10,12 +10,11 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
 // visible lists the faults of an output as "line code".
-func visible(c perspective.Contract, output string) []string {
+func visible(c wave.Contract, output string) []string {
 	var got []string
 	for _, f := range wave.Visible(c, []byte(output)) {
 		got = append(got, fmt.Sprintf("%d %s", f.Line, f.Error.Code))
@@ -23,7 +22,7 @@ func visible(c perspective.Contract, output string) []string {
 	return got
 }
 
-var plainContract = perspective.Contract{MaxWords: 1000, MaxSources: 3, Sections: []string{"Findings", "Sources"}}
+var plainContract = wave.Contract{MaxWords: 1000, MaxSources: 3, Sections: []string{"Findings", "Sources"}}
 
 // TestWhatAReaderCannotSee: each row is named by what the agent wants.
 func TestWhatAReaderCannotSee(t *testing.T) {
@@ -92,7 +91,7 @@ func urls(n int, format string) string {
 
 // TestCharactersOutsideSources: each row is named by what the agent wants.
 func TestCharactersOutsideSources(t *testing.T) {
-	c := perspective.Contract{MaxWords: 10, MaxSources: 5, Sections: []string{"Sources"}}
+	c := wave.Contract{MaxWords: 10, MaxSources: 5, Sections: []string{"Sources"}}
 	sources := "# Sources\n- https://x.org/" + strings.Repeat("x", 500) + "\n"
 	for _, test := range []struct {
 		name, output string
@@ -125,7 +124,7 @@ func TestCharactersOutsideSources(t *testing.T) {
 
 // TestNoBreakSpacesJoinNoWords: white space of every kind ends a word.
 func TestNoBreakSpacesJoinNoWords(t *testing.T) {
-	verdict, err := new(wave.Judge).Judge(t.Context(), perspective.Contract{MaxWords: 4}, strings.NewReader("one\u00a0two\u202fthree\u2007four\u3000five"))
+	verdict, err := new(wave.Judge).Judge(wave.Contract{MaxWords: 4}, strings.NewReader("one\u00a0two\u202fthree\u2007four\u3000five"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +136,7 @@ func TestNoBreakSpacesJoinNoWords(t *testing.T) {
 // TestLinesOfAnyLengthAreSeen: what lies beyond the first MiB of a line, or in more
 // containers than anyone opens, is judged like the rest.
 func TestLinesOfAnyLengthAreSeen(t *testing.T) {
-	c := perspective.Contract{MaxWords: 1e9, MaxSources: 1}
+	c := wave.Contract{MaxWords: 1e9, MaxSources: 1}
 	for name, output := range map[string]string{
 		"a long line":        strings.Repeat("x", 2<<20) + "<b>",
 		"a long quoted line": "> - " + strings.Repeat("x ", 1<<20) + "<b>",
@@ -152,7 +151,7 @@ func TestLinesOfAnyLengthAreSeen(t *testing.T) {
 
 // TestVisibleFaults: code, message, details and change note of every rule.
 func TestVisibleFaults(t *testing.T) {
-	c := perspective.Contract{MaxWords: 2.5, MaxSources: 1, Sections: []string{"Sources", "a <b>\u200b"}}
+	c := wave.Contract{MaxWords: 2.5, MaxSources: 1, Sections: []string{"Sources", "a <b>\u200b"}}
 	output := "# a <b>\u200b\n\n<i>\u200b &#8203;https://u:p@x.org/?token=t\n\n# Sources\n- https://x.org/1\n- https://x.org/2\n- https://x.org/3\n"
 	want := []string{
 		"3 HTML_NOT_ALLOWED|line 3 has HTML, of which a reader sees nothing|{\"line_number\":3,\"text\":\"<i>\"}|Remove the HTML from line 3, or write it as code between back-ticks.",
@@ -189,8 +188,8 @@ func TestVisibleFaultsAreBounded(t *testing.T) {
 
 func TestRefusalsNameTooManySourcesOnce(t *testing.T) {
 	output := "# Sources\n- https://x.org/1\n- https://x.org/2 <b>\n"
-	c := perspective.Contract{MaxWords: 100, MaxSources: 1, Sections: []string{"Sources"}}
-	verdict, err := new(wave.Judge).Judge(t.Context(), c, strings.NewReader(output))
+	c := wave.Contract{MaxWords: 100, MaxSources: 1, Sections: []string{"Sources"}}
+	verdict, err := new(wave.Judge).Judge(c, strings.NewReader(output))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +259,7 @@ func FuzzVisible(f *testing.F) {
 // without credentials.
 func checkVisible(t *testing.T, output string) {
 	t.Helper()
-	c := perspective.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"Sources"}}
+	c := wave.Contract{MaxWords: 5, MaxSources: 1, Sections: []string{"Sources"}}
 	last, lines := 0, 1+strings.Count(output, "\n")+strings.Count(output, "\r")
 	for _, fault := range wave.Visible(c, []byte(output)) {
 		if fault.Line < max(last, 1) || fault.Line > lines || fault.ChangeNote == "" || fault.Error.Message == "" || tidegate.ClassOf(fault.Error.Code) != tidegate.NotMet {

@@ -1,15 +1,14 @@
 package wave_test
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // contract is a perspective of a test. Caps of 0 stand for 100.
@@ -20,11 +19,9 @@ type contract struct {
 	sections   []string
 }
 
-// writeWave makes a folder with perspectives.json and outputs by id, and
-// returns the two paths that a review is given.
-func writeWave(t testing.TB, contracts []contract, outputs map[string]string) (perspectivesPath, outputsDir string) {
+// given are outputs in memory, by the ids of their contracts.
+func given(t testing.TB, contracts []contract, outputs map[string]string) wave.Outputs {
 	t.Helper()
-	dir := t.TempDir()
 	list := []any{}
 	for _, c := range contracts {
 		list = append(list, map[string]any{"id": c.id, "prompt_contract": map[string]any{
@@ -36,15 +33,50 @@ func writeWave(t testing.TB, contracts []contract, outputs map[string]string) (p
 	if err != nil {
 		t.Fatal(err)
 	}
-	perspectivesPath, outputsDir = filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "wave-1")
-	writeFile(t, perspectivesPath, string(document))
-	if err := os.Mkdir(outputsDir, 0o700); err != nil {
+	doc, err := wave.ParsePerspectives(document, wave.Contracts)
+	if err != nil {
 		t.Fatal(err)
 	}
-	for id, text := range outputs {
-		writeFile(t, filepath.Join(outputsDir, id+".md"), text)
+	return wave.Outputs{
+		Perspectives: doc.List, MaxFailures: 25,
+		Path: func(i int) string { return "/run/wave-1/" + doc.List[i].ID + ".md" },
+		Open: func(i int) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader(outputs[doc.List[i].ID])), nil
+		},
 	}
-	return perspectivesPath, outputsDir
+}
+
+// inFolder are the outputs of a wave as package sample writes them.
+func inFolder(t testing.TB, dir string) wave.Outputs {
+	t.Helper()
+	document, err := os.ReadFile(filepath.Join(dir, "perspectives.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	outputs, err := outputsIn(dir, document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outputs
+}
+
+func outputsIn(dir string, document []byte) (wave.Outputs, error) {
+	doc, err := wave.ParsePerspectives(document, wave.Contracts)
+	if err != nil {
+		return wave.Outputs{}, err
+	}
+	path := func(i int) string { return filepath.Join(dir, "wave-1", doc.List[i].ID+".md") }
+	open := func(i int) (io.ReadCloser, error) { return os.Open(path(i)) }
+	return wave.Outputs{Perspectives: doc.List, MaxFailures: 25, Path: path, Open: open}, nil
+}
+
+func review(t testing.TB, o wave.Outputs) wave.ReviewResult {
+	t.Helper()
+	result, err := wave.Review(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
 }
 
 func orHundred(limit float64) float64 {
@@ -52,31 +84,6 @@ func orHundred(limit float64) float64 {
 		return 100
 	}
 	return limit
-}
-
-func writeFile(t testing.TB, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// wantError demands a code and the details, as JSON with dir written as $DIR.
-func wantError(t *testing.T, err error, code tidegate.Code, dir, details string) {
-	t.Helper()
-	if got := tidegate.CodeOf(err); got != code {
-		t.Fatalf("code %q, want %q (error: %v)", got, code, err)
-	}
-	line, marshalErr := codec.MarshalLine(tidegate.AsError(err).Details)
-	if marshalErr != nil {
-		t.Fatal(marshalErr)
-	}
-	if diff := cmp.Diff(details, strings.ReplaceAll(string(line), dir, "$DIR")); diff != "" {
-		t.Errorf("details (-want +got):\n%s", diff)
-	}
-	if n := len([]rune(tidegate.AsError(err).Message)); n == 0 || n > tidegate.MaxText {
-		t.Errorf("the message has %d characters", n)
-	}
 }
 
 // words is a text of n words.

@@ -9,7 +9,8 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // completions list what a shell offers for operands: nothing where it cannot be
@@ -61,12 +62,12 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 			} else if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}
-			doc, err := perspective.Read(ctx, "perspectives_path", path, perspective.Contracts)
+			doc, err := step.ReadPerspectives(ctx, "perspectives_path", path, wave.Contracts)
 			if err != nil {
 				return nil
 			}
 			var ids []string
-			for _, p := range doc.Perspectives {
+			for _, p := range doc.List {
 				ids = append(ids, p.ID)
 			}
 			return ids

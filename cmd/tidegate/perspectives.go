@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // perspectivesNewCommand writes contracts to start from.
@@ -47,7 +47,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 				}
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("output", path), "%s is there already; name another file with --output", path)
 			}
-			document, err := codec.MarshalFile(perspective.Draft(question, tidegate.Stamp(env.Now())))
+			document, err := codec.MarshalFile(wave.Draft(question, tidegate.Stamp(env.Now())))
 			if err != nil {
 				return err
 			}

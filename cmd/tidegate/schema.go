@@ -8,14 +8,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/source"
-	"github.com/tidegate/tidegate/internal/rule/summary"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/pivot"
 	"github.com/tidegate/tidegate/tool"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // schema is one JSON Schema that the program publishes.
@@ -31,13 +30,13 @@ func documentSchemas() []schema {
 		name, about string
 		shape       func() codec.Shape
 	}{
-		{"perspectives.v1", "the contracts by which outputs are judged", perspective.Shape},
+		{"perspectives.v1", "the contracts by which outputs are judged", wave.PerspectivesShape},
 		{"manifest.v1", "what a run is and where it stands", func() codec.Shape { return run.ManifestShape }},
-		{"gates.v1", "the gates of a run", func() codec.Shape { return gate.Shape }},
+		{"gates.v1", "the gates of a run", func() codec.Shape { return run.GatesShape }},
 		{"scope.v1", "what a run is to answer", func() codec.Shape { return run.ScopeShape }},
 		{"pivot_decision.v1", "the decision about a second wave", pivot.Shape},
 		{"citation.v1", "one line of the pool of citations", source.Shape},
-		{"summary_pack.v1", "the summaries of a run, for synthesis", summary.PackShape},
+		{"summary_pack.v1", "the summaries of a run, for synthesis", synthesis.PackShape},
 		{"kept_review.v1", "what a review of a change was about", change.KeptReviewShape},
 	} {
 		list = append(list, schema{s.name, s.about, func() *codec.Value { return s.shape().Schema(s.name) }})

@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // planted is what one agent wants another to do.
@@ -76,7 +76,7 @@ func TestTextOfOthersStandsInQuotations(t *testing.T) {
 		"platform_requirements", []tidegate.Details{tidegate.D("name", planted+" of the platform", "reason", "because")},
 		"tool_policy", tidegate.D("primary", []string{}, "secondary", []string{}, "forbidden", []string{planted + " of the policy"}),
 		"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(planted+" of the budget", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
-	doc := codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
+	doc := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
 	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestAgentsGetTheServersThatThePolicyNames looks at every task of two runs: one
@@ -47,7 +47,7 @@ func TestAgentsGetTheServersThatThePolicyNames(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := wave.Validate(t.Context(), wave.ValidateInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"),
+			if _, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"),
 				PerspectiveID: task.Job[len("wave1."):], MarkdownPath: filepath.Join(dir, "answer.md")}); err != nil {
 				t.Errorf("%s: %v", task.Job, err)
 			}

@@ -12,13 +12,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/wave"
 )
 
 // Waiting says what a run waits for.
@@ -315,7 +311,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	l := r.Layout()
-	result, err := step.Review(ctx, s.clock, wave.ReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+	result, err := step.Review(ctx, s.clock, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
 		MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
 	if err != nil {
 		return nil, err
@@ -331,7 +327,7 @@ func (s *settler) gatePassed(id string) (bool, error) {
 		return false, err
 	}
 	state, err := r.GateState(gates, id)
-	return err == nil && state.Counts() == gate.Pass, err
+	return err == nil && state.Counts() == run.GatePass, err
 }
 
 // decide decides the pivot, unless that was done for the outputs as they are, and
@@ -351,12 +347,12 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 			return s.advance(ctx, "") // something else is in the way
 		}
 	}
-	in, err := pivot.FromRun(ctx, s.manifest)
+	in, err := step.PivotOf(ctx, s.manifest)
 	if err != nil {
 		return nil, err
 	}
 	in.Reason = "settled"
-	decision, err := pivot.Decide(ctx, s.clock, in)
+	decision, err := step.DecidePivot(ctx, s.clock, in)
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
 			return nil, s.leave(ctx, run.Failure{Code: tidegate.CodeOf(err), Message: "the pivot cannot be decided: " + tidegate.AsError(err).Message})
@@ -397,7 +393,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	r := s.board.Run()
-	built, err := summary.Build(ctx, s.clock, summary.Input{ManifestPath: s.manifest, Mode: summary.Fixture,
+	built, err := step.BuildPack(ctx, s.clock, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven,
 		FixtureSummariesDir: r.Path(r.Layout().SummariesDir), Reason: "settled"})
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {

@@ -13,7 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // Board is the jobs of a run as its files show them. It keeps what it read, so
@@ -49,7 +49,7 @@ type Board struct {
 
 // contracts are the contracts of a wave, with the digest of their file.
 type contracts struct {
-	doc    *perspective.Document
+	doc    *wave.Perspectives
 	raw    map[string]*codec.Value // by perspective id, as they were written
 	digest string
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // standIn is an agent that reads the prompt of a wave job, and nothing else, and
@@ -122,7 +122,7 @@ func TestAnAgentThatFollowsThePromptPasses(t *testing.T) {
 	list := []tidegate.Details{}
 	for i := 0; len(list) < n; i++ {
 		p := randomContract(random, i)
-		doc := codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{p}))
+		doc := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{p}))
 		if faults, _, err := job.CheckPerspectives(doc, 1); err != nil {
 			t.Fatal(err)
 		} else if len(faults) == 0 {
@@ -131,7 +131,7 @@ func TestAnAgentThatFollowsThePromptPasses(t *testing.T) {
 	}
 	limit := int64(n)
 	manifest, _, clock := newRun(t, &run.Limits{MaxWave1Agents: &limit})
-	begin(t, manifest, clock, codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list)))
+	begin(t, manifest, clock, codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list)))
 	b := open(t, clock, manifest)
 	for {
 		a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "obedient"})

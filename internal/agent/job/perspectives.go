@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // PerspectivesID is the id of the job that plans the research.
@@ -97,7 +97,7 @@ func perspectivesExample(n int) *codec.Value {
 			"prompt_contract", tidegate.D("max_words", 900, "max_sources", 8, "tool_budget", tidegate.D("search_calls", 12, "fetch_calls", 20),
 				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	return codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
+	return codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
 }
 
 func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
@@ -145,7 +145,7 @@ func CheckPerspectives(doc *codec.Value, allowed int) (faults, warnings []Fault,
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := perspective.LintData("the answer", data, maxFindings)
+	found, err := wave.Lint("the answer", data, maxFindings)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -216,7 +216,7 @@ func (b *Board) outputs() ([]output, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range c.doc.Perspectives {
+		for _, p := range c.doc.List {
 			list = append(list, output{wave, p.ID, oneLine(p.Title)})
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -48,7 +47,7 @@ func listWave(b *Board, stage run.Stage) ([]*Job, error) {
 		return nil, err
 	}
 	var jobs []*Job
-	for _, p := range c.doc.Perspectives {
+	for _, p := range c.doc.List {
 		jobs = append(jobs, &Job{ID: run.WaveJob(stage, p.ID), Title: oneLine(p.Title), perspective: p.ID})
 	}
 	return jobs, nil
@@ -112,20 +111,20 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		return draft{}, err
 	}
 	m := b.run.Manifest().Doc()
-	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
+	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
 		"perspectives", []*codec.Value{v})))
 	return draft{text: text, seen: seen, calls: calls, forbidden: forbidden, contract: contract}, err
 }
 
 // perspective is a perspective of a wave, as it is judged and as it was written.
-func (b *Board) perspective(stage run.Stage, id string) (perspective.Perspective, *codec.Value, error) {
+func (b *Board) perspective(stage run.Stage, id string) (wave.Perspective, *codec.Value, error) {
 	c, err := b.contracts(stage)
 	if err != nil {
-		return perspective.Perspective{}, nil, err
+		return wave.Perspective{}, nil, err
 	}
 	p, ok := c.doc.Find(id)
 	if !ok {
-		return perspective.Perspective{}, nil, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "the perspectives list no %q", tidegate.Cut(id))
+		return wave.Perspective{}, nil, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "the perspectives list no %q", tidegate.Cut(id))
 	}
 	return *p, c.raw[id], nil
 }
@@ -155,7 +154,7 @@ func (b *Board) gap(stage run.Stage, id string) (string, error) {
 
 // sourcesTitle is the title of the section that is judged as the list of
 // sources, "" when the contract asks for none.
-func sourcesTitle(c perspective.Contract) string {
+func sourcesTitle(c wave.Contract) string {
 	i := slices.IndexFunc(c.Sections, func(title string) bool { return strings.ToLower(title) == "sources" })
 	if i < 0 {
 		return ""
@@ -165,7 +164,7 @@ func sourcesTitle(c perspective.Contract) string {
 
 // waveExample is a document that meets the contract: its headings, and as much
 // below them as the caps allow.
-func waveExample(c perspective.Contract) string {
+func waveExample(c wave.Contract) string {
 	const (
 		source = "- Port statistics 2025 https://example.org/port-statistics"
 		gap    = "- (P2) What the figures of the last quarter are."
@@ -174,11 +173,11 @@ func waveExample(c perspective.Contract) string {
 	sources := sourcesTitle(c)
 	room := most(c.MaxWords)
 	for _, title := range c.Sections {
-		room -= len(strings.Fields(perspective.HeadingLine(title)))
+		room -= len(strings.Fields(wave.HeadingLine(title)))
 	}
 	var b strings.Builder
 	for _, title := range c.Sections {
-		b.WriteString(perspective.HeadingLine(title) + "\n\n")
+		b.WriteString(wave.HeadingLine(title) + "\n\n")
 		line := text
 		switch {
 		case title == sources && most(c.MaxSources) == 0:
@@ -211,7 +210,7 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 		return judgement{}, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", j.perspective), "the perspectives list no %q", tidegate.Cut(j.perspective))
 	}
 	judged := judgement{text: a.text, toolUsage: a.toolUsage, seen: map[string]string{r.ContractsOf(stage): c.digest}}
-	verdict, err := new(wave.Judge).Judge(ctx, p.Contract, strings.NewReader(a.text))
+	verdict, err := new(wave.Judge).Judge(p.Contract, strings.NewReader(a.text))
 	if err != nil {
 		return judgement{}, err
 	}

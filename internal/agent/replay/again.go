@@ -11,12 +11,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/summary"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/wave"
 )
 
 // scene is where a line is done again: the run as it stood, and the line.
@@ -95,10 +92,10 @@ func reviewed(s *scene) error {
 	}
 	defer r.Close()
 	name := r.Layout().WaveReview
-	in := wave.ReviewInput{PerspectivesPath: r.Path(r.Layout().Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1))}
+	in := step.WaveReviewInput{PerspectivesPath: r.Path(r.Layout().Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1))}
 	var made []byte
 	for _, in.MaxFailures = range []int{50, 25} {
-		result, err := wave.Review(s.ctx, in)
+		result, err := step.Review(s.ctx, s.clock, in)
 		if err != nil {
 			return err
 		}
@@ -119,12 +116,12 @@ func reviewed(s *scene) error {
 // decided decides the pivot from the outputs. A decision whose gaps somebody named
 // was handed in: the move out of the pivot says whether it counts.
 func decided(s *scene) error {
-	in, err := pivot.FromRun(s.ctx, s.manifestPath())
+	in, err := step.PivotOf(s.ctx, s.manifestPath())
 	if err != nil {
 		return err
 	}
 	in.Reason = s.reason()
-	_, err = pivot.Decide(s.ctx, s.clock, in)
+	_, err = step.DecidePivot(s.ctx, s.clock, in)
 	return err
 }
 
@@ -232,8 +229,8 @@ func rendered(s *scene) error {
 // packed builds the summary pack. Summaries that were handed in with it are taken
 // as they were kept.
 func packed(s *scene) error {
-	in := summary.Input{ManifestPath: s.manifestPath(), Mode: summary.Mode(s.line.get("mode")), Reason: s.reason()}
-	if in.Mode == summary.Fixture {
+	in := step.PackInput{ManifestPath: s.manifestPath(), Mode: s.line.get("mode"), Reason: s.reason()}
+	if in.Mode == step.PackGiven {
 		r, err := s.open()
 		if err != nil {
 			return err
@@ -248,7 +245,7 @@ func packed(s *scene) error {
 			}
 		}
 	}
-	_, err := summary.Build(s.ctx, s.clock, in)
+	_, err := step.BuildPack(s.ctx, s.clock, in)
 	return err
 }
 

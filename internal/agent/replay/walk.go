@@ -16,7 +16,6 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -139,7 +138,7 @@ func (w *walk) begin() error {
 			make         func() ([]byte, error)
 		}{
 			{run.ManifestFile, first.get("manifest_digest"), w.firstManifest},
-			{l.Gates, first.get("gates_digest"), func() ([]byte, error) { return codec.MarshalFile(gate.New(w.kept.ID(), first.get("ts"))) }},
+			{l.Gates, first.get("gates_digest"), func() ([]byte, error) { return codec.MarshalFile(run.NewGates(w.kept.ID(), first.get("ts"))) }},
 			{run.PolicyFile, first.get("policy_digest"), w.firstPolicy},
 			{run.ScopeFile, first.get("scope_digest"), func() ([]byte, error) { return w.kept.Folder().Read(run.ScopeFile) }},
 		} {

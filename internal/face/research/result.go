@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -81,7 +80,7 @@ func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, a
 		if err != nil {
 			return Result{}, err
 		}
-		for _, row := range gate.Table {
+		for _, row := range run.GateTable {
 			state, err := r.GateState(gates, row.ID)
 			if err != nil {
 				return Result{}, err

@@ -4,21 +4,21 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func (l *looked) gateRow(g step.GateStand) gateRow {
-	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == gate.Pass, Decision: "gate-" + strings.ToLower(g.GateID),
+	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
 	case len(g.Changed) > 0:
 		row.State, row.Why = bad("changed since"), "changed since it was judged: "+joined(g.Changed)
 	case g.Accepted != "":
 		row.State, row.Why = person("accepted by a person"), g.Accepted
-	case g.Counts == gate.Pass:
+	case g.Counts == run.GatePass:
 		row.State = good("passed")
-	case g.Counts == gate.Fail:
+	case g.Counts == run.GateFail:
 		row.State = bad("failed")
 	default:
 		row.State = waiting("not run")

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -104,7 +103,7 @@ func (l *looked) runPage() (*page, error) {
 	for _, g := range l.gates.Gates {
 		row := l.gateRow(g)
 		view.Gates = append(view.Gates, row)
-		if g.Counts == gate.Pass {
+		if g.Counts == run.GatePass {
 			view.GatesGood++
 		}
 	}
@@ -157,7 +156,7 @@ func (l *looked) trust() (state, string) {
 			changed++
 		case g.Accepted != "":
 			accepted++
-		case g.Counts == gate.Pass:
+		case g.Counts == run.GatePass:
 			passed++
 		}
 	}

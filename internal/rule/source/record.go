@@ -60,7 +60,7 @@ const (
 func (s *subject) record(created time.Time) Record {
 	rule, notes := s.judge()
 	r := Record{
-		SchemaVersion: Version,
+		SchemaVersion: version,
 		NormalizedURL: s.source.Normalized,
 		CID:           s.source.CID,
 		URL:           link.Mask(s.source.URLs[0]),

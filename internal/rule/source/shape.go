@@ -2,8 +2,8 @@ package source
 
 import "github.com/tidegate/tidegate/internal/base/codec"
 
-// Version is the schema_version of a line of the citation pool.
-const Version = "citation.v1"
+// version is the schema_version of a line of the citation pool.
+const version = "citation.v1"
 
 // fields is the table of citation.v1: the type that a reader demands of each
 // field, and the whole rule for writers.
@@ -14,7 +14,7 @@ var fields = []struct {
 	shape    codec.Shape
 	about    string
 }{
-	{"schema_version", codec.String, false, codec.Version(Version), ""},
+	{"schema_version", codec.String, false, codec.Version(version), ""},
 	{"normalized_url", codec.String, false, codec.NotBlank(), "the URL in its normal form; one record for each"},
 	{"cid", codec.String, false, codec.NotBlank(), "what a citation [@cid] names"},
 	{"url", codec.String, false, codec.NotBlank(), "the URL that was asked for, without secrets"},

@@ -1,7 +1,10 @@
-// Package synthesis holds the rules of the document that a run ends with: what a
-// synthesis must have, what counts as a number and when it is cited, what a
-// review of it may say, the judges of gates D, E and F, and the report that a
-// person reads.
+// Package synthesis holds the rules of the document that a run ends with: what the
+// summaries that it is made from may hold, what a synthesis must have, what counts
+// as a number and when it is cited, what a review of it may say, the judges of
+// gates D, E and F, and the report that a person reads.
+//
+// Summaries are given, or made from the wave outputs by rule ([Summaries]): nothing
+// is invented, and no citation stands beside a text that did not carry it.
 //
 // One definition serves gate E, the review and the job that writes the document:
 // [Judge]. It reads the draft as the report shows it, so that nothing can be

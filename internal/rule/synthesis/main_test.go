@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 

@@ -104,13 +104,11 @@ func (r *numberReader) attached(f *Figure) bool {
 		end++
 	}
 	letters := r.s[f.End:end]
-	if next, _ := utf8.DecodeRuneInString(r.s[end:]); letters == "" && isAttaching(next) && next > unicode.MaxASCII && unicode.IsLetter(next) {
-		return true // another script's letters are words
-	} else if letters != "" && (unicode.IsDigit(next) || isAttaching(next)) {
-		return letters == "m" || letters == "km" // km2, m3
-	}
 	if letters == "" {
-		return true
+		return true // also before another script's letters, which are words
+	}
+	if next, _ := utf8.DecodeRuneInString(r.s[end:]); unicode.IsDigit(next) || isAttaching(next) {
+		return letters == "m" || letters == "km" // km2, m3
 	}
 	switch strings.ToLower(letters) {
 	case "st", "nd", "rd", "th":

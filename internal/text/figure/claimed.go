@@ -1,13 +1,14 @@
 package figure
 
 import (
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/text/page"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -66,7 +67,9 @@ func claimed(text string, read []Figure) []Figure {
 }
 
 // digitByDigit finds numbers that are written with a sign between their digits.
-var digitByDigit = pattern.New(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
+var digitByDigit = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b[0-9](?:[ |/·-][0-9]){2,}\b`)
+})
 
 // isLarge holds for a number of two digits or more, and for one in words or in
 // characters that are numbers by themselves, which counts whatever its value.
@@ -106,7 +109,9 @@ func plainNumerals(text string) string {
 }
 
 // thousandsMark finds signs that look like thousands separators but are not.
-var thousandsMark = pattern.New(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
+var thousandsMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([0-9])[′_˙ʼ˒‚،⸴ꓹ¸·ʹ´` + "`" + `]([0-9]{3})\b`)
+})
 
 // inEnglish reports whether a claim seems to be in English, in which 1.234 is never
 // 1234.

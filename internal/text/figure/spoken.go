@@ -112,6 +112,13 @@ func (w wordReader) word(at int) (name string, end int) {
 	return strings.ToLower(w.s[at:end]), end
 }
 
+// leavesRoom reports whether a number goes on with another below a hundred: twenty
+// five, hundred five; but five twenty are two numbers.
+func leavesRoom(current, n int64) bool {
+	low := current % 100
+	return low == 0 || low%10 == 0 && low >= 20 && n < 10
+}
+
 // read reads as many words as make one number.
 func (w wordReader) read(at int) (value int64, end int, last string, large bool) {
 	var total, current int64
@@ -129,13 +136,12 @@ func (w wordReader) read(at int) (value int64, end int, last string, large bool)
 			if name == "dozen" && current > 0 && current < 100 {
 				return total + current*n, stop, name, large
 			}
-			// twenty five, hundred five; but five twenty are two numbers.
-			if low := current % 100; name == "dozen" || low != 0 && (low%10 != 0 || low < 20 || n >= 10) {
+			if name == "dozen" || !leavesRoom(current, n) {
 				break
 			}
 			current += n
 		} else if n, found := ordinals()[name]; found {
-			if low := current % 100; low != 0 && (low%10 != 0 || low < 20 || n >= 10) {
+			if !leavesRoom(current, n) {
 				break
 			}
 			return total + current + n, stop, name, large

@@ -11,7 +11,7 @@ import (
 
 // How far a URL in running text, and the text of a link in it, are followed.
 const (
-	longestURL   = MaxURL + 64
+	longestURL   = maxURL + 64
 	longestLabel = 1000
 )
 

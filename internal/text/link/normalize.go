@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// MaxURL is the length in bytes of the longest URL that can be a source.
-const MaxURL = 2048
+// maxURL is the length in bytes of the longest URL that can be a source.
+const maxURL = 2048
 
 // Normalize gives the form in which URLs that name the same source are the same
 // bytes:
@@ -29,10 +29,10 @@ const MaxURL = 2048
 // Normalising twice gives the same as normalising once.
 //
 // It returns SCHEMA_VALIDATION_FAILED for what is not an http or https URL, or is
-// longer than [MaxURL] bytes; the message says why.
+// longer than 2,048 bytes; the message says why.
 func Normalize(raw string) (string, error) {
-	if len(raw) > MaxURL {
-		return "", malformed(raw, "the URL has %d bytes, at most %d are allowed", len(raw), MaxURL)
+	if len(raw) > maxURL {
+		return "", malformed(raw, "the URL has %d bytes, at most %d are allowed", len(raw), maxURL)
 	}
 	u, err := parseURL(raw)
 	if err != nil {
@@ -51,8 +51,8 @@ func Normalize(raw string) (string, error) {
 	if query := normalQuery(u.Query()); query != "" {
 		b.WriteString("?" + query)
 	}
-	if b.Len() > MaxURL {
-		return "", malformed(raw, "the normalised URL has %d bytes, at most %d are allowed", b.Len(), MaxURL)
+	if b.Len() > maxURL {
+		return "", malformed(raw, "the normalised URL has %d bytes, at most %d are allowed", b.Len(), maxURL)
 	}
 	return b.String(), nil
 }

@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"io"
 	"mime"
+	"regexp"
+	"sync"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/transform"
@@ -55,7 +56,9 @@ var marks = map[string]string{"\xef\xbb\xbf": utf8Name, "\xfe\xff": "utf-16be", 
 // declaration finds how a document names its own encoding, in XML or in a meta
 // element. It is compiled on first use, so that not every call of the program pays
 // for it.
-var declaration = pattern.New(`(?i)<\?xml[^>]{0,200}encoding\s*=\s*["']([^"'>]{1,40})|<meta[^>]{0,400}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})`)
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<\?xml[^>]{0,200}encoding\s*=\s*["']([^"'>]{1,40})|<meta[^>]{0,400}charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]{1,40})`)
+})
 
 // declarationSize is how far into a body a declaration is looked for. Browsers
 // look at the first 1,024 bytes, and again if they meet one later.

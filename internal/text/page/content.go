@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// MaxText is how many bytes of text are read of one page.
-const MaxText = 16 << 20
+// maxPageText is how many bytes of text are read of one page.
+const maxPageText = 16 << 20
 
 // Content is what a page says: its text, and what it says about itself.
 type Content struct {
@@ -54,7 +54,7 @@ func Read(body []byte, contentType string) Content {
 	case HTML:
 		c.readHTML(body, contentType)
 	case Text:
-		text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), MaxText))
+		text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), maxPageText))
 		c.Text = tidyLines(string(text))
 	case PDF:
 		c.readPDF(body)

@@ -5,5 +5,5 @@
 // a text are counted, and show its language.
 //
 // Everything here is a function of its arguments. Time and memory grow linearly
-// with the input; at most [MaxText] bytes of text are read of one page.
+// with the input; at most 16 MiB of text are read of one page.
 package page

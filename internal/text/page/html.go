@@ -51,8 +51,8 @@ func (c *Content) readHTML(body []byte, contentType string) {
 
 func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walker {
 	w := &walker{c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
-	w.out.b = make([]byte, 0, min(len(body), MaxText))
-	for w.out.Len() < MaxText && w.token() {
+	w.out.b = make([]byte, 0, min(len(body), maxPageText))
+	for w.out.Len() < maxPageText && w.token() {
 	}
 	w.endHeading()
 	if last := len(w.open) - 1; last >= 0 && w.open[last].name == atom.Noscript {
@@ -126,6 +126,7 @@ func (w *walker) nameOf() atom.Atom {
 	return customName(written)
 }
 
+// start takes a start tag. Closed says that it is written as one that ends itself.
 func (w *walker) start(closed bool) {
 	name, a := w.nameOf(), &w.attributes
 	*a = attributes{}
@@ -142,27 +143,43 @@ func (w *walker) start(closed bool) {
 		a.style = a.drawing + a.style
 	}
 	e := element{name: name, effect: effectOf(name, a)}
-	hides := e.effect&hideAll != 0
 	w.head = name == atom.Head || w.head && inHead(name)
+	if w.swallow(name, a) {
+		return
+	}
+	w.begin(e)
+	if w.isKeptOpen(e, closed) {
+		w.enter(e, a)
+	}
+}
+
+// swallow takes an element whose content is not text for readers, with its content.
+func (w *walker) swallow(name atom.Atom, a *attributes) bool {
 	switch name {
 	case atom.Script:
 		if w.z.Next() == html.TextToken && strings.EqualFold(a.kind, "application/ld+json") && len(w.z.Raw()) <= maxScript {
 			w.meta.linkedData(w.z.Text(), &w.c.Signals)
 		}
-		return
 	case atom.Title:
 		if w.z.Next() == html.TextToken && w.meta.title == "" && w.count[atom.Svg] == 0 {
 			w.meta.title = TidySpace(string(w.z.Text()))
 		}
-		return
 	case atom.Style, atom.Iframe, atom.Noembed, atom.Noframes, atom.Textarea:
-		w.z.Next() // its content is not for readers
-		return
+		w.z.Next()
+	default:
+		return false
+	}
+	return true
+}
+
+// begin does to the text what the start of an element does.
+func (w *walker) begin(e element) {
+	hides := e.effect&hideAll != 0
+	switch e.name {
 	case atom.Noscript:
 		w.z.NextIsNotRawText()
 	case atom.Br:
 		w.line()
-		return
 	case atom.Td, atom.Th:
 		if !hides && !w.now().none {
 			w.out.cell()
@@ -175,25 +192,34 @@ func (w *walker) start(closed bool) {
 	case atom.A:
 		w.sup.link = w.sup.open
 	}
-	if isBlock(name) && !hides {
+	if isBlock(e.name) && !hides {
 		w.line()
 	}
-	if (name == atom.A || name == atom.Sup) && e.effect == 0 {
-		return
+}
+
+// isKeptOpen reports whether the end of an element matters.
+func (w *walker) isKeptOpen(e element, closed bool) bool {
+	hides := e.effect&hideAll != 0
+	switch {
+	case closed && (!hides || w.xml || w.count[atom.Svg] > 0):
+		return false
+	case !hasEnd(e.name):
+		return e.effect != 0 && endImplied(e.name)
+	case e.effect == 0:
+		return e.name != atom.A && e.name != atom.Sup && (!isCustom(e.name) || w.count[e.name] > 0)
 	}
-	if closed && (!hides || w.xml || w.count[atom.Svg] > 0) || !hasEnd(name) && (e.effect == 0 || !endImplied(name)) {
-		return
-	}
-	if isCustom(name) && e.effect == 0 && w.count[name] == 0 {
-		return
-	}
+	return true
+}
+
+// enter opens an element. What is navigation is dropped at its end.
+func (w *walker) enter(e element, a *attributes) {
 	e.from = w.out.Len()
-	if !w.keepMenus && isMenu(name, a.role) {
+	if !w.keepMenus && isMenu(e.name, a.role) {
 		w.line()
 		e.menu = w.out.Len() + 1
 	}
 	w.push(e)
-	switch name {
+	switch e.name {
 	case atom.Pre, atom.Listing:
 		w.pre++
 	case atom.H1, atom.H2:

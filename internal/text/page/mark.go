@@ -3,10 +3,11 @@ package page
 import (
 	"bytes"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"golang.org/x/net/html"
 )
 
@@ -74,25 +75,31 @@ func Marks(piece []byte) iter.Seq[Mark] {
 	}
 }
 
-// tagName and attribute find the parts of a tag. The tokenizer does not say where
-// attributes stand.
-var (
-	tagName   = pattern.New(`^</?[^\s/>]*`)
-	attribute = pattern.New(`([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s>]*)))?`)
-)
+// attribute finds the attributes of a tag after its name. The tokenizer does not say
+// where they stand.
+var attribute = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([^\s/>][^\s/>=]*)(?:\s*=\s*(?:"([^"]*)(?:"|$)|'([^']*)(?:'|$)|([^\s>]*)))?`)
+})
 
+// readTag reads what begins with < and a letter, or with </ and a letter.
 func (m *Mark) readTag(tag []byte) {
-	name := tagName().Find(tag)
-	m.Name = strings.ToLower(strings.Trim(string(name), "</"))
-	for _, found := range attribute().FindAllSubmatchIndex(tag[len(name):], -1) {
+	named := len(tag)
+	if n := bytes.IndexAny(tag[2:], " \t\n\f\r/>"); n >= 0 {
+		named = 2 + n
+	}
+	m.Name = strings.ToLower(strings.TrimLeft(string(tag[:named]), "</"))
+	if named+1 >= len(tag) {
+		return
+	}
+	for _, found := range attribute().FindAllSubmatchIndex(tag[named:], -1) {
 		from := func(group int) []byte {
 			if found[2*group] < 0 {
 				return nil
 			}
-			return tag[len(name)+found[2*group] : len(name)+found[2*group+1]]
+			return tag[named+found[2*group] : named+found[2*group+1]]
 		}
 		value := html.UnescapeString(string(slices.Concat(from(2), from(3), from(4))))
-		start := m.Start + len(name)
+		start := m.Start + named
 		m.Attributes = append(m.Attributes, Attribute{strings.ToLower(string(from(1))), []byte(value), start + found[0], start + found[1]})
 	}
 }

@@ -1,9 +1,9 @@
 package page
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // metadata gathers what a page says about itself, each fact from several places.
@@ -84,7 +84,9 @@ func notURL(s string) string {
 	return s
 }
 
-var dateForm = pattern.New(`^\s*([12]\d{3})(?:[-/.](0?[1-9]|1[0-2])(?:[-/.](0?[1-9]|[12]\d|3[01]))?)?(?:\D|$)`)
+var dateForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([12]\d{3})(?:[-/.](0?[1-9]|1[0-2])(?:[-/.](0?[1-9]|[12]\d|3[01]))?)?(?:\D|$)`)
+})
 
 // Date is the date at the start of a text, as far as it goes: 2021-03-04,
 // 2021-03 or 2021.
@@ -103,7 +105,9 @@ func Date(s string) string {
 	return date
 }
 
-var notFreeForm = pattern.New(`(?i)"isAccessibleForFree"\s*:\s*"?(false|true)`)
+var notFreeForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)"isAccessibleForFree"\s*:\s*"?(false|true)`)
+})
 
 // linkedData takes a block of JSON-LD.
 func (m *metadata) linkedData(text []byte, s *Signals) {

@@ -1,14 +1,14 @@
 package page
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // readPDF reads the text of a PDF file. A broken file has none.
 func (c *Content) readPDF(body []byte) {
-	doc := readPDF(body, MaxText)
+	doc := readPDF(body, maxPageText)
 	c.Text = tidyLines(doc.text)
 	c.Author = CutBytes(TidySpace(doc.author), maxKeptLen)
 	if title := TidySpace(doc.title); !fileName().MatchString(title) {
@@ -21,4 +21,6 @@ func (c *Content) readPDF(body []byte) {
 }
 
 // fileName holds for titles that programs make of the name of a file.
-var fileName = pattern.New(`(?i)^(microsoft word - .*|untitled.*|.*\.(docx?|indd|qxd|pdf|tex|dvi|pptx?|xlsx?))$`)
+var fileName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(microsoft word - .*|untitled.*|.*\.(docx?|indd|qxd|pdf|tex|dvi|pptx?|xlsx?))$`)
+})

@@ -48,26 +48,31 @@ func (f *pdfFile) readCMap(s *stream) *cmap {
 				}
 			}
 		case "endbfrange":
-			for i := 0; i+2 < len(held) && len(m.ranges) < maxMapped; i += 3 {
-				low, okLow := held[i].(str)
-				high, okHigh := held[i+1].(str)
-				if !okLow || !okHigh || len(low) != len(high) || len(low) == 0 || len(low) > 4 {
-					continue
-				}
-				r := codeRange{low: codeOf(low), high: codeOf(high), length: len(low)}
-				switch to := held[i+2].(type) {
-				case str:
-					r.to = string(to[:min(len(to), 64)])
-				case array:
-					r.list = to
-				}
-				m.ranges = append(m.ranges, r)
-			}
+			m.addRanges(held)
 		}
 		held = held[:0]
 	}
 	sortBy(m.ranges, func(r codeRange) int { return int(r.low) })
 	return m
+}
+
+// addRanges takes triples of two codes and what they stand for.
+func (m *cmap) addRanges(held []object) {
+	for i := 0; i+2 < len(held) && len(m.ranges) < maxMapped; i += 3 {
+		low, okLow := held[i].(str)
+		high, okHigh := held[i+1].(str)
+		if !okLow || !okHigh || len(low) != len(high) || len(low) == 0 || len(low) > 4 {
+			continue
+		}
+		r := codeRange{low: codeOf(low), high: codeOf(high), length: len(low)}
+		switch to := held[i+2].(type) {
+		case str:
+			r.to = string(to[:min(len(to), 64)])
+		case array:
+			r.list = to
+		}
+		m.ranges = append(m.ranges, r)
+	}
 }
 
 func codeOf(s str) uint32 {

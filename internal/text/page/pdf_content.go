@@ -285,29 +285,14 @@ func (t *pdfWriter) glyph(text string, at, end matrix) {
 	if text == "" || text == " " || text == "\u00a0" || t.full() {
 		return
 	}
-	size := math.Hypot(at[2], at[3])
 	high := false
-	if t.has && size > 0 {
-		// Distances along the line and across it, in units of the size.
-		dx, dy := at[4]-t.end[4], at[5]-t.end[5]
-		length := math.Hypot(at[0], at[1])
-		if length == 0 {
-			length = 1
-		}
-		along := (dx*at[0] + dy*at[1]) / length / size
-		across := (dy*at[0] - dx*at[1]) / length / size
+	if size := math.Hypot(at[2], at[3]); t.has && size > 0 {
+		along, across := t.gap(at, size)
 		before := math.Hypot(t.start[2], t.start[3])
-		switch {
-		case isOneDigit(text) && math.Abs(along) < 0.5 && (size < 0.85*before && across > 0.15 && across < 1 || t.high && math.Abs(across) < 0.1):
+		if isOneDigit(text) && math.Abs(along) < 0.5 && (size < 0.85*before && across > 0.15 && across < 1 || t.high && math.Abs(across) < 0.1) {
 			text, high = raise(text), true
-		case math.Abs(across) > 0.7 || along < -1.5 && math.Abs(across) > 0.2:
-			t.blank('\n')
-		case along < -3:
-			t.blank('\n')
-		case along > 3:
-			t.blank('\t')
-		case along > 0.15:
-			t.blank(' ')
+		} else if c := blankFor(along, across); c != 0 {
+			t.blank(c)
 		}
 	}
 	for _, r := range text {
@@ -320,6 +305,30 @@ func (t *pdfWriter) glyph(text string, at, end matrix) {
 		}
 	}
 	t.has, t.high, t.start, t.end = true, high, at, end
+}
+
+// gap is the distance from the last glyph to a place, along the line and across it,
+// in units of the size.
+func (t *pdfWriter) gap(at matrix, size float64) (along, across float64) {
+	dx, dy := at[4]-t.end[4], at[5]-t.end[5]
+	length := math.Hypot(at[0], at[1])
+	if length == 0 {
+		length = 1
+	}
+	return (dx*at[0] + dy*at[1]) / length / size, (dy*at[0] - dx*at[1]) / length / size
+}
+
+// blankFor is what a gap amounts to, 0 for nothing.
+func blankFor(along, across float64) byte {
+	switch {
+	case math.Abs(across) > 0.7 || along < -1.5 && math.Abs(across) > 0.2 || along < -3:
+		return '\n'
+	case along > 3:
+		return '\t'
+	case along > 0.15:
+		return ' '
+	}
+	return 0
 }
 
 // blank writes one blank, tab or line end.

@@ -8,6 +8,9 @@
 // does not know which stage may follow which, nor when a gate is needed. Those
 // are in package stage, which alone calls [Update.EditManifest].
 //
+// A gate counts only as long as the files that it judged are what they were then:
+// its [Binding] says so. Package step pairs each row of [GateTable] with its judge.
+//
 // Documents are edited as ordered trees, so that fields this program does not
 // know, and the order of all of them, survive every write.
 package run

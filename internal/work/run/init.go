@@ -10,8 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // InitInput are the arguments of [Create].
@@ -160,7 +159,7 @@ func checkEnum(arg, value string, allowed []string) error {
 // CheckID returns PATH_TRAVERSAL for an id that would leave its folder, and
 // INVALID_ARGS for another that breaks the rule of ids that become file names.
 func CheckID(id string) error {
-	fault := perspective.IDFault(id)
+	fault := wave.IDFault(id)
 	if fault == "" {
 		return nil
 	}
@@ -190,7 +189,7 @@ func (in *InitInput) documents(root, now string) []document {
 	return []document{
 		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
-		{"gates", layoutDefault("gates_file"), gate.Check, gate.New(in.RunID, now)},
+		{"gates", layoutDefault("gates_file"), CheckGates, NewGates(in.RunID, now)},
 		{"policy", PolicyFile, nil, in.policy()},
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 )
 
 // origin says which program began the log of a run.
@@ -260,13 +259,13 @@ func (r *Run) Older() bool { return r.ends.origin != ours }
 // GateState compares a gate with the files that it judged. A gate of a run that
 // this program has not taken over yet, or that does not say what it judged,
 // counts as not run, except in a legacy run. It returns READ_FAILED.
-func (r *Run) GateState(gates gate.Gates, id string) (gate.State, error) {
+func (r *Run) GateState(gates Gates, id string) (GateState, error) {
 	state, err := gates.State(r.folder, id)
 	if err != nil || r.ends.legacy {
 		return state, err
 	}
-	if !r.ends.judgedByUs() || !state.Bound && state.Status == gate.Pass {
-		state.Status = gate.NotRun
+	if !r.ends.judgedByUs() || !state.Bound && state.Status == GatePass {
+		state.Status = GateNotRun
 	}
 	return state, nil
 }
@@ -294,9 +293,9 @@ func (u *Update) adopt() error {
 	adopted := Line{EventAdopted, "run_adopt", tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
 	u.record.origin = older // from here on the run must match its log
 	reset := codec.NewObject()
-	for _, row := range gate.Table {
-		if gates.Status(row.ID) != gate.NotRun {
-			reset.Set(row.ID, codec.Of(tidegate.D("status", gate.NotRun)))
+	for _, row := range GateTable {
+		if gates.Status(row.ID) != GateNotRun {
+			reset.Set(row.ID, codec.Of(tidegate.D("status", GateNotRun)))
 		}
 	}
 	u.lines = append(u.lines, adopted)

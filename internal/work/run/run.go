@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 )
 
 // Run is an opened run: its manifest as it was when it was opened, and its
@@ -220,7 +219,7 @@ func (r *Run) Policy() (Policy, error) {
 
 // Gates reads and checks the run's gates. It returns NOT_FOUND, INVALID_JSON
 // and SCHEMA_VALIDATION_FAILED, and INVALID_STATE when they are another run's.
-func (r *Run) Gates() (gate.Gates, error) {
+func (r *Run) Gates() (Gates, error) {
 	gates, err := readGates(r.folder, r.layout.Gates)
 	if err != nil {
 		return gates, err
@@ -232,17 +231,17 @@ func (r *Run) Gates() (gate.Gates, error) {
 	return gates, nil
 }
 
-func readGates(folder *artifact.Folder, name string) (gate.Gates, error) {
+func readGates(folder *artifact.Folder, name string) (Gates, error) {
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
 	data, err := folder.ReadDocument(name)
 	if err != nil {
-		return gate.Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
+		return Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
 	}
 	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
-		return gate.Gates{}, err
+		return Gates{}, err
 	}
-	return gate.Of(doc)
+	return gatesOf(doc)
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 )
 
 // Update is a change of a run under its lock. What it writes lands together
@@ -387,18 +386,18 @@ func (u *Update) NotFinal() error {
 }
 
 // Gates reads and checks the gates under the lock, as [Run.Gates] does.
-func (u *Update) Gates() (gate.Gates, error) { return u.run.Gates() }
+func (u *Update) Gates() (Gates, error) { return u.run.Gates() }
 
-// EditGates lays patches over gates as [gate.Gates.Apply] does, and stages the
+// EditGates lays patches over gates as [Gates.Apply] does, and stages the
 // document and the line gates_write. It returns the errors of Apply,
 // INVALID_STATE for a run that is final, and REVISION_MISMATCH.
-func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
 	return u.editGates(update, inputsDigest, expected, reason, nil)
 }
 
 // PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
 // to 4 KiB, because nothing else says what it was.
-func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (gate.Gates, error) {
+func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
 	var kept tidegate.Details
 	if text, err := codec.MarshalLine(given); err == nil && len(text) <= maxPatch {
 		kept = tidegate.D("patch", given)
@@ -406,7 +405,7 @@ func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, exp
 	return u.editGates(update, inputsDigest, expected, reason, kept)
 }
 
-func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *int64, reason string, kept tidegate.Details) (gate.Gates, error) {
+func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *int64, reason string, kept tidegate.Details) (Gates, error) {
 	before, err := u.Gates()
 	if err != nil {
 		return before, err
@@ -431,7 +430,7 @@ func (u *Update) editGates(update *codec.Value, inputsDigest string, expected *i
 }
 
 // statuses are the gates that an update touches, with the status of each after it.
-func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
+func statuses(update *codec.Value, after Gates) tidegate.Details {
 	gates := tidegate.Details{}
 	for _, m := range update.Members() {
 		gates = append(gates, tidegate.Detail{Key: m.Key, Value: after.Status(m.Key)})
@@ -439,7 +438,7 @@ func statuses(update *codec.Value, after gate.Gates) tidegate.Details {
 	return gates
 }
 
-func (u *Update) writeGates(before, after gate.Gates, event Event, reason string, gates tidegate.Details, kept ...tidegate.Detail) error {
+func (u *Update) writeGates(before, after Gates, event Event, reason string, gates tidegate.Details, kept ...tidegate.Detail) error {
 	data, err := codec.MarshalFile(after.Doc())
 	if err != nil {
 		return err

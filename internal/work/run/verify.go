@@ -13,8 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
-	"github.com/tidegate/tidegate/internal/rule/gate"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // VerifyInput are the arguments of [Verify].
@@ -167,10 +166,10 @@ func (v *verifier) verify() error {
 	}
 	l := v.run.layout
 	manifest := v.document(v.run.name, ManifestShape.Check)
-	gates := v.document(l.Gates, gate.Check)
+	gates := v.document(l.Gates, CheckGates)
 	v.document(ScopeFile, ScopeShape.Check)
 	v.document(PolicyFile, checkPolicy)
-	v.perspectives(v.document(l.Perspectives, perspective.Check))
+	v.perspectives(v.document(l.Perspectives, wave.CheckPerspectives))
 	v.files()
 	v.keptRecords()
 	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)
@@ -370,14 +369,14 @@ func (v *verifier) history(m Manifest) {
 // bindings compares what the gates judged with what is there.
 func (v *verifier) bindings(gates *codec.Value) error {
 	for _, m := range gates.Get("gates").Members() {
-		state, err := gate.StateOf(v.run.folder, m.Value)
+		state, err := gateStateOf(v.run.folder, m.Value)
 		if err != nil {
 			return err
 		}
 		for _, name := range state.Changed {
 			v.find("warning", "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
 		}
-		if state.Accepted != nil && state.Status == gate.Pass {
+		if state.Accepted != nil && state.Status == GatePass {
 			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
 		}
 	}

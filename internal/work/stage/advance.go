@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -66,59 +65,54 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return AdvanceResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	defer r.Close()
-	if err := r.OwnGates(in.GatesPath); err != nil {
-		return AdvanceResult{}, err
-	}
-	gates, err := r.Gates()
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	facts, err := readFacts(ctx, r)
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	if in.DryRun {
-		if err := r.Writable(); err != nil {
-			return AdvanceResult{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *AdvanceResult) error {
+		if err := r.OwnGates(in.GatesPath); err != nil {
+			return err
 		}
-		v, err := decide(r, r.Manifest(), gates, facts, in)
-		if err != nil {
-			return AdvanceResult{}, err
-		}
-		return v.result(r.Manifest().Revision(), true), v.refusal()
-	}
-	var v verdict
-	var next run.Manifest
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
+		gates, err := r.Gates()
 		if err != nil {
 			return err
 		}
-		g, err := u.Gates()
+		facts, err := readFacts(ctx, r)
 		if err != nil {
 			return err
 		}
-		if err := notMovedSince(r.Manifest(), m); err != nil {
+		if in.DryRun {
+			if err := r.Writable(); err != nil {
+				return err
+			}
+			v, err := decide(r, r.Manifest(), gates, facts, in)
+			if err != nil {
+				return err
+			}
+			*out = v.result(r.Manifest().Revision(), true)
+			return v.refusal()
+		}
+		var v verdict
+		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			g, err := u.Gates()
+			if err != nil {
+				return err
+			}
+			if err := notMovedSince(r.Manifest(), m); err != nil {
+				return err
+			}
+			if v, err = decide(r, m, g, facts, in); err != nil {
+				return err
+			}
+			next, err := v.carryOut(u, g, in.Reason)
+			*out = v.result(next.Revision(), false)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		if v, err = decide(r, m, g, facts, in); err != nil {
-			return err
-		}
-		next, err = v.carryOut(u, g, in.Reason)
-		return err
+		return v.refusal()
 	})
-	if err != nil {
-		return AdvanceResult{}, err
-	}
-	if err := v.refusal(); err != nil {
-		return AdvanceResult{}, err
-	}
-	return v.result(next.Revision(), false), nil
 }
 
 // notMovedSince returns REVISION_MISMATCH when another process moved the run
@@ -170,7 +164,7 @@ func (v verdict) refusal() error {
 
 // decide judges whether the run may take the move that in requests. It changes
 // nothing.
-func decide(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
+func decide(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts, in AdvanceInput) (verdict, error) {
 	if err := run.ManifestShape.Check(m.Doc()); err != nil {
 		return verdict{}, err
 	}
@@ -303,7 +297,7 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 // inputsDigest is the decision digest of the earlier system.
 func (s *situation) inputsDigest(v verdict, requested run.Stage) string {
 	statuses := codec.NewObject()
-	for _, id := range gate.IDs() {
+	for _, id := range run.GateIDs() {
 		statuses.Set(id, orNull(s.gates.Status(id)))
 	}
 	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
@@ -333,7 +327,7 @@ func orNull(text string) *codec.Value {
 
 // carryOut stages the move. When only the review cap is in the way, it stages that
 // the run is left to a person.
-func (v verdict) carryOut(u *run.Update, g gate.Gates, reason string) (run.Manifest, error) {
+func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		only := v.blockers[0]

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
@@ -481,7 +481,7 @@ func TestBrokenDocumentsAreNamedNotCalledWriteFailures(t *testing.T) {
 func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 	payload := func(path string) tidegate.Details {
 		statuses := tidegate.Details{}
-		for _, id := range gate.IDs() {
+		for _, id := range run.GateIDs() {
 			statuses = append(statuses, tidegate.Detail{Key: id, Value: "not_run"})
 		}
 		return tidegate.D("schema", "stage_advance.decision.v1", "from", "init", "to", "wave1", "requested_next", nil,

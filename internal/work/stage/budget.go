@@ -34,32 +34,26 @@ func SetBudget(ctx context.Context, clock run.Clock, in BudgetInput) (BudgetResu
 	if err := run.CheckBudget(in.Name, in.Value); err != nil {
 		return BudgetResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return BudgetResult{}, err
-	}
-	defer r.Close()
-	out := BudgetResult{RunID: r.ID(), Name: in.Name, To: in.Value}
-	decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
-	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
-		if err := u.SetBudget(in.Name, in.Value, in.Reason); err != nil {
-			return err
-		}
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		out.Status = m.Status()
-		if status, ok := next(m.Status(), ByAccept); ok && stoppedByBudget(m) {
-			m, err = u.AcceptFailures(status, run.Note(in.Reason), "operator-cli limit: "+run.Note(in.Reason))
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *BudgetResult) error {
+		*out = BudgetResult{RunID: r.ID(), Name: in.Name, To: in.Value}
+		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
+		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+			if err := u.SetBudget(in.Name, in.Value, in.Reason); err != nil {
+				return err
+			}
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
 			out.Status = m.Status()
-		}
+			if status, ok := next(m.Status(), ByAccept); ok && stoppedByBudget(m) {
+				m, err = u.AcceptFailures(status, run.Note(in.Reason), "operator-cli limit: "+run.Note(in.Reason))
+				out.Status = m.Status()
+			}
+			return err
+		}))
 		return err
 	})
-	return out, err
 }
 
 // stoppedByBudget reports whether the run failed because a budget was used up, and

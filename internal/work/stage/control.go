@@ -72,55 +72,52 @@ func Resume(ctx context.Context, clock run.Clock, in ResumeInput) (ControlResult
 }
 
 func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trigger, to run.Status) (ControlResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return ControlResult{}, err
-	}
-	defer r.Close()
-	verb, logged := string(trigger), string(trigger)
-	if trigger == ByAccept {
-		verb, logged = "resume", "resume --accept"
-	}
-	reason := run.Note(in.Reason)
-	if reason == "" {
-		reason = verb + " by a person"
-	}
-	out := ControlResult{RunID: r.ID(), Root: r.Root()}
-	_, err = r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		out.Stage, out.From, out.Status, out.ManifestRevision = m.Stage(), m.Status(), m.Status(), m.Revision()
-		if m.Status() == to {
-			return nil
-		}
-		status, ok := next(m.Status(), trigger)
-		if !ok {
-			return refused(m.Status(), trigger)
-		}
-		name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
-		if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
-			"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
-			return err
-		}
-		logged = "operator-cli " + logged + ": " + reason
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *ControlResult) error {
+		verb, logged := string(trigger), string(trigger)
 		if trigger == ByAccept {
-			m, err = u.AcceptFailures(status, reason, logged)
-		} else {
-			m, err = u.SetStatus(status, logged)
+			verb, logged = "resume", "resume --accept"
 		}
+		reason := run.Note(in.Reason)
+		if reason == "" {
+			reason = verb + " by a person"
+		}
+		*out = ControlResult{RunID: r.ID(), Root: r.Root()}
+		_, err := r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			out.Stage, out.From, out.Status, out.ManifestRevision = m.Stage(), m.Status(), m.Status(), m.Revision()
+			if m.Status() == to {
+				return nil
+			}
+			status, ok := next(m.Status(), trigger)
+			if !ok {
+				return refused(m.Status(), trigger)
+			}
+			name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
+			if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
+				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r, status)))); err != nil {
+				return err
+			}
+			logged = "operator-cli " + logged + ": " + reason
+			if trigger == ByAccept {
+				m, err = u.AcceptFailures(status, reason, logged)
+			} else {
+				m, err = u.SetStatus(status, logged)
+			}
+			if err != nil {
+				return err
+			}
+			path := r.Path(name)
+			out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = m.Status(), true, m.Revision(), &path
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		path := r.Path(name)
-		out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = m.Status(), true, m.Revision(), &path
 		return nil
 	})
-	if err != nil {
-		return ControlResult{}, err
-	}
-	return out, nil
 }
 
 func nextCommand(r *run.Run, status run.Status) string {

@@ -13,8 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
-	"github.com/tidegate/tidegate/wave"
 )
 
 // wholeSequence takes a run from init to the pivot decision and beyond, in the
@@ -120,7 +118,7 @@ func (s sequence) review() error {
 		return nil
 	}
 	at := func(name string) string { return filepath.Join(s.files.Root, name) }
-	_, err := step.Review(s.ctx, runs.Pinned, wave.ReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
+	_, err := step.Review(s.ctx, runs.Pinned, step.WaveReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
 	return err
 }
 
@@ -137,12 +135,12 @@ func (s sequence) pivot() error {
 	if s.has("pivot.json") {
 		return nil
 	}
-	in, err := pivot.FromRun(s.ctx, s.files.ManifestPath)
+	in, err := step.PivotOf(s.ctx, s.files.ManifestPath)
 	if err != nil {
 		return err
 	}
 	in.Reason = "sequence"
-	_, err = pivot.Decide(s.ctx, runs.Pinned, in)
+	_, err = step.DecidePivot(s.ctx, runs.Pinned, in)
 	return err
 }
 

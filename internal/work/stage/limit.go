@@ -44,53 +44,45 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 	if err := run.CheckLimit(in.Name, value); err != nil {
 		return LimitResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return LimitResult{}, err
-	}
-	defer r.Close()
-	out := LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
-	decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
-	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
+		*out = LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
+		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
+		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			from, known := m.Limit(in.Name)
+			out.From, out.ManifestRevision = from, m.Revision()
+			if known && from == float64(in.Value) {
+				return nil
+			}
+			reason := run.Note(in.Reason)
+			if reason == "" {
+				reason = "set by a person"
+			}
+			m, err = u.SetLimit(in.Name, value, "operator-cli limit: "+reason)
+			out.ManifestRevision = m.Revision()
 			return err
-		}
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		from, known := m.Limit(in.Name)
-		out.From, out.ManifestRevision = from, m.Revision()
-		if known && from == float64(in.Value) {
-			return nil
-		}
-		reason := run.Note(in.Reason)
-		if reason == "" {
-			reason = "set by a person"
-		}
-		m, err = u.SetLimit(in.Name, value, "operator-cli limit: "+reason)
-		out.ManifestRevision = m.Revision()
+		}))
 		return err
 	})
-	return out, err
 }
 
 func limitBudget(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return LimitResult{}, err
-	}
-	defer r.Close()
-	before, err := r.Policy()
-	if err != nil {
-		return LimitResult{}, err
-	}
-	_, err = SetBudget(ctx, clock, BudgetInput(in))
-	from := before.Budget.Of(in.Name)
-	if math.IsInf(from, 1) {
-		from = 0 // there was no limit
-	}
-	return LimitResult{RunID: r.ID(), Limit: in.Name, From: from, To: in.Value, ManifestRevision: r.Manifest().Revision()}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
+		before, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		_, err = SetBudget(ctx, clock, BudgetInput(in))
+		from := before.Budget.Of(in.Name)
+		if math.IsInf(from, 1) {
+			from = 0 // there was no limit
+		}
+		*out = LimitResult{RunID: r.ID(), Limit: in.Name, From: from, To: in.Value, ManifestRevision: r.Manifest().Revision()}
+		return err
+	})
 }
 
 // Report shows the result to a person.

@@ -18,7 +18,6 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/pivot"
 )
 
 // The test binary runs itself as another process when it is given an operation
@@ -172,10 +171,10 @@ func (y *toy) recordGate(id, status string, artifacts ...string) error {
 // decide decides the pivot from the output of the first wave.
 func (y *toy) decide() {
 	y.t.Helper()
-	in, err := pivot.FromRun(y.t.Context(), y.files.ManifestPath)
+	in, err := step.PivotOf(y.t.Context(), y.files.ManifestPath)
 	if err == nil {
 		in.Reason = "test"
-		_, err = pivot.Decide(y.t.Context(), runs.Pinned, in)
+		_, err = step.DecidePivot(y.t.Context(), runs.Pinned, in)
 	}
 	if err != nil {
 		y.t.Fatal(err)

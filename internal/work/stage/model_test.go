@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -243,9 +242,9 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		m.file[f.fact] = content
 		return "put " + f.name + " " + content, "", ""
 	case n < 14: // somebody judges a gate, bound to what it is about
-		id := gate.IDs()[rng.IntN(len(gate.IDs()))]
-		if next := slices.IndexFunc(gate.IDs(), func(id string) bool { return m.gate(id) != "pass" }); next >= 0 && rng.IntN(4) > 0 {
-			id = gate.IDs()[next]
+		id := run.GateIDs()[rng.IntN(len(run.GateIDs()))]
+		if next := slices.IndexFunc(run.GateIDs(), func(id string) bool { return m.gate(id) != "pass" }); next >= 0 && rng.IntN(4) > 0 {
+			id = run.GateIDs()[next]
 		}
 		status := []string{"pass", "pass", "fail"}[rng.IntN(3)]
 		artifacts := []string{}
@@ -334,7 +333,7 @@ func (m *model) control(verb string) string {
 }
 
 func retryStep(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
-	id := gate.IDs()[1+rng.IntN(4)] // A and F have no retries: they would fail most walks at once
+	id := run.GateIDs()[1+rng.IntN(4)] // A and F have no retries: they would fail most walks at once
 	_, err := y.retry(id, "note")
 	active := m.status == "created" || m.status == "running"
 	switch {

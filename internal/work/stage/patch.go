@@ -33,33 +33,31 @@ func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) 
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return run.WriteResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return run.WriteResult{}, err
-	}
-	defer r.Close()
-	var next run.Manifest
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *run.WriteResult) error {
+		var next run.Manifest
+		audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if err := checkPatch(m, in.Patch); err != nil {
+				return err
+			}
+			if err := run.CheckRevision(in.ExpectedRevision, m.Revision()); err != nil {
+				return err
+			}
+			if err := checkStatus(m, in.Patch); err != nil {
+				return err
+			}
+			next, err = u.Patch(in.Patch, in.ExpectedRevision, run.Note(in.Reason))
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if err := checkPatch(m, in.Patch); err != nil {
-			return err
-		}
-		if err := run.CheckRevision(in.ExpectedRevision, m.Revision()); err != nil {
-			return err
-		}
-		if err := checkStatus(m, in.Patch); err != nil {
-			return err
-		}
-		next, err = u.Patch(in.Patch, in.ExpectedRevision, run.Note(in.Reason))
-		return err
+		*out = run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit)
+		return nil
 	})
-	if err != nil {
-		return run.WriteResult{}, err
-	}
-	return run.Written(next.Revision(), next.Doc().Get("updated_at").Str(), audit), nil
 }
 
 // field is the keys that lead to a value of the manifest. A key may contain a dot,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -109,7 +108,7 @@ func outputsThere(text string, wave run.Stage) Precondition {
 
 // look adds the digests of files to the evidence of the decision.
 func (s *situation) look(names ...string) error {
-	binding, err := gate.Bind(s.run.Folder(), names)
+	binding, err := run.Bind(s.run.Folder(), names)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func gatePassed(id string) Precondition {
 		case len(state.Changed) > 0:
 			return blocked(tidegate.D("changed", state.Changed), "gate %s says %s, but what it judged has changed since: %s",
 				id, state.Status, tidegate.Cut(strings.Join(state.Changed, ", ")))
-		case state.Status != gate.Pass:
+		case state.Status != run.GatePass:
 			return blocked(nil, "gate %s has not passed: it is %s", id, cmp.Or(state.Status, "not there"))
 		}
 		return met("gate", name, details), nil
@@ -157,7 +156,7 @@ func standing(ids ...string) []Precondition {
 		passed := gatePassed(id)
 		list[i] = Precondition{passed.Text, func(s *situation) (finding, error) {
 			f, err := passed.check(s)
-			if f.blocker == nil || id == "A" && s.run.Older() && s.states["A"].Counts() == gate.NotRun {
+			if f.blocker == nil || id == "A" && s.run.Older() && s.states["A"].Counts() == run.GateNotRun {
 				return finding{}, err
 			}
 			return f, err
@@ -343,7 +342,7 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 	if err != nil {
 		return finding{}, err
 	}
-	if state.Counts() == gate.Fail {
+	if state.Counts() == run.GateFail {
 		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.bundle.Decision, "gate", "E")), nil
 	}
 	return unmet("policy", name, details, Blocker{

@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -138,7 +137,7 @@ func remedyGate(s *situation, id string) []Remedy {
 		record := remedyRecordGate(s)
 		// The judge looks at the outputs again. So a review is needed first only
 		// where there is none, or where the gate has failed on the present one.
-		if state, err := s.gate(id); err == nil && state.Counts() != gate.Fail && s.has(l.WaveReview) {
+		if state, err := s.gate(id); err == nil && state.Counts() != run.GateFail && s.has(l.WaveReview) {
 			return []Remedy{derive, record}
 		}
 		return append(remedyWaveReview(s), derive, record)
@@ -241,7 +240,7 @@ func (s *situation) citationLines() (evidence, judged, failed int) {
 			evidence = i + 1
 		case e.Event == run.EventSources && e.Entry.Get("kind").Str() == "citations_validate":
 			judged = i + 1
-		case e.Event == run.EventGates && e.Entry.Get("gates").Get("C").Str() == gate.Fail:
+		case e.Event == run.EventGates && e.Entry.Get("gates").Get("C").Str() == run.GateFail:
 			failed = i + 1
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -42,10 +41,10 @@ type RetryResult struct {
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and
 // WRITE_FAILED.
 func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResult, error) {
-	row, known := gate.Find(in.GateID)
+	row, known := run.FindGate(in.GateID)
 	if !known {
 		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("gate_id", tidegate.Cut(in.GateID)),
-			"gate_id must be one of %s", strings.Join(gate.IDs(), ", "))
+			"gate_id must be one of %s", strings.Join(run.GateIDs(), ", "))
 	}
 	if err := run.CheckText("change_note", in.ChangeNote); err != nil {
 		return RetryResult{}, err
@@ -53,51 +52,48 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return RetryResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return RetryResult{}, err
-	}
-	defer r.Close()
-	out := RetryResult{GateID: in.GateID}
-	var exhausted error
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RetryResult) error {
+		*out = RetryResult{GateID: in.GateID}
+		var exhausted error
+		audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if err := run.ManifestShape.Check(m.Doc()); err != nil {
+				return err
+			}
+			used, _ := m.Doc().Get("metrics").Get("retry_counts").Get(in.GateID).Int()
+			used = max(used, 0)
+			out.MaxRetries = allowance(m, tidegate.RetryExhausted, in.GateID, row.Retries)
+			reason := fmt.Sprintf("retry_record(%s#%d): %s", in.GateID, used+1, strings.TrimSpace(in.Reason))
+			if final := m.Status(); !slices.Contains(advancing, final) && (final != run.Failed || used < out.MaxRetries) {
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", final), "the run is %s; only a created or running run is tried again", final)
+			}
+			if used >= out.MaxRetries {
+				exhausted = tidegate.Errorf(tidegate.RetryExhausted,
+					tidegate.D("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
+					"gate %s has used all its %d retries; a person decides", in.GateID, out.MaxRetries)
+				message := fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries)
+				u.Log(run.EventRefused, "retry_record", tidegate.D("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
+				return nil
+			}
+			out.RetryCount, out.Attempt = used+1, used+1
+			out.RepeatedNote = repeatedNote(m, in)
+			_, err = u.Retry(in.GateID, used+1, in.ChangeNote, in.Reason, reason)
+			return err
+		})
+		if err == nil {
+			err = exhausted
+		}
 		if err != nil {
 			return err
 		}
-		if err := run.ManifestShape.Check(m.Doc()); err != nil {
-			return err
+		if out.AuditWritten = audit.Written; audit.Written {
+			out.AuditPath = &audit.Path
 		}
-		used, _ := m.Doc().Get("metrics").Get("retry_counts").Get(in.GateID).Int()
-		used = max(used, 0)
-		out.MaxRetries = allowance(m, tidegate.RetryExhausted, in.GateID, row.Retries)
-		reason := fmt.Sprintf("retry_record(%s#%d): %s", in.GateID, used+1, strings.TrimSpace(in.Reason))
-		if final := m.Status(); !slices.Contains(advancing, final) && (final != run.Failed || used < out.MaxRetries) {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", final), "the run is %s; only a created or running run is tried again", final)
-		}
-		if used >= out.MaxRetries {
-			exhausted = tidegate.Errorf(tidegate.RetryExhausted,
-				tidegate.D("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
-				"gate %s has used all its %d retries; a person decides", in.GateID, out.MaxRetries)
-			message := fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries)
-			u.Log(run.EventRefused, "retry_record", tidegate.D("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
-			return nil
-		}
-		out.RetryCount, out.Attempt = used+1, used+1
-		out.RepeatedNote = repeatedNote(m, in)
-		_, err = u.Retry(in.GateID, used+1, in.ChangeNote, in.Reason, reason)
-		return err
+		return nil
 	})
-	if err == nil {
-		err = exhausted
-	}
-	if err != nil {
-		return RetryResult{}, err
-	}
-	if out.AuditWritten = audit.Written; audit.Written {
-		out.AuditPath = &audit.Path
-	}
-	return out, nil
 }
 
 func repeatedNote(m run.Manifest, in RetryInput) bool {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -17,16 +16,16 @@ import (
 type situation struct {
 	run      *run.Run
 	manifest run.Manifest
-	gates    gate.Gates
+	gates    run.Gates
 	facts    *step.PivotFacts // what the outputs say about the pivot, nil where it does not matter
 	pivot    *pivotFile
 	review   *reviewBundle
-	states   map[string]gate.State
+	states   map[string]run.GateState
 	evidence map[string]string // name → digest of what a precondition looked at
 }
 
-func newSituation(r *run.Run, m run.Manifest, g gate.Gates, facts *step.PivotFacts) (*situation, error) {
-	return &situation{run: r, manifest: m, gates: g, facts: facts, states: map[string]gate.State{}, evidence: map[string]string{}}, nil
+func newSituation(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts) (*situation, error) {
+	return &situation{run: r, manifest: m, gates: g, facts: facts, states: map[string]run.GateState{}, evidence: map[string]string{}}, nil
 }
 
 // pivotFile is what the rules read of the pivot decision.
@@ -124,7 +123,7 @@ func (s *situation) document(name, missing, notObject string) (doc *codec.Value,
 }
 
 // gate is the state of a gate, compared once with the files that it judged.
-func (s *situation) gate(id string) (gate.State, error) {
+func (s *situation) gate(id string) (run.GateState, error) {
 	if state, ok := s.states[id]; ok {
 		return state, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -49,49 +48,46 @@ type GateStatus struct {
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
 // INVALID_STATE (the gates are another run's).
 func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
-	r, err := run.Open(ctx, manifestPath, "status", "stage.current")
-	if err != nil {
-		return StatusResult{}, err
-	}
-	defer r.Close()
-	gates, err := r.Gates()
-	if err != nil {
-		return StatusResult{}, err
-	}
-	m := r.Manifest()
-	out := StatusResult{
-		RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
-		ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
-	}
-	if failures := m.Failures(); len(failures) > 0 {
-		out.LastFailure = failures[len(failures)-1]
-	}
-	if out.Gates, err = gateStatuses(r, gates); err != nil {
-		return StatusResult{}, err
-	}
-	if m.Status().Final() || r.Legacy() {
-		return out, nil
-	}
-	facts, err := readFacts(ctx, r)
-	if err != nil {
-		return StatusResult{}, err
-	}
-	v, err := decide(r, m, gates, facts, AdvanceInput{})
-	if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
-		b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
-		out.WaitingFor = append(out.WaitingFor, b)
-		return out, nil
-	} else if err != nil {
-		return StatusResult{}, err
-	}
-	if v.to != "" {
-		out.NextStage = &v.to
-	}
-	out.WaitingFor = append(out.WaitingFor, v.blockers...)
-	if command := firstCommand(v); command != "" {
-		out.NextCommand = &command
-	}
-	return out, nil
+	return run.With(ctx, manifestPath, func(r *run.Run, out *StatusResult) error {
+		gates, err := r.Gates()
+		if err != nil {
+			return err
+		}
+		m := r.Manifest()
+		*out = StatusResult{
+			RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
+			ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
+		}
+		if failures := m.Failures(); len(failures) > 0 {
+			out.LastFailure = failures[len(failures)-1]
+		}
+		if out.Gates, err = gateStatuses(r, gates); err != nil {
+			return err
+		}
+		if m.Status().Final() || r.Legacy() {
+			return nil
+		}
+		facts, err := readFacts(ctx, r)
+		if err != nil {
+			return err
+		}
+		v, err := decide(r, m, gates, facts, AdvanceInput{})
+		if e := tidegate.AsError(err); e != nil && tidegate.ClassOf(e.Code) == tidegate.Conflict {
+			b := Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{}}
+			out.WaitingFor = append(out.WaitingFor, b)
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if v.to != "" {
+			out.NextStage = &v.to
+		}
+		out.WaitingFor = append(out.WaitingFor, v.blockers...)
+		if command := firstCommand(v); command != "" {
+			out.NextCommand = &command
+		}
+		return nil
+	}, "status", "stage.current")
 }
 
 // firstCommand is what a person types next: the command for the first blocker that a
@@ -110,7 +106,7 @@ func firstCommand(v verdict) string {
 	return ""
 }
 
-func gateStatuses(r *run.Run, gates gate.Gates) ([]GateStatus, error) {
+func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
 	list := []GateStatus{}
 	for _, m := range gates.Doc().Get("gates").Members() {
 		state, err := r.GateState(gates, m.Key)
@@ -193,11 +189,11 @@ func (s StatusResult) addWaiting(out *report.Report) {
 // that was judged and no longer counts has a warning.
 func gateMark(g GateStatus) report.Status {
 	switch {
-	case g.Counts == gate.Pass:
+	case g.Counts == run.GatePass:
 		return report.Pass
-	case g.Counts == gate.Fail:
+	case g.Counts == run.GateFail:
 		return report.Fail
-	case g.Counts == gate.Warn || g.Counts != g.Status:
+	case g.Counts == run.GateWarn || g.Counts != g.Status:
 		return report.Warn
 	}
 	return report.None

@@ -65,31 +65,24 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return WatchdogResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return WatchdogResult{}, err
-	}
-	defer r.Close()
-	// A run that is alive is checked without its lock: the watchdog is called
-	// often, and may be called while a tool holds it.
-	if t, err := measure(r, r.Manifest(), in, now); err != nil || !t.TimedOut {
-		return t, err
-	}
-	var t WatchdogResult
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		m, err := u.Manifest()
-		if err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, t *WatchdogResult) (err error) {
+		// A run that is alive is checked without its lock: the watchdog is called
+		// often, and may be called while a tool holds it.
+		if *t, err = measure(r, r.Manifest(), in, now); err != nil || !t.TimedOut {
 			return err
 		}
-		if t, err = measure(r, m, in, now); err != nil || !t.TimedOut {
-			return err
-		}
-		return t.timeOut(u, r, m, tidegate.Stamp(now), strings.TrimSpace(in.Reason))
+		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if *t, err = measure(r, m, in, now); err != nil || !t.TimedOut {
+				return err
+			}
+			return t.timeOut(u, r, m, tidegate.Stamp(now), strings.TrimSpace(in.Reason))
+		})
+		return err
 	})
-	if err != nil {
-		return WatchdogResult{}, err
-	}
-	return t, nil
 }
 
 // measure says how long the stage has gone without progress.

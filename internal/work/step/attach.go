@@ -43,31 +43,27 @@ type SourceDecision struct {
 // that no output cites and for the file, READ_FAILED, and INVALID_ARGS for a file
 // that is too large.
 func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecision, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	defer r.Close()
-	source, err := sourceMeant(r, in.CID)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	name := filepath.Base(in.FilePath)
-	file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
-	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
-		e.attach(source.CID)
-		return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
+		source, err := sourceMeant(r, in.CID)
+		if err != nil {
+			return err
+		}
+		body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(in.FilePath)
+		file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
+		if err != nil {
+			return err
+		}
+		fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+		*out = SourceDecision{RunID: r.ID(), CID: source.CID, Attached: name}
+		return out.decide(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+			e.attach(source.CID)
+			return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
+		})
 	})
-	out.Attached = name
-	return out, err
 }
 
 // contentTypes say how to read a file whose bytes do not show it.
@@ -95,39 +91,36 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(link.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	defer r.Close()
-	if r.Manifest().Sensitivity() == noWeb {
-		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
-			"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
-	}
-	source, err := sourceMeant(r, in.CID)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
-	out, err := decideSource(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
-		e.replace(source.CID, in.URL)
-		u.Log(run.EventReplaced, "citations_replace", fields)
-		return nil, nil
-	})
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	out.ReplacedBy = in.URL
-	e, err := openEvidence(ctx, r)
-	if err != nil {
-		return SourceDecision{}, err
-	}
-	if _, found := e.archive.Find(in.URL); !found {
-		if err := e.fetch(ctx, clock, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
-			return SourceDecision{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
+		if r.Manifest().Sensitivity() == noWeb {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
+				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
 		}
-	}
-	return out, out.judge(ctx, e, source)
+		source, err := sourceMeant(r, in.CID)
+		if err != nil {
+			return err
+		}
+		fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
+		*out = SourceDecision{RunID: r.ID(), CID: source.CID, ReplacedBy: in.URL}
+		err = out.decide(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+			e.replace(source.CID, in.URL)
+			u.Log(run.EventReplaced, "citations_replace", fields)
+			return nil, nil
+		})
+		if err != nil {
+			return err
+		}
+		e, err := openEvidence(ctx, r)
+		if err != nil {
+			return err
+		}
+		if _, found := e.archive.Find(in.URL); !found {
+			if err := e.fetch(ctx, clock, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
+				return err
+			}
+		}
+		return out.judge(ctx, e, source)
+	})
 }
 
 // sourceMeant is the source of a run whose cid begins as a person typed it.
@@ -139,30 +132,26 @@ func sourceMeant(r *run.Run, cid string) (*source.Source, error) {
 	return c.meant(cid)
 }
 
-// decideSource carries out a person's decision about a source that the outputs
-// cite, and judges the source by its evidence from then on. A run that failed on
-// gate C goes on.
-func decideSource(ctx context.Context, clock run.Clock, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) (SourceDecision, error) {
-	out := SourceDecision{RunID: r.ID(), CID: source.CID}
+// decide carries out a person's decision about a source that the outputs cite, and
+// judges the source by its evidence from then on. A run that failed on gate C goes
+// on.
+func (s *SourceDecision) decide(ctx context.Context, clock run.Clock, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
 	e, err := openEvidence(ctx, r)
 	if err != nil {
-		return out, err
+		return err
 	}
 	var records []archive.Ref
-	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
+	_, err = r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
 		if records, err = write(e, u); err != nil {
 			return err
 		}
 		return u.AcceptGateFailures("C", "a person gave a source other evidence", decision.What+" "+source.CID)
-	})
+	}))
 	if err != nil {
-		return out, err
+		return err
 	}
 	e.kept(records)
-	return out, out.judge(ctx, e, source)
+	return s.judge(ctx, e, source)
 }
 
 // judge judges the one source by the evidence.

@@ -27,6 +27,15 @@ func ownFile(r *run.Run, arg, path, name string) error {
 	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()), "the run keeps this in %s and nowhere else", r.Path(name))
 }
 
+// nameOr is the name of a given path in the run, and that of the run's own file where
+// none is given. It returns PATH_NOT_ALLOWED for a path outside the run.
+func nameOr(r *run.Run, arg, path, own string) (string, error) {
+	if path == "" {
+		return own, nil
+	}
+	return r.Name(arg, path)
+}
+
 // ExtractInput are the arguments of [ExtractURLs].
 type ExtractInput struct {
 	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
@@ -55,54 +64,48 @@ type ExtractResult struct {
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND without the
 // folder of the first wave, and PATH_NOT_ALLOWED for files other than the run's.
 func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (ExtractResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return ExtractResult{}, err
-	}
-	defer r.Close()
-	files := citationFilesOf(r)
-	if err := ownFile(r, "extracted_urls_path", in.ExtractedPath, files.extracted); err != nil {
-		return ExtractResult{}, err
-	}
-	if err := ownFile(r, "found_by_path", in.FoundByPath, files.foundBy); err != nil {
-		return ExtractResult{}, err
-	}
-	if there, err := r.HasFolder(r.WaveDir(run.Wave1)); err != nil || !there {
-		return ExtractResult{}, cmpErr(err, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("wave_dir", r.WaveDir(run.Wave1), "path", r.Path(r.WaveDir(run.Wave1))),
-			"the run has no folder of its first wave"))
-	}
-	waves, err := r.Waves()
-	if err != nil {
-		return ExtractResult{}, err
-	}
-	second := in.IncludeWave2 == nil || *in.IncludeWave2
-	if !second {
-		waves = waves[:1]
-	}
-	c, err := citedBy(r, waves)
-	if err != nil {
-		return ExtractResult{}, err
-	}
-	urls := make([]string, len(c.found))
-	for i, f := range c.found {
-		urls[i] = f.URL
-	}
-	list := source.URLList(urls)
-	out := ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
-		InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
-			"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *ExtractResult) error {
+		files := citationFilesOf(r)
+		if err := ownFile(r, "extracted_urls_path", in.ExtractedPath, files.extracted); err != nil {
 			return err
 		}
-		u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", out.ExtractedPath, "found_by_path", out.FoundByPath,
-			"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
-		if err := u.Write(files.extracted, list); err != nil {
+		if err := ownFile(r, "found_by_path", in.FoundByPath, files.foundBy); err != nil {
 			return err
 		}
-		return u.WriteJSON(files.foundBy, source.NewFoundByFile(r.ID(), c.found))
+		if there, err := r.HasFolder(r.WaveDir(run.Wave1)); err != nil || !there {
+			return cmpErr(err, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("wave_dir", r.WaveDir(run.Wave1), "path", r.Path(r.WaveDir(run.Wave1))),
+				"the run has no folder of its first wave"))
+		}
+		waves, err := r.Waves()
+		if err != nil {
+			return err
+		}
+		second := in.IncludeWave2 == nil || *in.IncludeWave2
+		if !second {
+			waves = waves[:1]
+		}
+		c, err := citedBy(r, waves)
+		if err != nil {
+			return err
+		}
+		urls := make([]string, len(c.found))
+		for i, f := range c.found {
+			urls[i] = f.URL
+		}
+		list := source.URLList(urls)
+		*out = ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
+			InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
+				"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
+		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", out.ExtractedPath, "found_by_path", out.FoundByPath,
+				"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
+			if err := u.Write(files.extracted, list); err != nil {
+				return err
+			}
+			return u.WriteJSON(files.foundBy, source.NewFoundByFile(r.ID(), c.found))
+		}))
+		return err
 	})
-	return out, err
 }
 
 // Report shows what was extracted.
@@ -139,50 +142,42 @@ type NormalizeResult struct {
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND and
 // READ_FAILED for the list, and PATH_NOT_ALLOWED for files other than the run's.
 func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (NormalizeResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return NormalizeResult{}, err
-	}
-	defer r.Close()
-	files := citationFilesOf(r)
-	if err := ownFile(r, "normalized_urls_path", in.NormalizedPath, files.normalized); err != nil {
-		return NormalizeResult{}, err
-	}
-	if err := ownFile(r, "url_map_path", in.URLMapPath, files.urlMap); err != nil {
-		return NormalizeResult{}, err
-	}
-	list := files.extracted
-	if in.ExtractedPath != "" {
-		if list, err = r.Name("extracted_urls_path", in.ExtractedPath); err != nil {
-			return NormalizeResult{}, err
-		}
-	}
-	data, err := r.Folder().Read(list)
-	if err != nil {
-		return NormalizeResult{}, tidegate.WithDetails(err, tidegate.D("extracted_urls_path", r.Path(list)))
-	}
-	var found []source.Found
-	originals := []string{}
-	for line := range strings.Lines(string(data)) {
-		if url := strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd")); url != "" {
-			found = append(found, source.Found{Cited: source.Cited{URL: url}})
-			originals = append(originals, url)
-		}
-	}
-	slices.Sort(originals)
-	originals = slices.Compact(originals)
-	sources := source.Sources(found)
-	out := NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
-		InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *NormalizeResult) error {
+		files := citationFilesOf(r)
+		if err := ownFile(r, "normalized_urls_path", in.NormalizedPath, files.normalized); err != nil {
 			return err
 		}
-		u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", out.NormalizedPath, "url_map_path", out.URLMapPath,
-			"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
-		return writeNormalized(u, files, sources)
+		if err := ownFile(r, "url_map_path", in.URLMapPath, files.urlMap); err != nil {
+			return err
+		}
+		list, err := nameOr(r, "extracted_urls_path", in.ExtractedPath, files.extracted)
+		if err != nil {
+			return err
+		}
+		data, err := r.Folder().Read(list)
+		if err != nil {
+			return tidegate.WithDetails(err, tidegate.D("extracted_urls_path", r.Path(list)))
+		}
+		var found []source.Found
+		originals := []string{}
+		for line := range strings.Lines(string(data)) {
+			if url := strings.TrimSpace(strings.ToValidUTF8(line, "\ufffd")); url != "" {
+				found = append(found, source.Found{Cited: source.Cited{URL: url}})
+				originals = append(originals, url)
+			}
+		}
+		slices.Sort(originals)
+		originals = slices.Compact(originals)
+		sources := source.Sources(found)
+		*out = NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
+			InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
+		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", out.NormalizedPath, "url_map_path", out.URLMapPath,
+				"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
+			return writeNormalized(u, files, sources)
+		}))
+		return err
 	})
-	return out, err
 }
 
 func writeNormalized(u *run.Update, files citationFiles, sources []source.Source) error {
@@ -260,61 +255,55 @@ func (c *statusCounts) add(status source.Status) {
 // It returns the errors of [run.Open], [FetchSources] and [run.Run.Update],
 // and PATH_NOT_ALLOWED for a file other than the run's.
 func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in CitationsInput) (CitationsResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return CitationsResult{}, err
-	}
-	defer r.Close()
-	files := citationFilesOf(r)
-	if err := ownFile(r, "citations_path", in.CitationsPath, files.records); err != nil {
-		return CitationsResult{}, err
-	}
-	out := CitationsResult{RunID: r.ID(), CitationsPath: r.Path(files.records), ModeSource: "manifest.query.sensitivity", IndexPath: r.Path(indexFile), BlockedPath: r.Path(files.blocked)}
-	out.setMode(r, in.DryRun)
-	c, err := citedInRun(r)
-	if err != nil {
-		return CitationsResult{}, err
-	}
-	e, err := openEvidence(ctx, r)
-	if err != nil {
-		return CitationsResult{}, err
-	}
-	if out.Mode == "online" {
-		urls, err := e.toFetch(ctx, c.sources, false)
-		if err != nil {
-			return CitationsResult{}, err
-		}
-		if err := e.fetch(ctx, clock, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
-			return CitationsResult{}, err
-		}
-	}
-	if out.records, err = e.judge(ctx, c.sources); err != nil {
-		return CitationsResult{}, err
-	}
-	out.Validated = len(out.records)
-	for i := range out.records {
-		out.Statuses.add(out.records[i].Status)
-	}
-	made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
-		"mode_source", out.ModeSource, "fixture_digest", nil))
-	if err != nil {
-		return CitationsResult{}, err
-	}
-	out.InputsDigest = made.inputsDigest
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *CitationsResult) error {
+		files := citationFilesOf(r)
+		if err := ownFile(r, "citations_path", in.CitationsPath, files.records); err != nil {
 			return err
 		}
-		blocked := source.NewBlockedFile(r.ID(), u.Now(), out.records)
-		if out.BlockedCount = len(blocked.Items); out.BlockedCount > 0 {
-			queue := r.Path(files.queue)
-			out.QueuePath = &queue
+		*out = CitationsResult{RunID: r.ID(), CitationsPath: r.Path(files.records), ModeSource: "manifest.query.sensitivity", IndexPath: r.Path(indexFile), BlockedPath: r.Path(files.blocked)}
+		out.setMode(r, in.DryRun)
+		c, err := citedInRun(r)
+		if err != nil {
+			return err
 		}
-		u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", out.CitationsPath,
-			"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount))
-		return made.write(u, files, blocked)
+		e, err := openEvidence(ctx, r)
+		if err != nil {
+			return err
+		}
+		if out.Mode == "online" {
+			urls, err := e.toFetch(ctx, c.sources, false)
+			if err != nil {
+				return err
+			}
+			if err := e.fetch(ctx, clock, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
+				return err
+			}
+		}
+		if out.records, err = e.judge(ctx, c.sources); err != nil {
+			return err
+		}
+		out.Validated = len(out.records)
+		for i := range out.records {
+			out.Statuses.add(out.records[i].Status)
+		}
+		made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
+			"mode_source", out.ModeSource, "fixture_digest", nil))
+		if err != nil {
+			return err
+		}
+		out.InputsDigest = made.inputsDigest
+		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			blocked := source.NewBlockedFile(r.ID(), u.Now(), out.records)
+			if out.BlockedCount = len(blocked.Items); out.BlockedCount > 0 {
+				queue := r.Path(files.queue)
+				out.QueuePath = &queue
+			}
+			u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", out.CitationsPath,
+				"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount))
+			return made.write(u, files, blocked)
+		}))
+		return err
 	})
-	return out, err
 }
 
 // setMode decides whether the call may fetch.
@@ -438,52 +427,43 @@ type RenderResult struct {
 // [source.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
 // the run's.
 func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (RenderResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return RenderResult{}, err
-	}
-	defer r.Close()
-	files := citationFilesOf(r)
-	if err := ownFile(r, "output_md_path", in.OutputPath, files.rendered); err != nil {
-		return RenderResult{}, err
-	}
-	records, err := readRecords(r, in.CitationsPath)
-	if err != nil {
-		return RenderResult{}, err
-	}
-	type rendered struct {
-		NormalizedURL string        `json:"normalized_url"`
-		CID           string        `json:"cid"`
-		URL           string        `json:"url"`
-		Status        source.Status `json:"status"`
-		Title         string        `json:"title"`
-		Publisher     string        `json:"publisher"`
-	}
-	inputs := make([]rendered, len(records))
-	for i, record := range records {
-		inputs[i] = rendered{record.NormalizedURL, record.CID, record.URL, record.Status, record.Title, record.Publisher}
-	}
-	slices.SortFunc(inputs, func(a, b rendered) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
-	out := RenderResult{OutputPath: r.Path(files.rendered), Rendered: len(records),
-		InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RenderResult) error {
+		files := citationFilesOf(r)
+		if err := ownFile(r, "output_md_path", in.OutputPath, files.rendered); err != nil {
 			return err
 		}
-		u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", out.OutputPath, "rendered", out.Rendered, "inputs_digest", out.InputsDigest))
-		return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
+		records, err := readRecords(r, in.CitationsPath)
+		if err != nil {
+			return err
+		}
+		type rendered struct {
+			NormalizedURL string        `json:"normalized_url"`
+			CID           string        `json:"cid"`
+			URL           string        `json:"url"`
+			Status        source.Status `json:"status"`
+			Title         string        `json:"title"`
+			Publisher     string        `json:"publisher"`
+		}
+		inputs := make([]rendered, len(records))
+		for i, record := range records {
+			inputs[i] = rendered{record.NormalizedURL, record.CID, record.URL, record.Status, record.Title, record.Publisher}
+		}
+		slices.SortFunc(inputs, func(a, b rendered) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
+		*out = RenderResult{OutputPath: r.Path(files.rendered), Rendered: len(records),
+			InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
+		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", out.OutputPath, "rendered", out.Rendered, "inputs_digest", out.InputsDigest))
+			return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
+		}))
+		return err
 	})
-	return out, err
 }
 
 // readRecords reads the records at a path inside the run; "" is for its own.
 func readRecords(r *run.Run, path string) ([]source.Record, error) {
-	name := citationFilesOf(r).records
-	if path != "" {
-		var err error
-		if name, err = r.Name("citations_path", path); err != nil {
-			return nil, err
-		}
+	name, err := nameOr(r, "citations_path", path, citationFilesOf(r).records)
+	if err != nil {
+		return nil, err
 	}
 	data, err := r.Folder().Read(name)
 	if err != nil {
@@ -502,13 +482,11 @@ type CitationList struct {
 // ListCitations lists the records of a run as they were judged last. It returns
 // the errors of [run.Open] and [source.ParseRecords], and NOT_FOUND.
 func ListCitations(ctx context.Context, manifestPath string) (CitationList, error) {
-	r, err := run.Open(ctx, manifestPath)
-	if err != nil {
-		return CitationList{}, err
-	}
-	defer r.Close()
-	records, err := readRecords(r, "")
-	return CitationList{RunID: r.ID(), Records: records}, err
+	return run.With(ctx, manifestPath, func(r *run.Run, out *CitationList) error {
+		records, err := readRecords(r, "")
+		*out = CitationList{RunID: r.ID(), Records: records}
+		return err
+	})
 }
 
 // Export hands the sources that can be cited to reference managers.

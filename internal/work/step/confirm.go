@@ -22,10 +22,7 @@ func ConfirmPlan(ctx context.Context, clock run.Clock, manifestPath, digest stri
 	}
 	defer r.Close()
 	decision := run.Decision{What: run.ConfirmPlan, Fields: tidegate.D("perspectives", digest)}
-	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
+	_, err = r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
 		policy, err := u.Run().Policy()
 		if err != nil || !policy.ConfirmPlan {
 			return err
@@ -39,6 +36,6 @@ func ConfirmPlan(ctx context.Context, clock run.Clock, manifestPath, digest stri
 				"the perspectives have changed since they were shown")
 		}
 		return u.PlanConfirmed(digest, "a person said yes")
-	})
+	}))
 	return err
 }

@@ -114,10 +114,7 @@ func AttachDocuments(ctx context.Context, clock run.Clock, manifestPath string, 
 	for _, d := range documents {
 		digests = append(digests, tidegate.Detail{Key: d.Name, Value: codec.DigestBytes(d.body)})
 	}
-	_, err = r.Decide(ctx, clock, run.Decision{What: run.AttachDocuments, Fields: tidegate.D("documents", digests)}, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
+	_, err = r.Decide(ctx, clock, run.Decision{What: run.AttachDocuments, Fields: tidegate.D("documents", digests)}, run.Unfinished(func(u *run.Update) error {
 		for _, d := range documents {
 			packed, err := archive.Pack(d.capture(clock.Now()))
 			if err != nil {
@@ -129,7 +126,7 @@ func AttachDocuments(ctx context.Context, clock run.Clock, manifestPath string, 
 			}
 		}
 		return nil
-	})
+	}))
 	return err
 }
 

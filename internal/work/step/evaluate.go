@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -31,19 +30,25 @@ type Evaluation struct {
 }
 
 // Passed reports whether the gate passed.
-func (e Evaluation) Passed() bool { return e.Status == gate.Pass }
+func (e Evaluation) Passed() bool { return e.Status == run.GatePass }
 
-// evaluate logs what a judge found, and gives the update by which to record it.
-// It changes nothing but the log.
-func evaluate(ctx context.Context, clock run.Clock, r *run.Run, found gate.Judgement, reason string, about ...tidegate.Detail) (Evaluation, error) {
-	out := Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
-	_, err := r.Update(ctx, clock, func(u *run.Update) error {
-		out.Update = tidegate.D(found.Gate, found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_"+strings.ToLower(found.Gate)+"_evaluate", append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
-			"status", out.Status, "metrics", found.Metrics, "inputs_digest", out.InputsDigest, "warnings", out.Warnings), about...))
+// take logs what a judge found, and gives the update by which to record it. It
+// changes nothing but the log.
+func (e *Evaluation) take(ctx context.Context, clock run.Clock, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (err error) {
+	*e = Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
+	e.Update, err = logFound(ctx, clock, r, "gate_"+strings.ToLower(found.Gate)+"_evaluate", found, append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
+		"status", e.Status, "metrics", e.Metrics, "inputs_digest", e.InputsDigest, "warnings", e.Warnings), about...))
+	return err
+}
+
+// logFound logs what a judge found, and gives the update by which to record it.
+func logFound(ctx context.Context, clock run.Clock, r *run.Run, kind string, found run.Judgement, fields tidegate.Details) (update tidegate.Details, err error) {
+	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		update = tidegate.D(found.Gate, found.Patch(u.Now()))
+		u.Log(run.EventJudged, kind, fields)
 		return nil
 	})
-	return out, err
+	return update, err
 }
 
 // GateAResult is the result of [EvaluateGateA].
@@ -62,19 +67,15 @@ const gateARule = "scope, perspectives and plan are there, belong to the run and
 // of gate A finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], READ_FAILED and PATH_NOT_ALLOWED.
 func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (GateAResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateAResult{}, err
-	}
-	defer r.Close()
-	found, details, err := lookAtPlanning(r)
-	if err != nil {
-		return GateAResult{}, err
-	}
-	out := GateAResult{WarningDetails: append(tidegate.Details{}, details...), ScopePath: r.Path(run.ScopeFile),
-		PerspectivesPath: r.Path(r.Layout().Perspectives), PlanPath: r.Path(r.Layout().Wave1Plan()), Rule: gateARule}
-	out.Evaluation, err = evaluate(ctx, clock, r, found, in.Reason)
-	return out, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateAResult) error {
+		found, details, err := lookAtPlanning(r)
+		if err != nil {
+			return err
+		}
+		*out = GateAResult{WarningDetails: append(tidegate.Details{}, details...), ScopePath: r.Path(run.ScopeFile),
+			PerspectivesPath: r.Path(r.Layout().Perspectives), PlanPath: r.Path(r.Layout().Wave1Plan()), Rule: gateARule}
+		return out.take(ctx, clock, r, found, in.Reason)
+	})
 }
 
 // EvaluateGateD is the tool deep_research_gate_d_evaluate: it says what the judge
@@ -93,16 +94,13 @@ func EvaluateGateF(ctx context.Context, clock run.Clock, in EvaluateInput) (Eval
 }
 
 func evaluateWith(ctx context.Context, clock run.Clock, manifestPath, reason string, judge judge) (Evaluation, error) {
-	r, err := run.Open(ctx, manifestPath)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	defer r.Close()
-	found, err := judge(ctx, r)
-	if err != nil {
-		return Evaluation{}, err
-	}
-	return evaluate(ctx, clock, r, found, reason)
+	return run.With(ctx, manifestPath, func(r *run.Run, out *Evaluation) error {
+		found, err := judge(ctx, r)
+		if err != nil {
+			return err
+		}
+		return out.take(ctx, clock, r, found, reason)
+	})
 }
 
 // GateEInput are the arguments of [EvaluateGateE].
@@ -124,20 +122,16 @@ type GateEResult struct {
 // and the pool, PATH_NOT_ALLOWED for a synthesis outside the run, and TAMPERED for
 // a kept review that was changed.
 func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateEResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateEResult{}, err
-	}
-	defer r.Close()
-	judged, err := judgeNamed(ctx, r, in.SynthesisPath)
-	if err != nil {
-		return GateEResult{}, err
-	}
-	out := GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
-	var about tidegate.Details
-	if judged.name != r.Layout().Synthesis() {
-		about = tidegate.D("document", judged.name) // the gate is not about it
-	}
-	out.Evaluation, err = evaluate(ctx, clock, r, judged.judgement, in.Reason, about...)
-	return out, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateEResult) error {
+		judged, err := judgeNamed(ctx, r, in.SynthesisPath)
+		if err != nil {
+			return err
+		}
+		*out = GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
+		var about tidegate.Details
+		if judged.name != r.Layout().Synthesis() {
+			about = tidegate.D("document", judged.name) // the gate is not about it
+		}
+		return out.take(ctx, clock, r, judged.judgement, in.Reason, about...)
+	})
 }

@@ -43,42 +43,39 @@ type FetchResult struct {
 // run whose sensitivity is no_web, in which nothing is fetched, and CANCELLED,
 // after which what was fetched is kept.
 func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInput) (FetchResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return FetchResult{}, err
-	}
-	defer r.Close()
-	if sensitivity := r.Manifest().Sensitivity(); sensitivity == noWeb {
-		return FetchResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", sensitivity),
-			"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
-	}
-	c, err := citedInRun(r)
-	if err != nil {
-		return FetchResult{}, err
-	}
-	e, err := openEvidence(ctx, r)
-	if err != nil {
-		return FetchResult{}, err
-	}
-	urls, err := e.toFetch(ctx, c.sources, in.Again)
-	if err != nil {
-		return FetchResult{}, err
-	}
-	out := FetchResult{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity(), ArchivePath: r.Path(archiveFile), Sources: len(c.sources)}
-	err = e.fetch(ctx, clock, fetch, urls, nil, func(batch []*archive.Packed) {
-		out.Fetched += len(batch)
-		for _, packed := range batch {
-			if packed.Entry().Kind == archive.Responded {
-				out.Responded++
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *FetchResult) error {
+		if sensitivity := r.Manifest().Sensitivity(); sensitivity == noWeb {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", sensitivity),
+				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
+		}
+		c, err := citedInRun(r)
+		if err != nil {
+			return err
+		}
+		e, err := openEvidence(ctx, r)
+		if err != nil {
+			return err
+		}
+		urls, err := e.toFetch(ctx, c.sources, in.Again)
+		if err != nil {
+			return err
+		}
+		*out = FetchResult{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity(), ArchivePath: r.Path(archiveFile), Sources: len(c.sources)}
+		err = e.fetch(ctx, clock, fetch, urls, nil, func(batch []*archive.Packed) {
+			out.Fetched += len(batch)
+			for _, packed := range batch {
+				if packed.Entry().Kind == archive.Responded {
+					out.Responded++
+				}
+			}
+		})
+		for i := range c.sources {
+			if _, found := e.entry(&c.sources[i]); !found {
+				out.Missing++
 			}
 		}
+		return err
 	})
-	for i := range c.sources {
-		if _, found := e.entry(&c.sources[i]); !found {
-			out.Missing++
-		}
-	}
-	return out, err
 }
 
 // toFetch lists the URLs whose pages are missing, in the order of the sources.
@@ -116,14 +113,11 @@ func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		ctx := context.WithoutCancel(ctx)
 		var records []archive.Ref
-		_, err := e.run.Update(ctx, clock, func(u *run.Update) error {
-			if err := u.NotFinal(); err != nil {
-				return err
-			}
+		_, err := e.run.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
 			var err error
 			records, err = e.keep(ctx, u, run.EventFetched, "citations_fetch", append(fields, tidegate.Detail{Key: "captures", Value: len(batch)}), batch...)
 			return err
-		})
+		}))
 		if err != nil {
 			return err
 		}

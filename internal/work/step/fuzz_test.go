@@ -8,7 +8,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -75,7 +74,7 @@ func FuzzGates(f *testing.F) {
 		}
 		after, err := codec.Parse([]byte(runs.Read(t, gatesPath)))
 		if err == nil {
-			err = gate.Check(after)
+			err = run.CheckGates(after)
 		}
 		if err != nil {
 			t.Fatalf("what was written is no gates document: %v", err)

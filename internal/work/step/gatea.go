@@ -6,34 +6,33 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // judgeA is the judge of gate A: scope, perspectives and plan are there, belong
 // to the run and fit each other, and every prompt of the plan is the one that
 // the perspectives give.
-func judgeA(_ context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeA(_ context.Context, r *run.Run) (run.Judgement, error) {
 	found, _, err := lookAtPlanning(r)
 	return found, err
 }
 
 // lookAtPlanning judges gate A, and says what each of its warnings is about.
-func lookAtPlanning(r *run.Run) (gate.Judgement, tidegate.Details, error) {
+func lookAtPlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
 	// Bound before anything is read: what changes in between is found when the
 	// judgement is written.
-	bound, err := gate.Bind(r.Folder(), planningFiles(r))
+	bound, err := run.Bind(r.Folder(), planningFiles(r))
 	if err != nil {
-		return gate.Judgement{}, nil, err
+		return run.Judgement{}, nil, err
 	}
 	plan, err := r.Folder().Read(r.Layout().Wave1Plan())
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-		return gate.Judgement{}, nil, err
+		return run.Judgement{}, nil, err
 	}
 	j := planning{run: r, manifest: r.Manifest(), bound: bound}
 	if err := j.look(plan); err != nil {
-		return gate.Judgement{}, nil, err
+		return run.Judgement{}, nil, err
 	}
 	return j.judgement(), j.details, nil
 }
@@ -46,7 +45,7 @@ func planningFiles(r *run.Run) []string {
 // judgeWithPlan stages gate A as its judge finds it with the plan that the same
 // update writes.
 func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
-	bound, err := gate.BindPending(p.run.Folder(), planningFiles(p.run), u.Pending())
+	bound, err := run.BindPending(p.run.Folder(), planningFiles(p.run), u.Pending())
 	if err != nil {
 		return err
 	}
@@ -63,7 +62,7 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 type planning struct {
 	run      *run.Run
 	manifest run.Manifest
-	bound    gate.Binding // to the documents
+	bound    run.Binding // to the documents
 	warnings []string
 	details  tidegate.Details // of the warnings, by code
 
@@ -86,7 +85,7 @@ func (j *planning) look(plan []byte) (err error) {
 	if j.scope, j.scopeValid, err = j.document("SCOPE", "scope", run.ScopeFile, run.ScopeShape.Check); err != nil {
 		return err
 	}
-	if j.perspectives, j.contractsValid, err = j.document("PERSPECTIVES", "perspectives", l.Perspectives, perspective.Check); err != nil {
+	if j.perspectives, j.contractsValid, err = j.document("PERSPECTIVES", "perspectives", l.Perspectives, wave.CheckPerspectives); err != nil {
 		return err
 	}
 	j.perspectivesCount = j.perspectives.Get("perspectives").Len()
@@ -144,7 +143,7 @@ func (j *planning) checkPlan() {
 	}
 	entries := j.plan.Get("entries")
 	switch {
-	case j.plan.Get("schema_version").Str() != PlanVersion:
+	case j.plan.Get("schema_version").Str() != planVersion:
 		invalid("schema_version", -1)
 		return
 	case entries.Kind() != codec.Array:
@@ -227,7 +226,7 @@ func (j *planning) passedBefore() (bool, error) {
 	}), nil
 }
 
-func (j *planning) judgement() gate.Judgement {
+func (j *planning) judgement() run.Judgement {
 	rate := 0.0
 	if j.promptsTotal > 0 {
 		rate = float64(j.promptsRight) / float64(j.promptsTotal)
@@ -242,7 +241,7 @@ func (j *planning) judgement() gate.Judgement {
 		j.warn("PERSPECTIVES_EMPTY", tidegate.D("perspectives_count", 0)) // a gate that checked nothing has not passed
 	}
 	l := j.run.Layout()
-	return gate.Judgement{
+	return run.Judgement{
 		Gate: "A", Metrics: metrics, Warnings: j.warnings, Bound: j.bound,
 		InputsDigest: codec.Digest(tidegate.D("schema", "gate_a_evaluate.inputs.v1", "run_id", j.run.ID(), "scope_path", run.ScopeFile,
 			"perspectives_path", l.Perspectives, "wave1_plan_path", l.Wave1Plan(), "metrics", metrics,

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -36,7 +35,7 @@ type GateBResult struct {
 }
 
 // Passed reports whether the gate passed.
-func (g GateBResult) Passed() bool { return g.Status == gate.Pass }
+func (g GateBResult) Passed() bool { return g.Status == run.GatePass }
 
 const gateRule = "every perspective of the run was reviewed and passed, the report's counts agree with its results, " +
 	"the outputs still are as reviewed, nothing in them is hidden from a reader, and no tool budget was exceeded"
@@ -51,33 +50,24 @@ const gateRule = "every perspective of the run was reviewed and passed, the repo
 // INVALID_STATE (the report is an error, or the outputs change while they are
 // judged), PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
 func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateBResult{}, err
-	}
-	defer r.Close()
-	name := r.Layout().WaveReview
-	if in.ReportPath != "" {
-		if name, err = r.Name("wave_review_report_path", in.ReportPath); err != nil {
-			return GateBResult{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateBResult) error {
+		name, err := nameOr(r, "wave_review_report_path", in.ReportPath, r.Layout().WaveReview)
+		if err != nil {
+			return err
 		}
-	}
-	found, err := judgeOutputs(ctx, r, name)
-	if err != nil {
-		return GateBResult{}, err
-	}
-	out := GateBResult{GateID: "B", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, WaveReviewReport: r.Path(name), Rule: gateRule}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		out.Update = tidegate.D("B", found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_b_derive", tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
+		found, err := judgeOutputs(ctx, r, name)
+		if err != nil {
+			return err
+		}
+		*out = GateBResult{GateID: "B", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, WaveReviewReport: r.Path(name), Rule: gateRule}
+		out.Update, err = logFound(ctx, clock, r, "gate_b_derive", found, tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "wave_review_report_path", out.WaveReviewReport, "warnings", append([]string{}, found.Warnings...)))
-		return nil
+		return err
 	})
-	return out, err
 }
 
 // judgeB is the judge of gate B: it uses the run's own wave review and nothing else.
-func judgeB(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeB(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	return judgeOutputs(ctx, r, r.Layout().WaveReview)
 }
 
@@ -116,27 +106,27 @@ type outputsJudge struct {
 type waveContracts struct {
 	wave run.Stage
 	name string // of the document
-	doc  *perspective.Document
+	doc  *wave.Perspectives
 }
 
-func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (gate.Judgement, error) {
+func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (run.Judgement, error) {
 	j := &outputsJudge{run: r, reportName: reportName}
 	if err := j.read(); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	before, err := j.bind()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if err := j.judge(ctx); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	after, err := j.bind()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(after.Value()) {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
 			"the outputs change while they are judged; judge the gate again when the agents have finished")
 	}
 	return j.judgement(after), nil
@@ -183,13 +173,13 @@ func judgedWaves(r *run.Run) ([]run.Stage, error) {
 // readContracts reads the contracts of a wave, where the run keeps them and
 // nowhere else. It returns NOT_FOUND, READ_FAILED, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED.
-func readContracts(r *run.Run, wave run.Stage) (waveContracts, error) {
-	c := waveContracts{wave: wave, name: r.ContractsOf(wave)}
+func readContracts(r *run.Run, of run.Stage) (waveContracts, error) {
+	c := waveContracts{wave: of, name: r.ContractsOf(of)}
 	data, err := r.Folder().Read(c.name)
 	if err != nil {
 		return c, tidegate.WithDetails(err, tidegate.D("perspectives_path", r.Path(c.name)))
 	}
-	c.doc, err = perspective.Parse(data, perspective.Contracts)
+	c.doc, err = wave.ParsePerspectives(data, wave.Contracts)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
 		err = codec.NotJSON(tidegate.D("perspectives_path", r.Path(c.name)), c.name, syntax)
@@ -199,23 +189,23 @@ func readContracts(r *run.Run, wave run.Stage) (waveContracts, error) {
 
 // bind hashes what the gate is about: the report, the contracts, every output,
 // and every sidecar that there is.
-func (j *outputsJudge) bind() (gate.Binding, error) {
+func (j *outputsJudge) bind() (run.Binding, error) {
 	names := []string{j.reportName}
 	for _, w := range j.waves {
 		names = append(names, w.name)
-		for _, p := range w.doc.Perspectives {
+		for _, p := range w.doc.List {
 			output := j.run.Output(w.wave, p.ID)
 			names = append(names, output)
 			used, err := j.run.Folder().Exists(run.Sidecar(output))
 			if err != nil {
-				return gate.Binding{}, err
+				return run.Binding{}, err
 			}
 			if used {
 				names = append(names, run.Sidecar(output))
 			}
 		}
 	}
-	return gate.Bind(j.run.Folder(), names)
+	return run.Bind(j.run.Folder(), names)
 }
 
 func (j *outputsJudge) judge(ctx context.Context) error {
@@ -224,18 +214,18 @@ func (j *outputsJudge) judge(ctx context.Context) error {
 		reported[r.Get("perspective_id").Str()] = r
 	}
 	for _, w := range j.waves {
-		judged := make([]judgedOutput, len(w.doc.Perspectives))
+		judged := make([]judgedOutput, len(w.doc.List))
 		err := parallel.Each(ctx, len(judged), nil, func() func(int) error {
 			judge := new(wave.Judge)
 			return func(i int) (err error) {
-				judged[i], err = j.judgeOne(ctx, judge, w.wave, w.doc.Perspectives[i])
+				judged[i], err = j.judgeOne(ctx, judge, w.wave, w.doc.List[i])
 				return err
 			}
 		})
 		if err != nil {
 			return err
 		}
-		for i, p := range w.doc.Perspectives {
+		for i, p := range w.doc.List {
 			code := judged[i].code
 			if judged[i].over != "" {
 				j.over = append(j.over, p.ID+": "+judged[i].over)
@@ -273,7 +263,7 @@ type judgedOutput struct {
 	over    string // the use of tools
 }
 
-func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.Stage, p perspective.Perspective) (out judgedOutput, err error) {
+func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.Stage, p wave.Perspective) (out judgedOutput, err error) {
 	name := j.run.Output(w, p.ID)
 	path := j.run.Path(name)
 	file, err := j.run.Folder().Open(name)
@@ -284,9 +274,9 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 		return out, err
 	}
 	defer file.Close()
-	verdict, err := judge.Judge(ctx, p.Contract, file)
+	verdict, err := judge.Judge(p.Contract, artifact.Until(ctx, file))
 	if err != nil {
-		return out, wave.Unreadable(ctx, tidegate.D("markdown_path", path), path, err)
+		return out, wave.Unreadable(tidegate.D("markdown_path", path), path, err)
 	}
 	if failure := verdict.Failure(); failure != nil {
 		out.code = string(failure.Code)
@@ -299,7 +289,7 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 
 // refusal is what a run refuses in an output that meets its contract, "" where it
 // takes it.
-func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, name string) (string, error) {
+func (j *outputsJudge) refusal(p wave.Perspective, verdict wave.Verdict, name string) (string, error) {
 	text, err := j.run.Folder().Read(name)
 	if err != nil {
 		return "", err
@@ -312,7 +302,7 @@ func (j *outputsJudge) refusal(p perspective.Perspective, verdict wave.Verdict, 
 
 // toolUsage says what is wrong with the recorded use of tools, or "". A failure to
 // read the record is an error, and says nothing about the tools.
-func (j *outputsJudge) toolUsage(p perspective.Perspective, sidecar string) (string, error) {
+func (j *outputsJudge) toolUsage(p wave.Perspective, sidecar string) (string, error) {
 	data, err := j.run.Folder().Read(sidecar)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
@@ -330,7 +320,7 @@ func (j *outputsJudge) toolUsage(p perspective.Perspective, sidecar string) (str
 	return "", nil
 }
 
-func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
+func (j *outputsJudge) judgement(bound run.Binding) run.Judgement {
 	results, directives := j.report.Get("results").Elems(), j.report.Get("retry_directives").Elems()
 	validated, _ := j.report.Get("validated").Int()
 	failed, _ := j.report.Get("failed").Int()
@@ -340,7 +330,7 @@ func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
 			failing++
 		}
 	}
-	out := gate.Judgement{Gate: "B", InputsDigest: codec.Digest(j.inputs()), Notes: j.notes(), Bound: bound}
+	out := run.Judgement{Gate: "B", InputsDigest: codec.Digest(j.inputs()), Notes: j.notes(), Bound: bound}
 	warn := func(holds bool, code string) {
 		if holds {
 			out.Warnings = append(out.Warnings, code)
@@ -362,7 +352,7 @@ func (j *outputsJudge) judgement(bound gate.Binding) gate.Judgement {
 		"retry_directives_count", len(directives), "report_pass_flag", flag(j.report.Get("pass").Bool()), "validated_positive", flag(validated > 0),
 		"all_results_pass", flag(failing == 0), "failed_matches_results", flag(failing == failed))
 	if len(j.waves) > 1 {
-		out.Metrics = append(out.Metrics, tidegate.D("wave2_planned", len(j.waves[1].doc.Perspectives), "wave2_failed", len(j.failed2))...)
+		out.Metrics = append(out.Metrics, tidegate.D("wave2_planned", len(j.waves[1].doc.List), "wave2_failed", len(j.failed2))...)
 	}
 	return out
 }

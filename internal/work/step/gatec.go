@@ -6,7 +6,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -17,26 +16,26 @@ const StaleCitations = "STALE_CITATIONS"
 
 // judgeC is the judge of gate C. It takes the URLs from the run's outputs and
 // judges them from the archive again; the records must say the same.
-func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	c, err := citedInRun(r)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	names := append(c.files, citationFilesOf(r).records, indexFile)
-	before, err := gate.Bind(r.Folder(), names)
+	before, err := run.Bind(r.Folder(), names)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
-	out := gate.Judgement{Gate: "C"}
+	out := run.Judgement{Gate: "C"}
 	records, err := recordsOf(ctx, r, c, &out)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
-	if out.Bound, err = gate.Bind(r.Folder(), names); err != nil {
-		return gate.Judgement{}, err
+	if out.Bound, err = run.Bind(r.Folder(), names); err != nil {
+		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(out.Bound.Value()) {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
 			"the outputs or the records change while they are judged; judge the gate again when nobody writes to the run")
 	}
 	found := source.ComputeGateC(c.sources, records)
@@ -53,7 +52,7 @@ func judgeC(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 
 // recordsOf are the records that gate C counts. It warns where the run keeps
 // different ones.
-func recordsOf(ctx context.Context, r *run.Run, c cited, out *gate.Judgement) ([]source.Record, error) {
+func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]source.Record, error) {
 	name := citationFilesOf(r).records
 	kept, err := r.Folder().Read(name)
 	if err != nil {
@@ -108,7 +107,7 @@ type GateCResult struct {
 }
 
 // Passed reports whether the gate passed.
-func (g GateCResult) Passed() bool { return g.Status == gate.Pass }
+func (g GateCResult) Passed() bool { return g.Status == run.GatePass }
 
 // ComputeGateC is the tool deep_research_gate_c_compute: it says what the judge
 // of gate C finds, and gives the update by which to record it. It changes nothing
@@ -117,21 +116,14 @@ func (g GateCResult) Passed() bool { return g.Status == gate.Pass }
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // INVALID_STATE, PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
 func ComputeGateC(ctx context.Context, clock run.Clock, in GateCInput) (GateCResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateCResult{}, err
-	}
-	defer r.Close()
-	found, err := judgeC(ctx, r)
-	if err != nil {
-		return GateCResult{}, err
-	}
-	out := GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		out.Update = tidegate.D("C", found.Patch(u.Now()))
-		u.Log(run.EventJudged, "gate_c_compute", tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", found.Metrics,
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateCResult) error {
+		found, err := judgeC(ctx, r)
+		if err != nil {
+			return err
+		}
+		*out = GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
+		out.Update, err = logFound(ctx, clock, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "warnings", out.Warnings))
-		return nil
+		return err
 	})
-	return out, err
 }

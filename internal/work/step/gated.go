@@ -7,7 +7,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -17,18 +16,18 @@ import (
 // judgeD is the judge of gate D: every perspective of every wave has one summary
 // in the pack, the files are within the caps as they lie on the disk, and what
 // they cite is in the run's own pool.
-func judgeD(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeD(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	waves, err := r.Waves()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	pack, err := readDocument(r, "summary_pack_path", r.Layout().SummaryPack)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	entries := pack.Get("summaries")
 	if entries.Kind() != codec.Array {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.summaries", "summary_pack_path", r.Path(r.Layout().SummaryPack)),
+		return run.Judgement{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.summaries", "summary_pack_path", r.Path(r.Layout().SummaryPack)),
 			"$.summaries of the summary pack must be a list")
 	}
 	names := []string{run.ManifestFile, r.Layout().SummaryPack, r.Layout().Citations}
@@ -40,13 +39,13 @@ func judgeD(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 			names = append(names, name)
 		}
 	}
-	bound, err := gate.Bind(r.Folder(), names)
+	bound, err := run.Bind(r.Folder(), names)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	pool, err := readPool(ctx, r)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	facts := synthesis.PackFacts{RunID: r.ID(), PackPath: r.Layout().SummaryPack, Entries: entries}
 	facts.MaxSummaryKB, _ = r.Manifest().Limit("max_summary_kb")
@@ -54,7 +53,7 @@ func judgeD(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	for _, wave := range waves {
 		contracts, err := readDocument(r, "perspectives_path", r.ContractsOf(wave))
 		if err != nil {
-			return gate.Judgement{}, err
+			return run.Judgement{}, err
 		}
 		for _, p := range contracts.Get("perspectives").Elems() {
 			facts.Perspectives = append(facts.Perspectives, p.Get("id").Str())
@@ -63,7 +62,7 @@ func judgeD(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	for _, e := range entries.Elems() {
 		s, err := summaryFacts(r, pool, e)
 		if err != nil {
-			return gate.Judgement{}, err
+			return run.Judgement{}, err
 		}
 		facts.Summaries = append(facts.Summaries, s)
 	}
@@ -97,8 +96,8 @@ func summaryFacts(r *run.Run, pool *source.Pool, entry *codec.Value) (synthesis.
 }
 
 // judgementOf is what a gate's rules say of its files.
-func judgementOf(g synthesis.Gate, bound gate.Binding) gate.Judgement {
-	return gate.Judgement{Gate: g.ID, Metrics: g.Metrics, Warnings: g.Faults, Remarks: g.Warnings, Notes: g.Notes, InputsDigest: g.InputsDigest, Bound: bound}
+func judgementOf(g synthesis.Gate, bound run.Binding) run.Judgement {
+	return run.Judgement{Gate: g.ID, Metrics: g.Metrics, Warnings: g.Faults, Remarks: g.Warnings, Notes: g.Notes, InputsDigest: g.InputsDigest, Bound: bound}
 }
 
 // readPool reads which sources the run may cite: those to which gate C is bound.

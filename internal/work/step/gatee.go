@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -17,7 +16,7 @@ import (
 // judgeE is the judge of gate E: the final synthesis follows the rules, what it
 // says stands on the pages that it cites, and it makes the changes that the review
 // before it asked for.
-func judgeE(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeE(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	judged, err := judgeSynthesis(ctx, r, r.Layout().Synthesis())
 	return judged.judgement, err
 }
@@ -27,7 +26,7 @@ type judgedSynthesis struct {
 	name      string // of the document in the run
 	facts     synthesis.SynthesisFacts
 	result    synthesis.Result
-	judgement gate.Judgement
+	judgement run.Judgement
 }
 
 // judgeSynthesis judges a document of the run by the rules of a synthesis.
@@ -38,7 +37,7 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	if err != nil {
 		return judgedSynthesis{}, err
 	}
-	bound, err := gate.Bind(r.Folder(), append(optional, name, r.Layout().Citations))
+	bound, err := run.Bind(r.Folder(), append(optional, name, r.Layout().Citations))
 	if err != nil {
 		return judgedSynthesis{}, err
 	}
@@ -256,12 +255,9 @@ func KeepRound(u *run.Update, round int64) error {
 // judgeNamed judges the synthesis at a path inside the run, the final one where
 // path is "".
 func judgeNamed(ctx context.Context, r *run.Run, path string) (judgedSynthesis, error) {
-	name := r.Layout().Synthesis()
-	if path != "" {
-		var err error
-		if name, err = r.Name("synthesis_path", path); err != nil {
-			return judgedSynthesis{}, err
-		}
+	name, err := nameOr(r, "synthesis_path", path, r.Layout().Synthesis())
+	if err != nil {
+		return judgedSynthesis{}, err
 	}
 	return judgeSynthesis(ctx, r, name)
 }

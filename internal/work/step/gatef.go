@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -20,31 +19,31 @@ const runConfig = "run-config.json"
 // judgeF is the judge of gate F: every fetch honoured the sensitivity of the run,
 // no source that could not be checked is cited, a person's decisions are signed
 // where the run asks for it, and its agents kept to the budget.
-func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
+func judgeF(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	name := r.Layout().Synthesis()
 	optional, err := thereOf(r, runConfig, indexFile, run.PolicyFile)
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
-	bound, err := gate.Bind(r.Folder(), append(optional, run.ManifestFile, name, r.Layout().Citations))
+	bound, err := run.Bind(r.Folder(), append(optional, run.ManifestFile, name, r.Layout().Citations))
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	facts := synthesis.RolloutFacts{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity()}
 	if err := earlierSettings(r, &facts); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	draft, err := r.Folder().Read(name)
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if facts.FinalSynthesis = err == nil; facts.FinalSynthesis {
 		sources, err := readSources(ctx, r)
 		if err != nil {
-			return gate.Judgement{}, err
+			return run.Judgement{}, err
 		}
 		if facts.Unsourced, err = unsourced(r, sources); err != nil {
-			return gate.Judgement{}, err
+			return run.Judgement{}, err
 		}
 		for _, m := range claim.Inspect(draft).Mentions {
 			facts.Cited = append(facts.Cited, synthesis.CitedSource{CID: m.CID, Status: sources.status[m.CID]})
@@ -52,7 +51,7 @@ func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 	}
 	events, err := r.Events()
 	if err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	for _, e := range events {
 		if e.Event == run.EventFetched {
@@ -60,10 +59,10 @@ func judgeF(ctx context.Context, r *run.Run) (gate.Judgement, error) {
 		}
 	}
 	if facts.Unsigned, err = r.UnsignedDecisions(ctx); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	if facts.Budget, err = spentOf(r); err != nil {
-		return gate.Judgement{}, err
+		return run.Judgement{}, err
 	}
 	found := judgementOf(synthesis.GateF(facts), bound)
 	for _, s := range facts.Budget {

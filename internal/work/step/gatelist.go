@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -35,30 +34,27 @@ type GateStand struct {
 // ListGates lists the states of a run's gates. It writes nothing and judges
 // nothing. It returns the errors of [run.Open], and NOT_FOUND without gates.
 func ListGates(ctx context.Context, manifestPath string) (GateList, error) {
-	r, err := run.Open(ctx, manifestPath)
-	if err != nil {
-		return GateList{}, err
-	}
-	defer r.Close()
-	gates, err := r.Gates()
-	if err != nil {
-		return GateList{}, err
-	}
-	out := GateList{RunID: r.ID(), Root: r.Root()}
-	for _, row := range gate.Table {
-		state, err := r.GateState(gates, row.ID)
+	return run.With(ctx, manifestPath, func(r *run.Run, out *GateList) error {
+		gates, err := r.Gates()
 		if err != nil {
-			return GateList{}, err
+			return err
 		}
-		g := gates.Gate(row.ID)
-		stand := GateStand{GateID: row.ID, Name: row.Name, Status: gates.Status(row.ID), Counts: state.Counts(), About: row.About,
-			Accepted: state.Accepted.Get("reason").Str(), CheckedAt: g.Get("checked_at").Str(), Changed: append([]string{}, state.Changed...), Warnings: []string{}}
-		for _, w := range g.Get("warnings").Elems() {
-			stand.Warnings = append(stand.Warnings, w.Str())
+		*out = GateList{RunID: r.ID(), Root: r.Root()}
+		for _, row := range run.GateTable {
+			state, err := r.GateState(gates, row.ID)
+			if err != nil {
+				return err
+			}
+			g := gates.Gate(row.ID)
+			stand := GateStand{GateID: row.ID, Name: row.Name, Status: gates.Status(row.ID), Counts: state.Counts(), About: row.About,
+				Accepted: state.Accepted.Get("reason").Str(), CheckedAt: g.Get("checked_at").Str(), Changed: append([]string{}, state.Changed...), Warnings: []string{}}
+			for _, w := range g.Get("warnings").Elems() {
+				stand.Warnings = append(stand.Warnings, w.Str())
+			}
+			out.Gates = append(out.Gates, stand)
 		}
-		out.Gates = append(out.Gates, stand)
-	}
-	return out, nil
+		return nil
+	})
 }
 
 // Report shows the gates as a table.
@@ -75,10 +71,10 @@ func (l GateList) Report() report.Report {
 		}
 		shade := report.None
 		switch g.Counts {
-		case gate.Pass:
+		case run.GatePass:
 			passed++
 			shade = report.Pass
-		case gate.Fail:
+		case run.GateFail:
 			shade = report.Fail
 		}
 		table.Row(shade, g.GateID, g.Name, status, why, "tidegate gate "+strings.ToLower(g.GateID)+" "+report.ShellWord(l.Root))

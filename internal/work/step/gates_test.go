@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -123,7 +123,7 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 	if bound.Get("digest").Str() != codec.Digest(bound.Get("files")) {
 		t.Error("digest does not cover the files")
 	}
-	state := func() gate.State {
+	state := func() run.GateState {
 		r := runs.Open(t, out.ManifestPath)
 		gates, err := r.Gates()
 		if err != nil {
@@ -176,7 +176,7 @@ func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	runs.Put(t, out.Root, "wave-1/p1.md", "judged")
 	r := runs.Open(t, out.ManifestPath)
-	binding, err := gate.Bind(r.Folder(), []string{"wave-1/p1.md"})
+	binding, err := run.Bind(r.Folder(), []string{"wave-1/p1.md"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestConcurrentGateWritesLoseNone(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	var wait sync.WaitGroup
 	for i := range 20 {
-		gate := gate.IDs()[i%6]
+		gate := run.GateIDs()[i%6]
 		wait.Go(func() {
 			if _, err := writeGates(t, out, `{"`+gate+`":{"notes":"x"}}`); err != nil {
 				t.Error(err)

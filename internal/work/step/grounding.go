@@ -48,24 +48,22 @@ func (g GroundResult) Passed() bool { return g.Pass }
 // and PATH_NOT_ALLOWED for an agent's document outside the run and the working
 // folder.
 func Ground(ctx context.Context, in GroundInput) (GroundResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GroundResult{}, err
-	}
-	defer r.Close()
-	document, path, err := readClaims(ctx, r, in)
-	if err != nil {
-		return GroundResult{}, err
-	}
-	texts, err := openTexts(ctx, r)
-	if err != nil {
-		return GroundResult{}, err
-	}
-	found, err := texts.ground(document)
-	if err != nil {
-		return GroundResult{}, err
-	}
-	return GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}, nil
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GroundResult) error {
+		document, path, err := readClaims(ctx, r, in)
+		if err != nil {
+			return err
+		}
+		texts, err := openTexts(ctx, r)
+		if err != nil {
+			return err
+		}
+		found, err := texts.ground(document)
+		if err != nil {
+			return err
+		}
+		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}
+		return nil
+	})
 }
 
 // readClaims reads the document to check. A document that an agent names must lie

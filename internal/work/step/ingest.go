@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -69,62 +68,56 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 	if err := checkSubmissions(in.Outputs); err != nil {
 		return IngestResult{}, err
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return IngestResult{}, err
-	}
-	defer r.Close()
-	stage := run.Stage(in.Wave)
-	if err := inStage(r.Manifest(), stage); err != nil {
-		return IngestResult{}, err
-	}
-	if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
-		return IngestResult{}, err
-	}
-	contracts, digest, err := contractsForIngest(r, stage)
-	if err != nil {
-		return IngestResult{}, err
-	}
-	if err := judgeSubmissions(ctx, r, stage, contracts, in.Outputs); err != nil {
-		return IngestResult{}, err
-	}
-	result := IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, result *IngestResult) error {
+		stage := run.Stage(in.Wave)
+		if err := inStage(r.Manifest(), stage); err != nil {
 			return err
 		}
-		m, err := u.Manifest()
+		if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
+			return err
+		}
+		contracts, digest, err := contractsForIngest(r, stage)
 		if err != nil {
 			return err
 		}
-		if err := inStage(m, stage); err != nil {
+		if err := judgeSubmissions(r, stage, contracts, in.Outputs); err != nil {
 			return err
 		}
-		if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
-			return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("perspectives_path", r.Path(r.ContractsOf(stage))),
-				"the contracts changed while the outputs were judged; hand them in again"))
-		}
-		for _, output := range in.Outputs {
-			if err := jobIsFree(r, clock.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
+		*result = IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
+		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
 				return err
 			}
-			name := r.Output(stage, output.PerspectiveID)
-			if err := take(u, output, name); err != nil {
+			if err := inStage(m, stage); err != nil {
 				return err
 			}
-			result.Outputs = append(result.Outputs, Ingested{output.PerspectiveID, r.Path(name)})
-		}
-		result.WrittenCount, result.ValidatedCount = len(result.Outputs), len(result.Outputs)
-		ids := make([]string, len(result.Outputs))
-		for i, o := range result.Outputs {
-			ids[i] = o.PerspectiveID
-		}
-		for part := range slices.Chunk(ids, idsPerLine) {
-			u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
-		}
-		return nil
+			if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
+				return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("perspectives_path", r.Path(r.ContractsOf(stage))),
+					"the contracts changed while the outputs were judged; hand them in again"))
+			}
+			for _, output := range in.Outputs {
+				if err := jobIsFree(r, clock.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
+					return err
+				}
+				name := r.Output(stage, output.PerspectiveID)
+				if err := take(u, output, name); err != nil {
+					return err
+				}
+				result.Outputs = append(result.Outputs, Ingested{output.PerspectiveID, r.Path(name)})
+			}
+			result.WrittenCount, result.ValidatedCount = len(result.Outputs), len(result.Outputs)
+			ids := make([]string, len(result.Outputs))
+			for i, o := range result.Outputs {
+				ids[i] = o.PerspectiveID
+			}
+			for part := range slices.Chunk(ids, idsPerLine) {
+				u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
+			}
+			return nil
+		}))
+		return err
 	})
-	return result, err
 }
 
 // jobIsFree returns JOB_NOT_OPEN for a job that an agent holds, or whose answer
@@ -149,8 +142,8 @@ func jobIsFree(r *run.Run, now time.Time, jobID string) error {
 // Contracts reads the run's own contracts of a wave, and the digest of their
 // file. It returns the errors of reading them, and INVALID_STATE for those of
 // another run.
-func Contracts(r *run.Run, wave run.Stage) (*perspective.Document, string, error) {
-	contracts, digest, err := contractsForIngest(r, wave)
+func Contracts(r *run.Run, of run.Stage) (*wave.Perspectives, string, error) {
+	contracts, digest, err := contractsForIngest(r, of)
 	return contracts.doc, digest, err
 }
 
@@ -213,7 +206,7 @@ func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, err
 
 // judgeSubmissions judges every output before the lock is taken, and returns
 // the first refusal.
-func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
+func judgeSubmissions(r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
 	judge := new(wave.Judge)
 	for _, output := range outputs {
 		p, ok := contracts.doc.Find(output.PerspectiveID)
@@ -221,7 +214,7 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
-		faults, err := faultsOf(ctx, judge, p, output)
+		faults, err := faultsOf(judge, p, output)
 		if err != nil {
 			return err
 		}
@@ -236,8 +229,8 @@ func judgeSubmissions(ctx context.Context, r *run.Run, stage run.Stage, contract
 
 // faultsOf is everything for which an output is refused, beginning with the fault
 // that [Ingest] returns.
-func faultsOf(ctx context.Context, judge *wave.Judge, p *perspective.Perspective, output Submission) ([]wave.Fault, error) {
-	verdict, err := judge.Judge(ctx, p.Contract, strings.NewReader(output.Markdown))
+func faultsOf(judge *wave.Judge, p *wave.Perspective, output Submission) ([]wave.Fault, error) {
+	verdict, err := judge.Judge(p.Contract, strings.NewReader(output.Markdown))
 	if err != nil {
 		return nil, err
 	}
@@ -251,47 +244,44 @@ func faultsOf(ctx context.Context, judge *wave.Judge, p *perspective.Perspective
 // RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
 // where they were read. It returns the errors of reading the run's contracts.
 func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return report.Report{}, err
-	}
-	defer r.Close()
-	contracts, _, err := contractsForIngest(r, run.Stage(in.Wave))
-	if err != nil {
-		return report.Report{}, err
-	}
-	refused, judge := 0, new(wave.Judge)
-	table := report.NewTable("Perspective", "What is wrong", "Where")
-	var notes report.Bullets
-	for _, output := range in.Outputs {
-		p, ok := contracts.doc.Find(output.PerspectiveID)
-		if !ok {
-			continue
-		}
-		faults, err := faultsOf(ctx, judge, p, output)
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *report.Report) error {
+		contracts, _, err := contractsForIngest(r, run.Stage(in.Wave))
 		if err != nil {
-			return report.Report{}, err
+			return err
 		}
-		if len(faults) == 0 {
-			table.Row(report.Pass, p.ID, "", report.Place{File: output.MarkdownPath})
-			continue
-		}
-		refused++
-		for i, f := range faults {
-			name, status := p.ID, report.Fail
-			if i > 0 {
-				name, status = "", report.None
+		refused, judge := 0, new(wave.Judge)
+		table := report.NewTable("Perspective", "What is wrong", "Where")
+		var notes report.Bullets
+		for _, output := range in.Outputs {
+			p, ok := contracts.doc.Find(output.PerspectiveID)
+			if !ok {
+				continue
 			}
-			table.Row(status, name, f.Message(), report.Place{File: output.MarkdownPath, Line: f.Line})
-			if f.ChangeNote != "" {
-				notes = append(notes, p.ID+": "+f.ChangeNote)
+			faults, err := faultsOf(judge, p, output)
+			if err != nil {
+				return err
+			}
+			if len(faults) == 0 {
+				table.Row(report.Pass, p.ID, "", report.Place{File: output.MarkdownPath})
+				continue
+			}
+			refused++
+			for i, f := range faults {
+				name, status := p.ID, report.Fail
+				if i > 0 {
+					name, status = "", report.None
+				}
+				table.Row(status, name, f.Message(), report.Place{File: output.MarkdownPath, Line: f.Line})
+				if f.ChangeNote != "" {
+					notes = append(notes, p.ID+": "+f.ChangeNote)
+				}
 			}
 		}
-	}
-	out := report.Report{Name: "wave_output_ingest", Title: "Outputs for run " + r.ID(), Status: report.Fail,
-		Summary: strconv.Itoa(refused) + " of " + report.Counted(len(in.Outputs), "output") + " refused; none was taken."}
-	out.Add(table, report.Heading("What to change"), notes)
-	return out, nil
+		*out = report.Report{Name: "wave_output_ingest", Title: "Outputs for run " + r.ID(), Status: report.Fail,
+			Summary: strconv.Itoa(refused) + " of " + report.Counted(len(in.Outputs), "output") + " refused; none was taken."}
+		out.Add(table, report.Heading("What to change"), notes)
+		return nil
+	})
 }
 
 // take stages one output with its sidecar, and the copy that says what was
@@ -348,45 +338,39 @@ type RestoreResult struct {
 // NOT_FOUND when the run took no output of that perspective, and TAMPERED when
 // its copy was changed.
 func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResult, error) {
-	if fault := perspective.IDFault(in.PerspectiveID); fault != "" {
+	if fault := wave.IDFault(in.PerspectiveID); fault != "" {
 		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return RestoreResult{}, err
-	}
-	defer r.Close()
-	out := RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
-	decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
-	_, err = r.Decide(ctx, clock, decision, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
-		recorded, err := r.Recorded()
-		if err != nil {
-			return err
-		}
-		for _, stage := range []run.Stage{run.Wave2, run.Wave1} {
-			name := r.Output(stage, in.PerspectiveID)
-			data, err := r.Folder().Read(run.Accepted(name))
-			if tidegate.CodeOf(err) == tidegate.FileNotFound {
-				continue
-			}
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RestoreResult) error {
+		*out = RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
+		decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
+		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+			recorded, err := r.Recorded()
 			if err != nil {
 				return err
 			}
-			if recorded[run.Accepted(name)] != codec.DigestBytes(data) {
-				return tidegate.Errorf(tidegate.Tampered, tidegate.D("changed", []string{run.Accepted(name)}),
-					"the copy of what the run took was changed: %s; see `tidegate run verify`", run.Accepted(name))
+			for _, stage := range []run.Stage{run.Wave2, run.Wave1} {
+				name := r.Output(stage, in.PerspectiveID)
+				data, err := r.Folder().Read(run.Accepted(name))
+				if tidegate.CodeOf(err) == tidegate.FileNotFound {
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				if recorded[run.Accepted(name)] != codec.DigestBytes(data) {
+					return tidegate.Errorf(tidegate.Tampered, tidegate.D("changed", []string{run.Accepted(name)}),
+						"the copy of what the run took was changed: %s; see `tidegate run verify`", run.Accepted(name))
+				}
+				out.Wave, out.MarkdownPath = stage, r.Path(name)
+				u.Log(run.EventRestored, "wave_output_restore", tidegate.D("wave", stage, "perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason)))
+				return u.Write(name, data)
 			}
-			out.Wave, out.MarkdownPath = stage, r.Path(name)
-			u.Log(run.EventRestored, "wave_output_restore", tidegate.D("wave", stage, "perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason)))
-			return u.Write(name, data)
-		}
-		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("perspective_id", in.PerspectiveID),
-			"the run has taken no output of perspective %q", in.PerspectiveID)
+			return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("perspective_id", in.PerspectiveID),
+				"the run has taken no output of perspective %q", in.PerspectiveID)
+		}))
+		return err
 	})
-	return out, err
 }
 
 // Report lists what was taken in.

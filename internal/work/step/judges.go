@@ -9,15 +9,14 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // judge looks at the files of a run as they are and says what a gate's status is.
 // It takes no lock and changes nothing.
-type judge func(ctx context.Context, r *run.Run) (gate.Judgement, error)
+type judge func(ctx context.Context, r *run.Run) (run.Judgement, error)
 
-// judges pairs the rows of [gate.Table] with their judges.
+// judges pairs the rows of [run.GateTable] with their judges.
 var judges = map[string]judge{
 	"A": judgeA,
 	"B": judgeB,
@@ -29,11 +28,11 @@ var judges = map[string]judge{
 
 // Judge runs the judge of a gate. It returns UNKNOWN_GATE_ID, the errors of reading
 // the files, and INVALID_STATE when they change while they are judged.
-func Judge(ctx context.Context, r *run.Run, id string) (gate.Judgement, error) {
+func Judge(ctx context.Context, r *run.Run, id string) (run.Judgement, error) {
 	judge := judges[id]
 	if judge == nil {
-		return gate.Judgement{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(id)),
-			"there is no gate %q; the run has the gates %s", tidegate.Cut(id), strings.Join(gate.IDs(), ", "))
+		return run.Judgement{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(id)),
+			"there is no gate %q; the run has the gates %s", tidegate.Cut(id), strings.Join(run.GateIDs(), ", "))
 	}
 	return judge(ctx, r)
 }
@@ -63,7 +62,7 @@ type GateRecord struct {
 }
 
 // Passed reports whether the gate passed.
-func (g GateRecord) Passed() bool { return g.Status == gate.Pass }
+func (g GateRecord) Passed() bool { return g.Status == run.GatePass }
 
 // RecordGate judges a gate and records what its judge found. With Accept it lets
 // the gate pass by a person's decision, bound to the files that its judge looks
@@ -78,47 +77,44 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 			return GateRecord{}, err
 		}
 	}
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return GateRecord{}, err
-	}
-	defer r.Close()
-	found, err := Judge(ctx, r, in.Gate)
-	if err != nil {
-		return GateRecord{}, err
-	}
-	row, _ := gate.Find(in.Gate)
-	out := GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
-		Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
-	if accept {
-		out.Status = gate.Pass
-	}
-	write := func(u *run.Update) error {
-		if err := notMoved(u); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateRecord) error {
+		found, err := Judge(ctx, r, in.Gate)
+		if err != nil {
 			return err
 		}
-		patch := found.Patch(u.Now())
+		row, _ := run.FindGate(in.Gate)
+		*out = GateRecord{RunID: r.ID(), GateID: row.ID, Name: row.Name, Status: found.Status(), Judge: found.Status(), Accepted: accept,
+			Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, Changes: append([]string{}, found.Changes...)}
 		if accept {
-			patch = found.Accept(u.Now(), run.Note(in.Reason))
-			u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
-			if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+			out.Status = run.GatePass
+		}
+		write := func(u *run.Update) error {
+			if err := notMoved(u); err != nil {
 				return err
 			}
+			patch := found.Patch(u.Now())
+			if accept {
+				patch = found.Accept(u.Now(), run.Note(in.Reason))
+				u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status()))
+				if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
+					return err
+				}
+			}
+			after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
+			if err == nil && !accept {
+				err = outputsAsTaken(u, found)
+			}
+			out.Revision = after.Revision()
+			return err
 		}
-		after, err := writeJudgement(u, found, patch, run.Note(in.Reason))
-		if err == nil && !accept {
-			err = outputsAsTaken(u, found)
+		if accept {
+			decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
+			_, err = r.Decide(ctx, clock, decision, write)
+		} else {
+			_, err = r.Update(ctx, clock, write)
 		}
-		out.Revision = after.Revision()
 		return err
-	}
-	if accept {
-		decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
-		_, err = r.Decide(ctx, clock, decision, write)
-	} else {
-		_, err = r.Update(ctx, clock, write)
-	}
-	return out, err
+	})
 }
 
 // notMoved returns INVALID_STATE when the run has moved since it was opened: what
@@ -138,9 +134,9 @@ func notMoved(u *run.Update) error {
 }
 
 // writeJudgement stages one judgement, with the digests of what was judged.
-func writeJudgement(u *run.Update, found gate.Judgement, patch *codec.Value, reason string) (gate.Gates, error) {
+func writeJudgement(u *run.Update, found run.Judgement, patch *codec.Value, reason string) (run.Gates, error) {
 	if err := notAccepted(u, found.Gate); err != nil {
-		return gate.Gates{}, err
+		return run.Gates{}, err
 	}
 	update := codec.NewObject()
 	update.Set(found.Gate, patch)
@@ -154,10 +150,10 @@ func writeJudgement(u *run.Update, found gate.Judgement, patch *codec.Value, rea
 // logJudged records the files on which a gate passed, so that the log covers them
 // from here on, whoever wrote them. A gate that fails covers nothing: its files may
 // have been edited, and run verify must go on saying so.
-func logJudged(u *run.Update, found gate.Judgement) {
+func logJudged(u *run.Update, found run.Judgement) {
 	files := codec.NewObject()
 	for _, m := range found.Bound.Value().Get("files").Members() {
-		if found.Status() == gate.Pass && m.Key != run.ManifestFile && m.Value.Kind() == codec.String {
+		if found.Status() == run.GatePass && m.Key != run.ManifestFile && m.Value.Kind() == codec.String {
 			files.Set(m.Key, m.Value)
 		}
 	}
@@ -188,8 +184,8 @@ func notAccepted(u *run.Update, id string) error {
 // recording the judgement would cover the change. It looks under the lock, and
 // after the judgement was compared with the files: what is taken meanwhile is
 // not tampering.
-func outputsAsTaken(u *run.Update, found gate.Judgement) error {
-	if found.Status() != gate.Pass {
+func outputsAsTaken(u *run.Update, found run.Judgement) error {
+	if found.Status() != run.GatePass {
 		return nil
 	}
 	recorded, err := u.Run().Recorded()
@@ -220,12 +216,12 @@ func (g GateRecord) Report() report.Report {
 	if g.Accepted {
 		r.Status, r.Summary = report.Warn, "gate "+g.GateID+" was accepted by a person; its judge says "+g.Judge
 	}
-	row, _ := gate.Find(g.GateID)
+	row, _ := run.FindGate(g.GateID)
 	r.Add(report.Fields{{Name: "judged", Value: row.About}})
 	c := report.Case{Name: g.GateID, Status: report.PassIf(g.Passed()), Note: g.Notes}
 	if len(g.Warnings) > 0 {
 		heading := "Why the judge does not pass it"
-		if g.Judge == gate.Pass {
+		if g.Judge == run.GatePass {
 			heading = "What the judge remarks"
 		}
 		r.Add(report.Heading(heading), report.Bullets(g.Warnings))
@@ -233,7 +229,7 @@ func (g GateRecord) Report() report.Report {
 			r.Add(report.Paragraph(g.Notes))
 		}
 	}
-	if g.Judge != gate.Pass {
+	if g.Judge != run.GatePass {
 		c.Findings = []report.Finding{{Rule: "GATE_" + g.GateID, Message: strings.Join(g.Warnings, ", ")}}
 	}
 	if len(g.Changes) > 0 {
@@ -313,7 +309,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	for _, j := range found {
 		digest = j.InputsDigest
 	}
-	var next gate.Gates
+	var next run.Gates
 	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
 		if err := notMoved(u); err != nil {
 			return err
@@ -342,11 +338,11 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 
 // given is an update without what the judges found: of a gate that was judged, only
 // the caller's own fields are left.
-func given(update *codec.Value, found []gate.Judgement) *codec.Value {
+func given(update *codec.Value, found []run.Judgement) *codec.Value {
 	out := codec.NewObject()
 	for _, m := range update.Members() {
 		patch := m.Value
-		if slices.ContainsFunc(found, func(j gate.Judgement) bool { return j.Gate == m.Key }) {
+		if slices.ContainsFunc(found, func(j run.Judgement) bool { return j.Gate == m.Key }) {
 			patch = codec.NewObject()
 			for _, key := range []string{"status", "checked_at", "notes"} {
 				if value := m.Value.Get(key); value != nil {
@@ -362,8 +358,8 @@ func given(update *codec.Value, found []gate.Judgement) *codec.Value {
 // judgeAgain runs the judge of every gate that update would leave passed, and
 // puts its finding in place of what was handed in. Notes stay the caller's. It
 // returns GATE_NOT_DERIVED.
-func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec.Value) ([]gate.Judgement, error) {
-	var list []gate.Judgement
+func judgeAgain(ctx context.Context, r *run.Run, gates run.Gates, update *codec.Value) ([]run.Judgement, error) {
+	var list []run.Judgement
 	for _, m := range update.Members() {
 		if m.Value.Kind() != codec.Object {
 			continue // refused with its reason when it is applied
@@ -378,7 +374,7 @@ func judgeAgain(ctx context.Context, r *run.Run, gates gate.Gates, update *codec
 		if err != nil {
 			return nil, err
 		}
-		if found.Status() != gate.Pass {
+		if found.Status() != run.GatePass {
 			return nil, tidegate.Errorf(tidegate.GateNotDerived,
 				tidegate.D("gate", m.Key, "status", found.Status(), "metrics", found.Metrics, "warnings", found.Warnings),
 				"gate %s does not pass: its judge finds %s", m.Key, strings.Join(found.Warnings, ", "))
@@ -408,5 +404,5 @@ func wouldPass(status string, patch *codec.Value) bool {
 		status = given.Str()
 	}
 	says := slices.ContainsFunc(patch.Members(), func(m codec.Member) bool { return m.Key != "notes" && m.Key != "warnings" })
-	return says && status == gate.Pass
+	return says && status == run.GatePass
 }

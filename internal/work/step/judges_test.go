@@ -3,11 +3,11 @@ package step
 import (
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/gate"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func TestEveryGateHasAJudge(t *testing.T) {
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		if judges[row.ID] == nil {
 			t.Errorf("gate %s has no judge", row.ID)
 		}

@@ -13,9 +13,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
+	"github.com/tidegate/tidegate/wave"
 )
 
 // PerspectivesInput are the arguments of [WritePerspectives].
@@ -59,7 +58,7 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return PerspectivesResult{}, err
 	}
-	if err := perspective.Check(in.Value); err != nil {
+	if err := wave.CheckPerspectives(in.Value); err != nil {
 		return PerspectivesResult{}, err
 	}
 	holder := run.HolderOf(ctx, in.PerspectivesPath)
@@ -70,12 +69,9 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	case holder.Run == "":
 		return writeFreely(ctx, in)
 	}
-	r, err := run.Open(ctx, filepath.Join(holder.Run, run.ManifestFile))
-	if err != nil {
-		return PerspectivesResult{}, err
-	}
-	defer r.Close()
-	return writeInRun(ctx, clock, r, in)
+	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *PerspectivesResult) error {
+		return writeInRun(ctx, clock, r, in, out)
+	})
 }
 
 // writeFreely writes perspectives outside any run. An agent can name any path, so
@@ -90,7 +86,7 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
 	switch {
 	case err == nil:
-		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != perspective.Version {
+		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != wave.PerspectivesVersion {
 			return PerspectivesResult{}, refused("the file that is there holds something other than perspectives")
 		}
 	case tidegate.CodeOf(err) != tidegate.FileNotFound:
@@ -103,19 +99,19 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	return PerspectivesResult{Path: in.PerspectivesPath}, artifact.WriteFile(ctx, "perspectives_path", in.PerspectivesPath, document)
 }
 
-func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput) (PerspectivesResult, error) {
+func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput, out *PerspectivesResult) error {
 	name := r.Layout().Perspectives
 	if given, err := r.Name("perspectives_path", in.PerspectivesPath); err != nil || given != name {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed,
+		return tidegate.Errorf(tidegate.PathNotAllowed,
 			tidegate.D("perspectives_path", in.PerspectivesPath, "allowed", []string{r.Path(name)}),
 			"the run keeps its perspectives in %s and nowhere else", name)
 	}
 	if id := in.Value.Get("run_id").Str(); id != r.ID() {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
-	out := PerspectivesResult{Path: in.PerspectivesPath}
-	write := func(u *run.Update) error { return takePerspectives(u, in, &out) }
+	out.Path = in.PerspectivesPath
+	write := func(u *run.Update) error { return takePerspectives(u, in, out) }
 	var audit run.Audit
 	var err error
 	if in.Replan {
@@ -125,12 +121,12 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 		audit, err = r.Update(ctx, clock, write)
 	}
 	if err != nil {
-		return PerspectivesResult{}, err
+		return err
 	}
 	if out.AuditWritten = audit.Written; audit.Written {
 		out.AuditPath = audit.Path
 	}
-	return out, nil
+	return nil
 }
 
 // TakePerspectives stages perspectives that were checked, as [WritePerspectives]
@@ -232,8 +228,8 @@ func replan(u *run.Update, m run.Manifest) error {
 	}
 	dropped := codec.NewObject()
 	for _, id := range []string{"A", "B"} {
-		if gates.Status(id) != gate.NotRun {
-			dropped.Set(id, codec.Of(tidegate.D("status", gate.NotRun)))
+		if gates.Status(id) != run.GateNotRun {
+			dropped.Set(id, codec.Of(tidegate.D("status", run.GateNotRun)))
 		}
 	}
 	if dropped.Len() == 0 {

@@ -29,7 +29,7 @@ func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 	if err != nil {
 		return PivotFacts{Problem: tidegate.AsError(err).Message}, nil
 	}
-	for _, p := range contracts.doc.Perspectives {
+	for _, p := range contracts.doc.List {
 		name := r.Output(run.Wave1, p.ID)
 		data, err := r.Folder().Read(name)
 		if err != nil {
@@ -38,10 +38,10 @@ func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 		}
 		facts.digests[name] = codec.DigestBytes(data)
 	}
-	in, err := pivot.FromRun(ctx, r.ManifestPath())
+	in, err := PivotOf(ctx, r.ManifestPath())
 	if err == nil {
 		in.ManifestPath = ""
-		facts.Decision, err = pivot.Decide(ctx, run.Clock{}, in)
+		facts.Decision, err = DecidePivot(ctx, run.Clock{}, in)
 	}
 	if tidegate.CodeOf(err) == tidegate.Cancelled {
 		return facts, err

@@ -12,12 +12,11 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
-// PlanVersion is the schema_version of a plan of the first wave.
-const PlanVersion = "wave1_plan.v1"
+// planVersion is the schema_version of a plan of the first wave.
+const planVersion = "wave1_plan.v1"
 
 // PlanInput are the arguments of [Plan].
 type PlanInput struct {
@@ -67,45 +66,39 @@ type planDocument struct {
 // (another run's perspectives or scope, or a run that is final), STAGE_MISMATCH,
 // WAVE_CAP_EXCEEDED, PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED.
 func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath, "query.text", "limits.max_wave1_agents")
-	if err != nil {
-		return PlanResult{}, err
-	}
-	defer r.Close()
-	if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
-		return PlanResult{}, err
-	}
-	name := r.Layout().Wave1Plan()
-	result := PlanResult{PlanPath: r.Path(name)}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, result *PlanResult) error {
+		if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
 			return err
 		}
-		manifest, err := u.Manifest()
-		if err != nil {
-			return err
-		}
-		if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
-			return err
-		}
-		p := planner{run: r, manifest: manifest}
-		if err := p.read(); err != nil {
-			return err
-		}
-		plan := p.document(u.Now())
-		result.entries, result.InputsDigest, result.Planned = plan.Entries, plan.InputsDigest, len(plan.Entries)
-		data, err := codec.MarshalFile(plan)
-		if err != nil {
-			return err
-		}
-		if err := u.Write(name, data); err != nil {
-			return err
-		}
-		u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
-			"planned", result.Planned, "inputs_digest", result.InputsDigest))
-		return p.judgeWithPlan(u, data)
-	})
-	return result, err
+		name := r.Layout().Wave1Plan()
+		*result = PlanResult{PlanPath: r.Path(name)}
+		_, err := r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			manifest, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
+				return err
+			}
+			p := planner{run: r, manifest: manifest}
+			if err := p.read(); err != nil {
+				return err
+			}
+			plan := p.document(u.Now())
+			result.entries, result.InputsDigest, result.Planned = plan.Entries, plan.InputsDigest, len(plan.Entries)
+			data, err := codec.MarshalFile(plan)
+			if err != nil {
+				return err
+			}
+			if err := u.Write(name, data); err != nil {
+				return err
+			}
+			u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", result.PlanPath,
+				"planned", result.Planned, "inputs_digest", result.InputsDigest))
+			return p.judgeWithPlan(u, data)
+		}))
+		return err
+	}, "query.text", "limits.max_wave1_agents")
 }
 
 // ownPerspectives returns INVALID_ARGS for a path other than that of the run's
@@ -149,7 +142,7 @@ func (p *planner) read() error {
 	if p.perspectives, err = readDocument(p.run, "perspectives_path", name); err != nil {
 		return err
 	}
-	if err := perspective.Check(p.perspectives); err != nil {
+	if err := wave.CheckPerspectives(p.perspectives); err != nil {
 		return err
 	}
 	if err := sameRun(p.run.ID(), "perspectives_run_id", p.perspectives.Get("run_id").Str()); err != nil {
@@ -194,7 +187,7 @@ func sameRun(manifestID, key, other string) error {
 
 func (p *planner) document(now string) planDocument {
 	return planDocument{
-		SchemaVersion: PlanVersion, RunID: p.run.ID(), GeneratedAt: now, InputsDigest: codec.Digest(p.inputs()),
+		SchemaVersion: planVersion, RunID: p.run.ID(), GeneratedAt: now, InputsDigest: codec.Digest(p.inputs()),
 		PerspectivesDigest: codec.Digest(p.perspectives), Entries: p.entries(),
 	}
 }
@@ -208,7 +201,7 @@ func (p *planner) inputs() tidegate.Details {
 		perspectives = append(perspectives, tidegate.D(
 			"id", v.Get("id"), "title", v.Get("title"), "track", v.Get("track"), "agent_type", v.Get("agent_type"),
 			"max_words", contract.Get("max_words"), "max_sources", contract.Get("max_sources"), "tool_budget", contract.Get("tool_budget"),
-			"must_include_sections", perspective.ContractOf(v).Sections,
+			"must_include_sections", wave.ContractOf(v).Sections,
 			"platform_requirements", platformLines(v), "tool_policy", toolPolicy(v)))
 	}
 	return tidegate.D("schema", "wave1_plan.inputs.v1", "run_id", p.run.ID(), "query_text", p.manifest.Query(),
@@ -241,7 +234,7 @@ func (p *planner) prompt(heading string, v *codec.Value, task string) string {
 		fmt.Fprintf(&b, "\n## Task\n\n%s\n", task)
 	}
 	fmt.Fprintf(&b, "\n## Query\n\n%s\n", strings.TrimSpace(p.manifest.Query()))
-	contract := perspective.ContractOf(v)
+	contract := wave.ContractOf(v)
 	b.WriteString("\n## Prompt Contract\n\n")
 	field("Max words", fmt.Sprint(contract.MaxWords))
 	field("Max sources", fmt.Sprint(contract.MaxSources))

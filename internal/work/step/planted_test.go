@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate/internal/face/docs"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -21,7 +22,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-var update = flag.Bool("update", false, "write the score into docs/reliability.md")
+var update = flag.Bool("update", false, "rewrite the golden files, and the score in docs/reliability.md")
 
 // TestThePlantedWebInARun fetches, archives and judges every planted page in a
 // run: every fault is found by its own reason, and no honest page is refused. It

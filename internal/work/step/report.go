@@ -7,13 +7,12 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -148,7 +147,7 @@ func (w *reportReader) parts() error {
 	for _, find := range []func(run.Stage, string) string{
 		func(_ run.Stage, id string) string { return w.run.Layout().SummariesDir + "/" + id + ".md" }, w.run.Output,
 	} {
-		err := w.eachPerspective(func(stage run.Stage, p perspective.Perspective) error {
+		err := w.eachPerspective(func(stage run.Stage, p wave.Perspective) error {
 			text, err := w.read(find(stage, p.ID))
 			if err != nil || text == nil {
 				return err
@@ -169,7 +168,7 @@ func (w *reportReader) part(title string, text []byte) error {
 }
 
 // eachPerspective visits the perspectives of all waves that the run planned.
-func (w *reportReader) eachPerspective(visit func(run.Stage, perspective.Perspective) error) error {
+func (w *reportReader) eachPerspective(visit func(run.Stage, wave.Perspective) error) error {
 	waves, err := w.run.Waves()
 	if err != nil {
 		return err
@@ -179,11 +178,11 @@ func (w *reportReader) eachPerspective(visit func(run.Stage, perspective.Perspec
 		if there, err := thereOf(w.run, name); err != nil || len(there) == 0 {
 			return err
 		}
-		doc, err := perspective.Read(w.ctx, "perspectives_path", w.run.Path(name), perspective.Contracts)
+		doc, err := ReadPerspectives(w.ctx, "perspectives_path", w.run.Path(name), wave.Contracts)
 		if err != nil {
 			return err
 		}
-		for _, p := range doc.Perspectives {
+		for _, p := range doc.List {
 			if err := visit(stage, p); err != nil {
 				return err
 			}
@@ -198,7 +197,7 @@ func (w *reportReader) gates() error {
 		return err
 	}
 	usable := slices.ContainsFunc(w.records, func(r source.Record) bool { return r.Usable() })
-	for _, row := range gate.Table {
+	for _, row := range run.GateTable {
 		state, err := w.run.GateState(gates, row.ID)
 		if err != nil {
 			return err
@@ -214,7 +213,7 @@ func (w *reportReader) gates() error {
 
 func (w *reportReader) contracts() error {
 	var judge wave.Judge
-	return w.eachPerspective(func(stage run.Stage, p perspective.Perspective) error {
+	return w.eachPerspective(func(stage run.Stage, p wave.Perspective) error {
 		file, err := w.run.Folder().Open(w.run.Output(stage, p.ID))
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			return nil
@@ -223,7 +222,7 @@ func (w *reportReader) contracts() error {
 			return err
 		}
 		defer file.Close()
-		verdict, err := judge.Judge(w.ctx, p.Contract, file)
+		verdict, err := judge.Judge(p.Contract, artifact.Until(w.ctx, file))
 		if err != nil {
 			return err
 		}

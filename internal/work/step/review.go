@@ -2,9 +2,12 @@ package step
 
 import (
 	"context"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -13,55 +16,141 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// Review is the tool deep_research_wave_review: [wave.Review], with its report
-// in an allowed place. In a run that is the run's own wave review, and the
-// log records it. Elsewhere it is a file that is new or already a wave review.
+// WaveReviewInput says which outputs [Review] judges. Paths are absolute.
+type WaveReviewInput struct {
+	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
+	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
+	PerspectiveIDs   []string `json:"perspective_ids,omitzero" jsonschema:"judge only these perspectives" minitems:"1"`
+	MaxFailures      int      `json:"max_failures,omitzero" jsonschema:"most outputs to name among those that failed; all are judged" min:"1" max:"500" default:"25"`
+	ReportPath       string   `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path to write the result to, in a folder that exists" writes:"true"`
+	// Progress is that of [wave.Outputs].
+	Progress func(done, total int) `json:"-"`
+}
+
+// Review is the tool deep_research_wave_review: [wave.Review] of the outputs in a
+// folder, with its report in an allowed place. In a run that is the run's own wave
+// review, and the log records it. Elsewhere it is a file that is new or already a
+// wave review.
 //
-// It returns the errors of [wave.Review]; PATH_NOT_ALLOWED for another place in
+// It returns the errors of [ReadPerspectives] and [wave.Review], NOT_FOUND for the
+// folder and PERSPECTIVE_NOT_FOUND; INVALID_ARGS for a report in the place of
+// something that the review reads, PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
 // something else. In a run it also returns INVALID_STATE (it is final), TAMPERED
 // and LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, req wave.ReviewInput) (wave.ReviewResult, error) {
-	if req.ReportPath == "" {
-		return wave.Review(ctx, req)
+func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.ReviewResult, error) {
+	if in.ReportPath == "" {
+		return in.review(ctx, wave.Review)
 	}
-	holder := run.HolderOf(ctx, req.ReportPath)
+	holder := run.HolderOf(ctx, in.ReportPath)
 	if holder.Run == "" {
-		if err := freeForReport(ctx, holder, req.ReportPath); err != nil {
-			return wave.ReviewResult{}, err
+		return in.reviewIntoFile(ctx, holder)
+	}
+	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *wave.ReviewResult) error {
+		name := r.Layout().WaveReview
+		if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
+			return notForReport(in.ReportPath, "the run keeps its wave review in "+name)
 		}
-		return wave.Review(ctx, req)
-	}
-	r, err := run.Open(ctx, filepath.Join(holder.Run, run.ManifestFile))
-	if err != nil {
-		return wave.ReviewResult{}, err
-	}
-	defer r.Close()
-	name := r.Layout().WaveReview
-	if given, err := r.Name("report_path", req.ReportPath); err != nil || given != name {
-		return wave.ReviewResult{}, notForReport(req.ReportPath, "the run keeps its wave review in "+name)
-	}
-	path := req.ReportPath
-	if err := wave.CheckReportPath(ctx, req); err != nil {
-		return wave.ReviewResult{}, err
-	}
-	req.ReportPath = ""
-	result, err := wave.Review(ctx, req)
-	if err != nil {
-		return wave.ReviewResult{}, err
-	}
-	result.ReportPath = &path
-	_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
-		if err := u.NotFinal(); err != nil {
+		if _, err := in.replacedByReport(ctx); err != nil {
 			return err
 		}
-		u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
-		return u.WriteJSON(name, result)
+		result, err := in.review(ctx, wave.Review)
+		if err != nil {
+			return err
+		}
+		result.ReportPath = &in.ReportPath
+		*out = result
+		_, err = r.UpdateBeside(ctx, clock, run.Unfinished(func(u *run.Update) error {
+			u.Log(run.EventReviewed, "wave_review", tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed))
+			return u.WriteJSON(name, result)
+		}))
+		return err
+	})
+}
+
+// ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
+func ReviewThere(ctx context.Context, in WaveReviewInput) (wave.ReviewResult, error) {
+	return in.review(ctx, wave.ReviewThere)
+}
+
+func (in WaveReviewInput) review(ctx context.Context, judge func(context.Context, wave.Outputs) (wave.ReviewResult, error)) (wave.ReviewResult, error) {
+	outputs, err := in.outputs(ctx, nil)
+	if err != nil {
+		return wave.ReviewResult{}, err
+	}
+	result, err := judge(ctx, outputs)
+	result.PerspectivesPath, result.OutputsDir = in.PerspectivesPath, in.OutputsDir
+	return result, err
+}
+
+// reviewIntoFile writes the report to a file that belongs to no run, and that is
+// nothing which the review reads, by whatever name.
+func (in WaveReviewInput) reviewIntoFile(ctx context.Context, holder run.Holder) (wave.ReviewResult, error) {
+	if err := freeForReport(ctx, holder, in.ReportPath); err != nil {
+		return wave.ReviewResult{}, err
+	}
+	var replaced fs.FileInfo
+	var clash atomic.Bool
+	outputs, err := in.outputs(ctx, func(output *os.File) {
+		if replaced != nil && isSame(replaced, infoOf(output)) {
+			clash.Store(true)
+		}
 	})
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
-	return result, nil
+	if replaced, err = in.replacedByReport(ctx); err != nil {
+		return wave.ReviewResult{}, err
+	}
+	result, err := wave.Review(ctx, outputs)
+	if clash.Load() && ctx.Err() == nil {
+		err = in.reportReplacesInput()
+	}
+	if err != nil {
+		return wave.ReviewResult{}, err
+	}
+	result.PerspectivesPath, result.OutputsDir, result.ReportPath = in.PerspectivesPath, in.OutputsDir, &in.ReportPath
+	document, err := codec.MarshalFile(result)
+	if err != nil {
+		return wave.ReviewResult{}, err
+	}
+	return result, artifact.WriteFile(ctx, "report_path", in.ReportPath, document)
+}
+
+// replacedByReport is the file that the report will replace, nil when there is
+// none. It returns INVALID_ARGS when that is perspectives.json.
+func (in WaveReviewInput) replacedByReport(ctx context.Context) (fs.FileInfo, error) {
+	replaced := fileInfo(ctx, "report_path", in.ReportPath)
+	if isSame(replaced, fileInfo(ctx, "perspectives_path", in.PerspectivesPath)) {
+		return nil, in.reportReplacesInput()
+	}
+	return replaced, nil
+}
+
+// fileInfo is nil for what cannot be opened: the code that reads or writes
+// the file says why.
+func fileInfo(ctx context.Context, arg, path string) fs.FileInfo {
+	file, err := artifact.OpenFile(ctx, arg, path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close()
+	return infoOf(file)
+}
+
+func infoOf(file *os.File) fs.FileInfo {
+	info, err := file.Stat()
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+func isSame(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
+
+func (in WaveReviewInput) reportReplacesInput() error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(in.ReportPath)),
+		"report_path must not be one of the files that the review reads")
 }
 
 // othersNames are names of files that give the folder in which they lie a meaning,

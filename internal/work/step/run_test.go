@@ -10,14 +10,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/wave"
 )
 
 var runClock = run.Clock{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}
@@ -101,7 +100,7 @@ func reviewed(t *testing.T) testRun {
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := step.Review(r.t.Context(), runClock, wave.ReviewInput{
+	_, err := step.Review(r.t.Context(), runClock, step.WaveReviewInput{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
 	})
 	if err != nil {
@@ -313,11 +312,11 @@ func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 		}
 		return state.Counts()
 	}
-	if got := counts(); got != gate.Pass {
+	if got := counts(); got != run.GatePass {
 		t.Errorf("the recorded gate counts as %s", got)
 	}
 	r.write("wave-1/a.md", goodOutput+"\n")
-	if got := counts(); got != gate.NotRun {
+	if got := counts(); got != run.GateNotRun {
 		t.Errorf("after a change of one reviewed output the gate counts as %s", got)
 	}
 }

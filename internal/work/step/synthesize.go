@@ -46,60 +46,55 @@ type SynthesisResult struct {
 // STAGE_MISMATCH, INVALID_STATE for a run that is final, PATH_NOT_ALLOWED,
 // NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and [run.Run.Update].
 func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (SynthesisResult, error) {
-	r, err := run.Open(ctx, in.ManifestPath)
-	if err != nil {
-		return SynthesisResult{}, err
-	}
-	defer r.Close()
-	if err := inStage(r.Manifest(), run.Synthesis); err != nil {
-		return SynthesisResult{}, err
-	}
-	name := r.Layout().Draft()
-	if in.OutputPath != "" {
-		if name, err = r.Name("output_path", in.OutputPath); err != nil {
-			return SynthesisResult{}, err
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SynthesisResult) error {
+		if err := inStage(r.Manifest(), run.Synthesis); err != nil {
+			return err
+		}
+		name, err := nameOr(r, "output_path", in.OutputPath, r.Layout().Draft())
+		if err != nil {
+			return err
 		}
 		if name != r.Layout().Draft() && name != r.Layout().Synthesis() {
-			return SynthesisResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("output_path", in.OutputPath, "run_root", r.Root()),
+			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("output_path", in.OutputPath, "run_root", r.Root()),
 				"a synthesis is %s or %s of the run", r.Layout().Draft(), r.Layout().Synthesis())
 		}
-	}
-	if err := ownFile(r, "summary_pack_path", in.SummaryPackPath, r.Layout().SummaryPack); err != nil {
-		return SynthesisResult{}, err
-	}
-	pool, err := readPool(ctx, r)
-	if err != nil {
-		return SynthesisResult{}, err
-	}
-	text, err := synthesisText(ctx, r, pool, in)
-	if err != nil {
-		return SynthesisResult{}, err
-	}
-	found := claim.Inspect(text)
-	if err := checkSynthesis(text, found, pool); err != nil {
-		return SynthesisResult{}, err
-	}
-	cited := []string{}
-	for _, m := range found.Mentions {
-		cited = append(cited, m.CID)
-	}
-	slices.Sort(cited)
-	mode := cmp.Or(in.Mode, "fixture")
-	out := SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.D(
-		"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
-		"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
-		if err := takesIn(u, run.Synthesis); err != nil {
+		if err := ownFile(r, "summary_pack_path", in.SummaryPackPath, r.Layout().SummaryPack); err != nil {
 			return err
 		}
-		u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("reason", run.Note(in.Reason), "mode", mode, "output_path", name,
-			"synthesis_digest", codec.DigestBytes(text), "inputs_digest", out.InputsDigest))
-		if err := u.Write(name, text); err != nil {
+		pool, err := readPool(ctx, r)
+		if err != nil {
 			return err
 		}
-		return u.WriteJSON(metaOf(name), tidegate.D("schema_version", "synthesis_meta.v1", "mode", mode, "generated_at", u.Now(), "inputs_digest", out.InputsDigest))
+		text, err := synthesisText(ctx, r, pool, in)
+		if err != nil {
+			return err
+		}
+		found := claim.Inspect(text)
+		if err := checkSynthesis(text, found, pool); err != nil {
+			return err
+		}
+		cited := []string{}
+		for _, m := range found.Mentions {
+			cited = append(cited, m.CID)
+		}
+		slices.Sort(cited)
+		mode := cmp.Or(in.Mode, "fixture")
+		*out = SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.D(
+			"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
+			"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
+		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+			if err := takesIn(u, run.Synthesis); err != nil {
+				return err
+			}
+			u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("reason", run.Note(in.Reason), "mode", mode, "output_path", name,
+				"synthesis_digest", codec.DigestBytes(text), "inputs_digest", out.InputsDigest))
+			if err := u.Write(name, text); err != nil {
+				return err
+			}
+			return u.WriteJSON(metaOf(name), tidegate.D("schema_version", "synthesis_meta.v1", "mode", mode, "generated_at", u.Now(), "inputs_digest", out.InputsDigest))
+		})
+		return err
 	})
-	return out, err
 }
 
 func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, in SynthesisInput) ([]byte, error) {

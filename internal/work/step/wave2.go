@@ -6,15 +6,14 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/gate"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/perspective"
 	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/wave"
 )
 
-// Wave2PlanVersion is the schema_version of a plan of the second wave.
-const Wave2PlanVersion = "wave2_plan.v1"
+// wave2PlanVersion is the schema_version of a plan of the second wave.
+const wave2PlanVersion = "wave2_plan.v1"
 
 type wave2Plan struct {
 	SchemaVersion      string       `json:"schema_version"`
@@ -66,7 +65,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 	}
 	limit, _ := manifest.Limit("max_wave2_agents")
 	allowed := int(math.Floor(max(0, limit)))
-	plan := wave2Plan{SchemaVersion: Wave2PlanVersion, RunID: r.ID(), GeneratedAt: u.Now(), Entries: []wave2Entry{}, LeftOut: []leftOut{}}
+	plan := wave2Plan{SchemaVersion: wave2PlanVersion, RunID: r.ID(), GeneratedAt: u.Now(), Entries: []wave2Entry{}, LeftOut: []leftOut{}}
 	contracts := codec.Of([]string{})
 	used := usedIDs(p.perspectives)
 	for _, id := range decision.GapIDs {
@@ -82,8 +81,8 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		plan.Entries = append(plan.Entries, entry)
 		contracts.Append(contract)
 	}
-	document := codec.Of(tidegate.D("schema_version", perspective.Version, "run_id", r.ID(), "created_at", u.Now(), "perspectives", contracts))
-	if err := perspective.Check(document); err != nil {
+	document := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", r.ID(), "created_at", u.Now(), "perspectives", contracts))
+	if err := wave.CheckPerspectives(document); err != nil {
 		return err
 	}
 	plan.PerspectivesDigest = codec.Digest(document)
@@ -98,7 +97,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		return err
 	}
 	reset := codec.NewObject()
-	reset.Set("B", codec.Of(tidegate.D("status", gate.NotRun)))
+	reset.Set("B", codec.Of(tidegate.D("status", run.GateNotRun)))
 	if _, err := u.EditGates(reset, gates.Doc().Get("inputs_digest").Str(), nil, "a second wave is planned: gate B is about both"); err != nil {
 		return err
 	}
@@ -119,7 +118,7 @@ func usedIDs(perspectives *codec.Value) map[string]bool {
 // closeGap is the task and the contract by which one gap is to be closed.
 func (p *planner) closeGap(gap pivot.Gap, used map[string]bool) (wave2Entry, *codec.Value) {
 	id := gap.ID
-	if perspective.IDFault(id) != "" || used[id] {
+	if wave.IDFault(id) != "" || used[id] {
 		id = "gap_" + strings.TrimPrefix(codec.Digest(tidegate.D("gap_id", gap.ID, "text", gap.Text)), "sha256:")[:16]
 	}
 	used[id] = true

@@ -1,0 +1,285 @@
+package step
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/pivot"
+	"github.com/tidegate/tidegate/wave"
+)
+
+// PivotInput are the arguments of [DecidePivot]. The order of the lists does not
+// matter.
+type PivotInput struct {
+	Outputs []pivot.Output `json:"wave1_outputs" jsonschema:"the wave-1 outputs, one per perspective" minitems:"1" extra:"ignore"`
+	// Reports and ExplicitGaps are those of [pivot.Input].
+	Reports      []*codec.Value `json:"wave1_validation_reports" jsonschema:"what deep_research_wave_output_validate answered for each output" minitems:"1"`
+	ExplicitGaps []*codec.Value `json:"explicit_gaps,omitzero" jsonschema:"gaps that an operator states; when there are any, those in the outputs are not read"`
+	// ManifestPath names the run, absolute; "" decides without writing.
+	ManifestPath string `json:"manifest_path,omitzero" path:"absolute" jsonschema:"absolute path of the run's manifest.json; with it the decision is written to the run's pivot file" writes:"true"`
+	// Reason goes into the run's audit log; "" writes no line.
+	Reason string `json:"reason,omitzero" jsonschema:"why the decision is made now, for the run's audit log"`
+	// Progress gets how many outputs have been read; it may be nil. It may be called
+	// from several goroutines.
+	Progress func(done, total int) `json:"-"`
+}
+
+// PivotOf is the input for a run as it stands: every perspective's wave-1 output,
+// validated. An output that does not meet its contract has a report that says so,
+// which [DecidePivot] refuses. Paths are absolute.
+//
+// It returns the errors of [run.Open] and [ReadPerspectives], and NOT_FOUND,
+// READ_FAILED or PATH_NOT_ALLOWED for the first output in byte order of the ids
+// that cannot be read.
+func PivotOf(ctx context.Context, manifestPath string) (PivotInput, error) {
+	return run.With(ctx, manifestPath, func(r *run.Run, in *PivotInput) error {
+		doc, err := ReadPerspectives(ctx, "perspectives_path", r.Path(r.Layout().Perspectives), wave.Contracts)
+		if err != nil {
+			return err
+		}
+		n := len(doc.List)
+		*in = PivotInput{Outputs: make([]pivot.Output, n), Reports: make([]*codec.Value, n), ManifestPath: manifestPath}
+		err = parallel.Each(ctx, n, nil, func() func(i int) error {
+			var judge wave.Judge
+			return func(i int) error {
+				p := doc.List[i]
+				o := pivot.Output{PerspectiveID: p.ID, Path: r.Path(r.Output(run.Wave1, p.ID))}
+				report, err := validationReport(ctx, &judge, p.Contract, o)
+				in.Outputs[i], in.Reports[i] = o, report
+				return err
+			}
+		})
+		return err
+	})
+}
+
+// validationReport is the report on an output, as the validator gives it.
+func validationReport(ctx context.Context, judge *wave.Judge, contract wave.Contract, o pivot.Output) (*codec.Value, error) {
+	file, err := wave1Files{}.open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	verdict, err := judge.Judge(contract, artifact.Until(ctx, file))
+	if err != nil {
+		return nil, wave.Unreadable(o.Details(), o.Path, err)
+	}
+	if f := verdict.Failure(); f != nil {
+		return codec.Of(tidegate.D("ok", false, "perspective_id", o.PerspectiveID,
+			"error", tidegate.D("code", f.Code, "message", f.Message, "details", f.Details))), nil
+	}
+	return codec.Of(pivot.Report{
+		OK: true, PerspectiveID: o.PerspectiveID, MarkdownPath: o.Path, Words: float64(verdict.Words), Sources: float64(verdict.Sources),
+	}), nil
+}
+
+// DecidePivot is the tool deep_research_pivot_decide: it checks what the decision
+// rests on, collects the gaps, and decides by the rubric. Where the input names a
+// run in stage pivot, the decision is written as pivot_decision.v1 to the run's
+// pivot file, with the digests of the outputs that it was made from, and with the
+// audit line where a reason is given. In any other stage of a run it is only
+// returned.
+//
+// It returns the errors of [pivot.Check], [run.Open] and [run.Run.Update];
+// NOT_FOUND and READ_FAILED of an output, GAPS_SECTION_NOT_FOUND and
+// GAPS_PARSE_FAILED, for the first perspective in byte order.
+func DecidePivot(ctx context.Context, clock run.Clock, in PivotInput) (pivot.Decision, error) {
+	w, err := pivot.Check(pivot.Input{Outputs: in.Outputs, Reports: in.Reports, ExplicitGaps: in.ExplicitGaps, InRun: in.ManifestPath != ""})
+	if err != nil {
+		return pivot.Decision{}, err
+	}
+	if in.ManifestPath == "" {
+		return decide(ctx, w, wave1Files{progress: in.Progress})
+	}
+	return decideInRun(ctx, clock, w, in)
+}
+
+func decide(ctx context.Context, w pivot.Wave1, files wave1Files) (pivot.Decision, error) {
+	gaps := w.Explicit
+	var err error
+	if len(gaps) > 0 {
+		err = files.exist(ctx, w.Outputs)
+	} else {
+		gaps, err = files.gaps(ctx, w.Outputs)
+	}
+	if err != nil {
+		return pivot.Decision{}, err
+	}
+	return w.Decide(gaps), nil
+}
+
+func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotInput) (pivot.Decision, error) {
+	return run.With(ctx, in.ManifestPath, func(r *run.Run, d *pivot.Decision) error {
+		name, err := pivotFile(r)
+		if err != nil {
+			return err
+		}
+		files := wave1Files{r.Folder(), in.Progress}
+		before, unread := files.digests(ctx, w.Outputs)
+		if *d, err = decide(ctx, w, files); err != nil || unread != nil {
+			return cmp.Or(err, unread)
+		}
+		if agents, ok := r.Manifest().Limit("max_wave2_agents"); ok {
+			d.Agents = &agents
+		}
+		if written, err := keepsDecision(r, r.Manifest()); err != nil || !written {
+			return err
+		}
+		path := r.Path(name)
+		audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+			m, err := u.Manifest()
+			if err != nil {
+				return err
+			}
+			if written, err := keepsDecision(r, m); err != nil || !written {
+				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
+			}
+			after, err := files.digests(ctx, w.Outputs)
+			if err != nil {
+				return err
+			}
+			if !slices.Equal(before, after) {
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
+			}
+			if reason := strings.TrimSpace(in.Reason); reason != "" {
+				u.Log(run.EventDecided, "pivot_decide", tidegate.D("reason", run.Note(reason), "pivot_path", path, "wave2_required", d.Wave2Required,
+					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest))
+			}
+			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), *d, recordedOutputs(r, w.Outputs, before)))
+		})
+		d.PivotPath, d.AuditWritten = &path, audit.Written
+		return err
+	})
+}
+
+// keepsDecision reports whether a decision is written: in a run only in stage pivot,
+// and not once the run has ended there; with a bare manifest always.
+func keepsDecision(r *run.Run, m run.Manifest) (bool, error) {
+	isRun, err := r.Folder().Exists(r.Layout().Gates)
+	return err == nil && (!isRun || m.Stage() == run.Pivot && !m.Status().Final()), err
+}
+
+// pivotFile is the name of the run's pivot file. It returns PATH_NOT_ALLOWED for a
+// manifest that gives it the place of another document of the run, which the
+// decision would replace.
+func pivotFile(r *run.Run) (string, error) {
+	name := r.Layout().Pivot
+	if slices.Contains(r.DocumentsBeside("pivot_file"), name) {
+		return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("pivot_file", name),
+			"the manifest's pivot_file %s is the place of another document", name)
+	}
+	return name, nil
+}
+
+// recordedOutputs are outputs as a decision records them: by their run-root-relative
+// name where they lie in the run, by their absolute path elsewhere.
+func recordedOutputs(r *run.Run, outputs []pivot.Output, digests []string) []pivot.RecordedOutput {
+	recorded := make([]pivot.RecordedOutput, len(outputs))
+	for i, o := range outputs {
+		name := o.Path
+		if !filepath.IsAbs(name) {
+			name = path.Clean(filepath.ToSlash(name))
+		} else if inRun, err := r.Name("output_md_path", name); err == nil {
+			name = inRun
+		}
+		recorded[i] = pivot.RecordedOutput{PerspectiveID: o.PerspectiveID, Name: name, Digest: digests[i]}
+	}
+	return recorded
+}
+
+// wave1Files is where outputs are read from: the folder of a run, nil where no run
+// is named.
+type wave1Files struct {
+	folder   *artifact.Folder
+	progress func(done, total int)
+}
+
+// open opens an output. It returns NOT_FOUND, READ_FAILED and, for a relative
+// path that leads out of the run, PATH_NOT_ALLOWED.
+func (s wave1Files) open(ctx context.Context, o pivot.Output) (*os.File, error) {
+	var file *os.File
+	var err error
+	if filepath.IsAbs(o.Path) {
+		file, err = artifact.OpenFile(ctx, "output_md_path", o.Path)
+	} else {
+		file, err = s.folder.Open(filepath.ToSlash(o.Path))
+	}
+	if err != nil {
+		return nil, tidegate.WithDetails(err, o.Details())
+	}
+	return file, nil
+}
+
+// path is where an output lies, for people.
+func (s wave1Files) path(o pivot.Output) string {
+	if filepath.IsAbs(o.Path) {
+		return o.Path
+	}
+	return filepath.Join(s.folder.Path(), o.Path)
+}
+
+// each opens the outputs, which are sorted, on all cores; start makes a separate
+// function for each worker. Of several failures it returns the first in the order of
+// outputs.
+func (s wave1Files) each(ctx context.Context, outputs []pivot.Output, progress func(done, total int), start func() func(i int, file *os.File) error) error {
+	return parallel.Each(ctx, len(outputs), progress, func() func(i int) error {
+		do := start()
+		return func(i int) error {
+			file, err := s.open(ctx, outputs[i])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			if err := do(i, file); err != nil {
+				return wave.Unreadable(outputs[i].Details(), outputs[i].Path, err)
+			}
+			return nil
+		}
+	})
+}
+
+// gaps are what the outputs state.
+func (s wave1Files) gaps(ctx context.Context, outputs []pivot.Output) ([]pivot.Gap, error) {
+	found := make([][]pivot.Gap, len(outputs))
+	err := s.each(ctx, outputs, s.progress, func() func(int, *os.File) error {
+		var e pivot.Extractor
+		return func(i int, file *os.File) (err error) {
+			found[i], err = e.Extract(outputs[i].PerspectiveID, artifact.Until(ctx, file))
+			for g := range found[i] {
+				found[i][g].File = s.path(outputs[i])
+			}
+			return err
+		}
+	})
+	return slices.Concat(found...), err
+}
+
+// exist demands that every output can be opened, as far as that can be seen
+// without reading it.
+func (s wave1Files) exist(ctx context.Context, outputs []pivot.Output) error {
+	return s.each(ctx, outputs, s.progress, func() func(int, *os.File) error {
+		return func(int, *os.File) error { return nil }
+	})
+}
+
+// digests are the digests of the outputs' bytes, in their order.
+func (s wave1Files) digests(ctx context.Context, outputs []pivot.Output) ([]string, error) {
+	digests := make([]string, len(outputs))
+	err := s.each(ctx, outputs, nil, func() func(int, *os.File) error {
+		return func(i int, file *os.File) (err error) {
+			digests[i], err = codec.DigestReader(artifact.Until(ctx, file))
+			return err
+		}
+	})
+	return digests, err
+}

@@ -1,0 +1,398 @@
+package step_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/pivot"
+)
+
+// pivotRun makes a run of one perspective with one urgent gap.
+func pivotRun(t *testing.T, manifest string) (root string, in step.PivotInput) {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- (P0) Need X #verification\n")
+	return root, step.PivotInput{
+		Outputs:      []pivot.Output{{PerspectiveID: "p1", Path: "wave-1/p1.md"}},
+		Reports:      []*codec.Value{goodReport("p1")},
+		ManifestPath: write(t, filepath.Join(root, "manifest.json"), manifest),
+	}
+}
+
+const plainManifest = `{"schema_version": "manifest.v1", "run_id": "r1"}`
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+func TestTheDecisionIsWrittenToTheRun(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	in.Reports[0].Set("tool_usage", codec.NewObject())
+	d := decided(t, in)
+	file := filepath.Join(root, "pivot.json")
+	if d.PivotPath == nil || *d.PivotPath != file || d.AuditWritten {
+		t.Errorf("pivot_path %v, audit_written %v", d.PivotPath, d.AuditWritten)
+	}
+	want := `{
+  "schema_version": "pivot_decision.v1",
+  "run_id": "r1",
+  "generated_at": "2026-03-04T05:06:07.000Z",
+  "inputs_digest": "sha256:750d4eef1941cd9a8ada56fa82c42b1c8da98602bc9fd42b6349543d163d73fc",
+  "actor": "agent",
+  "wave1": {
+    "outputs": [
+      {
+        "perspective_id": "p1",
+        "output_md": "wave-1/p1.md",
+        "digest": "sha256:dfaab64539b86e5fdaccacd230e39323cec09c38f32a721638a23681f2345481",
+        "validator_report": {
+          "ok": true,
+          "perspective_id": "p1",
+          "markdown_path": "/run/wave-1/p1.md",
+          "words": 842,
+          "sources": 9,
+          "missing_sections": []
+        }
+      }
+    ]
+  },
+  "gaps": [
+    {
+      "gap_id": "gap_p1_1",
+      "priority": "P0",
+      "text": "Need X #verification",
+      "tags": [
+        "verification"
+      ],
+      "source": "parsed_wave1",
+      "from_perspective_id": "p1"
+    }
+  ],
+  "decision": {
+    "wave2_required": true,
+    "rule_hit": "Wave2Required.P0",
+    "metrics": {
+      "p0_count": 1,
+      "p1_count": 0,
+      "p2_count": 0,
+      "p3_count": 0,
+      "total_gaps": 1
+    },
+    "explanation": "Wave 2 required because p0_count=1 (rule Wave2Required.P0).",
+    "wave2_gap_ids": [
+      "gap_p1_1"
+    ]
+  }
+}
+`
+	if diff := cmp.Diff(want, runs.Read(t, file)); diff != "" {
+		t.Errorf("pivot.json (-want +got):\n%s", diff)
+	}
+	if exists(filepath.Join(root, "logs")) {
+		t.Error("an audit line was written without a reason")
+	}
+}
+
+func TestWithoutAManifestNothingIsWritten(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	in.ManifestPath, in.Outputs[0].Path, in.Reason = "", filepath.Join(root, "wave-1", "p1.md"), "because"
+	d := decided(t, in)
+	if d.PivotPath != nil || d.AuditWritten {
+		t.Errorf("pivot_path %v, audit_written %v", d.PivotPath, d.AuditWritten)
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
+func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	in.Reason = "  wave 1 is in "
+	if d := decided(t, in); !d.AuditWritten {
+		t.Error("audit_written is false")
+	}
+	first, _, _ := strings.Cut(runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
+	line := runs.Parse(t, first)
+	line.Delete("prev")
+	got, _ := codec.MarshalLine(line)
+	want := `{"ts":"2026-03-04T05:06:07.000Z","kind":"pivot_decide","run_id":"r1","event":"decided","seq":1,"actor":"agent","reason":"wave 1 is in","pivot_path":"` + filepath.Join(root, "pivot.json") +
+		`","wave2_required":true,"rule_hit":"Wave2Required.P0","inputs_digest":"sha256:750d4eef1941cd9a8ada56fa82c42b1c8da98602bc9fd42b6349543d163d73fc","clock":"pinned"}`
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
+
+func TestAnUnwritableAuditLogChangesNothingElse(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	write(t, filepath.Join(root, "logs"), "a file in the place of the folder")
+	in.Reason = "because"
+	d := decided(t, in)
+	if d.AuditWritten || d.PivotPath == nil || !exists(*d.PivotPath) {
+		t.Errorf("audit_written %v, pivot_path %v", d.AuditWritten, d.PivotPath)
+	}
+}
+
+func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
+	for _, test := range []struct{ name, pivotFile, want string }{
+		{"in a folder that is made", "decisions/pivot/1.json", "decisions/pivot/1.json"},
+		{"absolute, in the run", "$ROOT/p.json", "p.json"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			root, in := pivotRun(t, plainManifest)
+			write(t, in.ManifestPath, `{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"pivot_file": "`+strings.ReplaceAll(test.pivotFile, "$ROOT", root)+`"}}}`)
+			d := decided(t, in)
+			if want := filepath.Join(root, test.want); *d.PivotPath != want || !exists(want) {
+				t.Errorf("pivot_path %s, want %s", *d.PivotPath, want)
+			}
+		})
+	}
+	for _, file := range []string{"../pivot.json", "/nowhere/pivot.json", "manifest.json", "gates.json", "perspectives.json",
+		"operator/scope.json", "logs/audit.jsonl", "wave-review.json", "summaries/summary-pack.json"} {
+		t.Run("refused: "+file, func(t *testing.T) {
+			root, in := pivotRun(t, plainManifest)
+			manifest := `{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"pivot_file": "` + file + `"}}}`
+			write(t, in.ManifestPath, manifest)
+			_, err := step.DecidePivot(t.Context(), runClock, in)
+			if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+				t.Errorf("got %v, want PATH_NOT_ALLOWED", err)
+			}
+			if runs.Read(t, in.ManifestPath) != manifest || exists(filepath.Join(filepath.Dir(root), "pivot.json")) {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+func TestPathsOfOutputsInARun(t *testing.T) {
+	outputMD := func(t *testing.T, root string) string {
+		return runs.Parse(t, runs.Read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
+	}
+	t.Run("relative", func(t *testing.T) {
+		root, in := pivotRun(t, plainManifest)
+		in.Outputs[0].Path = "./wave-1//p1.md"
+		decided(t, in)
+		if got := outputMD(t, root); got != "wave-1/p1.md" {
+			t.Errorf("output_md %s", got)
+		}
+	})
+	t.Run("absolute and inside", func(t *testing.T) {
+		root, in := pivotRun(t, plainManifest)
+		in.Outputs[0].Path = filepath.Join(root, "wave-1", "p1.md")
+		decided(t, in)
+		if got := outputMD(t, root); got != "wave-1/p1.md" {
+			t.Errorf("output_md %s", got)
+		}
+	})
+	t.Run("absolute and outside", func(t *testing.T) {
+		root, in := pivotRun(t, plainManifest)
+		in.Outputs[0].Path = write(t, filepath.Join(t.TempDir(), "p1.md"), "# Gaps\n")
+		decided(t, in)
+		if got := outputMD(t, root); got != in.Outputs[0].Path {
+			t.Errorf("output_md %s", got)
+		}
+	})
+	t.Run("relative and leaving", func(t *testing.T) {
+		_, in := pivotRun(t, plainManifest)
+		in.Outputs[0].Path = "wave-1/../../p1.md"
+		details := tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md")
+		refused(t, in, tidegate.PathNotAllowed, details)
+		in.ManifestPath += ".absent" // it is not even looked for
+		refused(t, in, tidegate.PathNotAllowed, details)
+	})
+	t.Run("relative and leaving by a link", func(t *testing.T) {
+		root, in := pivotRun(t, plainManifest)
+		outside := write(t, filepath.Join(t.TempDir(), "p1.md"), "# Gaps\n")
+		if err := os.Symlink(outside, filepath.Join(root, "link.md")); err != nil {
+			t.Skip(err)
+		}
+		in.Outputs[0].Path = "link.md"
+		refused(t, in, tidegate.PathNotAllowed, tidegate.D("perspective_id", "p1", "output_md_path", "link.md"))
+	})
+	t.Run("relative and missing", func(t *testing.T) {
+		_, in := pivotRun(t, plainManifest)
+		in.Outputs[0].Path = "wave-1/p2.md"
+		refused(t, in, tidegate.FileNotFound, tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/p2.md"))
+	})
+}
+
+func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	in.Reason = "because"
+	decided(t, in)
+	before, log := runs.Read(t, filepath.Join(root, "pivot.json")), runs.Read(t, filepath.Join(root, "logs", "audit.jsonl"))
+	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- broken\n")
+	refused(t, in, tidegate.GapsParseFailed, tidegate.D("perspective_id", "p1", "line", "- broken", "line_number", 2))
+	if runs.Read(t, filepath.Join(root, "pivot.json")) != before || runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
+		t.Error("something was written")
+	}
+}
+
+func TestTheManifestMustBeReadable(t *testing.T) {
+	root, in := pivotRun(t, `{"schema_version": "manifest.v1"`)
+	refused(t, in, tidegate.InvalidJSON, tidegate.D("manifest_path", in.ManifestPath))
+	write(t, in.ManifestPath, `{"schema_version": "manifest.v9", "run_id": "r1"}`)
+	refused(t, in, tidegate.SchemaValidationFailed, tidegate.D("path", "$.schema_version"))
+	in.ManifestPath = filepath.Join(root, "other.json")
+	refused(t, in, tidegate.FileNotFound, tidegate.D("manifest_path", in.ManifestPath))
+}
+
+func TestTheResultHoldsNoTime(t *testing.T) {
+	_, in := pivotRun(t, plainManifest)
+	first, _ := codec.Marshal(decided(t, in))
+	later := run.Clock{Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }}
+	d, err := step.DecidePivot(t.Context(), later, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _ := codec.Marshal(d)
+	if diff := cmp.Diff(string(first), string(second)); diff != "" {
+		t.Errorf("(-first +later):\n%s", diff)
+	}
+	if got := runs.Parse(t, runs.Read(t, *d.PivotPath)).Get("generated_at").Str(); got != "2030-01-01T00:00:00.000Z" {
+		t.Errorf("generated_at %s", got)
+	}
+}
+
+func TestTheDecisionIsMadeUnderTheLockOfTheRun(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	folder, err := artifact.Open(t.Context(), "root", root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	lock, err := folder.Lock(t.Context(), runClock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := step.DecidePivot(ctx, runClock, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Errorf("got %v while the lock was held", err)
+	}
+	lock.Unlock()
+	decided(t, in)
+}
+
+func TestTheDocumentFollowsItsSchema(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	for name, gaps := range map[string]string{
+		"parsed":   `[]`,
+		"explicit": `[{"gap_id": "g", "priority": "P3", "text": "x"}]`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			in.ExplicitGaps = list(t, gaps)
+			decided(t, in)
+			text := runs.Read(t, filepath.Join(root, "pivot.json"))
+			if err := pivot.Shape().Check(runs.Parse(t, text)); err != nil {
+				t.Error(err)
+			}
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := printedSchema(t).Validate(document); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func printedSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	printed, err := codec.Marshal(pivot.Shape().Schema(pivot.DocumentVersion))
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema, err := jsonschema.UnmarshalJSON(strings.NewReader(string(printed)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("pivot.json", schema); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := compiler.Compile("pivot.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled
+}
+
+func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
+	root, in := pivotRun(t, plainManifest)
+	decided(t, in)
+	text := runs.Read(t, filepath.Join(root, "pivot.json"))
+	schema, fields := printedSchema(t), 0
+	var visit func(v *codec.Value, path string)
+	visit = func(v *codec.Value, path string) {
+		for _, elem := range v.Elems() {
+			visit(elem, path+"[]")
+		}
+		for _, m := range v.Members() {
+			fields++
+			broken := runs.Parse(t, text)
+			remove(broken, path, m.Key)
+			document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(must(codec.Marshal(broken)))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			optional := m.Key == "from_perspective_id" || m.Key == "actor" || m.Key == "digest"
+			if err := pivot.Shape().Check(broken); (err == nil) != optional {
+				t.Errorf("without %s.%s: %v", path, m.Key, err)
+			}
+			if err := schema.Validate(document); (err == nil) != optional {
+				t.Errorf("without %s.%s, by the printed schema: %v", path, m.Key, err)
+			}
+			visit(m.Value, path+"."+m.Key)
+		}
+	}
+	visit(runs.Parse(t, text), "")
+	if fields < 30 {
+		t.Errorf("only %d fields were visited", fields)
+	}
+}
+
+func must(data []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// remove deletes a key from the objects at path, such as .wave1.outputs[].
+func remove(v *codec.Value, path, key string) {
+	if path == "" {
+		v.Delete(key)
+		return
+	}
+	if rest, ok := strings.CutPrefix(path, "[]"); ok {
+		for _, elem := range v.Elems() {
+			remove(elem, rest, key)
+		}
+		return
+	}
+	name := path[1:]
+	rest := ""
+	if i := strings.IndexAny(name, ".["); i >= 0 {
+		name, rest = name[:i], name[i:]
+	}
+	remove(v.Get(name), rest, key)
+}

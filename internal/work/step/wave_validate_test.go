@@ -1,0 +1,212 @@
+package step_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/wave"
+)
+
+func TestValidateAnswersTheFigures(t *testing.T) {
+	perspectives, outputs := writeWave(t, []contract{{id: "p1", sections: []string{"Findings", "Sources"}}},
+		map[string]string{"p1": "# Findings\ntext\n# Sources\n- https://a\n"})
+	output := filepath.Join(outputs, "p1.md")
+	got, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := wave.Validation{PerspectiveID: "p1", MarkdownPath: output, Words: 7, Sources: 1}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(wave.Validation{})); diff != "" {
+		t.Errorf("result (-want +got):\n%s", diff)
+	}
+	line, err := codec.MarshalLine(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantLine := `{"ok":true,"perspective_id":"p1","markdown_path":"$DIR/p1.md","words":7,"sources":1,"missing_sections":[]}`
+	if diff := cmp.Diff(wantLine, strings.ReplaceAll(string(line), outputs, "$DIR")); diff != "" {
+		t.Errorf("JSON (-want +got):\n%s", diff)
+	}
+}
+
+const wellFormed = `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","prompt_contract":` +
+	`{"max_words":5,"max_sources":1,"must_include_sections":["Findings","Sources"]}}]}`
+
+// TestValidateRefusals has every row of the failure table but INVALID_ARGS,
+// which the faces' corpus has.
+func TestValidateRefusals(t *testing.T) {
+	const good = "# Findings\n# Sources\n- https://a"
+	entry := func(fields string) string {
+		return `{"schema_version":"perspectives.v1","perspectives":[` + fields + `]}`
+	}
+	contractOf := func(contract string) string { return entry(`{"id":"p1","prompt_contract":` + contract + `}`) }
+	tests := []struct {
+		name         string
+		perspectives string
+		id           string
+		output       string
+		code         tidegate.Code
+		details      string
+	}{
+		{"JSON that ends early", `{"schema_version":`, "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+		{"trailing data", wellFormed + "{}", "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+		{"a duplicate key", `{"schema_version":"perspectives.v1","schema_version":"perspectives.v1","perspectives":[]}`, "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+		{"invalid UTF-8", strings.ReplaceAll(wellFormed, "p1", "p\xff"), "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+		{"an empty file", "", "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+		{"a JSON error after a schema error", `{"perspectives":[{"id":7}],}`, "p1", good, tidegate.InvalidJSON, `{"perspectives_path":"$DIR/perspectives.json"}`},
+
+		{"no object", `[]`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$"}`},
+		{"no schema version", `{"perspectives":[]}`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.schema_version"}`},
+		{"another schema", `{"schema_version":"manifest.v1","perspectives":[]}`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.schema_version"}`},
+		{"a later version", `{"schema_version":"perspectives.v2","perspectives":[]}`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.schema_version"}`},
+		{"a field of the wrong type that is not used", `{"schema_version":"perspectives.v1","run_id":7,"perspectives":[]}`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.run_id"}`},
+		{"no list", `{"schema_version":"perspectives.v1"}`, "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives"}`},
+		{"an entry without id", entry(`{"prompt_contract":{"max_words":1,"max_sources":1,"must_include_sections":[]}}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},
+		{"an entry without contract", entry(`{"id":"p1"}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract"}`},
+		{"a cap below 0", contractOf(`{"max_words":-1,"max_sources":1,"must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_words"}`},
+		{"a cap that is not a number", contractOf(`{"max_words":1,"max_sources":"1","must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_sources"}`},
+		{"a cap that no number can hold", contractOf(`{"max_words":1e999,"max_sources":1,"must_include_sections":[]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.max_words"}`},
+		{"a blank title", contractOf(`{"max_words":1,"max_sources":1,"must_include_sections":["A"," "]}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].prompt_contract.must_include_sections[1]"}`},
+		{"an id that leaves its folder", strings.Replace(wellFormed, `"id":"p1"`, `"id":"../../etc/passwd"`, 1), "../../etc/passwd", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},
+		{"an id with a separator", strings.Replace(wellFormed, `"id":"p1"`, `"id":"a/b"`, 1), "a/b", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},
+		{"an id of 4 KB", strings.Replace(wellFormed, `"id":"p1"`, `"id":"`+strings.Repeat("x", 4096)+`"`, 1), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[0].id"}`},
+		{"an id twice", entry(strings.Repeat(`{"id":"p1","prompt_contract":{"max_words":1,"max_sources":1,"must_include_sections":[]}},`, 2) + `{}`), "p1", good, tidegate.SchemaValidationFailed, `{"path":"$.perspectives[1].id"}`},
+
+		{"an unknown id", wellFormed, "p2", good, tidegate.PerspectiveNotFound, `{"perspective_id":"p2"}`},
+		{"an unknown id that is a path", wellFormed, "../p1", good, tidegate.PerspectiveNotFound, `{"perspective_id":"../p1"}`},
+		{"an empty list", `{"schema_version":"perspectives.v1","perspectives":[]}`, "p1", good, tidegate.PerspectiveNotFound, `{"perspective_id":"p1"}`},
+
+		{"a missing section", wellFormed, "p1", "# Findings\n", tidegate.MissingRequiredSection, `{"section":"Sources"}`},
+		{"too many words", wellFormed, "p1", good + " x", tidegate.TooManyWords, `{"max_words":5,"words":7}`},
+		{"malformed sources", strings.Replace(wellFormed, ":5", ":50", 1), "p1", good + "\nx", tidegate.MalformedSources, `{"line":"x","line_number":4,"reason":"NOT_BULLET"}`},
+		{"too many sources", strings.Replace(wellFormed, ":5", ":50", 1), "p1", good + "\n- http://b", tidegate.TooManySources, `{"max_sources":1,"sources":2}`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
+			writeFile(t, perspectives, test.perspectives)
+			writeFile(t, output, test.output)
+			_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: test.id, MarkdownPath: output})
+			wantError(t, err, test.code, dir, test.details)
+		})
+	}
+}
+
+func TestValidateChecksInOrder(t *testing.T) {
+	dir := t.TempDir()
+	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
+	validate := func(id string) error {
+		_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: id, MarkdownPath: output})
+		return err
+	}
+	wantError(t, validate("p2"), tidegate.FileNotFound, dir, `{"perspectives_path":"$DIR/perspectives.json"}`)
+	writeFile(t, perspectives, wellFormed)
+	wantError(t, validate("p2"), tidegate.PerspectiveNotFound, dir, `{"perspective_id":"p2"}`)
+	wantError(t, validate("p1"), tidegate.FileNotFound, dir, `{"markdown_path":"$DIR/p1.md"}`)
+}
+
+// An output is judged whatever its bytes.
+func TestValidateHostileOutputs(t *testing.T) {
+	dir := t.TempDir()
+	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
+	writeFile(t, perspectives, strings.Replace(wellFormed, ":5", ":50", 1))
+	const good = "# Findings\n# Sources\n- https://a"
+	for _, test := range []struct{ name, output, want string }{
+		{"empty", "", "Missing section: Findings"},
+		{"no final newline", good, "6 words"},
+		{"byte-order mark", "\ufeff" + good, "6 words"},
+		{"carriage returns", strings.ReplaceAll(good, "\n", "\r"), "6 words"},
+		{"NUL", "\x00\n" + good + "\x00", "7 words"},
+		{"invalid UTF-8", "\xff\xfe\n" + good + "\xc3", "7 words"},
+		{"10 MB of marks", strings.Repeat("#", 10<<20), "Missing section: Findings"},
+		{"10 MB of marks, then good", strings.Repeat("#", 10<<20) + "\n" + good, "7 words"},
+		{"deep quotes", strings.Repeat(">", 100000) + "\n\n" + good, "7 words"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			writeFile(t, output, test.output)
+			result, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
+			got := fmt.Sprintf("%d words", result.Words)
+			if err != nil {
+				got = tidegate.AsError(err).Message
+			}
+			if got != test.want {
+				t.Errorf("%q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestValidateAmongManyPerspectives(t *testing.T) {
+	many := 10_000
+	if full.Asked() {
+		many = 100_000
+	}
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString(`{"schema_version":"perspectives.v1","perspectives":[`)
+	for i := range many {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"id":"p%d","prompt_contract":{"max_words":%d,"max_sources":1,"must_include_sections":["A"]}}`, i, i)
+	}
+	b.WriteString(`]}`)
+	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "x.md")
+	writeFile(t, perspectives, b.String())
+	writeFile(t, output, "# A\n"+words(many-3))
+	if _, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-1), MarkdownPath: output}); err != nil {
+		t.Error(err)
+	}
+	_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-2), MarkdownPath: output})
+	wantError(t, err, tidegate.TooManyWords, dir, fmt.Sprintf(`{"max_words":%d,"words":%d}`, many-2, many-1))
+}
+
+func TestValidateIsCancelled(t *testing.T) {
+	perspectives, outputs := writeWave(t, []contract{{id: "p1"}}, map[string]string{"p1": "x"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := step.Validate(ctx, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: filepath.Join(outputs, "p1.md")})
+	if code := tidegate.CodeOf(err); code != tidegate.Cancelled {
+		t.Errorf("code %s", code)
+	}
+}
+
+func TestReadPerspectivesTellsThePositionHoweverLongThePath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 200))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "p.json")
+	if err := os.WriteFile(path, []byte("{\n]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := step.ReadPerspectives(t.Context(), "perspectives_path", path, wave.Contracts)
+	e := tidegate.AsError(err)
+	if e == nil || e.Code != tidegate.InvalidJSON || !strings.HasPrefix(e.Message, "p.json is not JSON: line 2, column 1: ") {
+		t.Errorf("got %v", err)
+	}
+	if named, _ := e.Details.Get("perspectives_path"); named != path {
+		t.Errorf("details name %v", named)
+	}
+}
+
+func TestLintOfAFileThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	for path, code := range map[string]tidegate.Code{filepath.Join(dir, "perspectives.json"): tidegate.FileNotFound, dir: tidegate.ReadFailed} {
+		if _, err := step.Lint(t.Context(), step.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != code {
+			t.Errorf("%s: %v, want %s", path, err, code)
+		}
+	}
+}

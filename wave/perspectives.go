@@ -1,0 +1,195 @@
+package wave
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
+
+// Perspective is one perspective, with what its readers use.
+type Perspective struct {
+	ID             string
+	Title          string // "" when the document has none
+	Contract       Contract
+	ToolBudget     []ToolLimit // in byte order of the tools
+	SourceArtifact string      // run-root-relative path of the wave output; "" for the usual place
+}
+
+// ToolLimit is how often an agent may call one tool.
+type ToolLimit struct {
+	Tool  string
+	Calls float64
+}
+
+// Contract is what an output must meet.
+type Contract struct {
+	MaxWords   float64
+	MaxSources float64
+	Sections   []string // required titles, trimmed, each once
+}
+
+// Perspectives is a perspectives.v1 document.
+type Perspectives struct {
+	RunID string        // "" when the document has none
+	List  []Perspective // in byte order of the ids
+	byID  map[string]int
+}
+
+// Use says what a reader uses of each perspective, besides schema_version and id.
+type Use int
+
+// The uses.
+const (
+	Contracts Use = iota // max_words, max_sources, must_include_sections
+	Artifacts            // source_artifact
+)
+
+var used = map[Use][]string{
+	Contracts: {"schema_version", "perspectives[].id", "perspectives[].prompt_contract.max_words",
+		"perspectives[].prompt_contract.max_sources", "perspectives[].prompt_contract.must_include_sections"},
+	Artifacts: {"schema_version", "perspectives[].id", "perspectives[].source_artifact"},
+}
+
+// ParsePerspectives reads a document and demands the fields that its reader uses,
+// and the right type of every other known field. It returns
+// SCHEMA_VALIDATION_FAILED, and the *[codec.SyntaxError] itself for what is not
+// strict JSON.
+func ParsePerspectives(data []byte, use Use) (*Perspectives, error) {
+	top, err := codec.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return PerspectivesOf(top, use)
+}
+
+// PerspectivesOf is [ParsePerspectives] for a document that was parsed already,
+// which is left as it is.
+func PerspectivesOf(top *codec.Value, use Use) (*Perspectives, error) {
+	shape := PerspectivesShape().Using(used[use]...)
+	entry := shape.Elem("perspectives")
+	rest, list := without(top)
+	if err := shape.Check(rest); err != nil {
+		return nil, err
+	}
+	doc := &Perspectives{RunID: top.Get("run_id").Str(), List: make([]Perspective, len(list)), byID: make(map[string]int, len(list))}
+	for i, elem := range list {
+		if err := entry.CheckAt("$.perspectives["+strconv.Itoa(i)+"]", elem); err != nil {
+			return nil, err
+		}
+		p := perspectiveOf(elem)
+		if first, ok := doc.byID[p.ID]; ok {
+			return nil, repeatedID(i, first, p.ID)
+		}
+		doc.byID[p.ID], doc.List[i] = i, p
+	}
+	slices.SortFunc(doc.List, func(a, b Perspective) int { return strings.Compare(a.ID, b.ID) })
+	for i, p := range doc.List {
+		doc.byID[p.ID] = i
+	}
+	return doc, nil
+}
+
+// without is a document without its perspectives, and the perspectives.
+func without(top *codec.Value) (rest *codec.Value, list []*codec.Value) {
+	if top.Get("perspectives").Kind() != codec.Array {
+		return top, nil
+	}
+	rest = codec.NewObject()
+	for _, m := range top.Members() {
+		if m.Key == "perspectives" {
+			list, m.Value = m.Value.Elems(), codec.Of([]any{})
+		}
+		rest.Set(m.Key, m.Value)
+	}
+	return rest, list
+}
+
+// Find is the perspective with that id.
+func (d *Perspectives) Find(id string) (*Perspective, bool) {
+	i, ok := d.byID[id]
+	if !ok {
+		return nil, false
+	}
+	return &d.List[i], true
+}
+
+func perspectiveOf(v *codec.Value) Perspective {
+	p := Perspective{ID: v.Get("id").Str(), Title: v.Get("title").Str(), SourceArtifact: v.Get("source_artifact").Str()}
+	p.Contract = ContractOf(v)
+	for _, m := range v.Get("prompt_contract").Get("tool_budget").Members() {
+		calls, _ := m.Value.Float()
+		p.ToolBudget = append(p.ToolBudget, ToolLimit{m.Key, calls})
+	}
+	slices.SortFunc(p.ToolBudget, func(a, b ToolLimit) int { return strings.Compare(a.Tool, b.Tool) })
+	return p
+}
+
+// ContractOf is the contract of one perspective of a document that was checked.
+func ContractOf(v *codec.Value) Contract {
+	contract := v.Get("prompt_contract")
+	var c Contract
+	c.MaxWords, _ = contract.Get("max_words").Float()
+	c.MaxSources, _ = contract.Get("max_sources").Float()
+	titles := contract.Get("must_include_sections").Elems()
+	seen := make(map[string]bool, len(titles))
+	for _, s := range titles {
+		if title := strings.TrimSpace(s.Str()); !seen[title] {
+			seen[title] = true
+			c.Sections = append(c.Sections, title)
+		}
+	}
+	return c
+}
+
+// CheckPerspectives demands the whole table of perspectives.v1, unique ids
+// included: reading is tolerant and writing is strict. It returns
+// SCHEMA_VALIDATION_FAILED.
+func CheckPerspectives(v *codec.Value) error {
+	if err := PerspectivesShape().Check(v); err != nil {
+		return err
+	}
+	seen := map[string]int{}
+	for i, p := range v.Get("perspectives").Elems() {
+		id := p.Get("id").Str()
+		if first, ok := seen[id]; ok {
+			return repeatedID(i, first, id)
+		}
+		seen[id] = i
+	}
+	return nil
+}
+
+// repeatedID is the violation of the i-th perspective, whose id an earlier one has.
+func repeatedID(i, first int, id string) error {
+	path := "$.perspectives[" + strconv.Itoa(i) + "].id"
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+		"%s repeats the id of perspectives[%d]: %q", path, first, id)
+}
+
+const maxID = 128
+
+// IDFault says what is wrong with an id that becomes a file name, or "".
+func IDFault(id string) string {
+	switch {
+	case id == "":
+		return "must not be empty"
+	case len(id) > maxID:
+		return "must have at most " + strconv.Itoa(maxID) + " bytes, got " + strconv.Itoa(len(id))
+	case !utf8.ValidString(id):
+		return "must be UTF-8"
+	case strings.ContainsAny(id, `/\`):
+		return `must not contain / or \: it becomes a file name`
+	case strings.HasPrefix(id, "."):
+		return "must not begin with a dot: it becomes a file name"
+	case strings.TrimSpace(id) != id:
+		return "must not begin or end with white space"
+	case strings.ContainsFunc(id, unicode.IsControl):
+		return "must not contain control characters"
+	}
+	return ""
+}
