@@ -1,8 +1,6 @@
 package tidegate_test
 
 import (
-	"flag"
-	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -18,15 +16,12 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the floors in docs/layout.md")
-
 const module = "github.com/tidegate/tidegate"
 
 // floors is the house from the ground up. A room imports the rooms that stand before
 // it in this list, on its own floor and on the floors below, and no others. Rooms of
 // a floor lie in internal/<floor>/; those that other modules may import lie beside
-// internal/ and are written with a slash in front. docs/layout.md shows the same
-// list: go test . -update.
+// internal/ and are written with a slash in front. docs/layout.md shows the same list.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "markdown page link quotation figure"},
@@ -516,42 +511,29 @@ var program = sync.OnceValues(func() (map[string][]string, error) {
 	return imports, nil
 })
 
-// TestLayoutDocumentShowsTheFloors keeps docs/layout.md true: its tree names every
-// room, and its list of floors is that of this file.
+// TestLayoutDocumentShowsTheFloors keeps docs/layout.md true: its tree has every room
+// in the order of floors, the highest floor first.
 func TestLayoutDocumentShowsTheFloors(t *testing.T) {
-	const file, begin, end = "docs/layout.md", "<!-- floors -->\n```\n", "```\n<!-- /floors -->"
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile("docs/layout.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, opened := strings.Cut(string(text), begin)
-	listed, after, closed := strings.Cut(rest, end)
-	if !opened || !closed {
-		t.Fatalf("%s has no place for the floors", file)
-	}
-	for _, room := range rooms() {
-		if room != "." && !strings.Contains(before, "─ "+room+"/") {
-			t.Errorf("the tree in %s has no line for %s/", file, room)
+	var shown []string
+	for _, line := range regexp.MustCompile(`(?m)^[├└]── (\S+?)/? `).FindAllStringSubmatch(string(text), -1) {
+		if room := line[1]; !isBeside(room) {
+			shown = append(shown, room)
 		}
 	}
-	want := drawn()
-	if *update {
-		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if listed != want {
-		t.Errorf("the floors of %s are not those of this file; run: go test . -update\n%s", file, want)
-	}
-}
-
-// drawn lists the floors for a reader, the highest first.
-func drawn() string {
-	var b strings.Builder
+	var want []string
 	for _, floor := range slices.Backward(floors) {
-		named := strings.ReplaceAll(strings.ReplaceAll(floor.rooms, "/.", "tidegate"), "/", "")
-		fmt.Fprintf(&b, "%-8s %s\n", floor.name, named)
+		for room := range strings.FieldsSeq(floor.rooms) {
+			want = append(want, placed(floor.name, room))
+		}
 	}
-	return b.String()
+	want[len(want)-1] = "tidegate"
+	if !slices.Equal(shown, want) {
+		t.Errorf("docs/layout.md shows the rooms\n%s\nwant\n%s", strings.Join(shown, "\n"), strings.Join(want, "\n"))
+	}
 }
 
 // TestPublicPackagesAreListed keeps docs/go.md whole: it says of every package that
