@@ -74,7 +74,6 @@ type Event struct {
 	Mark            Mark
 }
 
-
 // The colours. Each repeats what a sign or a word already says.
 const (
 	bold   = "\x1b[1m"
