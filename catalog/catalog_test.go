@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -154,26 +153,6 @@ func checkPortable(t *testing.T, path string, schema *codec.Value) {
 	}
 	if items := schema.Get("items"); items != nil {
 		checkPortable(t, path+"[]", items)
-	}
-}
-
-// TestWhatTheStageMachineNamesExists checks that the remedies of package stage name
-// tools and commands that exist.
-func TestWhatTheStageMachineNamesExists(t *testing.T) {
-	t.Parallel()
-	names, commands := map[string]bool{"": true}, map[string]bool{"": true}
-	for _, each := range tools() {
-		names[each.Name] = !each.Person
-		if each.Command != nil {
-			commands[each.Command.Path] = true
-			first, _, _ := strings.Cut(each.Command.Path, " ")
-			commands[first] = true
-		}
-	}
-	for _, action := range stage.Actions() {
-		if !names[action.Tool] || !commands[action.Command] {
-			t.Errorf("there is no tool %q or no command %q", action.Tool, action.Command)
-		}
 	}
 }
 

@@ -2,12 +2,13 @@ package pivot
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // stated says whether a line states a gap to a reader of the page.
@@ -60,9 +61,11 @@ const longestNumber = 12
 func isNumeral(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 var (
-	romanNumber   = pattern.New(`^(?:x{0,3}(?:ix|iv|v?i{0,3})|X{0,3}(?:IX|IV|V?I{0,3}))$`)
-	chineseNumber = pattern.New(`^[一二三四五六七八九十百]+$`)
-	mixedNumber   = pattern.New(`^(?:\pL\d{1,2}|\d{1,3}\pL)$`) // G1, 1a
+	romanNumber = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:x{0,3}(?:ix|iv|v?i{0,3})|X{0,3}(?:IX|IV|V?I{0,3}))$`)
+	})
+	chineseNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[一二三四五六七八九十百]+$`) })
+	mixedNumber   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\pL\d{1,2}|\d{1,3}\pL)$`) }) // G1, 1a
 )
 
 // isListNumber reports whether a word numbers an item of a list. Bare says that no

@@ -14,8 +14,8 @@ type Metrics struct {
 	Total int `json:"total_gaps"`
 }
 
-// Count counts gaps by priority.
-func Count(gaps []Gap) Metrics {
+// count counts gaps by priority.
+func count(gaps []Gap) Metrics {
 	m := Metrics{Total: len(gaps)}
 	for _, g := range gaps {
 		switch g.Priority {
@@ -68,22 +68,22 @@ type Rule struct {
 
 // The ids of the rules.
 const (
-	RequiredP0     = "Wave2Required.P0"
-	RequiredP1     = "Wave2Required.P1"
-	RequiredVolume = "Wave2Required.Volume"
-	SkipNoGaps     = "Wave2Skip.NoGaps"
+	requiredP0     = "Wave2Required.P0"
+	requiredP1     = "Wave2Required.P1"
+	requiredVolume = "Wave2Required.Volume"
+	skipNoGaps     = "Wave2Skip.NoGaps"
 )
 
 // Rules is the rubric. Rules are tried in order, and the first that applies
 // decides; the last one always applies.
 var Rules = []Rule{
-	{RequiredP0, []AtLeast{{"p0_count", 1}}, true,
+	{requiredP0, []AtLeast{{"p0_count", 1}}, true,
 		"Wave 2 required because p0_count={p0_count} (rule Wave2Required.P0)."},
-	{RequiredP1, []AtLeast{{"p1_count", 2}}, true,
+	{requiredP1, []AtLeast{{"p1_count", 2}}, true,
 		"Wave 2 required because p1_count={p1_count} (rule Wave2Required.P1)."},
-	{RequiredVolume, []AtLeast{{"total_gaps", 4}, {"p1_count+p2_count", 3}}, true,
+	{requiredVolume, []AtLeast{{"total_gaps", 4}, {"p1_count+p2_count", 3}}, true,
 		"Wave 2 required because total_gaps={total_gaps} and p1_count+p2_count={p1_count+p2_count} (rule Wave2Required.Volume)."},
-	{SkipNoGaps, nil, false,
+	{skipNoGaps, nil, false,
 		"Wave 2 skipped because total_gaps={total_gaps} (rule Wave2Skip.NoGaps)."},
 }
 
@@ -134,7 +134,7 @@ const fewestGaps = 3
 // Judge decides by the rubric. The gaps are in gap order: by priority, then by
 // id.
 func Judge(gaps []Gap) Outcome {
-	m := Count(gaps)
+	m := count(gaps)
 	for _, r := range Rules {
 		if !r.Applies(m) {
 			continue

@@ -162,7 +162,6 @@ func TestNoAgentReviewsItselfThrough(t *testing.T) {
 			t.Errorf("a review was taken: %s", v.read(t, "review/review-bundle.json"))
 		}
 	}
-	const passes = `{"decision":"PASS","findings":[],"directives":[]}`
 	byHand := func(name, text string) func(t *testing.T, v victim) {
 		return func(t *testing.T, v victim) { v.write(t, name, text) }
 	}

@@ -3,37 +3,34 @@ package proof_test
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/tool"
-
 	"github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
 )
 
-// orchestrated unpacks the runs of testdata/orchestrated.tar.gz, as the last program
-// left them that had the tools of the earlier system's orchestrator: legacy was made
-// with --legacy-gates, and another program wrote its files, its gates and a line of its
-// log; orchestrated has a line of each of those tools, and rehearsed is one that they
-// seeded.
-func orchestrated(t *testing.T) (home string, run func(id string) folder) {
+// orchestrated has the runs of keptRuns. Among them are those into which the tools of
+// the earlier system's orchestrator wrote.
+func orchestrated(t *testing.T) (home string, kept func(id string) folder) {
 	t.Helper()
 	home = scratch.Short(t)
-	unpack(t, "testdata/orchestrated.tar.gz", filepath.Join(home, "runs"))
-	o := newOffice(t)
-	return home, func(id string) folder { return o.run(id).at(filepath.Join(home, "runs", id)) }
+	unpack(t, "testdata/stages.tar.gz", home)
+	return home, officeIn(t, home).run
 }
 
-// TestLegacyRunsAreRead: a run that was made with --legacy-gates is opened, shown,
-// verified and replayed, and says what it is wherever it is shown.
+// TestLegacyRunsAreRead: a run that was made with --legacy-gates, in whose log another
+// program wrote, is opened, shown, verified and replayed, and says what it is wherever it
+// is shown.
 func TestLegacyRunsAreRead(t *testing.T) {
 	t.Parallel()
-	home, run := orchestrated(t)
-	f := run("legacy")
+	home, kept := orchestrated(t)
+	f := kept("legacy")
+	f.write(t, run.AuditFile, string(f.read(t, run.AuditFile))+foreignLine)
 	before := snapshot(t, f.root)
 	if pass, findings := f.verify(t); !pass {
 		t.Errorf("it does not verify:\n%s", findings)
@@ -68,8 +65,8 @@ func TestLegacyRunsAreRead(t *testing.T) {
 // reason.
 func TestNothingWritesToALegacyRun(t *testing.T) {
 	t.Parallel()
-	_, run := orchestrated(t)
-	f := run("legacy")
+	_, kept := orchestrated(t)
+	f := kept("legacy")
 	before := snapshot(t, f.root)
 	person := tidegate.WithActor(t.Context(), tidegate.Person)
 	var silent []string
@@ -122,7 +119,7 @@ func TestAnEditedPolicyMakesNoLegacyRun(t *testing.T) {
 // replay names each of them, and finds what was changed since.
 func TestLinesOfToolsThatAreGoneAreComparedByDigest(t *testing.T) {
 	t.Parallel()
-	_, run := orchestrated(t)
+	_, kept := orchestrated(t)
 	replayed := func(f folder) (pass bool, left, differ string) {
 		answer := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest()))
 		for _, step := range answer.Get("steps").Elems() {
@@ -133,10 +130,9 @@ func TestLinesOfToolsThatAreGoneAreComparedByDigest(t *testing.T) {
 		return answer.Get("pass").Bool(), asJSON(answer.Get("not_compared")), differ
 	}
 	for id, kinds := range map[string]string{
-		"orchestrated": "fixture_run_seed gate_e_reports review_factory_run revision_control telemetry_append run_metrics_write tick_ledger_append fallback_offer",
-		"rehearsed":    "dry_run_seed",
+		"ticked": "telemetry_append run_metrics_write tick_ledger_append", "reported": "gate_e_reports", "seeded": "fixture_run_seed", "dry": "dry_run_seed",
 	} {
-		f := run(id)
+		f := kept(id)
 		if pass, findings := f.verify(t); !pass {
 			t.Errorf("%s does not verify:\n%s", id, findings)
 		}
@@ -150,8 +146,8 @@ func TestLinesOfToolsThatAreGoneAreComparedByDigest(t *testing.T) {
 			}
 		}
 	}
-	f := run("orchestrated")
-	for _, name := range []string{"reports/gate-e-status.json", "logs/ticks.jsonl", "wave-1/records.md"} {
+	for id, name := range map[string]string{"reported": "reports/gate-e-status.json", "ticked": "logs/ticks.jsonl", "seeded": "wave-1/records.md"} {
+		f := kept(id)
 		f.spoilt(t, name, func(text string) string { return text + "\n" }, func() {
 			if pass, _, differ := replayed(f); pass || differ != name+"\n" {
 				t.Errorf("%s was changed, and the replay finds %q", name, differ)

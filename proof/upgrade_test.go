@@ -123,11 +123,11 @@ var keptRuns = []struct {
 	{"signed", "finalize", "completed", "", 141, 0, "", false},
 	{"harbour", "finalize", "completed", "", 181, 0, "", false},
 	// The earlier orchestrator's tools wrote into these.
-	{"ticked", "wave1", "running", "", 11, 0, "", true},
-	{"reported", "review", "running", "", 132, 0, "", true},
-	{"legacy", "review", "running", "", 9, 0, "", false},
-	{"seeded", "review", "running", "", 9, 9, "", false},
-	{"dry", "init", "created", "", 4, 4, "", false},
+	{"ticked", "wave1", "running", "", 15, 0, "", true},
+	{"reported", "review", "running", "", 135, 0, "", true},
+	{"legacy", "review", "running", "", 13, 0, "", false},
+	{"seeded", "review", "running", "", 37, 0, "", false},
+	{"dry", "init", "created", "", 20, 0, "", false},
 }
 
 // TestRunsOfEveryStageOfAnEarlierProgramGoOn: each run is shown, verified and replayed

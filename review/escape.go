@@ -1,9 +1,9 @@
 package review
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // The escapes of REVIEW.md. Each inserts backslashes only, so none can complete
@@ -12,34 +12,34 @@ import (
 // are applied in the order of escapeLine and undone in the reverse order.
 var (
 	// A checked box, which decides the verdict for Agentd wherever it stands.
-	box        = pattern.New(`\[([xX])(\\*)\]`)
-	boxEscaped = pattern.New(`\[([xX])(\\*)\\\]`)
+	box        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([xX])(\\*)\]`) })
+	boxEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([xX])(\\*)\\\]`) })
 
 	// A verdict heading, which Agentd finds even in the middle of a line.
-	heading        = pattern.New(`#(\\*)(# (?i:verdict))`)
-	headingEscaped = pattern.New(`#(\\*)\\(# (?i:verdict))`)
+	heading        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(\\*)(# (?i:verdict))`) })
+	headingEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#(\\*)\\(# (?i:verdict))`) })
 
 	// What opens HTML or an autolink. An even number of backslashes would leave
 	// the bracket live, so those before it are doubled and one is added.
-	tag = pattern.New(`(\\*)(<[A-Za-z/!?])`)
+	tag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(\\*)(<[A-Za-z/!?])`) })
 
 	// The middle of a link or an image.
-	link        = pattern.New(`\](\\*)\(`)
-	linkEscaped = pattern.New(`\](\\*)\\\(`)
+	link        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*)\(`) })
+	linkEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*)\\\(`) })
 
 	// A link definition or a footnote in a text of several lines. Renderers take
 	// it out of the text, wherever in a paragraph its label began. In a value of
 	// one line it can only begin the line, where it is a marker.
-	definition        = pattern.New(`\](\\*):`)
-	definitionEscaped = pattern.New(`\](\\*)\\:`)
+	definition        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*):`) })
+	definitionEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*)\\:`) })
 
 	// What opens a block where a line begins: heading, quote, list item, fence,
 	// thematic break, link definition. In a numbered item the backslash stands
 	// before the mark, because a digit cannot be escaped.
-	marker         = pattern.New(`^([ \t]*)(\\*)(` + markers + `)`)
-	markerEscaped  = pattern.New(`^([ \t]*)(\\*)\\(` + markers + `)`)
-	ordinal        = pattern.New(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`)
-	ordinalEscaped = pattern.New(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`)
+	marker         = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([ \t]*)(\\*)(` + markers + `)`) })
+	markerEscaped  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([ \t]*)(\\*)\\(` + markers + `)`) })
+	ordinal        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([ \t]*[0-9]{1,9})(\\*)([.)](?:[ \t]|$))`) })
+	ordinalEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([ \t]*[0-9]{1,9})(\\*)\\([.)](?:[ \t]|$))`) })
 )
 
 const markers = "#{1,6}(?:[ \\t]|$)|>|[-+*](?:[ \\t]|$)|```[^`]*$|~~~" +

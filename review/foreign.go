@@ -6,14 +6,15 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // The most that is taken from the document of another tool.
@@ -182,7 +183,7 @@ func cutBytes(s string) string {
 	return s[:end] + " […]"
 }
 
-var drive = pattern.New(`^[A-Za-z]:/`)
+var drive = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:/`) })
 
 // inProject is the path of a file relative to the project, which is known by
 // roots. It fails for one that lies outside, however it is spelt. No file is

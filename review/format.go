@@ -2,10 +2,10 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // The fixed parts of the file, shared by writer and reader.
@@ -47,7 +47,7 @@ var boxes = []struct {
 }
 
 // endsLikeLine matches a file name that a reader would take for file and line.
-var endsLikeLine = pattern.New(`^(.*):(-?[0-9]+)$`)
+var endsLikeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*):(-?[0-9]+)$`) })
 
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.

@@ -5,10 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // Identified is an issue with the id by which it is recognised in another
@@ -45,8 +45,8 @@ func Identify(issues []Issue) []Identified {
 }
 
 var (
-	lineInTitle = pattern.New(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
-	lineInFile  = pattern.New(`(?::[0-9]+)+$`)
+	lineInTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`) })
+	lineInFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?::[0-9]+)+$`) })
 )
 
 func identity(issue Issue) string {

@@ -1,10 +1,11 @@
 package review
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // What states a verdict to a person who looks at the page, although no reader
@@ -20,14 +21,24 @@ const (
 )
 
 var (
-	looseBox   = pattern.New(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
-	looseLabel = pattern.New(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
+	looseBox = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
+	})
+	looseLabel = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
+	})
 	// The word alone on a line, or said of something; an explanation may follow.
-	looseWord = pattern.New(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
-	aloneWord = pattern.New(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
+	looseWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
+	})
+	aloneWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
+	})
 	// A heading that announces a verdict and then says something else.
-	otherLabel = pattern.New(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
-	listMarks  = pattern.New(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
+	otherLabel = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
+	})
+	listMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`) })
 )
 
 // looseVerdict is the word that a rendered line states loosely, "" for none. One that

@@ -2,20 +2,25 @@ package review
 
 import (
 	"html"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 var (
 	// What a browser does not show of a block of HTML, or as code: comments, and
 	// what begins a block that has an end of its own.
-	unshown   = pattern.New(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
-	tags      = pattern.New(`</?[A-Za-z][^<>]*>`)
-	bracketed = pattern.New(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
-	emphasis  = strings.NewReplacer("*", "", "`", "", "~", "")
+	unshown = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
+	})
+	tags      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
+	bracketed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
+	})
+	emphasis = strings.NewReplacer("*", "", "`", "", "~", "")
 )
 
 // rendered are the lines of a block as a person sees them on the page: without

@@ -1,7 +1,7 @@
-// Package review is the pure part of code review: the payload that a reviewer
-// submits, the REVIEW.md that is made of it, the way back from the file to the
-// payload, ids by which an issue is recognised in the next review, and the
-// review as a report.
+// Package review is the pure part of code review: the diff that a reviewer is
+// shown, the payload that the reviewer submits, the REVIEW.md that is made of it,
+// the way back from the file to the payload, ids by which an issue is recognised in
+// the next review, and the review as a report.
 //
 // Whatever a reviewer typed is quoted, never interpreted. A REVIEW.md that
 // [Format] wrote has the verdict of its payload for [Read] and for the rule by

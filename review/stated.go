@@ -2,11 +2,12 @@ package review
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // A statement is one place in a file that states a verdict.
@@ -28,12 +29,18 @@ const (
 const words = `(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)`
 
 var (
-	verdictTitle  = pattern.New(`^(?i:verdict)[ \t]*:?$`)
-	verdictInline = pattern.New(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
-	plainWord     = pattern.New(`^(` + words + `)[ \t]*$`)
-	tickedBox     = pattern.New(`^\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
+	verdictTitle  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:verdict)[ \t]*:?$`) })
+	verdictInline = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
+	})
+	plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(` + words + `)[ \t]*$`) })
+	tickedBox = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
+	})
 	// The bullets of our layout that quote a reviewer on one line.
-	quotedField = pattern.New(`^\*\*(?:Change|Category|File|Description|Recommendation)\*\*:`)
+	quotedField = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\*\*(?:Change|Category|File|Description|Recommendation)\*\*:`)
+	})
 )
 
 // maxProblems bounds what is said about one file.

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // TestRun is what a project's tests said.
@@ -175,8 +176,10 @@ func attribute(element xml.StartElement, name string) string {
 }
 
 var (
-	tapPlan = pattern.New(`^1\.\.([0-9]{1,9})(?:\s|$)`)
-	tapLine = pattern.New(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
+	tapPlan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^1\.\.([0-9]{1,9})(?:\s|$)`) })
+	tapLine = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
+	})
 )
 
 // tap reads the Test Anything Protocol. A test that is in the plan but not in the

@@ -161,7 +161,7 @@ func charactersRule(c Contract) string {
 	if i := sourcesIndex(c); i >= 0 {
 		where = "Outside the section " + unbroken(c.Sections[i]) + " the output"
 	}
-	return fmt.Sprintf("%s has at most %d characters, white space and marks included.", where, most(CharactersPerWord*c.MaxWords))
+	return fmt.Sprintf("%s has at most %d characters, white space and marks included.", where, most(charactersPerWord*c.MaxWords))
 }
 
 // headingLine is the line that a required title asks for; a title that no

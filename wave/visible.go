@@ -15,9 +15,9 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-// CharactersPerWord is how many characters an output may have for each word that
+// charactersPerWord is how many characters an output may have for each word that
 // its contract allows, the Sources section aside.
-const CharactersPerWord = 12
+const charactersPerWord = 12
 
 // Visible judges what a run asks of an output that it takes, beyond the rules of
 // [Judge]: what a reader cannot see is not text, and no cap can be evaded. Its
@@ -26,7 +26,7 @@ const CharactersPerWord = 12
 //   - HTML_NOT_ALLOWED for tags and comments; autolinks and code are neither,
 //   - INVISIBLE_TEXT for characters that turn the text around or have no width,
 //     also those that a character reference stands for,
-//   - TOO_LONG for more than [CharactersPerWord] characters for each word,
+//   - TOO_LONG for more than 12 characters for each word,
 //   - TOO_MANY_SOURCES for more different URLs in Sources than sources,
 //   - CREDENTIALS_NOT_ALLOWED for a URL with something in it that lets its bearer
 //     in.
@@ -168,7 +168,7 @@ var byteOrderMark = []byte("\ufeff")
 
 // length checks the characters outside the Sources section against their cap.
 func (v *viewer) length() {
-	allowed := CharactersPerWord * v.contract.MaxWords
+	allowed := charactersPerWord * v.contract.MaxWords
 	outside := v.text[:v.sources.Start]
 	count := utf8.RuneCount(bytes.TrimPrefix(outside, byteOrderMark)) + utf8.RuneCount(v.text[v.sources.End:])
 	if float64(count) <= allowed {
@@ -180,7 +180,7 @@ func (v *viewer) length() {
 		ChangeNote: fmt.Sprintf("Shorten the output by at least %s: outside the Sources section it has %d and may have at most %d.",
 			report.Counted(count-most(allowed), "character"), count, most(allowed)),
 	}, tidegate.TooLong, tidegate.D("max_characters", allowed, "characters", count, "line_number", line),
-		"the output has %s outside the Sources section, the contract allows %s, %d for each word", report.Counted(count, "character"), limitText(allowed), CharactersPerWord)
+		"the output has %s outside the Sources section, the contract allows %s, %d for each word", report.Counted(count, "character"), limitText(allowed), charactersPerWord)
 }
 
 // overLength is the place of the first character beyond the cap.

@@ -122,11 +122,13 @@ func TestTheCanaryPlantsWhatIsFetched(t *testing.T) {
 		for _, page := range planted.Examples() {
 			source := demo.Source{URL: page.URL, Title: page.Title, Kind: page.Kind, Variant: page.Variant, Rule: page.Rule}
 			if page.Rule != "malformed" && page.Rule != "credentials" { // those are judged by the URL
-				capture, err := client.Get(t.Context(), page.URL)
-				if err != nil {
+				keep := func(batch []*archive.Packed) error {
+					source.Fetched = fetched(batch[0].Capture())
+					return nil
+				}
+				if err := client.Each(t.Context(), []string{page.URL}, keep, nil); err != nil {
 					t.Fatal(err)
 				}
-				source.Fetched = fetched(capture)
 			}
 			list = append(list, source)
 		}

@@ -43,7 +43,7 @@ func TestEveryRuleIsExplained(t *testing.T) {
 	for _, r := range pivot.Rules {
 		named = append(named, r.ID)
 	}
-	named = append(named, literals(t, "perspective/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
+	named = append(named, literals(t, "wave/lint.go", `^[A-Z]+(_[A-Z]+)+$`, 5)...)
 	named = append(named, literals(t, "internal/work/step/gatea.go", `^[A-Z]+[0-9]?(_[A-Z]+)+$`, 9)...)
 	for _, what := range literals(t, "internal/work/step/gatea.go", `^(_[A-Z]+)+$`, 4) { // of a document
 		named = append(named, "SCOPE"+what, "PERSPECTIVES"+what)

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
+	"sync"
 )
 
 // acpStream is one conversation by the Agent Client Protocol: greeting, session,
@@ -58,7 +58,9 @@ func disguised(name, text string) *Error {
 	return fromWords(name, text)
 }
 
-var errorLine = pattern.New(`(?i)^\W*(?:api |internal |request |server |network )?(?:error|failed)\b|^unexpected status \d|^exceeded retry limit|^stream disconnected`)
+var errorLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*(?:api |internal |request |server |network )?(?:error|failed)\b|^unexpected status \d|^exceeded retry limit|^stream disconnected`)
+})
 
 func (s *acpStream) send(message object) {
 	message["jsonrpc"] = "2.0"

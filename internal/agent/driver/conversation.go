@@ -10,11 +10,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 const (
@@ -213,7 +214,9 @@ func (c *conversation) ask(ctx context.Context, withTools bool) (reply, error) {
 	}
 }
 
-var tooLong = pattern.New(`(?i)context.{0,20}(length|window|size)|too many tokens|maximum.{0,20}tokens|too long|exceeds.{0,40}tokens`)
+var tooLong = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)context.{0,20}(length|window|size)|too many tokens|maximum.{0,20}tokens|too long|exceeds.{0,40}tokens`)
+})
 
 // chatChunk is one event of a streamed response, or a whole one.
 type chatChunk struct {

@@ -3,13 +3,12 @@ package driver
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // client is what there is to know about one agent client that is started without
@@ -108,8 +107,8 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 // Names that end up among the arguments of a client. They may come from a run's
 // folder; none of them may be a flag or lead elsewhere.
 var (
-	modelName   = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	sessionName = pattern.New(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`)
+	modelName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
+	sessionName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9]+)/([A-Za-z0-9][A-Za-z0-9._:-]*)$`) })
 )
 
 // session splits the session that a task continues into the key of its folder
@@ -218,7 +217,7 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 	return answer.Text, err
 }
 
-var versionNumber = pattern.New(`\d+\.\d+\.\d+`)
+var versionNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+\.\d+\.\d+`) })
 
 // versionIn is the first version number of a text.
 func versionIn(text string) string { return versionNumber().FindString(text) }

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // model is the driver of an endpoint that speaks OpenAI's Chat Completions. There
@@ -224,8 +223,10 @@ func (d *model) watch(ctx context.Context, limits Limits) (context.Context, *wat
 }
 
 // thinking is what some models write at the beginning of their answer.
-var thinking = pattern.New(`(?s)^\s*<(think|thinking|reasoning)>.*?(</(?:think|thinking|reasoning)>|$)\s*`)
+var thinking = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^\s*<(think|thinking|reasoning)>.*?(</(?:think|thinking|reasoning)>|$)\s*`)
+})
 
 // textCalls are calls of tools that a model wrote as text, because it or its
 // server does not know how to make them.
-var textCalls = pattern.New(`<tool_call>|<\|tool_call|<function=|\[TOOL_CALLS\]`)
+var textCalls = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<tool_call>|<\|tool_call|<function=|\[TOOL_CALLS\]`) })

@@ -1,18 +1,22 @@
 package driver
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // Some clients say what went wrong only in words. The HTTP status of the
 // model's provider is nearly always among them.
 var (
-	statusInWords = pattern.New(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
-	waitInWords   = pattern.New(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
+	statusInWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:status(?: code)?:? |"code": ?|\[|\berror:? )([45]\d\d)\b`)
+	})
+	waitInWords = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:(?:try again|retry) (?:in|after)|retryDelay":) ?"?(\d+(?:\.\d+)?) ?(ms|s|m|h)?`)
+	})
 )
 
 // phrases are how failures without a status are recognized; the first match counts.

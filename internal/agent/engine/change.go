@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/text/diff"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -221,7 +220,7 @@ func (l *loop) submit(ctx context.Context) error {
 		return err
 	}
 	l.diff = d
-	shown := diff.Touch(d.Files)
+	shown := review.Touch(d.Files)
 	for i, p := range d.Prompts(l.in.ID, tests, l.earlier) {
 		l.asked = append(l.asked, job.CodeReview{ID: job.CodeReviewID(l.round, i+1), Prompt: p,
 			About: review.Reviewed{Lines: d.Lines, Shown: shown.Has, Tests: tests, Earlier: p.Earlier}})

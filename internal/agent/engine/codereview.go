@@ -15,7 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/diff"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -102,7 +101,7 @@ func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
 		return nil, err
 	}
 	v := &Reviewing{review: r, path: path, change: c}
-	shown := diff.Touch(r.diff.Files)
+	shown := review.Touch(r.diff.Files)
 	for i, p := range prompts {
 		v.change.Reviews = append(v.change.Reviews, job.CodeReview{
 			ID: job.CodeReviewID(0, i+1), Prompt: p,

@@ -5,14 +5,15 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -130,10 +131,12 @@ func expand(text string, table map[string]string) string {
 	})
 }
 
-var mentioned = pattern.New(`\[@s[0-9]+\]`)
+var mentioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[@s[0-9]+\]`) })
 
 // quotation is how outputs are asked to quote: "words" (URL).
-var quotation = pattern.New(`^["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+var quotation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
+})
 
 // quoted yields the words and the URL of each quotation in a text. It looks only
 // where a quotation mark stands, which takes a small part of the time that a search

@@ -94,12 +94,9 @@ type Break struct {
 // MaxListed is how many lines of a kind a [LogReport] lists.
 const MaxListed = 100
 
-// VerifyLog follows the chain of a log from its first line to its last, in
-// memory that does not grow with the log. It returns READ_FAILED when r fails.
-func VerifyLog(r io.Reader) (LogReport, error) { return verifyLog(r, noLines) }
-
-// verifyLog also looks for the line that h names. What comes after it must
-// follow from it.
+// verifyLog follows the chain of a log from its first line to its last, in memory
+// that does not grow with the log, and looks for the line that h names. What comes
+// after it must follow from it. It returns READ_FAILED when r fails.
 func verifyLog(r io.Reader, h head) (LogReport, error) {
 	report := LogReport{Head: FirstPrev, Foreign: []int{}, Breaks: []Break{}}
 	end := noLines
@@ -139,8 +136,8 @@ func verifyLog(r io.Reader, h head) (LogReport, error) {
 	return report, nil
 }
 
-// VerifyLog is the function VerifyLog for the log name and its head file, if it
-// has one. It takes no lock: it returns what it sees. It returns NOT_FOUND when
+// VerifyLog follows the chain of a log, and compares its head file, if it has one,
+// with it. It takes no lock: it returns what it sees. It returns NOT_FOUND when
 // there is neither a log nor a head, and READ_FAILED.
 func (f *Folder) VerifyLog(name string) (LogReport, error) {
 	local, err := f.local(name)

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // namedDrivers need no command and no address.
@@ -20,10 +21,10 @@ var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
 var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 
 var (
-	modelName    = pattern.New(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`)
-	variableName = pattern.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	folderName   = pattern.New(`^[A-Za-z0-9._-]{1,128}$`)
-	formatName   = pattern.New(`^[a-z][a-z0-9-]*$`)
+	modelName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
+	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	folderName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`) })
+	formatName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 )
 
 // parse reads the text of a file at a path. It returns INVALID_ARGS.

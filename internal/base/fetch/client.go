@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
-
-	"github.com/tidegate/tidegate/internal/base/archive"
 )
 
 // Limits bound what one client does.
@@ -52,9 +50,8 @@ type Client struct {
 	guard     *ssrf.Guardian
 	proxies   *proxies
 	gates     gates
-	places    chan struct{}    // for requests at once
-	large     chan struct{}    // for large bodies at once
-	recorded  *archive.Archive // answers in place of the network
+	places    chan struct{} // for requests at once
+	large     chan struct{} // for large bodies at once
 	transport *http.Transport
 }
 
@@ -99,32 +96,5 @@ func New(options Options) *Client {
 	return c
 }
 
-// Recorded makes a client that answers from an archive and opens no connection.
-// A URL that the archive does not have is [archive.Unreachable].
-func Recorded(a *archive.Archive) *Client {
-	c := New(Options{})
-	c.recorded = a
-	return c
-}
-
 // Close closes the connections that are kept for later requests.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
-
-// Get fetches a URL. What goes wrong is part of the capture; an error is returned
-// only when ctx ends first, and is that of ctx.
-func (c *Client) Get(ctx context.Context, rawURL string) (archive.Capture, error) {
-	f := c.begin(rawURL, nil)
-	defer f.shrink()
-	defer f.leave()
-	err := f.run(ctx)
-	return f.capture, err
-}
-
-// replay is what the archive has of a URL.
-func (c *Client) replay(ctx context.Context, rawURL string) (archive.Capture, error) {
-	entry, ok := c.recorded.Find(rawURL)
-	if !ok {
-		return archive.Capture{URL: rawURL, Kind: archive.Unreachable, Time: c.options.Now(), Detail: "the recorded pages do not have it"}, nil
-	}
-	return c.recorded.Read(ctx, entry)
-}

@@ -32,10 +32,6 @@ func (c *Client) begin(rawURL string, began func()) *fetching {
 // run fetches, and notes how that ended. It returns the error of ctx. The caller
 // gives the places back with leave and shrink.
 func (f *fetching) run(ctx context.Context) (err error) {
-	if f.client.recorded != nil {
-		f.capture, err = f.client.replay(ctx, f.capture.URL)
-		return err
-	}
 	if f.jar, err = cookiejar.New(nil); err != nil {
 		return err
 	}

@@ -33,21 +33,6 @@ func openFolder(t testing.TB, dir string) *artifact.Folder {
 	return folder
 }
 
-// keepAll fetches URLs into a new archive.
-func keepAll(t testing.TB, client *fetch.Client, urls []string) (*archive.Archive, []archive.Entry) {
-	t.Helper()
-	folder := openFolder(t, t.TempDir())
-	a, err := archive.Open(context.Background(), folder, archiveName, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	entries, err := keepIn(a, folder, client, urls)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a, entries
-}
-
 // keepIn fetches what an archive does not have yet into it.
 func keepIn(a *archive.Archive, folder *artifact.Folder, client *fetch.Client, urls []string) (kept []archive.Entry, err error) {
 	missing := slices.DeleteFunc(slices.Clone(urls), func(url string) bool {

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/base/fetch"
 )
 
 // throughProxy fetches a URL with an environment that names a proxy, and returns
@@ -66,36 +65,5 @@ func TestProxies(t *testing.T) {
 				t.Errorf("the address %s is written down, which is not that of the page", got.Hops[0].Address)
 			}
 		})
-	}
-}
-
-// TestRecordedPagesOpenNothing fetches from an archive, with a system that
-// refuses everything.
-func TestRecordedPagesOpenNothing(t *testing.T) {
-	w := newSmall(t, func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("kept")) })
-	client := fetch.New(w.options())
-	defer client.Close()
-	a, _ := keepAll(t, client, []string{"http://example.org/", "http://localhost/"})
-	recorded := fetch.Recorded(a)
-	defer recorded.Close()
-	for url, want := range map[string]archive.Kind{
-		"http://example.org/":       archive.Responded,
-		"http://localhost/":         archive.Refused,
-		"http://example.org/others": archive.Unreachable,
-	} {
-		c, err := recorded.Get(t.Context(), url)
-		if err != nil || c.Kind != want {
-			t.Errorf("%s: %s, %v", url, c.Kind, err)
-		}
-		if want == archive.Responded && (string(c.Last().Body) != "kept" || !c.Time.Equal(noon)) {
-			t.Errorf("%s: %q at %v", url, c.Last().Body, c.Time)
-		}
-	}
-	again, entries := keepAll(t, recorded, []string{"http://example.org/"})
-	if _, ok := again.Find("http://example.org/"); !ok || len(entries) != 1 {
-		t.Errorf("a recorded page cannot be kept again: %v", entries)
-	}
-	if _, dialed := w.seen(); len(dialed) != 1 {
-		t.Errorf("dialled %q", dialed)
 	}
 }

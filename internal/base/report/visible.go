@@ -2,12 +2,13 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // Visible makes s fit for a terminal or a log: control characters, terminal
@@ -50,7 +51,7 @@ func Visible(s string) string {
 
 // logCommand is how GitHub, Azure and TeamCity mark a command; the first two
 // obey it anywhere in a line.
-var logCommand = pattern.New(`##([a-z]*)\[`)
+var logCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`##([a-z]*)\[`) })
 
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 

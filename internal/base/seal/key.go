@@ -6,7 +6,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/crypto/ssh"
 
@@ -111,12 +110,6 @@ func (f keyFile) public(data []byte, socket string) (*Key, error) {
 
 // Fingerprint is the fingerprint of the key, SHA256:…, as `ssh-keygen -l` prints it.
 func (k *Key) Fingerprint() string { return fingerprint(k.public.Marshal()) }
-
-// PublicKey is the public half in the form of OpenSSH, type and base64. With a
-// principal before it, it is a line of a signers file.
-func (k *Key) PublicKey() string {
-	return strings.TrimSuffix(string(ssh.MarshalAuthorizedKey(k.public)), "\n")
-}
 
 // Sign signs message and returns the signature as ssh-keygen writes it. It
 // returns NOT_FOUND when the ssh-agent does not have the key, READ_FAILED when

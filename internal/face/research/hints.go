@@ -20,10 +20,10 @@ type moment struct {
 const nearLimit = 0.8
 
 // hints are the decisions that a person may want to take at the moment.
-func (m moment) hints() []Hint {
+func (m moment) hints() []Next {
 	n := nextFor{name: m.name}
-	var list []Hint
-	add := func(next Next) { list = append(list, Hint{Command: next.Command, About: next.About}) }
+	var list []Next
+	add := func(next Next) { list = append(list, next) }
 	for _, j := range m.jobs {
 		if j.Mark == Failed {
 			add(n.step("job retry", " "+report.ShellWord(j.ID)+" --note TEXT", "gives it its tries again"))

@@ -26,26 +26,8 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, err
 		}
 		defer c.close()
-		if _, given := o.budget["max_cost_usd"]; given {
-			if err := c.costs(); err != nil {
-				return nil, err
-			}
-		}
-		free := o.yes || o.planOnly && o.perspectives != nil
-		if !free && !s.canAsk() {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
-				"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
-		}
-		if !o.planOnly || o.perspectives == nil {
-			if err := c.ready(ctx); err != nil {
-				return nil, err
-			}
-		}
-		if o.perspectives == nil && !o.yes {
-			yes, err := s.mayPlan(ctx, o, c)
-			if err != nil || !yes {
-				return nil, err
-			}
+		if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
+			return nil, err
 		}
 		manifest, err := e.begin(ctx, o, c, call.Flag("signers"))
 		if err != nil {
@@ -72,6 +54,30 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		}
 		return s.drive(ctx, manifest, c, o.parallel)
 	})
+}
+
+// mayBegin holds the order to what can be known before anything is spent, and asks
+// where the person has not said yes beforehand.
+func (s *session) mayBegin(ctx context.Context, o order, c *crew) (bool, error) {
+	if _, given := o.budget["max_cost_usd"]; given {
+		if err := c.costs(); err != nil {
+			return false, err
+		}
+	}
+	free := o.yes || o.planOnly && o.perspectives != nil
+	if !free && !s.canAsk() {
+		return false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
+			"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
+	}
+	if !o.planOnly || o.perspectives == nil {
+		if err := c.ready(ctx); err != nil {
+			return false, err
+		}
+	}
+	if o.perspectives == nil && !o.yes {
+		return s.mayPlan(ctx, o, c)
+	}
+	return true, nil
 }
 
 // mayPlan shows which agent will plan, within which budget, and asks.

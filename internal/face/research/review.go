@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -17,7 +19,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -339,7 +340,7 @@ func earlierReview(ctx context.Context, path string) ([]review.Identified, error
 	return review.Identify(read.Payload.Issues), nil
 }
 
-var notInChangeID = pattern.New(`[^A-Za-z0-9._-]+`)
+var notInChangeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })
 
 // changeName makes a change id of the name of a branch.
 func changeName(branch string) string {

@@ -20,7 +20,7 @@ type View struct {
 	Jobs     []Job
 	Meters   []Meter
 	Events   []Event // the last one last
-	Hints    []Hint
+	Hints    []Next
 	// Top is the first job that is shown; below 0 the jobs at work are followed.
 	Top int
 }
@@ -73,9 +73,6 @@ type Event struct {
 	Time, Job, Text string
 	Mark            Mark
 }
-
-// Hint is what a person can type, and why.
-type Hint struct{ Command, About string }
 
 // The colours. Each repeats what a sign or a word already says.
 const (
@@ -365,7 +362,7 @@ func (p painter) events(events []Event) []string {
 }
 
 // hints are what a person can type.
-func (p painter) hints(hints []Hint) []string {
+func (p painter) hints(hints []Next) []string {
 	longest := 0
 	for _, h := range hints {
 		longest = max(longest, report.Columns(clean(h.Command)))

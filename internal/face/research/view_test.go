@@ -43,7 +43,7 @@ func harbour() View {
 			{Time: "09:20:00", Job: "wave1.emissions", Text: "attempt 1: refused, TOO_MANY_WORDS, SOURCE_NOT_USABLE, MISSING_REQUIRED_SECTION", Mark: Failed},
 			{Time: "09:20:01", Job: "wave1.emissions", Text: "attempt 2 begins"},
 		},
-		Hints: []Hint{
+		Hints: []Next{
 			{"tidegate job retry harbour wave1.operations --note TEXT", "gives it its tries again"},
 			{"tidegate run limit harbour max_cost_usd 10", "raises the budget"},
 			{"tidegate run pause harbour", "lets agents rest; Ctrl-C stops here"},

@@ -2,7 +2,7 @@ package web
 
 import (
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/diff"
+	"github.com/tidegate/tidegate/review"
 )
 
 // change is one line of a difference: " " for one that both texts have, "-" for
@@ -26,7 +26,7 @@ func compare(before, after string) (shown []change, added, removed int) {
 		}
 	}
 	last := 0 // the number of the last line that was looked at
-	for _, hunk := range (diff.File{Before: []byte(before), After: []byte(after)}).Hunks() {
+	for _, hunk := range (review.File{Before: []byte(before), After: []byte(after)}).Hunks() {
 		for _, line := range hunk {
 			switch line.Op {
 			case '+':
@@ -41,7 +41,7 @@ func compare(before, after string) (shown []change, added, removed int) {
 			show(string(line.Op), line.Text)
 		}
 	}
-	if added+removed > 0 && diff.CountLines([]byte(after)) > last {
+	if added+removed > 0 && review.CountLines([]byte(after)) > last {
 		show("…", "")
 	}
 	return shown, added, removed

@@ -2,13 +2,14 @@ package synthesis
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // Directive is one change that a review asks for.
@@ -93,7 +94,7 @@ func textAt(pieces []piece, line int) string {
 	return pieces[next-1].text
 }
 
-var comment = pattern.New(`(?s)<!--.*?-->`)
+var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)<!--.*?-->`) })
 
 // plainText is a text as it is compared with another: without comments and what
 // cannot be seen, every run of white space as one blank.

@@ -122,7 +122,7 @@ func (s *Summaries) sizes() []int {
 // SCHEMA_VALIDATION_FAILED when it would not be a summary_pack.v1.
 func (s *Summaries) Pack(runID, now, inputsDigest string) ([]byte, error) {
 	doc := pack{
-		SchemaVersion: PackVersion, RunID: runID, GeneratedAt: now, InputsDigest: inputsDigest, Limits: s.Limits,
+		SchemaVersion: packVersion, RunID: runID, GeneratedAt: now, InputsDigest: inputsDigest, Limits: s.Limits,
 		TotalEstimatedTokens: (s.Total() + 3) / 4,
 	}
 	for _, m := range s.Made {

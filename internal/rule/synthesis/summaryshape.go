@@ -2,8 +2,8 @@ package synthesis
 
 import "github.com/tidegate/tidegate/internal/base/codec"
 
-// PackVersion is the schema_version of a summary pack.
-const PackVersion = "summary_pack.v1"
+// packVersion is the schema_version of a summary pack.
+const packVersion = "summary_pack.v1"
 
 // PackShape is the schema of summary_pack.v1.
 func PackShape() codec.Shape {
@@ -20,7 +20,7 @@ func PackShape() codec.Shape {
 		codec.Field{Name: "key_claims", Shape: codec.List(claim, 0), About: "at most 20, in document order"},
 	)
 	return codec.Table(
-		codec.Field{Name: "schema_version", Shape: codec.Version(PackVersion)},
+		codec.Field{Name: "schema_version", Shape: codec.Version(packVersion)},
 		codec.Field{Name: "run_id", Shape: codec.NotBlank()},
 		codec.Field{Name: "generated_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "inputs_digest", Shape: codec.NotBlank(), About: "over manifest, perspectives, validated citations and the bytes of the summaries"},

@@ -11,18 +11,11 @@ const (
 	htmlAnyTag    = 7
 )
 
-// htmlKind is the kind of HTML block that b, which begins with <, starts, or 0.
+// htmlKind is the kind of HTML block that b, which begins with <, starts, or 0. A tag
+// that has not ended where the line is cut counts as complete.
 func htmlKind(b []byte, cut bool) int {
 	if len(b) > 1 && b[1] == '!' {
-		switch {
-		case bytes.HasPrefix(b, []byte("<!--")):
-			return htmlComment
-		case len(b) > 2 && isLetter(b[2]):
-			return 4
-		case bytes.HasPrefix(b, []byte("<![CDATA[")):
-			return 5
-		}
-		return 0
+		return declarationKind(b)
 	}
 	if len(b) > 1 && b[1] == '?' {
 		return 3
@@ -37,28 +30,45 @@ func htmlKind(b []byte, cut bool) int {
 		return 0
 	}
 	after := b[i+len(name):]
-	var lower [len("figcaption")]byte
-	if len(name) <= len(lower) {
-		known := lower[:len(name)]
-		for j, c := range name {
-			known[j] = c | 0x20 // leaves digits as they are; a hyphen is in no known name
-		}
-		ends := len(after) == 0 || isBlank(after[0]) || after[0] == '>'
-		switch {
-		case isRawTag(string(known)) && !closing:
-			if ends {
-				return 1
-			}
-			return 0
-		case isBlockTag(string(known)) && (ends || bytes.HasPrefix(after, []byte("/>"))):
-			return 6
-		}
+	ends := len(after) == 0 || isBlank(after[0]) || after[0] == '>'
+	switch known := knownTag(name); {
+	case isRawTag(known) && !closing && ends:
+		return 1
+	case isRawTag(known) && !closing:
+		return 0
+	case isBlockTag(known) && (ends || bytes.HasPrefix(after, []byte("/>"))):
+		return 6
 	}
-	// A tag that has not ended where the line is cut counts as complete.
 	if n := tagEnd(b); n > 0 && onlyBlanks(b[n:]) || n < 0 && cut {
 		return htmlAnyTag
 	}
 	return 0
+}
+
+// declarationKind is htmlKind for what begins with <!.
+func declarationKind(b []byte) int {
+	switch {
+	case bytes.HasPrefix(b, []byte("<!--")):
+		return htmlComment
+	case len(b) > 2 && isLetter(b[2]):
+		return 4
+	case bytes.HasPrefix(b, []byte("<![CDATA[")):
+		return 5
+	}
+	return 0
+}
+
+// knownTag is the name of a tag in lower case, "" for one that is longer than any that
+// the specification names.
+func knownTag(name []byte) string {
+	var lower [len("figcaption")]byte
+	if len(name) > len(lower) {
+		return ""
+	}
+	for i, c := range name {
+		lower[i] = c | 0x20 // leaves digits as they are; a hyphen is in no known name
+	}
+	return string(lower[:len(name)])
 }
 
 func isLetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }

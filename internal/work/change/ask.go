@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/diff"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -55,7 +54,7 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 		return Asked{}, err
 	}
 	defer a.Close()
-	parts := diff.Split(a.Files, MaxDiff)
+	parts := review.Split(a.Files, MaxDiff)
 	part := max(in.Part, 1)
 	switch {
 	case len(parts) == 0:
@@ -77,7 +76,7 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 // Prompts are what the reviewers of a diff are asked, one for each part of it. An
 // earlier issue is for the reviewer who is shown its file, or else for the first.
 func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Identified) []review.Prompt {
-	parts := diff.Split(d.Files, MaxDiff)
+	parts := review.Split(d.Files, MaxDiff)
 	prompts := make([]review.Prompt, len(parts))
 	for i, part := range parts {
 		prompts[i] = review.Prompt{ChangeID: changeID, Diff: part.Text, Part: i + 1, Parts: len(parts), Tests: tests, Commits: d.Commits}
@@ -86,7 +85,7 @@ func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.
 		}
 	}
 	for _, issue := range earlier {
-		at := max(0, slices.IndexFunc(parts, func(p diff.Part) bool { return slices.Contains(p.Files, issue.File) }))
+		at := max(0, slices.IndexFunc(parts, func(p review.Part) bool { return slices.Contains(p.Files, issue.File) }))
 		prompts[at].Earlier = append(prompts[at].Earlier, issue)
 	}
 	return prompts

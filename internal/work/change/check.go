@@ -6,7 +6,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/text/diff"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -63,7 +62,7 @@ func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, e
 		return Checked{}, err
 	}
 	defer a.Close()
-	more, warnings, err := review.Judge(ctx, p.Payload, review.Reviewed{Lines: a.Lines, Shown: diff.Touch(a.Files).Has, Tests: a.tests})
+	more, warnings, err := review.Judge(ctx, p.Payload, review.Reviewed{Lines: a.Lines, Shown: review.Touch(a.Files).Has, Tests: a.tests})
 	if err != nil {
 		return Checked{}, err
 	}

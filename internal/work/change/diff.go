@@ -21,7 +21,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/text/diff"
+	"github.com/tidegate/tidegate/review"
 )
 
 // The limits of a diff.
@@ -32,10 +32,10 @@ const (
 
 // Diff is what a project has changed since a base.
 type Diff struct {
-	Base    string      // the commit that it is compared with
-	Files   []diff.File // to be reviewed line by line, in byte order
-	LeftOut []LeftOut   // changed as well, in byte order
-	Commits []string    // the messages of the commits since the base, the oldest first
+	Base    string        // the commit that it is compared with
+	Files   []review.File // to be reviewed line by line, in byte order
+	LeftOut []LeftOut     // changed as well, in byte order
+	Commits []string      // the messages of the commits since the base, the oldest first
 
 	later  version
 	folder *artifact.Folder
@@ -56,7 +56,7 @@ func (d *Diff) Lines(ctx context.Context, name string) (lines int, ok bool, err 
 	if err != nil {
 		return 0, false, unread(ctx, err)
 	}
-	return diff.CountLines(contents[name]), true, nil
+	return review.CountLines(contents[name]), true, nil
 }
 
 // LeftOut is a file that changed and is not shown.
@@ -519,7 +519,7 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 		d.LeftOut = append(d.LeftOut, LeftOut{name, fmt.Sprintf("a link to %q", is[name])})
 	}
 	for _, name := range shown {
-		f := diff.File{Name: name, From: renamed[name], Before: was[cmp.Or(renamed[name], name)], After: is[name]}
+		f := review.File{Name: name, From: renamed[name], Before: was[cmp.Or(renamed[name], name)], After: is[name]}
 		if why := f.LeftOut(); why != "" {
 			d.LeftOut = append(d.LeftOut, LeftOut{name, why})
 		} else {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/text/diff"
+	"github.com/tidegate/tidegate/review"
 )
 
 func readDiff(t *testing.T, dir string, in DiffInput) *Diff {
@@ -170,7 +170,7 @@ func TestDiffRunsNothingOfTheRepository(t *testing.T) {
 	}
 	for _, in := range []DiffInput{{Base: "HEAD"}, {Base: "HEAD", Committed: true}} {
 		d := readDiff(t, dir, in)
-		if changed := slices.ContainsFunc(d.Files, func(f diff.File) bool { return f.Name == "main.go" }); changed == in.Committed {
+		if changed := slices.ContainsFunc(d.Files, func(f review.File) bool { return f.Name == "main.go" }); changed == in.Committed {
 			t.Errorf("%+v: %q", in, statuses(d))
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/text/pattern"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -18,7 +19,7 @@ import (
 // what REVIEW.md says.
 const historyDir = "reviews"
 
-var numbered = pattern.New(`^0*([1-9][0-9]{0,8})\.md$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^0*([1-9][0-9]{0,8})\.md$`) })
 
 func historyName(number int) string { return fmt.Sprintf("%s/%04d.md", historyDir, number) }
 func sidecarName(number int) string { return fmt.Sprintf("%s/%04d.json", historyDir, number) }

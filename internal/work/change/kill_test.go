@@ -124,7 +124,12 @@ func checkFiles(t *testing.T, root string, promised int) int {
 		t.Fatalf("the record does not match: %+v", status.Review)
 	}
 	log := read(t, root, "agentd/changes/c/log.jsonl")
-	chain, err := artifact.VerifyLog(strings.NewReader(log))
+	folder, err := artifact.Open(t.Context(), "folder", filepath.Join(root, "agentd/changes/c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	chain, err := folder.VerifyLog("log.jsonl")
 	if err != nil || chain.Broken+chain.Unchained > 0 || chain.Torn || strings.Count(log, `"event":"kept"`) != len(list.Reviews) {
 		t.Fatalf("log: %+v (error %v) with %d reviews", chain, err, len(list.Reviews))
 	}

@@ -3,7 +3,6 @@ package change
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
@@ -34,7 +33,7 @@ func FuzzRecord(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		chain, err := artifact.VerifyLog(strings.NewReader(log))
+		chain, err := folder.VerifyLog(logFile)
 		if err != nil {
 			t.Fatal(err)
 		}

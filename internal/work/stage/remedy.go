@@ -63,12 +63,6 @@ var evaluateGate = map[string]Action{
 	"F": {"deep_research_gate_f_evaluate", "gate f"},
 }
 
-// Actions lists everything that a remedy or a result of this package can name.
-func Actions() []Action {
-	return []Action{writePerspectives, planWave, ingestOutputs, reviewWave, deriveGateB, evaluateGate["D"], evaluateGate["E"], evaluateGate["F"], recordGate, validateCitations, fetchCitations, attachCitation, replaceCitation, computeGateC, decidePivot, buildPack,
-		advanceRun, writeManifest, resumeRun, cancelRun, limitRun, verifyRun, acceptRecord, restoreOutput, statusOfRun}
-}
-
 func remedyPerspectives(s *situation) []Remedy {
 	return []Remedy{{
 		Text: "write the perspectives", Tool: writePerspectives.Tool,

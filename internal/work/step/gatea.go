@@ -143,7 +143,7 @@ func (j *planning) checkPlan() {
 	}
 	entries := j.plan.Get("entries")
 	switch {
-	case j.plan.Get("schema_version").Str() != PlanVersion:
+	case j.plan.Get("schema_version").Str() != planVersion:
 		invalid("schema_version", -1)
 		return
 	case entries.Kind() != codec.Array:

@@ -127,7 +127,7 @@ func TestExplicitGapsReplaceThoseOfTheOutputs(t *testing.T) {
 	if diff := cmp.Diff(want, got.Gaps, ignoreUnshown); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
-	if got.RuleHit != pivot.RequiredP1 {
+	if got.RuleHit != "Wave2Required.P1" {
 		t.Errorf("rule %s", got.RuleHit)
 	}
 }

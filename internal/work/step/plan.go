@@ -15,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// PlanVersion is the schema_version of a plan of the first wave.
-const PlanVersion = "wave1_plan.v1"
+// planVersion is the schema_version of a plan of the first wave.
+const planVersion = "wave1_plan.v1"
 
 // PlanInput are the arguments of [Plan].
 type PlanInput struct {
@@ -187,7 +187,7 @@ func sameRun(manifestID, key, other string) error {
 
 func (p *planner) document(now string) planDocument {
 	return planDocument{
-		SchemaVersion: PlanVersion, RunID: p.run.ID(), GeneratedAt: now, InputsDigest: codec.Digest(p.inputs()),
+		SchemaVersion: planVersion, RunID: p.run.ID(), GeneratedAt: now, InputsDigest: codec.Digest(p.inputs()),
 		PerspectivesDigest: codec.Digest(p.perspectives), Entries: p.entries(),
 	}
 }

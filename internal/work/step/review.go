@@ -40,7 +40,7 @@ type WaveReviewInput struct {
 // and LOCK_HELD.
 func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.ReviewResult, error) {
 	if in.ReportPath == "" {
-		return in.review(ctx, wave.Review, nil)
+		return in.review(ctx, wave.Review)
 	}
 	holder := run.HolderOf(ctx, in.ReportPath)
 	if holder.Run == "" {
@@ -59,7 +59,7 @@ func ReviewInRun(ctx context.Context, clock run.Clock, manifestPath string, in W
 		if _, err := in.replacedByReport(ctx); err != nil {
 			return err
 		}
-		result, err := in.review(ctx, wave.Review, nil)
+		result, err := in.review(ctx, wave.Review)
 		if err != nil {
 			return err
 		}
@@ -98,57 +98,51 @@ func inRecord(r *run.Run, result wave.ReviewResult) wave.ReviewResult {
 
 // ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
 func ReviewThere(ctx context.Context, in WaveReviewInput) (wave.ReviewResult, error) {
-	return in.review(ctx, wave.ReviewThere, nil)
+	return in.review(ctx, wave.ReviewThere)
 }
 
-// review judges the outputs; guard, unless it is nil, looks at every file first.
-func (in WaveReviewInput) review(ctx context.Context, judge func(context.Context, wave.Outputs) (wave.ReviewResult, error), guard *reportGuard) (wave.ReviewResult, error) {
-	outputs, err := in.outputs(ctx)
+func (in WaveReviewInput) review(ctx context.Context, judge func(context.Context, wave.Outputs) (wave.ReviewResult, error)) (wave.ReviewResult, error) {
+	outputs, err := in.outputs(ctx, nil)
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
-	if guard != nil {
-		if guard.replaced, err = in.replacedByReport(ctx); err != nil {
-			return wave.ReviewResult{}, err
-		}
-		outputs.opened = guard.look
-	}
-	result, err := judge(ctx, outputs.Outputs)
-	if guard != nil && guard.clash.Load() && ctx.Err() == nil {
-		return wave.ReviewResult{}, in.reportReplacesInput()
-	}
+	result, err := judge(ctx, outputs)
 	result.PerspectivesPath, result.OutputsDir = in.PerspectivesPath, in.OutputsDir
 	return result, err
 }
 
-// reviewIntoFile writes the report to a file that belongs to no run.
+// reviewIntoFile writes the report to a file that belongs to no run, and that is
+// nothing which the review reads, by whatever name.
 func (in WaveReviewInput) reviewIntoFile(ctx context.Context, holder run.Holder) (wave.ReviewResult, error) {
 	if err := freeForReport(ctx, holder, in.ReportPath); err != nil {
 		return wave.ReviewResult{}, err
 	}
-	result, err := in.review(ctx, wave.Review, &reportGuard{})
+	var replaced fs.FileInfo
+	var clash atomic.Bool
+	outputs, err := in.outputs(ctx, func(output *os.File) {
+		if replaced != nil && isSame(replaced, infoOf(output)) {
+			clash.Store(true)
+		}
+	})
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
-	result.ReportPath = &in.ReportPath
+	if replaced, err = in.replacedByReport(ctx); err != nil {
+		return wave.ReviewResult{}, err
+	}
+	result, err := wave.Review(ctx, outputs)
+	if clash.Load() && ctx.Err() == nil {
+		err = in.reportReplacesInput()
+	}
+	if err != nil {
+		return wave.ReviewResult{}, err
+	}
+	result.PerspectivesPath, result.OutputsDir, result.ReportPath = in.PerspectivesPath, in.OutputsDir, &in.ReportPath
 	document, err := codec.MarshalFile(result)
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
 	return result, artifact.WriteFile(ctx, "report_path", in.ReportPath, document)
-}
-
-// reportGuard finds out whether an output is the file that the report will replace,
-// by whatever name.
-type reportGuard struct {
-	replaced fs.FileInfo // nil when there is none
-	clash    atomic.Bool
-}
-
-func (g *reportGuard) look(file *os.File) {
-	if g.replaced != nil && isSame(g.replaced, infoOf(file)) {
-		g.clash.Store(true)
-	}
 }
 
 // replacedByReport is the file that the report will replace, nil when there is

@@ -103,63 +103,55 @@ type RetryPromptInput struct {
 // that are not about its report.
 func RetryPrompt(ctx context.Context, in RetryPromptInput) (wave.RetryPrompts, error) {
 	folder := WaveReviewInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: in.MaxFailures, Progress: in.Progress}
-	outputs, err := folder.outputs(ctx)
+	outputs, err := folder.outputs(ctx, nil)
 	if err != nil {
 		return wave.RetryPrompts{}, err
 	}
-	prompts, err := wave.RetryPrompt(ctx, outputs.Outputs)
+	prompts, err := wave.RetryPrompt(ctx, outputs)
 	prompts.PerspectivesPath, prompts.OutputsDir = in.PerspectivesPath, in.OutputsDir
 	return prompts, err
 }
 
-// folderOutputs are the outputs of a wave in a folder.
-type folderOutputs struct {
-	wave.Outputs
-	opened func(*os.File) // hears of every output, from several goroutines; may be nil
-}
-
 // outputs reads the contracts and selects those that are asked for, in byte
-// order of the ids. What is empty is for [wave.Review] to refuse.
-func (in WaveReviewInput) outputs(ctx context.Context) (*folderOutputs, error) {
+// order of the ids. What is empty is for [wave.Review] to refuse. Opened, unless it
+// is nil, sees every output first, from several goroutines.
+func (in WaveReviewInput) outputs(ctx context.Context, opened func(*os.File)) (wave.Outputs, error) {
 	doc, err := ReadPerspectives(ctx, "perspectives_path", in.PerspectivesPath, wave.Contracts)
-	if err != nil {
-		return nil, err
-	}
-	o := &folderOutputs{Outputs: wave.Outputs{Perspectives: doc.List, MaxFailures: in.MaxFailures, Progress: in.Progress}}
-	o.Path = func(i int) string { return filepath.Join(in.OutputsDir, o.Perspectives[i].ID+".md") }
-	o.Open = func(i int) (io.ReadCloser, error) {
-		file, err := artifact.OpenFile(ctx, "markdown_path", o.Path(i))
-		if err != nil {
-			return nil, err
-		}
-		if o.opened != nil {
-			o.opened(file)
-		}
-		return untilDone(ctx, file), nil
-	}
-	if len(doc.List) == 0 {
-		return o, nil
+	if err != nil || len(doc.List) == 0 {
+		return wave.Outputs{}, err
 	}
 	dir, err := artifact.Open(ctx, "outputs_dir", in.OutputsDir)
 	if err != nil {
-		return nil, err
+		return wave.Outputs{}, err
 	}
 	dir.Close()
-	if len(in.PerspectiveIDs) == 0 {
-		return o, nil
-	}
-	ids := slices.Clone(in.PerspectiveIDs)
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	o.Perspectives = make([]wave.Perspective, 0, len(ids))
-	for _, id := range ids {
-		p, ok := doc.Find(id)
-		if !ok {
-			return nil, perspectiveNotFound(doc, id, in.PerspectivesPath)
+	chosen := doc.List
+	if len(in.PerspectiveIDs) > 0 {
+		ids := slices.Clone(in.PerspectiveIDs)
+		slices.Sort(ids)
+		chosen = nil
+		for _, id := range slices.Compact(ids) {
+			p, ok := doc.Find(id)
+			if !ok {
+				return wave.Outputs{}, perspectiveNotFound(doc, id, in.PerspectivesPath)
+			}
+			chosen = append(chosen, *p)
 		}
-		o.Perspectives = append(o.Perspectives, *p)
 	}
-	return o, nil
+	path := func(i int) string { return filepath.Join(in.OutputsDir, chosen[i].ID+".md") }
+	return wave.Outputs{
+		Perspectives: chosen, Path: path, MaxFailures: in.MaxFailures, Progress: in.Progress,
+		Open: func(i int) (io.ReadCloser, error) {
+			file, err := artifact.OpenFile(ctx, "markdown_path", path(i))
+			if err != nil {
+				return nil, err
+			}
+			if opened != nil {
+				opened(file)
+			}
+			return untilDone(ctx, file), nil
+		},
+	}, nil
 }
 
 // untilDone is a file as long as ctx lasts.

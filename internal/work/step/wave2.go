@@ -12,8 +12,8 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// Wave2PlanVersion is the schema_version of a plan of the second wave.
-const Wave2PlanVersion = "wave2_plan.v1"
+// wave2PlanVersion is the schema_version of a plan of the second wave.
+const wave2PlanVersion = "wave2_plan.v1"
 
 type wave2Plan struct {
 	SchemaVersion      string       `json:"schema_version"`
@@ -65,7 +65,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 	}
 	limit, _ := manifest.Limit("max_wave2_agents")
 	allowed := int(math.Floor(max(0, limit)))
-	plan := wave2Plan{SchemaVersion: Wave2PlanVersion, RunID: r.ID(), GeneratedAt: u.Now(), Entries: []wave2Entry{}, LeftOut: []leftOut{}}
+	plan := wave2Plan{SchemaVersion: wave2PlanVersion, RunID: r.ID(), GeneratedAt: u.Now(), Entries: []wave2Entry{}, LeftOut: []leftOut{}}
 	contracts := codec.Of([]string{})
 	used := usedIDs(p.perspectives)
 	for _, id := range decision.GapIDs {

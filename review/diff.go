@@ -1,9 +1,4 @@
-// Package diff says how two versions of files differ, as text for a reviewer:
-// every line with its number in the later version, split where a prompt can hold
-// only a part of it. Files that nobody reviews line by line are listed separately.
-//
-// The package starts no program, opens no file and knows nothing of repositories.
-package diff
+package review
 
 import (
 	"bytes"

@@ -1,12 +1,12 @@
-package diff
+package review
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
-
-	"github.com/tidegate/tidegate/internal/text/pattern"
 )
 
 // largest is how many bytes a version of a file may have to be reviewed line by
@@ -62,7 +62,9 @@ var lockFiles = []string{
 
 func isLockFile(name string) bool { return slices.Contains(lockFiles, path.Base(name)) }
 
-var generatedMark = pattern.New(`(?m)^[^A-Za-z0-9\n]{0,8}(?:Code generated .* DO NOT EDIT\.?|@generated\b)`)
+var generatedMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[^A-Za-z0-9\n]{0,8}(?:Code generated .* DO NOT EDIT\.?|@generated\b)`)
+})
 
 // saysGenerated looks where generators leave their mark, at the beginning.
 func saysGenerated(text []byte) bool { return generatedMark().Match(text[:min(len(text), 2048)]) }
