@@ -1,40 +1,144 @@
 package proof_test
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/pem"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"golang.org/x/crypto/ssh"
 )
 
+// ways are how the folder of a run comes to be elsewhere.
+var ways = map[string]func(t *testing.T, f folder) folder{
+	"copied": func(t *testing.T, f folder) folder {
+		other := f.at(filepath.Join(filepath.Dir(f.root), "copied", f.id))
+		if err := os.CopyFS(other.root, os.DirFS(f.root)); err != nil {
+			t.Fatal(err)
+		}
+		spoil(t, f)
+		return other
+	},
+	"moved": func(t *testing.T, f folder) folder {
+		other := f.at(filepath.Join(filepath.Dir(f.root), "moved", f.id))
+		rename(t, f.root, other.root)
+		return other
+	},
+	"renamed": func(t *testing.T, f folder) folder {
+		other := f.at(f.root + "-renamed")
+		rename(t, f.root, other.root)
+		return other
+	},
+}
+
+// TestARunThatIsTakenElsewhereReplaysAndSeals takes a run elsewhere after each step of
+// an honest agent, each time in another way. After every one of them it replays as if
+// it had not been moved. In the end it is sealed, and once its folder is gone, a
+// stranger finds the seal good. The short form replays after some of the steps.
+func TestARunThatIsTakenElsewhereReplaysAndSeals(t *testing.T) {
+	t.Parallel()
+	for i, gap := range []string{withGap, withoutGap} {
+		t.Run(gap, func(t *testing.T) {
+			t.Parallel()
+			steps, names := ladder(gap), slices.Sorted(maps.Keys(ways))
+			f := newOffice(t).run("tides")
+			before, stride := "", full.Stride(len(steps), 6)
+			for j, s := range steps {
+				f = f.climbFrom(t, gap, before, s.name)
+				before = s.name
+				name := names[(i+j)%len(names)]
+				original := f.root
+				f = ways[name](t, f)
+				if err := os.RemoveAll(original); err != nil && name == "copied" {
+					t.Fatal(err)
+				}
+				if j%stride == 0 || j == len(steps)-1 {
+					f.replays(t, s.name+", "+name)
+				}
+			}
+			f.sealed(t)
+		})
+	}
+}
+
+// replays wants a run to come out again without a difference.
+func (f folder) replays(t *testing.T, when string) {
+	t.Helper()
+	answer := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest()))
+	var differ []string
+	for _, step := range answer.Get("steps").Elems() {
+		if !step.Get("same").Bool() {
+			differ = append(differ, asJSON(step))
+		}
+	}
+	if left := answer.Get("not_compared"); !answer.Get("pass").Bool() || left.Len() > 0 {
+		t.Fatalf("%s: the replay finds %s, and leaves out %s", when, strings.Join(differ, "\n"), asJSON(left))
+	}
+}
+
+// sealed seals a run, removes it, and has a stranger look at the seal.
+func (f folder) sealed(t *testing.T) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(secret, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.OpenKey(t.Context(), "sign", secret, seal.Unlock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(known))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := run.Open(t.Context(), f.manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	clock := run.Clock{Now: time.Now}
+	data, err := replay.Seal(t.Context(), clock, r, key, "tidegate test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(f.root); err != nil {
+		t.Fatal(err)
+	}
+	found, err := replay.Unseal(t.Context(), replay.UnsealInput{Data: data, Signers: signers, At: clock.Now(), Program: "tidegate test"})
+	if err != nil || !found.Pass {
+		t.Errorf("the seal does not hold: %s %v", asJSON(codec.Of(found)), err)
+	}
+}
+
 // TestCopiedMovedAndRenamedRunsGoOn takes a run elsewhere at each step of an honest
-// agent; in the short form, each way at one step of one course. It must go on from there to its end, verify, and judge its own files: those
+// agent; in the short form, each way at one step of one course. It must go on from there to its end, verify, replay, and judge its own files: those
 // that it was copied from are spoilt.
 func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 	t.Parallel()
-	ways := map[string]func(t *testing.T, f folder) folder{
-		"copied": func(t *testing.T, f folder) folder {
-			other := f.at(filepath.Join(f.dir, "elsewhere", f.id))
-			if err := os.CopyFS(other.root, os.DirFS(f.root)); err != nil {
-				t.Fatal(err)
-			}
-			spoil(t, f)
-			return other
-		},
-		"moved": func(t *testing.T, f folder) folder {
-			other := f.at(filepath.Join(f.dir, "elsewhere", f.id))
-			rename(t, f.root, other.root)
-			return other
-		},
-		"renamed": func(t *testing.T, f folder) folder {
-			other := f.at(f.root + "-renamed")
-			rename(t, f.root, other.root)
-			return other
-		},
-	}
 	for i, gap := range []string{withGap, withoutGap} {
 		for name, way := range ways {
 			if !full.Asked() && len(name)%2 == i {
@@ -58,6 +162,7 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 					if pass, findings := f.verify(t); !pass {
 						t.Fatalf("%s after %q does not verify at its end:\n%s", name, s.name, findings)
 					}
+					f.replays(t, name+" after "+s.name)
 					status := f.must(t, "deep_research_run_status", tidegate.D("manifest_path", f.manifest()))
 					if root := status.Get("root").Str(); root != f.root {
 						t.Errorf("the status of %s is that of %s", f.root, root)

@@ -248,9 +248,7 @@ func causeOf(c change) int {
 // mayLack are the kinds of lines that need not say what was asked for: files from
 // outside the run, gaps that somebody named, or a patch that the log does not keep.
 // What rests on them is judged again.
-var mayLack = []string{
-	"wave_review", "pivot_decide", "summary_pack_build", "gate_a_evaluate", "gate_b_derive", "gate_c_compute", "gate_d_evaluate", "gate_e_evaluate", "gate_f_evaluate",
-}
+var mayLack = []string{"wave_review", "pivot_decide", "summary_pack_build", "gate_b_derive", "gate_e_evaluate"}
 
 // unexplained looks at the lines of a change that a rule writes and that did not come
 // out again: nobody can hand them in.

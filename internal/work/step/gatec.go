@@ -123,7 +123,7 @@ func ComputeGateC(ctx context.Context, clock run.Clock, in GateCInput) (GateCRes
 		}
 		*out = GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
 		out.Update, err = logFound(ctx, clock, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
-			"inputs_digest", out.InputsDigest, "warnings", out.Warnings))
+			"inputs_digest", out.InputsDigest, "warnings", out.Warnings, "args", tidegate.D()))
 		return err
 	})
 }
