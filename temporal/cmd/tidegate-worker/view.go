@@ -145,10 +145,10 @@ func (v *view) draw() {
 // now is the worker at this moment.
 func (v *view) now() research.View {
 	status := "takes tasks"
-	hints := []research.Hint{{Command: "Ctrl-C", About: "takes no more tasks and finishes these"}}
+	hints := []research.Next{{Command: "Ctrl-C", About: "takes no more tasks and finishes these"}}
 	if v.ending {
 		status = "finishes its tasks"
-		hints = []research.Hint{{Command: "Ctrl-C", About: "gives these tasks back at once"}}
+		hints = []research.Next{{Command: "Ctrl-C", About: "gives these tasks back at once"}}
 	}
 	shown := research.View{
 		Name: v.worker.Queue, Question: v.worker.Name + " with " + strings.Join(v.worker.Names(), ", "), Status: status,
