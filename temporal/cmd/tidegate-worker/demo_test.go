@@ -73,7 +73,7 @@ var machine = regexp.MustCompile(`process \d+|"process":\s*\d+|worker-[0-9a-f]{1
 // The log and the archive are in the order of time, for the local pool too: answers
 // are judged, and their sources fetched, while the next agent works. Documents about
 // them have digests that go with that order.
-var ordered = regexp.MustCompile(`"(seq|offset)":\s*\d+|sha256:[0-9a-f]{64}`)
+var ordered = regexp.MustCompile(`"(seq|tx|offset)":\s*\d+|sha256:[0-9a-f]{64}`)
 
 // comparable is what has to be the same of a file.
 func comparable(t *testing.T, name string, data []byte) []byte {
