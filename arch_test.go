@@ -118,6 +118,10 @@ var guards = []struct {
 		source{room: "internal/work/run", text: "var id = regexp.MustCompile(`a`)"}, compilesAtStart},
 	{"stage alone moves a run",
 		source{room: "internal/work/step", text: "u.MoveTo(next)"}, movesRuns},
+	{"a context carries cancellation and the actor",
+		source{room: "internal/work/run", text: "ctx = context.WithValue(ctx, signKey{}, sign)"}, hidesInContext},
+	{"runs and changes are reached from a desk",
+		source{room: "internal/work/step", text: `artifact.Everywhere.ReadFile("path", path)`}, reachesEverywhere},
 }
 
 // TestGuards holds every file of the program to every guard, and every guard to its
@@ -325,6 +329,25 @@ var moving = regexp.MustCompile(`\.MoveTo\(`)
 func movesRuns(s source) []string {
 	if s.room != "internal/work/stage" && s.room != "internal/agent/replay" && moving.MatchString(s.text) {
 		return []string{"it moves a run, which is for package stage"}
+	}
+	return nil
+}
+
+// hidesInContext keeps what a function needs among its parameters, where a reader sees
+// it. The root package adds the actor to a context, and mcp what its SDK needs.
+func hidesInContext(s source) []string {
+	if s.room != "." && s.room != "internal/face/mcp" && strings.Contains(s.text, "context.WithValue(") {
+		return []string{"it puts a value into a context; pass it"}
+	}
+	return nil
+}
+
+// reachesEverywhere keeps callers where they are confined: only a desk says how far
+// work on runs and changes reaches.
+func reachesEverywhere(s source) []string {
+	everywhere := slices.ContainsFunc([]string{"artifact.Everywhere", "artifact.Reach{", "run.Desk{"}, func(each string) bool { return strings.Contains(s.text, each) })
+	if onFloor(s.room, "work") && everywhere {
+		return []string{"it reaches further than its desk"}
 	}
 	return nil
 }

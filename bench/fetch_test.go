@@ -140,7 +140,7 @@ func (w *sourceWeb) bare(b *testing.B) {
 // archived fetches every page into a new archive.
 func (w *sourceWeb) archived(b *testing.B, dir string) {
 	ctx := context.Background()
-	folder, err := artifact.Open(ctx, "dir", dir)
+	folder, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func (w *sourceWeb) archived(b *testing.B, dir string) {
 // them count, judges them from there, and writes the records.
 func (w *sourceWeb) checked(b *testing.B, home string) {
 	ctx := context.Background()
-	clock := run.Clock{Now: time.Now}
-	made, err := run.Create(ctx, clock, home, run.InitInput{Query: "How fast?", RunID: "fast"})
+	desk := run.Desk{Now: time.Now}
+	made, err := run.Create(ctx, desk, home, run.InitInput{Query: "How fast?", RunID: "fast"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func (w *sourceWeb) checked(b *testing.B, home string) {
 	}
 	client := w.client()
 	defer client.Close()
-	out, err := step.ValidateCitations(ctx, clock, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	out, err := step.ValidateCitations(ctx, desk, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return client.Each(ctx, urls, keep, nil)
 	}, step.CitationsInput{ManifestPath: made.ManifestPath, Reason: "measured"})
 	if err != nil || out.Validated != len(w.urls) || out.Statuses.Valid != len(w.urls) {
@@ -265,7 +265,7 @@ func benchmarkFetch(b *testing.B, size int) {
 // readArchive reads every page of an archive again.
 func readArchive(b *testing.B, dir string, size int) {
 	ctx := context.Background()
-	folder, err := artifact.Open(ctx, "dir", dir)
+	folder, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		b.Fatal(err)
 	}

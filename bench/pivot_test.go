@@ -68,7 +68,7 @@ func withGaps(b *testing.B, text []byte, n int) []byte {
 	return out
 }
 
-var pivotClock = run.Clock{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }}
+var pivotClock = run.Desk{Now: func() time.Time { return time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC) }}
 
 // BenchmarkPivot compares deciding on a wave with reviewing the same files, in turn
 // in one run. The metric pivot/review must stay below 2 for library and call. In
@@ -80,7 +80,7 @@ func BenchmarkPivot(b *testing.B) {
 	request := step.WaveReviewInput{
 		PerspectivesPath: filepath.Join(root, "perspectives.json"), OutputsDir: filepath.Join(root, "wave-1"), MaxFailures: 25,
 	}
-	fromRun, err := step.PivotOf(ctx, filepath.Join(root, "manifest.json"))
+	fromRun, err := step.PivotOf(ctx, pivotClock, filepath.Join(root, "manifest.json"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func BenchmarkPivot(b *testing.B) {
 	})
 	b.Run("validated_and_written", func(b *testing.B) {
 		compare(b, review, func() error {
-			in, err := step.PivotOf(ctx, fromRun.ManifestPath)
+			in, err := step.PivotOf(ctx, pivotClock, fromRun.ManifestPath)
 			if err != nil {
 				return err
 			}

@@ -7,8 +7,10 @@ import (
 	"context"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -58,16 +60,25 @@ func Tools(env *Env) []*tool.Tool {
 	return tools
 }
 
-// Deciding is ctx for a person's decision, which may have to be signed.
-func (e *Env) Deciding(ctx context.Context) context.Context {
+// Desk is where work on runs and code changes is done for a caller with that reach.
+func (e *Env) Desk(reach artifact.Reach) run.Desk {
+	desk := run.Desk{Now: e.Now, Pinned: e.Pinned, Program: e.Program, Reach: reach, Changes: e.Config.Changes}
 	if e.SignKey == "" {
-		return ctx
+		return desk
 	}
-	return seal.WithSign(ctx, func(ctx context.Context, message []byte) ([]byte, error) {
-		key, err := seal.OpenKey(ctx, "sign", e.SignKey, seal.Unlock{Passphrase: e.Passphrase, Agent: e.AgentSocket})
+	desk.Sign = func(ctx context.Context, message []byte) ([]byte, error) {
+		key, err := seal.OpenKey(reach, "sign", e.SignKey, seal.Unlock{Passphrase: e.Passphrase, Agent: e.AgentSocket})
 		if err != nil {
 			return nil, err
 		}
 		return key.Sign(ctx, message)
-	})
+	}
+	return desk
+}
+
+// at is a tool's function that does what do does at the desk of its caller.
+func at[In, Out any](env *Env, do func(context.Context, run.Desk, In) (Out, error)) func(context.Context, tool.Caller, In) (Out, error) {
+	return func(ctx context.Context, call tool.Caller, in In) (Out, error) {
+		return do(ctx, env.Desk(call.Reach), in)
+	}
 }

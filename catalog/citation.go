@@ -11,27 +11,32 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Pages fetches pages from the web, as the configuration allows. Nothing is opened
+// Pages fetches pages from the web for a caller, as the configuration allows. Nothing is opened
 // before it is called, and a run that must not reach the web does not call it.
-func (e *Env) Pages(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+func (e *Env) Pages(call tool.Caller) step.Fetch {
 	if e.Fetch != nil {
-		return e.Fetch(ctx, urls, keep)
+		return e.Fetch
 	}
-	settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
-	if err != nil {
-		return err
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+		if err != nil {
+			return err
+		}
+		allow, err := fetch.ParseAllow(settings.Fetch.Allow)
+		if err != nil {
+			return err
+		}
+		client := fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Now: e.Now})
+		defer client.Close()
+		return client.Each(ctx, urls, keep, func(p fetch.Progress) {
+			if call.Waiting != nil {
+				call.Waiting(p.Slow, p.For)
+			}
+			if call.Progress != nil {
+				call.Progress(p.Done, p.Total)
+			}
+		})
 	}
-	allow, err := fetch.ParseAllow(settings.Fetch.Allow)
-	if err != nil {
-		return err
-	}
-	client := fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Now: e.Now})
-	defer client.Close()
-	progress, waiting := tool.Progress(ctx), tool.Waiting(ctx)
-	return client.Each(ctx, urls, keep, func(p fetch.Progress) {
-		waiting(p.Slow, p.For)
-		progress(p.Done, p.Total)
-	})
 }
 
 // fillOffline finds the run, and asks for its sources to be judged without
@@ -51,19 +56,15 @@ func citationTools(env *Env) []*tool.Tool {
 				Path: "citations extract", Operands: runOperand, Hide: append(hidden, "include_wave2", "extracted_urls_path", "found_by_path"),
 				Fill: env.fillRun, Defaults: byHand("extracted by hand"),
 			},
-		}, func(ctx context.Context, in step.ExtractInput) (step.ExtractResult, error) {
-			return step.ExtractURLs(ctx, env.clock(), in)
-		}),
+		}, at(env, step.ExtractURLs)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_normalize", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
-		}, func(ctx context.Context, in step.NormalizeInput) (step.NormalizeResult, error) {
-			return step.NormalizeURLs(ctx, env.clock(), in)
-		}),
+		}, at(env, step.NormalizeURLs)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_fetch", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{Path: "citations fetch", Operands: runOperand, Hide: hidden, Fill: env.fillRun},
-		}, func(ctx context.Context, in step.FetchInput) (step.FetchResult, error) {
-			return step.FetchSources(ctx, env.clock(), env.Pages, in)
+		}, func(ctx context.Context, call tool.Caller, in step.FetchInput) (step.FetchResult, error) {
+			return step.FetchSources(ctx, env.Desk(call.Reach), env.Pages(call), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_validate", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
@@ -72,56 +73,52 @@ func citationTools(env *Env) []*tool.Tool {
 				Hide: append(hidden, "url_map_path", "citations_path", "offline_fixtures_path", "online_fixtures_path", "online_dry_run"),
 				Fill: env.fillOffline, Defaults: byHand("checked by hand"), Formats: []string{"markdown"},
 			},
-		}, func(ctx context.Context, in step.CitationsInput) (step.CitationsResult, error) {
-			return step.ValidateCitations(ctx, env.clock(), env.Pages, in)
+		}, func(ctx context.Context, call tool.Caller, in step.CitationsInput) (step.CitationsResult, error) {
+			return step.ValidateCitations(ctx, env.Desk(call.Reach), env.Pages(call), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_render_md", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
-		}, func(ctx context.Context, in step.RenderInput) (step.RenderResult, error) {
-			return step.RenderCitations(ctx, env.clock(), in)
-		}),
+		}, at(env, step.RenderCitations)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_list", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "citations list", Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "csl-json", "bibtex", "ris"}},
-		}, func(ctx context.Context, in manifestIn) (step.CitationList, error) {
-			return step.ListCitations(ctx, string(in.ManifestPath))
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (step.CitationList, error) {
+			return step.ListCitations(ctx, env.Desk(call.Reach), string(in.ManifestPath))
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_rules", Set: "citation", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "citations rules", Formats: []string{"markdown"}},
-		}, func(context.Context, none) (step.CitationRules, error) { return step.RulesOfCitations(), nil }),
+		}, func(context.Context, tool.Caller, none) (step.CitationRules, error) {
+			return step.RulesOfCitations(), nil
+		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_attach", Set: "citation", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path: "citations attach", Operands: []tool.Operand{runOperand[0], source, {Name: "FILE", Field: "file_path", About: "the page as you saved it, or a document in its place", Path: true}},
 				Hide: hidden, Fill: env.fillRun, Defaults: byHand("attached by hand"),
 			},
-		}, func(ctx context.Context, in step.AttachInput) (step.SourceDecision, error) {
-			return step.Attach(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, step.Attach)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_replace", Set: "citation", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path: "citations replace", Operands: []tool.Operand{runOperand[0], source, {Name: "URL", Field: "url", About: "the page that is its evidence from now on"}},
 				Hide: hidden, Fill: env.fillRun, Defaults: byHand("replaced by hand"),
 			},
-		}, func(ctx context.Context, in step.ReplaceInput) (step.SourceDecision, error) {
-			return step.Replace(env.Deciding(ctx), env.clock(), env.Pages, in)
+		}, func(ctx context.Context, call tool.Caller, in step.ReplaceInput) (step.SourceDecision, error) {
+			return step.Replace(ctx, env.Desk(call.Reach), env.Pages(call), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_gate_c_compute", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.GateCInput) (step.GateCResult, error) {
-			return step.ComputeGateC(ctx, env.clock(), in)
-		}),
+		}, at(env, step.ComputeGateC)),
 		declare(tool.Spec{
 			Name: "deep_research_grounding_check", Set: "citation", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "ground", Operands: []tool.Operand{readOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
 				Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 			},
-		}, func(ctx context.Context, in step.GroundInput) (step.GroundResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in step.GroundInput) (step.GroundResult, error) {
 			in.Dir = env.Dir
-			return step.Ground(ctx, in)
+			return step.Ground(ctx, env.Desk(call.Reach), in)
 		}),
 	}
 }

@@ -96,7 +96,7 @@ func callIn(t testing.TB, work, name string, args []byte) tool.Result {
 	env := &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
 	for _, candidate := range catalog.Tools(env) {
 		if candidate.Name == name {
-			return candidate.Call(artifact.WithRoots(t.Context(), work), args, tool.Caller{})
+			return candidate.Call(t.Context(), args, tool.Caller{Reach: artifact.Within(work)})
 		}
 	}
 	return tool.Result{Envelope: []byte("{}")}

@@ -24,9 +24,9 @@ func gateTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 				Example: "tidegate gate " + letter + " harbour",
 			},
-		}, func(ctx context.Context, in step.GateInput) (step.GateRecord, error) {
+		}, func(ctx context.Context, call tool.Caller, in step.GateInput) (step.GateRecord, error) {
 			in.Gate = row.ID
-			return step.RecordGate(env.Deciding(ctx), env.clock(), in)
+			return step.RecordGate(ctx, env.Desk(call.Reach), in)
 		}))
 	}
 	return tools

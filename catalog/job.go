@@ -14,10 +14,10 @@ import (
 )
 
 // board opens the jobs of the run that was named.
-func (e *Env) board(ctx context.Context, manifest string) (*job.Board, error) {
-	b, err := job.OpenBoard(ctx, e.clock(), manifest)
+func (e *Env) board(ctx context.Context, call tool.Caller, manifest string) (*job.Board, error) {
+	b, err := job.OpenBoard(ctx, e.Desk(call.Reach), manifest)
 	if err == nil {
-		b.Fetch = e.Pages
+		b.Fetch = e.Pages(call)
 	}
 	return b, err
 }
@@ -95,8 +95,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "run step",
 				Operands: runOperand, Hide: append(hidden, "reason"), Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in stepIn) (engine.StepResult, error) {
-			return engine.Settle(ctx, env.clock(), env.Pages, in.ManifestPath, engine.StepTime)
+		}, func(ctx context.Context, call tool.Caller, in stepIn) (engine.StepResult, error) {
+			return engine.Settle(ctx, env.Desk(call.Reach), env.Pages(call), in.ManifestPath, engine.StepTime)
 		}),
 
 		declare(tool.Spec{
@@ -105,8 +105,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job list",
 				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, in jobListIn) (job.ListResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobListIn) (job.ListResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ListResult{}, err
 			}
@@ -116,8 +116,8 @@ func jobTools(env *Env) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_lease", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in jobLeaseIn) (job.LeaseResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobLeaseIn) (job.LeaseResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.LeaseResult{}, err
 			}
@@ -128,18 +128,18 @@ func jobTools(env *Env) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
-		}, func(ctx context.Context, in jobSubmitIn) (job.SubmitResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in jobSubmitIn) (job.SubmitResult, error) {
 			if err := in.oneAnswer(); err != nil {
 				return job.SubmitResult{}, err
 			}
-			b, err := env.board(ctx, in.ManifestPath)
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.SubmitResult{}, err
 			}
 			defer b.Close()
 			answer := []byte(in.Answer)
 			if in.AnswerPath != "" {
-				if answer, err = env.handedIn(ctx, "answer_path", in.AnswerPath, b.Run().Root()); err != nil {
+				if answer, err = env.handedIn(ctx, call.Reach, "answer_path", in.AnswerPath, b.Run().Root()); err != nil {
 					return job.SubmitResult{}, err
 				}
 			}
@@ -154,8 +154,8 @@ func jobTools(env *Env) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_extend", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in jobExtendIn) (job.ExtendResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobExtendIn) (job.ExtendResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ExtendResult{}, err
 			}
@@ -166,8 +166,8 @@ func jobTools(env *Env) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_release", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in jobReleaseIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobReleaseIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
@@ -182,8 +182,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job show",
 				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, in jobOfRunIn) (job.ShowResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.ShowResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ShowResult{}, err
 			}
@@ -197,8 +197,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job prompt",
 				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, in jobOfRunIn) (job.PromptResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.PromptResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.PromptResult{}, err
 			}
@@ -213,8 +213,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer; standard input when absent", Path: true, Optional: true}},
 				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer,
 			},
-		}, func(ctx context.Context, in jobAnswerIn) (job.SubmitResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobAnswerIn) (job.SubmitResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.SubmitResult{}, err
 			}
@@ -229,8 +229,8 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job release",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
 			},
-		}, func(ctx context.Context, in jobOfRunIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.ReleaseResult, error) {
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
@@ -245,16 +245,16 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job retry",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in jobRetryIn) (job.ReleaseResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in jobRetryIn) (job.ReleaseResult, error) {
 			if err := run.CheckText("note", in.Note); err != nil {
 				return job.ReleaseResult{}, err
 			}
-			b, err := env.board(ctx, in.ManifestPath)
+			b, err := env.board(ctx, call, in.ManifestPath)
 			if err != nil {
 				return job.ReleaseResult{}, err
 			}
 			defer b.Close()
-			retried, err := b.Retry(env.Deciding(ctx), in.JobID, in.Note)
+			retried, err := b.Retry(ctx, in.JobID, in.Note)
 			return job.ReleaseResult{State: retried.State}, err
 		}),
 	}
@@ -274,11 +274,11 @@ func (in jobSubmitIn) oneAnswer() error {
 // handedIn reads a file that a caller hands in by its path. An agent can name any
 // path, so its file must lie in the roots or, where there are none, in the run or
 // the working folder.
-func (e *Env) handedIn(ctx context.Context, arg, path, runRoot string) ([]byte, error) {
-	if !artifact.Confined(ctx) && tidegate.ActorOf(ctx) == tidegate.Agent {
-		ctx = artifact.WithRoots(ctx, runRoot, e.Dir)
+func (e *Env) handedIn(ctx context.Context, reach artifact.Reach, arg, path, runRoot string) ([]byte, error) {
+	if !reach.Confined() && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
+		reach = artifact.Within(runRoot, e.Dir)
 	}
-	return artifact.ReadFile(ctx, arg, path)
+	return reach.ReadFile(arg, path)
 }
 
 // fillAnswer reads the file that a person names, or standard input.
@@ -287,7 +287,7 @@ func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Valu
 		return err
 	}
 	if file, named := typed.Operands["FILE"]; named {
-		data, err := artifact.ReadFile(ctx, "FILE", file)
+		data, err := artifact.Everywhere.ReadFile("FILE", file)
 		args.Set("answer", codec.Of(string(data)))
 		return err
 	}

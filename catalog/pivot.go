@@ -31,9 +31,9 @@ func pivotTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown"},
 				Fill:    env.fillPivot,
 			},
-		}, func(ctx context.Context, in step.PivotInput) (pivot.Decision, error) {
-			in.Progress = tool.Progress(ctx)
-			return step.DecidePivot(ctx, env.clock(), in)
+		}, func(ctx context.Context, call tool.Caller, in step.PivotInput) (pivot.Decision, error) {
+			in.Progress = call.Progress
+			return step.DecidePivot(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_pivot_rules",
@@ -44,7 +44,7 @@ func pivotTools(env *Env) []*tool.Tool {
 				Path:    "pivot rules",
 				Formats: []string{"markdown"},
 			},
-		}, func(context.Context, struct{}) (pivot.RuleList, error) {
+		}, func(context.Context, tool.Caller, struct{}) (pivot.RuleList, error) {
 			return pivot.ListRules(), nil
 		}),
 	}
@@ -81,7 +81,7 @@ func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}
-	in, err := step.PivotOf(ctx, args.Get("manifest_path").Str())
+	in, err := step.PivotOf(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value
 	if file == "" {
 		return nil
 	}
-	gaps, err := artifact.ReadJSON(ctx, "explicit_gaps", file)
+	gaps, err := artifact.Everywhere.ReadJSON("explicit_gaps", file)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error 
 // readPayload reads a file, or standard input where a person names that.
 func readPayload(ctx context.Context, typed tool.Typed, path string) (*codec.Value, error) {
 	if path != tool.Stdin && path != "/dev/stdin" {
-		return artifact.ReadJSON(ctx, "PAYLOAD", path)
+		return artifact.Everywhere.ReadJSON("PAYLOAD", path)
 	}
 	data, err := tool.ReadInput(ctx, typed.Input, "the review")
 	if err != nil {
@@ -91,8 +91,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "review create",
 				Operands: payloadOperand, Fill: fillReview,
 			},
-		}, func(ctx context.Context, in payloadIn) (change.Created, error) {
-			return change.CreateReview(ctx, env.Project, env.changeClock(), in.payload, env.Strict)
+		}, func(ctx context.Context, call tool.Caller, in payloadIn) (change.Created, error) {
+			return change.CreateReview(ctx, env.Desk(call.Reach), env.Project, in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
 			Name: "format_review_markdown", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
@@ -100,7 +100,7 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "review format",
 				Operands: payloadOperand, Fill: fillReview,
 			},
-		}, func(_ context.Context, in payloadIn) (review.Formatted, error) {
+		}, func(_ context.Context, _ tool.Caller, in payloadIn) (review.Formatted, error) {
 			return review.FormatMarkdown(in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
@@ -110,14 +110,14 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "ID", Field: "review_path", About: "the change, or the path of a REVIEW.md"}},
 				Formats:  exports,
 				Fill: func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-					if path, ok := change.ReviewOf(ctx, env.Project, filepath.Base(typed.Operands["ID"])); ok && filepath.Dir(typed.Operands["ID"]) == env.Dir {
+					if path, ok := change.ReviewOf(env.Desk(artifact.Everywhere), env.Project, filepath.Base(typed.Operands["ID"])); ok && filepath.Dir(typed.Operands["ID"]) == env.Dir {
 						args.Set("review_path", codec.Of(path))
 					}
 					return nil
 				},
 			},
-		}, func(ctx context.Context, in reviewShowIn) (review.Shown, error) {
-			return change.ShowReview(ctx, in.ReviewPath)
+		}, func(ctx context.Context, call tool.Caller, in reviewShowIn) (review.Shown, error) {
+			return change.ShowReview(env.Desk(call.Reach), in.ReviewPath)
 		}),
 		declare(tool.Spec{
 			Name: "review_prompt", Set: "review", Effect: tool.Reads, Idempotent: true,
@@ -126,8 +126,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: changeOperand,
 				Formats:  []string{"markdown"}, Piped: "markdown",
 			},
-		}, func(ctx context.Context, in change.AskInput) (change.Asked, error) {
-			return change.AskForReview(ctx, env.Project, in)
+		}, func(ctx context.Context, call tool.Caller, in change.AskInput) (change.Asked, error) {
+			return change.AskForReview(ctx, env.Desk(call.Reach), env.Project, in)
 		}),
 		declare(tool.Spec{
 			Name: "review_check", Set: "review", Effect: tool.Reads, Idempotent: true,
@@ -136,8 +136,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "PAYLOAD", Field: "payload_path", About: "a JSON file with the review"}},
 				Formats:  exports,
 			},
-		}, func(ctx context.Context, in change.CheckInput) (change.Checked, error) {
-			return change.CheckReview(ctx, env.Project, in)
+		}, func(ctx context.Context, call tool.Caller, in change.CheckInput) (change.Checked, error) {
+			return change.CheckReview(ctx, env.Desk(call.Reach), env.Project, in)
 		}),
 		declare(tool.Spec{
 			Name: "review_import", Set: "review", Effect: tool.WritesOnRequest,
@@ -147,8 +147,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Rename:   map[string]string{"change_id": "change"},
 				Formats:  exports,
 			},
-		}, func(ctx context.Context, in change.ImportInput) (review.Imported, error) {
-			return change.ImportReview(ctx, env.Project, env.changeClock(), in)
+		}, func(ctx context.Context, call tool.Caller, in change.ImportInput) (review.Imported, error) {
+			return change.ImportReview(ctx, env.Desk(call.Reach), env.Project, in)
 		}),
 		declare(tool.Spec{
 			Name: "review_list", Set: "review", Effect: tool.Reads, Idempotent: true,
@@ -156,8 +156,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "review list",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in changeIn) (change.ReviewList, error) {
-			return change.Reviews(ctx, env.Project, in.ChangeID)
+		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.ReviewList, error) {
+			return change.Reviews(env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "review_diff", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
@@ -165,23 +165,25 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "review diff",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in reviewDiffIn) (change.DiffResult, error) {
-			return change.ReviewDiff(ctx, env.Project, in.ChangeID, in.From, in.To)
+		}, func(ctx context.Context, call tool.Caller, in reviewDiffIn) (change.DiffResult, error) {
+			return change.ReviewDiff(env.Desk(call.Reach), env.Project, in.ChangeID, in.From, in.To)
 		}),
 		declare(tool.Spec{
 			Name: "change_list", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "change list",
 			},
-		}, func(ctx context.Context, _ none) (change.List, error) { return change.All(ctx, env.Project) }),
+		}, func(ctx context.Context, call tool.Caller, _ none) (change.List, error) {
+			return change.All(env.Desk(call.Reach), env.Project)
+		}),
 		declare(tool.Spec{
 			Name: "change_status", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "change status",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in changeIn) (change.Status, error) {
-			return change.StatusOf(ctx, env.Project, in.ChangeID)
+		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.Status, error) {
+			return change.StatusOf(ctx, env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "change_start", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true, PersonArgs: []string{"max_rounds"},
@@ -189,8 +191,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "change start",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in changeStartIn) (change.Started, error) {
-			return change.Start(env.Deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.MaxRounds)
+		}, func(ctx context.Context, call tool.Caller, in changeStartIn) (change.Started, error) {
+			return change.Start(ctx, env.Desk(call.Reach), env.Project, in.ChangeID, in.MaxRounds)
 		}),
 		declare(tool.Spec{
 			Name: "change_advance", Set: "review", Core: true, Effect: tool.Writes, Idempotent: true,
@@ -198,8 +200,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "change advance",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in changeIn) (change.Advanced, error) {
-			return change.Advance(ctx, env.Project, env.changeClock(), in.ChangeID)
+		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.Advanced, error) {
+			return change.Advance(ctx, env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "change_resume", Set: "review", Effect: tool.Writes, Idempotent: true, Person: true,
@@ -207,10 +209,8 @@ func reviewTools(env *Env) []*tool.Tool {
 				Path:     "change resume",
 				Operands: changeOperand,
 			},
-		}, func(ctx context.Context, in changeResumeIn) (change.Resumed, error) {
-			return change.Resume(env.Deciding(ctx), env.Project, env.changeClock(), in.ChangeID, in.Accept, in.Reason)
+		}, func(ctx context.Context, call tool.Caller, in changeResumeIn) (change.Resumed, error) {
+			return change.Resume(ctx, env.Desk(call.Reach), env.Project, in.ChangeID, in.Accept, in.Reason)
 		}),
 	}
 }
-
-func (env *Env) changeClock() change.Clock { return change.Clock{Now: env.Now, Pinned: env.Pinned} }

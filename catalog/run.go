@@ -27,9 +27,6 @@ type stagesIn struct {
 
 type none struct{}
 
-// clock is the clock of the environment as package run takes it.
-func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }
-
 var (
 	runOperand = []tool.Operand{{Name: "RUN", About: "the run, by its id or its folder"}}
 	// readOperand is the run of a command that changes nothing.
@@ -38,7 +35,7 @@ var (
 
 // fillRun turns the RUN that a person typed into the path of its manifest.
 func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-	manifest, err := run.Find(ctx, e.Home, e.Dir, typed.Operands["RUN"])
+	manifest, err := run.Find(e.Desk(artifact.Everywhere), e.Home, e.Dir, typed.Operands["RUN"])
 	if err != nil {
 		return err
 	}
@@ -50,7 +47,7 @@ func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 // is enough, and without one the latest run is meant.
 func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	name := typed.Operands["RUN"]
-	manifest, others, err := run.FindByBeginning(ctx, e.Home, e.Dir, name)
+	manifest, others, err := run.FindByBeginning(e.Desk(artifact.Everywhere), e.Home, e.Dir, name)
 	if err != nil {
 		return err
 	}
@@ -76,7 +73,7 @@ func (e *Env) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Valu
 func (e *Env) byRun(paths ...string) *tool.Shorthand {
 	return &tool.Shorthand{
 		Name: "run", About: "the run's id in the home of runs, instead of " + strings.Join(paths, " and "), For: paths,
-		Fill: func(ctx context.Context, id string, args *codec.Value) error {
+		Fill: func(ctx context.Context, call tool.Caller, id string, args *codec.Value) error {
 			manifest, err := run.ByID(e.Home, id)
 			if err != nil {
 				return err
@@ -85,7 +82,7 @@ func (e *Env) byRun(paths ...string) *tool.Shorthand {
 				args.Set("manifest_path", codec.Of(manifest))
 				return nil
 			}
-			opened, err := run.Open(ctx, manifest)
+			opened, err := run.Open(ctx, e.Desk(call.Reach), manifest)
 			if err != nil {
 				return err
 			}
@@ -116,7 +113,7 @@ func (e *Env) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return nil, err
 	}
-	return run.Open(ctx, args.Get("manifest_path").Str())
+	return run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 }
 
 // fillRunAndGates adds the gates, where the run keeps them.
@@ -139,7 +136,7 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	}
 	defer opened.Close()
 	args.Delete("manifest_path")
-	value, err := artifact.ReadJSON(ctx, "PERSPECTIVES", typed.Operands["PERSPECTIVES"])
+	value, err := artifact.Everywhere.ReadJSON("PERSPECTIVES", typed.Operands["PERSPECTIVES"])
 	if err != nil {
 		return err
 	}
@@ -152,8 +149,8 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 }
 
 // followRun hands on the log of a run as it grows, until the run is final.
-func followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
-	opened, err := run.Open(ctx, args.Get("manifest_path").Str())
+func (e *Env) followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
+	opened, err := run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return err
 	}
@@ -182,16 +179,18 @@ func runTools(env *Env) []*tool.Tool {
 				Rename:   map[string]string{"root_override": "in", "run_id": "id"},
 				Hide:     []string{"require_bound_gates"},
 			},
-		}, func(ctx context.Context, in run.InitInput) (run.InitResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in run.InitInput) (run.InitResult, error) {
 			in.SignersPath = env.Signers
-			return run.Create(ctx, env.clock(), env.Home, in)
+			return run.Create(ctx, env.Desk(call.Reach), env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_list", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path: "run list",
 			},
-		}, func(ctx context.Context, _ none) (run.ListResult, error) { return run.List(ctx, env.Home) }),
+		}, func(ctx context.Context, call tool.Caller, _ none) (run.ListResult, error) {
+			return run.List(ctx, env.Desk(call.Reach), env.Home)
+		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_status", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
@@ -199,8 +198,8 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "RUN", About: "the run, by its id, the beginning of it, or its folder; the latest when absent", Optional: true}},
 				Hide:     hidden, Fill: env.fillReadRun, Formats: []string{"markdown"},
 			},
-		}, func(ctx context.Context, in manifestIn) (stage.StatusResult, error) {
-			return stage.Status(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (stage.StatusResult, error) {
+			return stage.Status(ctx, env.Desk(call.Reach), in.ManifestPath)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_stages", Set: "run", Effect: tool.Reads, Idempotent: true,
@@ -208,7 +207,9 @@ func runTools(env *Env) []*tool.Tool {
 				Path:    "run stages",
 				Formats: []string{"markdown"},
 			},
-		}, func(_ context.Context, in stagesIn) (stage.TableResult, error) { return stage.Print(in.Mermaid), nil }),
+		}, func(_ context.Context, _ tool.Caller, in stagesIn) (stage.TableResult, error) {
+			return stage.Print(in.Mermaid), nil
+		}),
 		declare(tool.Spec{
 			Name: "deep_research_perspectives_write", Set: "run", Shorthand: env.byRun("perspectives_path"), Effect: tool.Writes, Idempotent: true, Destroys: true, PersonArgs: []string{"replan"},
 			Command: &tool.Command{
@@ -216,19 +217,13 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], {Name: "PERSPECTIVES", About: "the perspectives.json to check and copy into the run", Path: true}},
 				Hide:     []string{"perspectives_path"}, Fill: env.fillPerspectives, Defaults: byHand("written by hand"),
 			},
-		}, func(ctx context.Context, in step.PerspectivesInput) (step.PerspectivesResult, error) {
-			return step.WritePerspectives(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, step.WritePerspectives)),
 		declare(tool.Spec{
 			Name: "deep_research_manifest_write", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in stage.ManifestWriteInput) (run.WriteResult, error) {
-			return stage.ManifestWrite(ctx, env.clock(), in)
-		}),
+		}, at(env, stage.ManifestWrite)),
 		declare(tool.Spec{
 			Name: "deep_research_gates_write", Set: "run", Shorthand: env.byRun("gates_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.GatesWriteInput) (run.WriteResult, error) {
-			return step.GatesWrite(ctx, env.clock(), in)
-		}),
+		}, at(env, step.GatesWrite)),
 		declare(tool.Spec{
 			Name: "deep_research_stage_advance", Set: "run", Shorthand: env.byRun("manifest_path", "gates_path"), Effect: tool.Writes,
 			Command: &tool.Command{
@@ -236,35 +231,29 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path", "gates_path", "expected_manifest_revision"},
 				Rename: map[string]string{"requested_next": "to"}, Fill: env.fillRunAndGates, Defaults: byHand("advanced by hand"),
 			},
-		}, func(ctx context.Context, in stage.AdvanceInput) (stage.AdvanceResult, error) {
-			return stage.Advance(ctx, env.clock(), in)
-		}),
+		}, at(env, stage.Advance)),
 		declare(tool.Spec{
 			Name: "deep_research_retry_record", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in stage.RetryInput) (stage.RetryResult, error) {
-			return stage.RetryRecord(ctx, env.clock(), in)
-		}),
+		}, at(env, stage.RetryRecord)),
 		declare(tool.Spec{
 			Name: "deep_research_watchdog_check", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Destroys: true,
-		}, func(ctx context.Context, in stage.WatchdogInput) (stage.WatchdogResult, error) {
-			return stage.WatchdogCheck(ctx, env.clock(), in)
-		}),
+		}, at(env, stage.WatchdogCheck)),
 		declare(tool.Spec{
 			Name: "deep_research_run_log", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run log",
-				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: followRun,
+				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: env.followRun,
 			},
-		}, run.Log),
+		}, at(env, run.Log)),
 		declare(tool.Spec{
 			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
 				Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"},
 			},
-		}, func(ctx context.Context, in run.VerifyInput) (run.VerifyResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in run.VerifyInput) (run.VerifyResult, error) {
 			in.Follows = stage.Follows
-			return run.Verify(ctx, in)
+			return run.Verify(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_recover", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Idempotent: true,
@@ -272,8 +261,8 @@ func runTools(env *Env) []*tool.Tool {
 				Path:     "run recover",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in manifestIn) (run.RecoverResult, error) {
-			return run.Recover(ctx, env.clock(), in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (run.RecoverResult, error) {
+			return run.Recover(ctx, env.Desk(call.Reach), in.ManifestPath)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_limit", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
@@ -282,57 +271,47 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], {Name: "NAME", Field: "name", About: "the limit"}, {Name: "VALUE", Field: "value", About: "its value from here on"}},
 				Hide:     hidden, Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in stage.LimitInput) (stage.LimitResult, error) {
-			return stage.Limit(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, stage.Limit)),
 		declare(tool.Spec{
 			Name: "deep_research_run_accept", Set: "run", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path:     "run accept",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in run.AcceptInput) (run.AcceptResult, error) {
-			return run.AcceptRecord(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, run.AcceptRecord)),
 		control(env, "pause", stage.Pause),
 		control(env, "cancel", stage.Cancel),
 		declare(tool.Spec{
 			Name: "deep_research_run_delete", Set: "run", Effect: tool.Writes, Person: true, Destroys: true,
 			Command: &tool.Command{
 				Path:     "run delete",
-				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: confirmDelete, NeedsYes: true,
+				Operands: runOperand, Hide: hidden, Fill: env.fillRun, Confirm: env.confirmDelete, NeedsYes: true,
 			},
-		}, func(ctx context.Context, in run.DeleteInput) (run.DeleteResult, error) {
-			return run.Delete(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, run.Delete)),
 		declare(tool.Spec{
 			Name: "deep_research_run_resume", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path:     "run resume",
 				Operands: runOperand, Hide: hidden, Fill: env.fillRun,
 			},
-		}, func(ctx context.Context, in stage.ResumeInput) (stage.ControlResult, error) {
-			return stage.Resume(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, stage.Resume)),
 	}
 }
 
-func control(env *Env, verb string, run func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
+func control(env *Env, verb string, run func(context.Context, run.Desk, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
 	command := &tool.Command{Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun}
 	if verb == "cancel" {
-		command.Confirm = confirmCancel
+		command.Confirm = env.confirmCancel
 	}
 	return declare(tool.Spec{
 		Name: "deep_research_run_" + verb, Set: "run", Effect: tool.Writes, Idempotent: true, Person: true, Destroys: verb == "cancel",
 		Command: command,
-	}, func(ctx context.Context, in stage.ControlInput) (stage.ControlResult, error) {
-		return run(env.Deciding(ctx), env.clock(), in)
-	})
+	}, at(env, run))
 }
 
 // confirmCancel asks nothing about a run that has ended.
-func confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
-	r, err := run.Open(ctx, args.Get("manifest_path").Str())
+func (e *Env) confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
+	r, err := run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return "", err
 	}
@@ -344,8 +323,8 @@ func confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
 	return fmt.Sprintf("End run %s, which is %s in stage %s, for good? Its files stay, and nothing moves it again.", r.ID(), m.Status(), m.Stage()), nil
 }
 
-func confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
-	d, err := run.Deletable(ctx, args.Get("manifest_path").Str())
+func (e *Env) confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
+	d, err := run.Deletable(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return "", err
 	}

@@ -32,9 +32,9 @@ func summaryTools(env *Env) []*tool.Tool {
 				Defaults: byHand("built by hand"),
 				Formats:  []string{"markdown"},
 			},
-		}, func(ctx context.Context, in step.PackInput) (step.PackResult, error) {
-			in.Progress = tool.Progress(ctx)
-			return step.BuildPack(ctx, env.clock(), in)
+		}, func(ctx context.Context, call tool.Caller, in step.PackInput) (step.PackResult, error) {
+			in.Progress = call.Progress
+			return step.BuildPack(ctx, env.Desk(call.Reach), in)
 		}),
 	}
 }

@@ -13,41 +13,33 @@ func synthesisTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_gate_a_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.EvaluateInput) (step.GateAResult, error) {
-			return step.EvaluateGateA(ctx, env.clock(), in)
-		}),
+		}, at(env, step.EvaluateGateA)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_d_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.EvaluateInput) (step.Evaluation, error) {
-			return step.EvaluateGateD(ctx, env.clock(), in)
-		}),
+		}, at(env, step.EvaluateGateD)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_e_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.GateEInput) (step.GateEResult, error) {
-			return step.EvaluateGateE(ctx, env.clock(), in)
-		}),
+		}, at(env, step.EvaluateGateE)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_f_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.EvaluateInput) (step.Evaluation, error) {
-			return step.EvaluateGateF(ctx, env.clock(), in)
-		}),
+		}, at(env, step.EvaluateGateF)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "gate list", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun},
-		}, func(ctx context.Context, in manifestIn) (step.GateList, error) {
-			return step.ListGates(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (step.GateList, error) {
+			return step.ListGates(ctx, env.Desk(call.Reach), in.ManifestPath)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_synthesis_write", Set: "summary", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.SynthesisInput) (step.SynthesisResult, error) {
+		}, func(ctx context.Context, call tool.Caller, in step.SynthesisInput) (step.SynthesisResult, error) {
 			in.Dir = env.Dir
-			return step.WriteSynthesis(ctx, env.clock(), in)
+			return step.WriteSynthesis(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "run replay", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun, Formats: []string{"markdown", "junit"}},
-		}, func(ctx context.Context, in manifestIn) (replay.Result, error) {
-			r, err := run.Open(ctx, in.ManifestPath)
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (replay.Result, error) {
+			r, err := run.Open(ctx, env.Desk(call.Reach), in.ManifestPath)
 			if err != nil {
 				return replay.Result{}, err
 			}

@@ -65,7 +65,7 @@ func readText(body string) text {
 
 // declare is [tool.New] with the text of the tool. It panics for a tool without
 // one.
-func declare[In, Out any](spec tool.Spec, run func(context.Context, In) (Out, error)) *tool.Tool {
+func declare[In, Out any](spec tool.Spec, run func(context.Context, tool.Caller, In) (Out, error)) *tool.Tool {
 	said, ok := texts()[spec.Name]
 	if !ok || spec.Command != nil && said.example == "" {
 		panic(fmt.Sprintf("catalog: no text, or none for the command, of %s", spec.Name))

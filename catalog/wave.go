@@ -31,7 +31,7 @@ func waveTools(env *Env) []*tool.Tool {
 				},
 				Fill: env.fillWave("markdown_path", "OUTPUT"),
 			},
-		}, step.Validate),
+		}, at(env, step.Validate)),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_review",
 			Set:        "wave",
@@ -48,11 +48,11 @@ func waveTools(env *Env) []*tool.Tool {
 				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   watchWave,
-				Instead: reviewThere,
+				Instead: env.reviewThere,
 			},
-		}, func(ctx context.Context, in step.WaveReviewInput) (wave.ReviewResult, error) {
-			in.Progress = tool.Progress(ctx)
-			return step.Review(ctx, env.clock(), in)
+		}, func(ctx context.Context, call tool.Caller, in step.WaveReviewInput) (wave.ReviewResult, error) {
+			in.Progress = call.Progress
+			return step.Review(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_retry_prompt",
@@ -69,9 +69,9 @@ func waveTools(env *Env) []*tool.Tool {
 				Fill:   env.fillWave("outputs_dir", "OUTPUTS_DIR"),
 				Rename: map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
 			},
-		}, func(ctx context.Context, in step.RetryPromptInput) (wave.RetryPrompts, error) {
-			in.Progress = tool.Progress(ctx)
-			return step.RetryPrompt(ctx, in)
+		}, func(ctx context.Context, call tool.Caller, in step.RetryPromptInput) (wave.RetryPrompts, error) {
+			in.Progress = call.Progress
+			return step.RetryPrompt(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_perspectives_check",
@@ -85,7 +85,7 @@ func waveTools(env *Env) []*tool.Tool {
 					{Name: "PERSPECTIVES", Field: "perspectives_path", About: "perspectives.json, or a run by its id"},
 				},
 				Fill: func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-					if isFile(ctx, typed.Operands["PERSPECTIVES"]) {
+					if isFile(typed.Operands["PERSPECTIVES"]) {
 						return nil
 					}
 					return env.fillContracts(ctx, args, func(*run.Run, run.Stage) {})
@@ -93,7 +93,7 @@ func waveTools(env *Env) []*tool.Tool {
 				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
 				Watch:   func(args *codec.Value) []string { return []string{args.Get("perspectives_path").Str()} },
 			},
-		}, step.Lint),
+		}, at(env, step.Lint)),
 	}
 }
 
@@ -108,7 +108,7 @@ func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Type
 		if typed.Operands[operand] != "" {
 			return nil
 		}
-		if isFile(ctx, typed.Operands["PERSPECTIVES"]) {
+		if isFile(typed.Operands["PERSPECTIVES"]) {
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(operand, nil), "%s is missing: only a run has outputs of its own", operand)
 		}
 		return e.fillContracts(ctx, args, func(r *run.Run, wave run.Stage) {
@@ -129,11 +129,11 @@ func (e *Env) fillContracts(ctx context.Context, args *codec.Value, more func(r 
 	if err != nil {
 		name = args.Get("perspectives_path").Str()
 	}
-	manifest, _, err := run.FindByBeginning(ctx, e.Home, e.Dir, name)
+	manifest, _, err := run.FindByBeginning(e.Desk(artifact.Everywhere), e.Home, e.Dir, name)
 	if err != nil {
 		return err
 	}
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, e.Desk(artifact.Everywhere), manifest)
 	if err != nil {
 		return err
 	}
@@ -148,8 +148,8 @@ func (e *Env) fillContracts(ctx context.Context, args *codec.Value, more func(r 
 }
 
 // isFile reports whether a path leads to a file that can be read.
-func isFile(ctx context.Context, path string) bool {
-	file, err := artifact.OpenFile(ctx, "path", path)
+func isFile(path string) bool {
+	file, err := artifact.Everywhere.OpenFile("path", path)
 	if err != nil {
 		return false
 	}
@@ -158,11 +158,11 @@ func isFile(ctx context.Context, path string) bool {
 }
 
 // reviewThere shows what can be judged of a wave when some outputs are missing.
-func reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
+func (e *Env) reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	if err.Code != tidegate.OutputNotFound {
 		return report.Report{}, false
 	}
-	there, failed := step.ReviewThere(ctx, in.(step.WaveReviewInput))
+	there, failed := step.ReviewThere(ctx, e.Desk(artifact.Everywhere), in.(step.WaveReviewInput))
 	return there.Report(), failed == nil
 }
 

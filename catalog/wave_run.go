@@ -26,12 +26,12 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 	}
 	defer opened.Close()
 	perspectives := opened.Path(opened.ContractsOf(run.Stage(args.Get("wave").Str())))
-	doc, err := step.ReadPerspectives(ctx, "perspectives_path", perspectives, wave.Contracts)
+	doc, err := step.ReadPerspectives(e.Desk(artifact.Everywhere), "perspectives_path", perspectives, wave.Contracts)
 	if err != nil {
 		return err
 	}
 	args.Set("perspectives_path", codec.Of(perspectives))
-	folder, err := artifact.Open(ctx, "FOLDER", typed.Operands["FOLDER"])
+	folder, err := artifact.Everywhere.Open("FOLDER", typed.Operands["FOLDER"])
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 	outputs := codec.Of([]string{})
 	for _, p := range doc.List {
 		path := filepath.Join(typed.Operands["FOLDER"], p.ID+".md")
-		data, err := artifact.ReadFile(ctx, "FOLDER", path)
+		data, err := artifact.Everywhere.ReadFile("FOLDER", path)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
@@ -61,7 +61,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 
 // readOutputs reads the outputs that were handed in by their paths. It returns
 // INVALID_ARGS for one that was not given, or given in two ways.
-func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
+func (e *Env) readOutputs(ctx context.Context, reach artifact.Reach, in step.IngestInput) error {
 	for i := range in.Outputs {
 		o := &in.Outputs[i]
 		details := tidegate.D("index", i, "perspective_id", tidegate.Cut(o.PerspectiveID))
@@ -73,7 +73,7 @@ func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
 		case o.Markdown != "":
 			return tidegate.Errorf(tidegate.InvalidArgs, details, "output %d cannot have both markdown and markdown_path", i)
 		}
-		data, err := e.handedIn(ctx, "markdown_path", o.MarkdownPath, filepath.Dir(in.ManifestPath))
+		data, err := e.handedIn(ctx, reach, "markdown_path", o.MarkdownPath, filepath.Dir(in.ManifestPath))
 		if err != nil {
 			return tidegate.WithDetails(err, details)
 		}
@@ -85,10 +85,10 @@ func (e *Env) readOutputs(ctx context.Context, in step.IngestInput) error {
 // refusedOutputs shows every reason why outputs are refused, and where it stands.
 func (e *Env) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	handed := in.(step.IngestInput)
-	if tidegate.ClassOf(err.Code) != tidegate.NotMet || e.readOutputs(ctx, handed) != nil {
+	if tidegate.ClassOf(err.Code) != tidegate.NotMet || e.readOutputs(ctx, artifact.Everywhere, handed) != nil {
 		return report.Report{}, false
 	}
-	r, failed := step.RefusedOutputs(ctx, handed)
+	r, failed := step.RefusedOutputs(ctx, e.Desk(artifact.Everywhere), handed)
 	return r, failed == nil
 }
 
@@ -99,7 +99,7 @@ func writePrompts(ctx context.Context, typed tool.Typed, value any) error {
 		return nil
 	}
 	entries := value.(step.PlanResult).Entries()
-	err := artifact.CreateFolder(ctx, "prompts", dir, func(d *artifact.Draft) error {
+	err := artifact.Everywhere.CreateFolder("prompts", dir, func(d *artifact.Draft) error {
 		for _, entry := range entries {
 			if err := d.Write(entry.PerspectiveID+".md", []byte(entry.PromptMD)); err != nil {
 				return err
@@ -111,7 +111,7 @@ func writePrompts(ctx context.Context, typed tool.Typed, value any) error {
 		return err
 	}
 	for _, entry := range entries {
-		if err := artifact.WriteFile(ctx, "prompts", filepath.Join(dir, entry.PerspectiveID+".md"), []byte(entry.PromptMD)); err != nil {
+		if err := artifact.Everywhere.WriteFile("prompts", filepath.Join(dir, entry.PerspectiveID+".md"), []byte(entry.PromptMD)); err != nil {
 			return err
 		}
 	}
@@ -127,9 +127,7 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("planned by hand"),
 				Flags: []tool.Flag{{Name: "prompts", About: "a folder to write the prompts to, one file each", Kind: tool.PathFlag}}, After: writePrompts,
 			},
-		}, func(ctx context.Context, in step.PlanInput) (step.PlanResult, error) {
-			return step.Plan(ctx, env.clock(), in)
-		}),
+		}, at(env, step.Plan)),
 		declare(tool.Spec{
 			Name: "deep_research_wave_output_ingest", Set: "wave", Shorthand: env.byRun("manifest_path", "perspectives_path"), Effect: tool.Writes,
 			Command: &tool.Command{
@@ -138,17 +136,15 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Hide:     []string{"manifest_path", "perspectives_path"}, Fill: env.fillOutputs, Defaults: map[string]any{"wave": "wave1"},
 				Instead: env.refusedOutputs,
 			},
-		}, func(ctx context.Context, in step.IngestInput) (step.IngestResult, error) {
-			if err := env.readOutputs(ctx, in); err != nil {
+		}, func(ctx context.Context, call tool.Caller, in step.IngestInput) (step.IngestResult, error) {
+			if err := env.readOutputs(ctx, call.Reach, in); err != nil {
 				return step.IngestResult{}, err
 			}
-			return step.Ingest(ctx, env.clock(), in)
+			return step.Ingest(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_gate_b_derive", Set: "wave", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, in step.GateBInput) (step.GateBResult, error) {
-			return step.DeriveGateB(ctx, env.clock(), in)
-		}),
+		}, at(env, step.DeriveGateB)),
 		declare(tool.Spec{
 			Name: "deep_research_wave_restore", Set: "wave", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
@@ -156,8 +152,6 @@ func waveRunTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], {Name: "ID", Field: "perspective_id", About: "the perspective whose output is put back"}},
 				Hide:     []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("put back by hand"),
 			},
-		}, func(ctx context.Context, in step.RestoreInput) (step.RestoreResult, error) {
-			return step.Restore(env.Deciding(ctx), env.clock(), in)
-		}),
+		}, at(env, step.Restore)),
 	}
 }

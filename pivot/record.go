@@ -63,11 +63,11 @@ func Shape() codec.Shape {
 
 // document is pivot_decision.v1.
 type document struct {
-	SchemaVersion string         `json:"schema_version"`
-	RunID         string         `json:"run_id"`
-	GeneratedAt   string         `json:"generated_at"`
-	InputsDigest  string         `json:"inputs_digest"`
-	Actor         tidegate.Actor `json:"actor"`
+	SchemaVersion string             `json:"schema_version"`
+	RunID         string             `json:"run_id"`
+	GeneratedAt   string             `json:"generated_at"`
+	InputsDigest  string             `json:"inputs_digest"`
+	Actor         tidegate.ActorKind `json:"actor"`
 	Wave1         struct {
 		Outputs []outputEntry `json:"outputs"`
 	} `json:"wave1"`
@@ -92,7 +92,7 @@ type decisionEntry struct {
 
 // Document is a decision as a run keeps it, pivot_decision.v1, with the outputs
 // that it was made from, in the order of the wave's.
-func (w Wave1) Document(runID, now string, actor tidegate.Actor, d Decision, outputs []RecordedOutput) any {
+func (w Wave1) Document(runID, now string, actor tidegate.ActorKind, d Decision, outputs []RecordedOutput) any {
 	doc := document{
 		SchemaVersion: DocumentVersion, RunID: runID, GeneratedAt: now, InputsDigest: d.InputsDigest, Actor: actor, Gaps: d.Gaps,
 		Decision: decisionEntry{d.Wave2Required, d.RuleHit, d.Metrics, d.Explanation, d.Wave2GapIDs},
@@ -108,7 +108,7 @@ type Recorded struct {
 	Wave2Required bool
 	GapIDs        []string // what a second wave is to close, in gap order
 	Gaps          []Gap
-	Actor         tidegate.Actor // "" in documents of the earlier system
+	Actor         tidegate.ActorKind // "" in documents of the earlier system
 	Outputs       []RecordedOutput
 }
 
@@ -147,6 +147,6 @@ func ReadRecorded(doc *codec.Value) (d Recorded, problem string) {
 	for _, o := range doc.Get("wave1").Get("outputs").Elems() {
 		d.Outputs = append(d.Outputs, RecordedOutput{o.Get("perspective_id").Str(), o.Get("output_md").Str(), o.Get("digest").Str()})
 	}
-	d.Wave2Required, d.Actor = required.Bool(), tidegate.Actor(doc.Get("actor").Str())
+	d.Wave2Required, d.Actor = required.Bool(), tidegate.ActorKind(doc.Get("actor").Str())
 	return d, ""
 }

@@ -29,7 +29,7 @@ const plantedPage = `<!doctype html><html lang="en"><head><title>planted</title>
 func sourced(t *testing.T) (f folder, planted, picture string) {
 	t.Helper()
 	f = newOffice(t).run("tides")
-	if _, err := run.Create(t.Context(), run.Clock{Now: time.Now}, filepath.Join(f.dir, "runs"), run.InitInput{Query: question, RunID: f.id, RequireGrounding: true}); err != nil {
+	if _, err := run.Create(t.Context(), run.Desk{Now: time.Now}, filepath.Join(f.dir, "runs"), run.InitInput{Query: question, RunID: f.id, RequireGrounding: true}); err != nil {
 		t.Fatal(err)
 	}
 	f.climbFrom(t, withoutGap, "made", "in wave1")

@@ -154,7 +154,7 @@ func (c *chaos) episode(t *testing.T, number int) {
 }
 
 func (c *chaos) options(pool engine.Pool) engine.Options {
-	return engine.Options{Clock: run.Clock{Now: c.clock.now}, Pool: pool, Fetch: c.fetch, Wait: func(context.Context, time.Duration) {}}
+	return engine.Options{Desk: run.Desk{Now: c.clock.now}, Pool: pool, Fetch: c.fetch, Wait: func(context.Context, time.Duration) {}}
 }
 
 func (c *chaos) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
@@ -267,7 +267,7 @@ func (c *chaos) helped(t *testing.T) string {
 	case "paused":
 		c.person(t, "deep_research_run_resume", c.decision())
 	case "failed":
-		board, err := job.OpenBoard(t.Context(), run.Clock{Now: c.clock.now}, c.manifest())
+		board, err := job.OpenBoard(t.Context(), run.Desk{Now: c.clock.now}, c.manifest())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,11 +324,11 @@ func (c *chaos) largest(t *testing.T) int {
 // check demands what holds after every episode.
 func (c *chaos) check(t *testing.T) {
 	t.Helper()
-	verdict, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: c.manifest(), Follows: stage.Follows})
+	verdict, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: c.manifest(), Follows: stage.Follows})
 	if err != nil || !verdict.Pass {
 		t.Fatalf("the run does not agree with its record: %v %+v", err, verdict.Findings)
 	}
-	r, err := run.Open(t.Context(), c.manifest())
+	r, err := run.Open(t.Context(), run.Desk{}, c.manifest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -384,7 +384,7 @@ func (c *chaos) end(t *testing.T, end string) map[string]string {
 	if wrong := forged(t, c.folder); len(wrong) > 0 {
 		t.Errorf("gates %v pass, and their judges say otherwise: %s", wrong, refused(t, c.folder, wrong[0]))
 	}
-	r, err := run.Open(t.Context(), c.manifest())
+	r, err := run.Open(t.Context(), run.Desk{}, c.manifest())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func TestManyGoroutinesLoseNothing(t *testing.T) {
 	hammerAndCheck(t, work, func(_ int, name, args string) ([]byte, error) {
 		ctx := t.Context()
 		if isPersons(byName[name], args) {
-			ctx = tidegate.WithActor(ctx, tidegate.Person)
+			ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person})
 		}
 		return byName[name].Call(ctx, []byte(args), tool.Caller{}).Envelope, nil
 	})

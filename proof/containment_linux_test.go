@@ -36,7 +36,7 @@ func (w *world) tools() []*tool.Tool {
 
 // confined calls a tool for a caller that may touch only the root.
 func (w *world) confined(t *testing.T, each *tool.Tool, args []byte) tool.Result {
-	return each.Call(artifact.WithRoots(t.Context(), w.work), args, tool.Caller{})
+	return each.Call(t.Context(), args, tool.Caller{Reach: artifact.Within(w.work)})
 }
 
 // place is the position of a string in the arguments of a tool: keys, and "[]" for

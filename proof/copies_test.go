@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -103,7 +104,7 @@ func (f folder) sealed(t *testing.T) {
 	if err := os.WriteFile(secret, pem.EncodeToMemory(block), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key, err := seal.OpenKey(t.Context(), "sign", secret, seal.Unlock{})
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", secret, seal.Unlock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,20 +116,19 @@ func (f folder) sealed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := run.Open(t.Context(), f.manifest())
+	r, err := run.Open(t.Context(), run.Desk{Now: time.Now}, f.manifest())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	clock := run.Clock{Now: time.Now}
-	data, err := replay.Seal(t.Context(), clock, r, key, "tidegate test")
+	data, err := replay.Seal(t.Context(), r, key, "tidegate test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.RemoveAll(f.root); err != nil {
 		t.Fatal(err)
 	}
-	found, err := replay.Unseal(t.Context(), replay.UnsealInput{Data: data, Signers: signers, At: clock.Now(), Program: "tidegate test"})
+	found, err := replay.Unseal(t.Context(), r.Desk(), replay.UnsealInput{Data: data, Signers: signers, At: time.Now(), Program: "tidegate test"})
 	if err != nil || !found.Pass {
 		t.Errorf("the seal does not hold: %s %v", asJSON(codec.Of(found)), err)
 	}

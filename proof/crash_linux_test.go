@@ -337,7 +337,7 @@ func ofAttempt(name string) bool {
 // change without a line, no line without a change.
 func checkAgrees(t *testing.T, where, work string) {
 	t.Helper()
-	verdict, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(work, "runs/tides/manifest.json"), Follows: stage.Follows})
+	verdict, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: filepath.Join(work, "runs/tides/manifest.json"), Follows: stage.Follows})
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return
 	}

@@ -205,7 +205,7 @@ func tryEdits(t *testing.T, f folder, name string, places, shift int) (tried int
 // A run that cannot be opened at all does not pass.
 func verified(t *testing.T, f folder) (pass bool, rules []string) {
 	t.Helper()
-	out, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: f.manifest(), Follows: stage.Follows})
+	out, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: f.manifest(), Follows: stage.Follows})
 	for _, finding := range out.Findings {
 		rules = append(rules, finding.Rule)
 	}

@@ -68,7 +68,7 @@ func TestNothingWritesToALegacyRun(t *testing.T) {
 	_, kept := orchestrated(t)
 	f := kept("legacy")
 	before := snapshot(t, f.root)
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	var silent []string
 	said := 0
 	for _, each := range catalog.Tools(f.env) {

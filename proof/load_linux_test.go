@@ -101,10 +101,10 @@ func TestServersUnderLoad(t *testing.T) {
 			return func(int) error {
 				id := fmt.Sprintf("run%05d", made.Add(1))
 				f := o.run(id)
-				if _, err := run.Create(ctx, run.Clock{Now: time.Now}, o.env.Home, run.InitInput{Query: question, RunID: id}); err != nil {
+				if _, err := run.Create(ctx, run.Desk{Now: time.Now}, o.env.Home, run.InitInput{Query: question, RunID: id}); err != nil {
 					return err
 				}
-				out, err := engine.Drive(ctx, f.manifest(), engine.Options{Clock: run.Clock{Now: time.Now}, Pool: crew{}, Fetch: fetchArticles, Wait: func(context.Context, time.Duration) {}})
+				out, err := engine.Drive(ctx, f.manifest(), engine.Options{Desk: run.Desk{Now: time.Now}, Pool: crew{}, Fetch: fetchArticles, Wait: func(context.Context, time.Duration) {}})
 				if err == nil && out.Status != run.Completed {
 					err = fmt.Errorf("the run is %s", out.Status)
 				}

@@ -69,7 +69,7 @@ func (o *office) person(t *testing.T, name string, args any) *codec.Value {
 	}
 	tools := catalog.Tools(o.env)
 	i := slices.IndexFunc(tools, func(each *tool.Tool) bool { return each.Name == name })
-	result := tools[i].Call(tidegate.WithActor(t.Context(), tidegate.Person), raw, tool.Caller{})
+	result := tools[i].Call(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), raw, tool.Caller{})
 	if result.Err != nil {
 		t.Fatalf("%s by a person: %v", name, result.Err)
 	}

@@ -93,7 +93,7 @@ func forged(t *testing.T, f folder) []string {
 // refused is the objection of a gate's judge, "" when the gate passes.
 func refused(t *testing.T, f folder, gate string) string {
 	t.Helper()
-	r, err := run.Open(t.Context(), f.manifest())
+	r, err := run.Open(t.Context(), run.Desk{}, f.manifest())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func refused(t *testing.T, f folder, gate string) string {
 // counting are the gates of a run that count as passed, in alphabetical order.
 func counting(t *testing.T, f folder) []string {
 	t.Helper()
-	r, err := run.Open(t.Context(), f.manifest())
+	r, err := run.Open(t.Context(), run.Desk{}, f.manifest())
 	if tidegate.CodeOf(err) == tidegate.InvalidJSON {
 		return nil // such a run has none
 	}

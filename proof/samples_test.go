@@ -245,7 +245,7 @@ func prepareHere(t *testing.T, work string, commands ...command) {
 		}
 		ctx := t.Context()
 		if isPersons(byName[c.tool], c.args) {
-			ctx = tidegate.WithActor(ctx, tidegate.Person)
+			ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person})
 		}
 		if result := byName[c.tool].Call(ctx, []byte(strings.ReplaceAll(c.args, "$WORK", work)), tool.Caller{}); result.Err != nil {
 			t.Fatalf("preparing %s: %s", c.tool, result.Envelope)

@@ -73,9 +73,9 @@ type typing struct {
 func (l largeHome) typeAll(t *testing.T) []typing {
 	t.Helper()
 	o := newOffice(t)
-	clock := run.Clock{Now: time.Now}
+	desk := run.Desk{Now: time.Now}
 	for i := range l.runs {
-		if _, err := run.Create(t.Context(), clock, o.env.Home, run.InitInput{Query: fmt.Sprintf("What is the tide at place %d?", i), RunID: fmt.Sprintf("r%05d", i)}); err != nil {
+		if _, err := run.Create(t.Context(), desk, o.env.Home, run.InitInput{Query: fmt.Sprintf("What is the tide at place %d?", i), RunID: fmt.Sprintf("r%05d", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -123,7 +123,7 @@ func (l largeHome) drive(t *testing.T, f folder) {
 		}
 		return keep(batch)
 	}
-	_, err := engine.Drive(t.Context(), f.manifest(), engine.Options{Clock: run.Clock{Now: time.Now}, Pool: wordy(l), Fetch: fetch, Wait: func(context.Context, time.Duration) {}})
+	_, err := engine.Drive(t.Context(), f.manifest(), engine.Options{Desk: run.Desk{Now: time.Now}, Pool: wordy(l), Fetch: fetch, Wait: func(context.Context, time.Duration) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	}
 	var c codec
 	if o.PayloadKey != "" {
-		data, err := artifact.ReadFile(ctx, "payload-key", o.PayloadKey)
+		data, err := artifact.Everywhere.ReadFile("payload-key", o.PayloadKey)
 		if err != nil {
 			return options, err
 		}
@@ -161,7 +161,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	})}
 	apiKey := o.APIKeyText
 	if o.APIKey != "" {
-		data, err := artifact.ReadFile(ctx, "api-key", o.APIKey)
+		data, err := artifact.Everywhere.ReadFile("api-key", o.APIKey)
 		if err != nil {
 			return options, err
 		}
@@ -172,7 +172,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	if apiKey != "" {
 		options.Credentials = client.NewAPIKeyStaticCredentials(apiKey)
 	}
-	config, err := o.tls(ctx)
+	config, err := o.tls()
 	if err != nil {
 		return options, err
 	}
@@ -214,7 +214,7 @@ func (f failures) FailureToError(failure *failurepb.Failure) error {
 }
 
 // tls is how TLS is spoken; nil where it is not.
-func (o Options) tls(ctx context.Context) (*tls.Config, error) {
+func (o Options) tls() (*tls.Config, error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "--tls-cert and --tls-key belong together")
 	}
@@ -223,11 +223,11 @@ func (o Options) tls(ctx context.Context) (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.TLSServerName}
 	if o.TLSCert != "" {
-		cert, err := artifact.ReadFile(ctx, "tls-cert", o.TLSCert)
+		cert, err := artifact.Everywhere.ReadFile("tls-cert", o.TLSCert)
 		if err != nil {
 			return nil, err
 		}
-		key, err := artifact.ReadFile(ctx, "tls-key", o.TLSKey)
+		key, err := artifact.Everywhere.ReadFile("tls-key", o.TLSKey)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (o Options) tls(ctx context.Context) (*tls.Config, error) {
 		config.Certificates = []tls.Certificate{pair}
 	}
 	if o.TLSCA != "" {
-		data, err := artifact.ReadFile(ctx, "tls-ca", o.TLSCA)
+		data, err := artifact.Everywhere.ReadFile("tls-ca", o.TLSCA)
 		if err != nil {
 			return nil, err
 		}

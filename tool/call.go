@@ -18,6 +18,9 @@ import (
 
 // Caller is what a face gives along with a call.
 type Caller struct {
+	// Reach is which files the call may touch by their paths; by its zero value all
+	// that the user may.
+	Reach artifact.Reach
 	// Progress hears how far a long call has come; nil when nobody listens. It
 	// may be called from several goroutines.
 	Progress func(done, total int)
@@ -65,9 +68,8 @@ func (r Result) Report() (report.Report, bool) {
 // Call runs the tool on raw JSON arguments; blank input means no arguments. It
 // never panics and never returns an error beside the result.
 //
-// Where the context is confined to roots, every path among the arguments must
-// lie in them, else the answer is PATH_NOT_ALLOWED: after the arguments are
-// checked, and before anything is read.
+// Every path among the arguments must lie in the caller's reach, else the answer is
+// PATH_NOT_ALLOWED: after the arguments are checked, and before anything is read.
 func (t *Tool) Call(ctx context.Context, args []byte, caller Caller) Result {
 	out, err := t.call(ctx, args, caller)
 	if err != nil {
@@ -115,18 +117,17 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 	if err != nil {
 		return nil, err
 	}
-	in, err := t.decode(ctx, args)
+	in, err := t.decode(ctx, caller, args)
 	if err != nil {
 		return nil, err
 	}
-	allowed := func(arg, path string) error { return artifact.Allowed(ctx, arg, path) }
-	if err := eachPath("", field{}, in, allowed); err != nil {
+	if err := eachPath("", field{}, in, caller.Reach.Allowed); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return t.run(context.WithValue(ctx, callerKey{}, caller), in.Interface())
+	return t.run(ctx, caller, in.Interface())
 }
 
 func parseArgs(raw []byte) (*codec.Value, error) {
@@ -182,22 +183,4 @@ func eachPath(name string, f field, v reflect.Value, visit func(arg, path string
 		}
 	}
 	return nil
-}
-
-type callerKey struct{}
-
-// Progress is the caller's listener, or a function that does nothing.
-func Progress(ctx context.Context) func(done, total int) {
-	if caller, _ := ctx.Value(callerKey{}).(Caller); caller.Progress != nil {
-		return caller.Progress
-	}
-	return func(int, int) {}
-}
-
-// Waiting is the caller's listener, or a function that does nothing.
-func Waiting(ctx context.Context) func(what string, since time.Duration) {
-	if caller, _ := ctx.Value(callerKey{}).(Caller); caller.Waiting != nil {
-		return caller.Waiting
-	}
-	return func(string, time.Duration) {}
 }

@@ -18,7 +18,7 @@ import (
 // decode turns arguments into the input of the tool. Faults are INVALID_ARGS that
 // name the argument; of several the first is reported: unknown keys, then the
 // arguments in the order of their declaration.
-func (t *Tool) decode(ctx context.Context, args *codec.Value) (reflect.Value, error) {
+func (t *Tool) decode(ctx context.Context, caller Caller, args *codec.Value) (reflect.Value, error) {
 	in := reflect.New(t.in)
 	if source, ok := in.Interface().(SchemaSource); ok {
 		return in.Elem(), source.Decode(args)
@@ -32,7 +32,7 @@ func (t *Tool) decode(ctx context.Context, args *codec.Value) (reflect.Value, er
 		if err := checkKeys("", args, fields, s.Name); err != nil {
 			return in, err
 		}
-		if err := s.expand(ctx, args); err != nil {
+		if err := s.expand(ctx, caller, args); err != nil {
 			return in, err
 		}
 	}
@@ -235,7 +235,7 @@ func brief(v *codec.Value) any {
 
 // Input is the tool's input as the arguments give it. It returns INVALID_ARGS.
 func (t *Tool) Input(ctx context.Context, args *codec.Value) (any, error) {
-	in, err := t.decode(ctx, args)
+	in, err := t.decode(ctx, Caller{}, args)
 	if err != nil {
 		return nil, err
 	}

@@ -18,12 +18,12 @@ type Shorthand struct {
 	About string
 	For   []string // the arguments that it stands for
 	// Fill sets them for a value of the shorthand.
-	Fill func(ctx context.Context, value string, args *codec.Value) error
+	Fill func(ctx context.Context, call Caller, value string, args *codec.Value) error
 }
 
 // expand puts the arguments that a shorthand stands for in its place. It returns
 // INVALID_ARGS for a shorthand beside one of them, and the errors of Fill.
-func (s *Shorthand) expand(ctx context.Context, args *codec.Value) error {
+func (s *Shorthand) expand(ctx context.Context, caller Caller, args *codec.Value) error {
 	given := args.Get(s.Name)
 	if given == nil {
 		return nil
@@ -41,7 +41,7 @@ func (s *Shorthand) expand(ctx context.Context, args *codec.Value) error {
 		}
 		args.Delete(name)
 	}
-	return s.Fill(ctx, given.Str(), args)
+	return s.Fill(ctx, caller, given.Str(), args)
 }
 
 // describe adds the shorthand to the schema of the arguments, behind the first

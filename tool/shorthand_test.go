@@ -24,12 +24,14 @@ type berthOut struct {
 func berth() *tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "boat_berth", Set: "run", Summary: "Use this in tests.", Effect: tool.Reads,
-		Shorthand: &tool.Shorthand{Name: "boat", About: "its name", For: []string{"chart_path", "log_path"}, Fill: func(_ context.Context, boat string, args *codec.Value) error {
+		Shorthand: &tool.Shorthand{Name: "boat", About: "its name", For: []string{"chart_path", "log_path"}, Fill: func(_ context.Context, _ tool.Caller, boat string, args *codec.Value) error {
 			args.Set("chart_path", codec.Of("/boats/"+boat+"/chart"))
 			args.Set("log_path", codec.Of("/boats/"+boat+"/log"))
 			return nil
 		}},
-	}, func(_ context.Context, in berthIn) (berthOut, error) { return berthOut{Chart: in.Chart}, nil })
+	}, func(_ context.Context, _ tool.Caller, in berthIn) (berthOut, error) {
+		return berthOut{Chart: in.Chart}, nil
+	})
 }
 
 func TestShorthandStandsForOtherArguments(t *testing.T) {

@@ -63,7 +63,7 @@ type Spec struct {
 type Tool struct {
 	Spec
 	in, out reflect.Type
-	run     func(ctx context.Context, in any) (any, error)
+	run     func(ctx context.Context, call Caller, in any) (any, error)
 	hidden  []string // arguments that this view of the tool does not accept
 	schemas func() (input, output *codec.Value)
 }
@@ -80,8 +80,7 @@ func isName(text string) bool {
 // declaration is incomplete, which is a mistake in the program.
 //
 // In belongs to the package that does the work. It declares In once, as
-// SomethingInput, beside the function that takes it, and run is that function
-// where it needs nothing else. A field that is not an argument, such as one that
+// SomethingInput, beside the function that takes it, and run calls that function. A field that is not an argument, such as one that
 // hears of progress, has the tag json:"-".
 //
 // Fields of In use these tags:
@@ -100,7 +99,7 @@ func isName(text string) bool {
 //	extra:"ignore"             objects in this list may carry further keys
 //	holds:"object"             the types that a *codec.Value may have, for the schema; the
 //	                           decoder hands it over unchecked
-func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *Tool {
+func New[In, Out any](spec Spec, run func(context.Context, Caller, In) (Out, error)) *Tool {
 	switch {
 	case !isName(spec.Name):
 		panic(fmt.Sprintf("tool: %q is not a tool name", spec.Name))
@@ -111,8 +110,8 @@ func New[In, Out any](spec Spec, run func(context.Context, In) (Out, error)) *To
 		Spec: spec,
 		in:   reflect.TypeFor[In](),
 		out:  reflect.TypeFor[Out](),
-		run: func(ctx context.Context, in any) (any, error) {
-			return run(ctx, in.(In))
+		run: func(ctx context.Context, call Caller, in any) (any, error) {
+			return run(ctx, call, in.(In))
 		},
 	}
 	t.schemas = sync.OnceValues(t.derive)

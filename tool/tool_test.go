@@ -44,9 +44,9 @@ type echoOut struct {
 
 func (o echoOut) Passed() bool { return o.passed }
 
-func echo(run func(context.Context, echoIn) (echoOut, error)) *tool.Tool {
+func echo(run func(context.Context, tool.Caller, echoIn) (echoOut, error)) *tool.Tool {
 	if run == nil {
-		run = func(_ context.Context, in echoIn) (echoOut, error) {
+		run = func(_ context.Context, _ tool.Caller, in echoIn) (echoOut, error) {
 			return echoOut{Limit: in.Limit, Mode: in.Mode, Names: in.Names, passed: !in.Loud}, nil
 		}
 	}
@@ -141,7 +141,7 @@ func TestErrorEnvelopeHasThreeKeys(t *testing.T) {
 
 func TestPanicBecomesInternal(t *testing.T) {
 	var heard any
-	bad := echo(func(context.Context, echoIn) (echoOut, error) { panic("kaboom") })
+	bad := echo(func(context.Context, tool.Caller, echoIn) (echoOut, error) { panic("kaboom") })
 	got := bad.Call(t.Context(), []byte(`{"folder":"/x"}`), tool.Caller{Panicked: func(v any, _ []byte) { heard = v }})
 	if got.Err == nil || got.Err.Code != tidegate.Internal || heard != "kaboom" {
 		t.Errorf("got %s, heard %v", got.Envelope, heard)
@@ -173,7 +173,7 @@ func TestPathsOutsideTheRootsAreRefused(t *testing.T) {
 	}
 	ran := 0
 	read := tool.New(tool.Spec{Name: "read", Set: "run", Summary: "Read.", Effect: tool.Reads},
-		func(context.Context, in) (struct{}, error) { ran++; return struct{}{}, nil })
+		func(context.Context, tool.Caller, in) (struct{}, error) { ran++; return struct{}{}, nil })
 	for _, tt := range []struct {
 		name, args string
 		code       tidegate.Code
@@ -196,7 +196,7 @@ func TestPathsOutsideTheRootsAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ran = 0
 			args := strings.ReplaceAll(tt.args, "$ROOT", root)
-			got := read.Call(artifact.WithRoots(t.Context(), root), []byte(args), tool.Caller{})
+			got := read.Call(t.Context(), []byte(args), tool.Caller{Reach: artifact.Within(root)})
 			if tt.code == "" {
 				if got.Err != nil || ran != 1 {
 					t.Fatalf("got %s", got.Envelope)
@@ -229,9 +229,11 @@ func TestReadOnlyViewDropsTheArgumentsThatWrite(t *testing.T) {
 
 func TestAgentsAreNotOfferedWhatIsForPeople(t *testing.T) {
 	own := tool.New(tool.Spec{Name: "own", Set: "toy", Summary: "Decide.", Effect: tool.Writes, Person: true},
-		func(context.Context, pair) (echoOut, error) { return echoOut{}, nil })
+		func(context.Context, tool.Caller, pair) (echoOut, error) { return echoOut{}, nil })
 	shared := tool.New(tool.Spec{Name: "shared", Set: "toy", Summary: "Say it back.", Effect: tool.WritesOnRequest, PersonArgs: []string{"limit"}},
-		func(_ context.Context, in echoIn) (echoOut, error) { return echoOut{Limit: in.Limit}, nil })
+		func(_ context.Context, _ tool.Caller, in echoIn) (echoOut, error) {
+			return echoOut{Limit: in.Limit}, nil
+		})
 	offered := tool.ForAgents([]*tool.Tool{own, shared, echo(nil)})
 	if len(offered) != 2 || offered[0].Name != "shared" || offered[1].Name != "echo" {
 		t.Fatalf("offered are %v", offered)
@@ -283,7 +285,7 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 func TestWrongDeclarationsPanic(t *testing.T) {
 	declared := func(spec tool.Spec) (accepted bool) {
 		defer func() { recover() }()
-		tool.New(spec, func(context.Context, struct{}) (struct{}, error) { return struct{}{}, nil })
+		tool.New(spec, func(context.Context, tool.Caller, struct{}) (struct{}, error) { return struct{}{}, nil })
 		return true
 	}
 	whole := tool.Spec{Name: "x", Set: "toy", Summary: "s", Effect: tool.Reads}
@@ -309,7 +311,7 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{"folder":"/x","limit":3}`, `{"folder":"/x","pairs":[{"id":"a"}]}`, `{"Folder":1}`, `null`, `{"a":{"a":1,"a":2}}`} {
 		f.Add([]byte(seed))
 	}
-	seen := echo(func(_ context.Context, in echoIn) (echoOut, error) {
+	seen := echo(func(_ context.Context, _ tool.Caller, in echoIn) (echoOut, error) {
 		if in.Limit < 1 || in.Limit > 500 || !strings.HasPrefix(string(in.Folder), "/") {
 			panic("arguments outside their schema were let in")
 		}
@@ -333,7 +335,7 @@ func TestArgumentThatAnotherMakesRequired(t *testing.T) {
 		Why  string `json:"why"`
 	}
 	read := tool.New(tool.Spec{Name: "read", Set: "toy", Summary: "Read it.", Effect: tool.Reads},
-		func(context.Context, in) (echoOut, error) { return echoOut{passed: true}, nil })
+		func(context.Context, tool.Caller, in) (echoOut, error) { return echoOut{passed: true}, nil })
 	for _, tt := range []struct{ name, args, message string }{
 		{"by default, and before what follows", `{}`, "file is required: what to read"},
 		{"by value", `{"mode":"file","file":null,"why":"x"}`, "file is required: what to read"},

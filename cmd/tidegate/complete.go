@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -18,7 +19,7 @@ import (
 func completions(env *catalog.Env) map[string]func(context.Context, map[string]string) []string {
 	changes := func(ctx context.Context, _ map[string]string) []string {
 		var ids []string
-		if list, err := change.All(ctx, env.Project); err == nil {
+		if list, err := change.All(env.Desk(artifact.Everywhere), env.Project); err == nil {
 			for _, c := range list.Changes {
 				ids = append(ids, c.ChangeID)
 			}
@@ -28,18 +29,18 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 	return map[string]func(context.Context, map[string]string) []string{
 		"RUN": func(ctx context.Context, _ map[string]string) []string {
 			var ids []string
-			runs, _ := run.Recent(ctx, env.Home)
+			runs, _ := run.Recent(env.Desk(artifact.Everywhere), env.Home)
 			for _, r := range runs {
 				ids = append(ids, r.ID)
 			}
 			return ids
 		},
 		"job_id": func(ctx context.Context, before map[string]string) []string {
-			manifest, err := run.Find(ctx, env.Home, env.Dir, before["RUN"])
+			manifest, err := run.Find(env.Desk(artifact.Everywhere), env.Home, env.Dir, before["RUN"])
 			if err != nil {
 				return nil
 			}
-			board, err := job.OpenBoard(ctx, run.Clock{Now: env.Now}, manifest)
+			board, err := job.OpenBoard(ctx, env.Desk(artifact.Everywhere), manifest)
 			if err != nil {
 				return nil
 			}
@@ -52,8 +53,8 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 		},
 		"perspective_id": func(ctx context.Context, before map[string]string) []string {
 			path := before["PERSPECTIVES"]
-			if manifest, err := run.Find(ctx, env.Home, env.Dir, cmp.Or(before["RUN"], path)); err == nil && filepath.Base(manifest) == run.ManifestFile {
-				r, err := run.Open(ctx, manifest)
+			if manifest, err := run.Find(env.Desk(artifact.Everywhere), env.Home, env.Dir, cmp.Or(before["RUN"], path)); err == nil && filepath.Base(manifest) == run.ManifestFile {
+				r, err := run.Open(ctx, env.Desk(artifact.Everywhere), manifest)
 				if err != nil {
 					return nil
 				}
@@ -62,7 +63,7 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 			} else if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}
-			doc, err := step.ReadPerspectives(ctx, "perspectives_path", path, wave.Contracts)
+			doc, err := step.ReadPerspectives(env.Desk(artifact.Everywhere), "perspectives_path", path, wave.Contracts)
 			if err != nil {
 				return nil
 			}

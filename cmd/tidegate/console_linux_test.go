@@ -421,7 +421,7 @@ func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
 	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
 	c.await("refused, INVALID_JSON")
 	c.await("2/4")
-	board, err := job.OpenBoard(t.Context(), run.Clock{Now: time.Now}, filepath.Join(home, "runs", "tugs", "manifest.json"))
+	board, err := job.OpenBoard(t.Context(), run.Desk{Now: time.Now}, filepath.Join(home, "runs", "tugs", "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

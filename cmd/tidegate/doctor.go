@@ -10,8 +10,8 @@ import (
 	"runtime"
 	"strconv"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
@@ -53,7 +53,7 @@ func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []findi
 		clockFinding(env),
 	}
 	found = append(found, homeFindings(ctx, env)...)
-	found = append(found, projectFinding(env.Project, tidegate.ChangesOf(ctx)+"/changes"), openFiles())
+	found = append(found, projectFinding(env.Project, env.Desk(artifact.Everywhere).ChangesFolder()+"/changes"), openFiles())
 	found = append(found, terminalFindings(call.Terminal)...)
 	return append(found, clientFindings(env)...)
 }
@@ -75,7 +75,7 @@ func homeFindings(ctx context.Context, env *catalog.Env) []finding {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		list = append(list, finding{"Runs", "runs", "none yet; the folder is made with the first run", report.None})
 		probe = existingParent(home)
-	} else if runs, err := run.List(ctx, home); err == nil {
+	} else if runs, err := run.List(ctx, env.Desk(artifact.Everywhere), home); err == nil {
 		list = append(list, finding{"Runs", "runs", strconv.Itoa(len(runs.Runs)), report.None})
 	}
 	return append(list, diskFindings(ctx, env.Now, probe)...)

@@ -28,7 +28,7 @@ func diskFindings(ctx context.Context, now func() time.Time, dir string) []findi
 	}
 	defer os.RemoveAll(scratch)
 	list := []finding{tell("writable", nil, "yes")}
-	folder, err := artifact.Open(ctx, "folder", scratch)
+	folder, err := artifact.Everywhere.Open("folder", scratch)
 	if err != nil {
 		return append(list, tell("opened", err, ""))
 	}
@@ -63,7 +63,7 @@ func tryLock(ctx context.Context, now func() time.Time, first *artifact.Folder, 
 		return err
 	}
 	defer held.Unlock()
-	second, err := artifact.Open(ctx, "folder", path)
+	second, err := artifact.Everywhere.Open("folder", path)
 	if err != nil {
 		return err
 	}

@@ -167,7 +167,7 @@ func TestKilledWhileFetching(t *testing.T) {
 // archivedIn are the URLs that the archive of a run has, according to its log.
 func archivedIn(t *testing.T, home, id string) map[string]bool {
 	t.Helper()
-	r, err := run.Open(t.Context(), filepath.Join(home, "runs", id, "manifest.json"))
+	r, err := run.Open(t.Context(), run.Desk{}, filepath.Join(home, "runs", id, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,6 @@ func execute(ctx context.Context, env *catalog.Env, program *cli.Program, args [
 	if err := configure(ctx, env, program); err != nil {
 		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
 	}
-	ctx = tidegate.WithChanges(ctx, env.Config.Changes)
 	return program.Run(ctx, args)
 }
 

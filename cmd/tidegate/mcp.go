@@ -70,9 +70,6 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	options := mcp.Options{
 		Version: call.Version, Instructions: instructions(offered), Log: slog.Default(), Prompts: prompts(env.Config.Review.Test), Resources: schemaResources(),
 	}
-	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
-		options.Templates = runTemplates(env.Home)
-	}
 	address := call.Flag("http")
 	roots, called := call.Flags["root"], "--root"
 	if len(roots) == 0 && call.Flag("alone") != "true" {
@@ -83,7 +80,10 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		if err != nil {
 			return err
 		}
-		options.Confine = func(ctx context.Context) context.Context { return artifact.WithRoots(ctx, folders...) }
+		options.Reach = artifact.Within(folders...)
+	}
+	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
+		options.Templates = runTemplates(env.Desk(options.Reach), env.Home)
 	}
 	if address == "" {
 		if call.Flag("token-file") != "" {

@@ -42,11 +42,11 @@ tidegate mcp config --client cursor --toolsets review --read-only`,
 			{Name: "read-only", About: "offer only what writes nothing", Kind: tool.Switch},
 			{Name: "write", About: "write it into the client's file instead of printing it", Kind: tool.Switch},
 		},
-		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(ctx, env, tools, call) },
+		Run: func(ctx context.Context, call cli.Invocation) error { return configureClient(env, tools, call) },
 	}
 }
 
-func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
+func configureClient(env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
 	client, ok := mcp.FindClient(call.Flag("client"))
 	if !ok {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(mcp.ClientNames(), ", "))
@@ -74,7 +74,7 @@ func configureClient(ctx context.Context, env *catalog.Env, tools []*tool.Tool, 
 		_, err := fmt.Fprint(call.Stdout, client.Block(server))
 		return err
 	}
-	changed, err := writeEntry(ctx, client, server, file, env.Dir)
+	changed, err := writeEntry(client, server, file, env.Dir)
 	switch {
 	case err != nil:
 		fmt.Fprintf(call.Stdout, "%s\n%s\n", client.Block(server), client.Add(server))
@@ -145,7 +145,7 @@ func clientFile(client mcp.Client, dir string) (string, error) {
 // writeEntry adds the server to the client's file and reports whether that
 // changed it. It returns ALREADY_EXISTS_CONFLICT when the file cannot be changed
 // safely, READ_FAILED and WRITE_FAILED.
-func writeEntry(ctx context.Context, client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
+func writeEntry(client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
 	for _, other := range client.OtherForms(dir) {
 		if _, err := os.Lstat(other); err == nil {
 			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", other),
@@ -166,5 +166,5 @@ func writeEntry(ctx context.Context, client mcp.Client, server mcp.Entry, file, 
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.D("path", file), "cannot make the folder of %s: %w", file, err)
 	}
-	return true, artifact.WriteFile(ctx, "path", file, merged)
+	return true, artifact.Everywhere.WriteFile("path", file, merged)
 }

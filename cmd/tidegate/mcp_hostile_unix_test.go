@@ -309,9 +309,8 @@ func inProcess(t *testing.T, s *siege) caller {
 	for _, each := range tool.ForAgents(catalog.Tools(env)) {
 		tools[each.Name] = each
 	}
-	ctx := artifact.WithRoots(t.Context(), s.root)
 	return func(name, arguments string) (tidegate.Code, string) {
-		result := tools[name].Call(ctx, []byte(arguments), tool.Caller{})
+		result := tools[name].Call(t.Context(), []byte(arguments), tool.Caller{Reach: artifact.Within(s.root)})
 		if result.Err != nil {
 			return result.Err.Code, string(result.Envelope)
 		}

@@ -26,7 +26,7 @@ const (
 )
 
 // runTemplates are the artifacts of the runs in home, only for reading.
-func runTemplates(home string) []mcp.Template {
+func runTemplates(desk run.Desk, home string) []mcp.Template {
 	return []mcp.Template{
 		{
 			URITemplate: runURI + "{run}",
@@ -34,7 +34,7 @@ func runTemplates(home string) []mcp.Template {
 			Description: "the artifacts of a run, by the run's id: a list of their URIs and sizes",
 			MIMEType:    "application/json",
 			Read: func(ctx context.Context, uri string) ([]byte, string, error) {
-				folder, _, err := openRun(ctx, home, uri)
+				folder, _, err := openRun(ctx, desk, home, uri)
 				if err != nil {
 					return nil, "", err
 				}
@@ -48,7 +48,7 @@ func runTemplates(home string) []mcp.Template {
 			Name:        "artifact",
 			Description: "one artifact of a run, by the run's id and its path in the run's folder, such as wave-1/p1.md",
 			Read: func(ctx context.Context, uri string) ([]byte, string, error) {
-				folder, name, err := openRun(ctx, home, uri)
+				folder, name, err := openRun(ctx, desk, home, uri)
 				if err != nil {
 					return nil, "", err
 				}
@@ -62,14 +62,14 @@ func runTemplates(home string) []mcp.Template {
 
 // openRun opens the folder of the run that a URI names, and returns the name inside
 // it that follows in the URI.
-func openRun(ctx context.Context, home, uri string) (*artifact.Folder, string, error) {
+func openRun(ctx context.Context, desk run.Desk, home, uri string) (*artifact.Folder, string, error) {
 	id, name, _ := strings.Cut(strings.TrimPrefix(uri, runURI), "/")
 	id, errID := url.PathUnescape(id)
 	name, errName := url.PathUnescape(name)
 	if errID != nil || errName != nil || run.CheckID(id) != nil {
 		return nil, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("uri", tidegate.Cut(uri)), "a run's artifact is %sRUN_ID/PATH, got %q", runURI, tidegate.Cut(uri))
 	}
-	r, err := run.Open(ctx, filepath.Join(home, id, run.ManifestFile))
+	r, err := run.Open(ctx, desk, filepath.Join(home, id, run.ManifestFile))
 	if err != nil {
 		return nil, "", err
 	}

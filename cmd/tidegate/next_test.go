@@ -128,7 +128,7 @@ func (p *person) call(name string, args map[string]any) tool.Result {
 	}
 	tools := catalog.Tools(&catalog.Env{Now: time.Now, Dir: p.dir, Project: p.dir, Home: filepath.Join(p.dir, "home", "runs")})
 	at := slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == name })
-	return tools[at].Call(tidegate.WithActor(p.t.Context(), tidegate.Person), raw, tool.Caller{})
+	return tools[at].Call(tidegate.WithActor(p.t.Context(), tidegate.Actor{Kind: tidegate.Person}), raw, tool.Caller{})
 }
 
 // status is what `tidegate run status r --format json` prints.

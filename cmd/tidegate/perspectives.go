@@ -41,7 +41,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 			if path == "" {
 				path = filepath.Join(call.Dir, "perspectives.json")
 			}
-			if _, err := artifact.ReadFile(ctx, "output", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
+			if _, err := artifact.Everywhere.ReadFile("output", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
 				if err != nil {
 					return err
 				}
@@ -51,7 +51,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 			if err != nil {
 				return err
 			}
-			if err := artifact.WriteFile(ctx, "output", path, document); err != nil {
+			if err := artifact.Everywhere.WriteFile("output", path, document); err != nil {
 				return err
 			}
 			shown := path

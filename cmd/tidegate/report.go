@@ -45,7 +45,7 @@ run that is under way shows what there is.`,
 				return err
 			}
 			if path := call.Flag("output"); path != "" {
-				return artifact.WriteFile(ctx, "output", path, data)
+				return artifact.Everywhere.WriteFile("output", path, data)
 			}
 			_, err = call.Stdout.Write(data)
 			return err
@@ -68,11 +68,11 @@ func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.
 	if err != nil {
 		return nil, err
 	}
-	manifest, _, err := run.FindByBeginning(ctx, env.Home, env.Dir, name)
+	manifest, _, err := run.FindByBeginning(env.Desk(artifact.Everywhere), env.Home, env.Dir, name)
 	if err != nil {
 		return nil, err
 	}
-	return run.Open(ctx, manifest)
+	return run.Open(ctx, env.Desk(artifact.Everywhere), manifest)
 }
 
 func sealCommand(env *catalog.Env) cli.Command {
@@ -95,11 +95,11 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 				return err
 			}
 			defer r.Close()
-			key, err := seal.OpenKey(ctx, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
+			key, err := seal.OpenKey(artifact.Everywhere, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
 			if err != nil {
 				return err
 			}
-			data, err := replay.Seal(ctx, run.Clock{Now: env.Now, Pinned: env.Pinned}, r, key, env.Program)
+			data, err := replay.Seal(ctx, r, key, env.Program)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 			if output == "" {
 				output = filepath.Join(env.Dir, r.ID()+".sealed")
 			}
-			if err := artifact.WriteFile(ctx, "output", output, data); err != nil {
+			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
 				return err
 			}
 			return call.Show(replay.SealReport(r.ID(), output, len(data), key.Fingerprint()), "text")
@@ -140,15 +140,15 @@ run does not hold what its seal says.`,
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(env.Dir, path)
 			}
-			data, err := artifact.ReadFile(ctx, "FILE", path)
+			data, err := artifact.Everywhere.ReadFile("FILE", path)
 			if err != nil {
 				return err
 			}
-			signers, err := seal.ReadSigners(ctx, "signers", listed)
+			signers, err := seal.ReadSigners(artifact.Everywhere, "signers", listed)
 			if err != nil {
 				return err
 			}
-			unsealed, err := replay.Unseal(ctx, replay.UnsealInput{Data: data, Signers: signers, At: env.Now(), Program: env.Program})
+			unsealed, err := replay.Unseal(ctx, env.Desk(artifact.Everywhere), replay.UnsealInput{Data: data, Signers: signers, At: env.Now(), Program: env.Program})
 			if err != nil {
 				return err
 			}

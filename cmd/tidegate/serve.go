@@ -10,11 +10,11 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/face/web"
-	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -74,7 +74,7 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 func site(env *catalog.Env, version string) *web.Site {
 	commands := &research.Env{Env: env}
 	return &web.Site{
-		Home: env.Home, Project: env.Project, Clock: run.Clock{Now: env.Now, Pinned: env.Pinned}, Version: version,
+		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
 		Next: func(board *job.Board) []web.Command {
 			var out []web.Command
 			for _, n := range commands.Next(board) {

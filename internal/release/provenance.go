@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 )
@@ -64,7 +65,7 @@ func (r *release) provenance(ctx context.Context) error {
 	}
 	var key *seal.Key
 	if r.key != "" {
-		if key, err = seal.OpenKey(ctx, "sign", r.key, seal.Unlock{}); err != nil {
+		if key, err = seal.OpenKey(artifact.Everywhere, "sign", r.key, seal.Unlock{}); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -63,7 +62,7 @@ func start(o Options) (*Server, error) {
 	if o.File == "" {
 		sql.DatabaseName = strconv.Itoa(rand.Int())
 		sql.ConnectAttributes = map[string]string{"mode": "memory", "cache": "shared"}
-	} else if kept, err := artifact.OpenFile(context.Background(), "file", o.File); err == nil {
+	} else if kept, err := artifact.Everywhere.OpenFile("file", o.File); err == nil {
 		kept.Close()
 	} else if tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return nil, err

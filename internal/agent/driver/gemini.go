@@ -42,7 +42,7 @@ func geminiStranger(ctx context.Context, env []string) bool {
 		}
 	}
 	home := cmp.Or(variable(env, "GEMINI_CLI_HOME"), variable(env, "HOME"), variable(env, "USERPROFILE"))
-	settings, err := artifact.ReadJSON(artifact.WithoutRoots(ctx), "settings", filepath.Join(home, ".gemini", "settings.json"))
+	settings, err := artifact.Everywhere.ReadJSON("settings", filepath.Join(home, ".gemini", "settings.json"))
 	if err != nil {
 		// Settings that cannot be read, perhaps because of comments, may say anything.
 		return tidegate.CodeOf(err) == tidegate.FileNotFound

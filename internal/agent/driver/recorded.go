@@ -46,7 +46,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	if err := ctx.Err(); err != nil {
 		return Answer{}, context.Cause(ctx)
 	}
-	folder, err := artifact.Open(ctx, "driver", d.folder)
+	folder, err := artifact.Everywhere.Open("driver", d.folder)
 	if err != nil {
 		return Answer{}, unreadable(err)
 	}

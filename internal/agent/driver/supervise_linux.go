@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -466,7 +465,7 @@ func killChildren() {
 
 // eachProcess calls do for every process, with its folder in proc.
 func eachProcess(do func(pid int, proc *artifact.Folder, dir string)) {
-	proc, err := artifact.Open(context.Background(), "proc", "/proc")
+	proc, err := artifact.Everywhere.Open("proc", "/proc")
 	if err != nil {
 		return
 	}

@@ -67,7 +67,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{}, err
 		}
 	}
-	a.began = a.home.Clock.Now()
+	a.began = a.home.Desk.Now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
@@ -206,7 +206,7 @@ func (a *attempt) release(ctx context.Context) bool {
 // count, and a lease that would not last for its answer is extended. If the home
 // stops first, it returns why; otherwise the errors of [job.Board.Extend].
 func (a *attempt) ask(ctx context.Context) error {
-	asked := a.home.Clock.Now()
+	asked := a.home.Desk.Now()
 	select {
 	case a.home.asking <- a:
 	case <-ctx.Done():
@@ -217,7 +217,7 @@ func (a *attempt) ask(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	now := a.home.Clock.Now()
+	now := a.home.Desk.Now()
 	a.began = a.began.Add(now.Sub(asked))
 	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
 		return nil
@@ -311,7 +311,7 @@ func (a *attempt) event(e driver.Event) {
 
 // timeLeft is how long the attempt may still take.
 func (a *attempt) timeLeft() time.Duration {
-	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Clock.Now().Sub(a.began)
+	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Desk.Now().Sub(a.began)
 }
 
 func (a *attempt) taskID(turn int, prompt string) string {

@@ -60,15 +60,15 @@ func thousandJobs(b *testing.B, dir string, argv []string) {
 	before := startPrograms(b, dir, argv, jobs, parallel, 1)
 	files := startPrograms(b, dir, argv, jobs, parallel, filesOfAJob)
 
-	clock := run.Clock{Now: time.Now}
-	manifest := withJobs(b, clock, dir, jobs)
+	desk := run.Desk{Now: time.Now}
+	manifest := withJobs(b, desk, dir, jobs)
 	agent, err := driver.New(driver.Settings{Driver: "exec:" + strings.Join(argv, " ")}, driver.Host{})
 	if err != nil {
 		b.Fatal(err)
 	}
 	time.Sleep(2 * time.Second) // a file that has just been written is read again, because it may change unseen
 	began, used := time.Now(), cpuTime(b)
-	out, err := engine.Drive(b.Context(), manifest, engine.Options{Clock: clock, Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}})
+	out, err := engine.Drive(b.Context(), manifest, engine.Options{Desk: desk, Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}})
 	if err != nil || out.Stage != run.Citations {
 		b.Fatalf("%s, %v", shown(out), err)
 	}
@@ -92,8 +92,8 @@ func thousandJobs(b *testing.B, dir string, argv []string) {
 func BenchmarkJobsWithSources(b *testing.B) {
 	const jobs, sources = 1000, 10
 	for b.Loop() {
-		clock := run.Clock{Now: time.Now}
-		manifest := withJobs(b, clock, b.TempDir(), jobs)
+		desk := run.Desk{Now: time.Now}
+		manifest := withJobs(b, desk, b.TempDir(), jobs)
 		pool := &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 			if task.Kind != string(run.Wave1) {
 				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "enough"}
@@ -105,7 +105,7 @@ func BenchmarkJobsWithSources(b *testing.B) {
 			return driver.Answer{Text: text}, nil
 		}}
 		began, used := time.Now(), cpuTime(b)
-		out, err := engine.Drive(b.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch})
+		out, err := engine.Drive(b.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch})
 		if err != nil || out.Stage != run.Summaries {
 			b.Fatalf("%s, %v", shown(out), err)
 		}
@@ -135,7 +135,7 @@ func startPrograms(b *testing.B, dir string, argv []string, jobs, parallel, file
 			for i := range next {
 				out, err := answerOf(argv, prompt)
 				for n := 0; n < files && err == nil; n++ {
-					err = artifact.WriteFile(b.Context(), "path", filepath.Join(dir, fmt.Sprintf("answer-%d-%d-%d.md", files, i, n)), out)
+					err = artifact.Everywhere.WriteFile("path", filepath.Join(dir, fmt.Sprintf("answer-%d-%d-%d.md", files, i, n)), out)
 				}
 				if err != nil {
 					b.Error(err)
@@ -211,7 +211,7 @@ func ofSupervisors(b *testing.B) time.Duration {
 
 // timesOf is when jobs were leased and when their answers were accepted.
 func timesOf(b *testing.B, manifest string) (leased, accepted []time.Time) {
-	r, err := run.Open(b.Context(), manifest)
+	r, err := run.Open(b.Context(), reviewClock, manifest)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -46,29 +45,28 @@ type ChangeOutcome struct {
 // [change.Brief] and [change.Advance] return. Driven again it goes on from its
 // files.
 func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOutcome, error) {
-	documents, err := change.Brief(ctx, in.Project, in.ID)
+	documents, err := change.Brief(options.Desk, in.Project, in.ID)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
-	clock := change.Clock{Now: options.Clock.Now, Pinned: options.Clock.Pinned}
-	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Rule), in.Project, clock, in.Home, in.ID)
+	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
 	if in.Note == nil {
 		in.Note = func(string) {}
 	}
-	l := &loop{in: in, clock: clock, worktree: w, documents: documents}
+	l := &loop{in: in, desk: options.Desk, worktree: w, documents: documents}
 	if _, err := l.look(ctx); err != nil {
 		return ChangeOutcome{}, err
 	}
-	board, err := job.OpenChange(ctx, options.Clock, l.present)
+	board, err := job.OpenChange(ctx, options.Desk, l.present)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
 	defer board.Close()
 	defer l.close()
-	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Person)); err != nil {
+	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
 		return ChangeOutcome{}, err
 	}
 	l.codeSettler = codeSettler{board: board}
@@ -80,7 +78,7 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 type loop struct {
 	codeSettler
 	in        ChangeInput
-	clock     change.Clock
+	desk      run.Desk
 	worktree  *change.Worktree
 	documents []change.Document
 
@@ -101,15 +99,15 @@ func (l *loop) close() {
 // look moves the change on by the review that was kept last, and finds out where
 // it stands. It reports whether the change goes on.
 func (l *loop) look(ctx context.Context) (goesOn bool, err error) {
-	if l.status, err = change.StatusOf(ctx, l.in.Project, l.in.ID); err != nil {
+	if l.status, err = change.StatusOf(ctx, l.desk, l.in.Project, l.in.ID); err != nil {
 		return false, err
 	}
 	if l.status.Reviews > 0 {
-		moved, err := change.Advance(tidegate.WithActor(ctx, tidegate.Rule), l.in.Project, l.clock, l.in.ID)
+		moved, err := change.Advance(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), l.desk, l.in.Project, l.in.ID)
 		if err != nil {
 			return false, err
 		}
-		if l.status, err = change.StatusOf(ctx, l.in.Project, l.in.ID); err != nil {
+		if l.status, err = change.StatusOf(ctx, l.desk, l.in.Project, l.in.ID); err != nil {
 			return false, err
 		}
 		if moved.Changed {
@@ -120,13 +118,13 @@ func (l *loop) look(ctx context.Context) (goesOn bool, err error) {
 		l.round, l.asked = round, nil
 		l.close()
 	}
-	l.earlier, err = change.EarlierIssues(ctx, l.in.Project, l.in.ID)
+	l.earlier, err = change.EarlierIssues(l.desk, l.in.Project, l.in.ID)
 	return l.status.Phase != change.Complete && l.status.NeedsPerson == "", err
 }
 
 // present is the change as it stands, for its board.
 func (l *loop) present(ctx context.Context) (job.Change, error) {
-	folder, err := artifact.Open(ctx, "change", filepath.Dir(l.status.StatePath))
+	folder, err := l.desk.Reach.Open("change", filepath.Dir(l.status.StatePath))
 	if err != nil {
 		return job.Change{}, err
 	}
@@ -134,9 +132,9 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	c := job.Change{ID: l.in.ID, CreatedAt: l.worktree.Base, Folder: folder, Budget: l.in.Budget, Reviews: l.asked}
 	c.Implement = &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
-		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(ctx)},
+		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
 		Touched: func(ctx context.Context) (files []string, forbidden [][2]string, err error) {
-			work, err := l.worktree.Look(ctx)
+			work, err := l.worktree.Look(ctx, l.desk)
 			for _, f := range work.Forbidden {
 				forbidden = append(forbidden, [2]string{f.File, f.Why})
 			}
@@ -186,7 +184,7 @@ func (l *loop) settle(ctx context.Context) (StepResult, error) {
 
 // submit commits what was implemented and asks for its review.
 func (l *loop) submit(ctx context.Context) error {
-	work, err := l.worktree.Look(ctx)
+	work, err := l.worktree.Look(ctx, l.desk)
 	if err != nil {
 		return err
 	}
@@ -195,7 +193,7 @@ func (l *loop) submit(ctx context.Context) error {
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {
-		commit, err := l.worktree.Commit(ctx, l.clock, work, fmt.Sprintf("%s: round %d\n\nImplemented by an agent; not reviewed yet.", l.in.ID, l.round))
+		commit, err := l.worktree.Commit(ctx, l.desk, work, fmt.Sprintf("%s: round %d\n\nImplemented by an agent; not reviewed yet.", l.in.ID, l.round))
 		if err != nil {
 			return err
 		}
@@ -211,11 +209,11 @@ func (l *loop) submit(ctx context.Context) error {
 		}
 		l.in.Note(fmt.Sprintf("tests: %d passed, %d failed, %d skipped", ran.Passed, ran.Failed, ran.Skipped))
 		tests = &ran
-		if err := l.worktree.Restore(ctx); err != nil {
+		if err := l.worktree.Restore(ctx, l.desk); err != nil {
 			return err
 		}
 	}
-	d, err := change.ReadDiff(ctx, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head()})
+	d, err := change.ReadDiff(ctx, l.desk, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head()})
 	if err != nil {
 		return err
 	}
@@ -241,14 +239,14 @@ func (l *loop) keep(ctx context.Context) error {
 	if err := l.worktree.Check(ctx); err != nil {
 		return err
 	}
-	if err := l.worktree.Restore(ctx); err != nil { // a reviewer may have been there
+	if err := l.worktree.Restore(ctx, l.desk); err != nil { // a reviewer may have been there
 		return err
 	}
 	hidden := notShown(l.diff)
 	for _, what := range hidden {
 		l.in.Note(what)
 	}
-	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Agent), l.in.Project, l.clock, p, append(warnings, hidden...))
+	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project, p, append(warnings, hidden...))
 	if err == nil {
 		l.in.Note(kept.Message)
 	}

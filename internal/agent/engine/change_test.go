@@ -61,7 +61,7 @@ func plant(t *testing.T) *garden {
 		t.Fatal(err)
 	}
 	p.write(map[string]string{"agentd/changes/mend/proposal.md": "# Mend\n\nEvery script says `right`.\n", "unsaved.txt": "work of the person\n"})
-	if _, err := change.Start(tidegate.WithActor(t.Context(), tidegate.Person), p.dir, change.Clock{Now: time.Now}, "mend", nil); err != nil {
+	if _, err := change.Start(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), run.Desk{Now: time.Now}, p.dir, "mend", nil); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -194,7 +194,7 @@ func (p *garden) drive(reviewer func(driver.Task) string, rounds ...implementer)
 	}}
 	out, err := engine.DriveChange(p.t.Context(), engine.ChangeInput{
 		Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh; touch left.txt", Limit: time.Minute},
-	}, engine.Options{Clock: reviewClock, Pool: agents})
+	}, engine.Options{Desk: reviewClock, Pool: agents})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -287,7 +287,7 @@ func TestInterruptedChangeGoesOn(t *testing.T) {
 		return driver.Answer{}, context.Cause(ctx)
 	}}
 	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}
-	if _, err := engine.DriveChange(ctx, in, engine.Options{Clock: reviewClock, Pool: first}); tidegate.CodeOf(err) != tidegate.Cancelled {
+	if _, err := engine.DriveChange(ctx, in, engine.Options{Desk: reviewClock, Pool: first}); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v, want CANCELLED", err)
 	}
 	out, agents := p.drive(honest, mend(all()...))
@@ -306,8 +306,8 @@ func TestPersonLetsTheChangeGoOn(t *testing.T) {
 	if out, agents := p.drive(honest, mend(all()...)); out.WaitingFor != engine.ForPerson || len(agents.asked) != 0 {
 		t.Fatalf("without a person it goes on: %s, asked %v", out.WaitingFor, agents.asked)
 	}
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := change.Resume(person, p.dir, change.Clock{Now: time.Now}, "mend", true, "try once more"); err != nil {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"); err != nil {
 		t.Fatal(err)
 	}
 	closing := func(task driver.Task) string {
@@ -353,7 +353,7 @@ func TestReviewCountsForWhatWasReviewed(t *testing.T) {
 		return driver.Answer{Text: honest(task)}, nil
 	}}
 	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}
-	out, err := engine.DriveChange(t.Context(), in, engine.Options{Clock: reviewClock, Pool: moving})
+	out, err := engine.DriveChange(t.Context(), in, engine.Options{Desk: reviewClock, Pool: moving})
 	if tidegate.CodeOf(err) != tidegate.Tampered || out.Rounds != 0 {
 		t.Fatalf("a branch that moves: %v after %d reviews, want TAMPERED", err, out.Rounds)
 	}
@@ -367,7 +367,7 @@ func TestReviewCountsForWhatWasReviewed(t *testing.T) {
 		t.Fatalf("phase %s (%s); the reviewer was asked %d times", out.Phase, out.Reason, agents.times("code_review.1.1"))
 	}
 	p.git("update-ref", "refs/heads/tidegate/mend", "main")
-	if _, err := engine.DriveChange(t.Context(), in, engine.Options{Clock: reviewClock, Pool: moving}); tidegate.CodeOf(err) != tidegate.Tampered {
+	if _, err := engine.DriveChange(t.Context(), in, engine.Options{Desk: reviewClock, Pool: moving}); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a branch that moved after the review: %v, want TAMPERED", err)
 	}
 }

@@ -34,15 +34,15 @@ type ReviewInput struct {
 // own.
 type CodeReview struct {
 	in    ReviewInput
-	clock run.Clock
+	desk  run.Desk
 	diff  *change.Diff
 	tests *review.TestRun
 }
 
 // OpenReview finds out what has changed. It returns INVALID_STATE when nothing has
 // that could be reviewed, and the errors of [change.ReadDiff].
-func OpenReview(ctx context.Context, clock run.Clock, in ReviewInput) (*CodeReview, error) {
-	d, err := change.ReadDiff(ctx, in.Project, in.DiffInput)
+func OpenReview(ctx context.Context, desk run.Desk, in ReviewInput) (*CodeReview, error) {
+	d, err := change.ReadDiff(ctx, desk, in.Project, in.DiffInput)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func OpenReview(ctx context.Context, clock run.Clock, in ReviewInput) (*CodeRevi
 		d.Close()
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("base", d.Base), "there is nothing to review: no file that can be shown differs from %s", d.Base)
 	}
-	return &CodeReview{in: in, clock: clock, diff: d}, nil
+	return &CodeReview{in: in, desk: desk, diff: d}, nil
 }
 
 // Close ends reading from the project.
@@ -96,7 +96,7 @@ func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
 			return nil, err
 		}
 	}
-	c, path, err := r.makeFolder(ctx, codec.Digest(texts))
+	c, path, err := r.makeFolder(codec.Digest(texts))
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,8 @@ type begun struct {
 }
 
 // makeFolder makes the folder of a review, or finds the one that has not ended.
-func (r *CodeReview) makeFolder(ctx context.Context, digest string) (job.Change, string, error) {
-	c := job.Change{CreatedAt: tidegate.Stamp(r.clock.Now()), Budget: r.in.Budget}
+func (r *CodeReview) makeFolder(digest string) (job.Change, string, error) {
+	c := job.Change{CreatedAt: tidegate.Stamp(r.desk.Now()), Budget: r.in.Budget}
 	data, err := codec.MarshalFile(begun{"code_review.v1", c.CreatedAt, r.in.Project, r.diff.Base})
 	if err != nil {
 		return c, "", err
@@ -135,14 +135,14 @@ func (r *CodeReview) makeFolder(ctx context.Context, digest string) (job.Change,
 			c.ID = fmt.Sprintf("%s-%d", name, n)
 		}
 		path := filepath.Join(r.in.Home, "reviews", c.ID)
-		err := artifact.CreateFolder(ctx, "home", path, func(d *artifact.Draft) error { return d.Write(begunFile, data) })
+		err := r.desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error { return d.Write(begunFile, data) })
 		if err == nil {
 			return c, path, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return c, "", err
 		}
-		was, ended, err := readBegun(ctx, path)
+		was, ended, err := readBegun(r.desk, path)
 		if err != nil {
 			return c, "", err
 		}
@@ -154,8 +154,8 @@ func (r *CodeReview) makeFolder(ctx context.Context, digest string) (job.Change,
 }
 
 // readBegun reads the folder of a review, and whether the review has ended.
-func readBegun(ctx context.Context, path string) (was begun, ended bool, err error) {
-	folder, err := artifact.Open(ctx, "home", path)
+func readBegun(desk run.Desk, path string) (was begun, ended bool, err error) {
+	folder, err := desk.Reach.Open("home", path)
 	if err != nil {
 		return was, false, err
 	}
@@ -199,17 +199,17 @@ type ReviewOutcome struct {
 // waits for a person. It returns LOCK_HELD when another process drives it,
 // CANCELLED, and the errors of reading and writing its folder.
 func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, error) {
-	board, err := job.OpenChange(ctx, options.Clock, func(ctx context.Context) (job.Change, error) {
+	board, err := job.OpenChange(ctx, options.Desk, func(ctx context.Context) (job.Change, error) {
 		c := v.change
 		var err error
-		c.Folder, err = artifact.Open(ctx, "review", v.path)
+		c.Folder, err = options.Desk.Reach.Open("review", v.path)
 		return c, err
 	})
 	if err != nil {
 		return ReviewOutcome{}, err
 	}
 	defer board.Close()
-	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Person)); err != nil {
+	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
 		return ReviewOutcome{}, err
 	}
 	s := &codeSettler{board: board}
@@ -251,7 +251,7 @@ type codeSettler struct {
 }
 
 func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
-	judged, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Rule))
+	judged, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
 	if err != nil {
 		return StepResult{}, err
 	}

@@ -72,7 +72,7 @@ func openReview(t *testing.T, project, home string) *engine.Reviewing {
 }
 
 var (
-	reviewClock = run.Clock{Now: time.Now}
+	reviewClock = run.Desk{Now: time.Now}
 	shownFile   = regexp.MustCompile(`(?m)^==== (file[0-9]+\.txt)`)
 )
 
@@ -99,7 +99,7 @@ func TestLargeReviewIsMerged(t *testing.T) {
 		t.Fatalf("%d jobs, want several", v.Jobs())
 	}
 	pool := reviewers(nitpick)
-	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+	out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestInterruptedReviewGoesOn(t *testing.T) {
 		}
 		return nitpick(ctx, task)
 	})
-	if _, err := v.Drive(ctx, engine.Options{Clock: reviewClock, Pool: first, Parallel: 1}); tidegate.CodeOf(err) != tidegate.Cancelled {
+	if _, err := v.Drive(ctx, engine.Options{Desk: reviewClock, Pool: first, Parallel: 1}); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v, want CANCELLED", err)
 	}
 	again := openReview(t, project, home)
@@ -139,7 +139,7 @@ func TestInterruptedReviewGoesOn(t *testing.T) {
 		t.Fatalf("it goes on in %s, began in %s", again.Path(), v.Path())
 	}
 	second := reviewers(nitpick)
-	out, err := again.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: second})
+	out, err := again.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: second})
 	if err != nil || out.WaitingFor != engine.ForNothing {
 		t.Fatalf("got %v, %s: %s", err, out.WaitingFor, out.Reason)
 	}
@@ -162,7 +162,7 @@ func TestReviewEnds(t *testing.T) {
 			t.Parallel()
 			pool := reviewers(func(context.Context, driver.Task) (string, error) { return answer, nil })
 			v := openReview(t, project, t.TempDir())
-			out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+			out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
 			if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "all tries are used up") || pool.times("code_review.1") != 4 {
 				t.Errorf("got %v, %s: %s after %d attempts", err, out.WaitingFor, out.Reason, pool.times("code_review.1"))
 			}
@@ -179,7 +179,7 @@ func TestReviewIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	project, home := largeChange(t, 6), t.TempDir()
 	v := openReview(t, project, home)
-	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+	out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(ctx context.Context, task driver.Task) (string, error) {
 		if task.Job == "code_review.2" {
 			return "I will not.", nil
 		}
@@ -189,7 +189,7 @@ func TestReviewIsTriedAgain(t *testing.T) {
 		t.Fatalf("got %v, %s", err, out.WaitingFor)
 	}
 	again := reviewers(nitpick)
-	out, err = openReview(t, project, home).Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: again})
+	out, err = openReview(t, project, home).Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: again})
 	if err != nil || out.WaitingFor != engine.ForNothing || len(again.asked) != 1 || again.times("code_review.2") != 1 {
 		t.Errorf("got %v, %s: %s, asked %v", err, out.WaitingFor, out.Reason, again.asked)
 	}
@@ -208,7 +208,7 @@ func TestReviewKeepsToItsBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := reviewers(nitpick)
-	out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: pool})
+	out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
 	if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "max_tokens is 1000") {
 		t.Errorf("got %v, %s: %s", err, out.WaitingFor, out.Reason)
 	}
@@ -248,7 +248,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) {
+		out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) {
 			var issues []string
 			for _, part := range strings.Split(task.Prompt, "\n==== ")[1:] {
 				name, _, _ := strings.Cut(part, " (")

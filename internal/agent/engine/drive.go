@@ -18,7 +18,7 @@ import (
 
 // Options are what [Drive] needs beside the run.
 type Options struct {
-	Clock run.Clock
+	Desk  run.Desk
 	Pool  Pool
 	Fetch step.Fetch // how sources are reached; nil: they are judged by what the archive has
 	// Agents are those that do the work of each role; the role "" serves roles that
@@ -76,7 +76,7 @@ var errStop = errors.New("the home stops")
 // when ctx ends, and the errors of [Settle]. Whatever it returns, the run goes on
 // from its files when it is driven again.
 func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, error) {
-	board, err := job.OpenBoard(ctx, options.Clock, manifestPath)
+	board, err := job.OpenBoard(ctx, options.Desk, manifestPath)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -85,7 +85,7 @@ func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, 
 		return Outcome{}, err
 	}
 	board.Fetch = options.Fetch
-	s := &settler{clock: options.Clock, board: board, manifest: manifestPath}
+	s := &settler{desk: options.Desk, board: board, manifest: manifestPath}
 	return drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
 }
 
@@ -219,7 +219,7 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 		}
 		if limit, spent := h.board.Limit(); limit != "" {
 			h.stopRunning()
-			if err := h.rules.outOfBudget(tidegate.WithActor(ctx, tidegate.Rule), limit, spent); err != nil {
+			if err := h.rules.outOfBudget(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), limit, spent); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
 			h.stale = true

@@ -25,9 +25,9 @@ import (
 // and agents' outputs lead.
 func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	pool := &crew{agent: obedient}
-	out := drive(t, manifest, clock, pool)
+	out := drive(t, manifest, desk, pool)
 	if out.Status != run.Completed {
 		t.Fatalf("the run ended in %s: %s", out.Stage, shown(out))
 	}
@@ -36,7 +36,7 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 			t.Errorf("%s was asked for %d times", id, n)
 		}
 	}
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 // verify fails the test unless the run's log and files agree.
 func verify(t *testing.T, manifest string) {
 	t.Helper()
-	result, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
+	result, err := run.Verify(t.Context(), reviewClock, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,22 +70,22 @@ func verify(t *testing.T, manifest string) {
 
 func TestStepIsIdempotent(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
-	first, err := engine.Settle(t.Context(), clock, nil, manifest, 0)
+	manifest, desk := newRun(t, nil)
+	first, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
 	if err != nil || first.WaitingFor != engine.ForAgents || len(first.Jobs) != 1 || first.Jobs[0].ID != job.PerspectivesID {
 		t.Fatalf("%s, %v", shown(first), err)
 	}
 	pool := &crew{agent: obedient}
-	drive(t, manifest, clock, pool)
-	before, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
+	drive(t, manifest, desk, pool)
+	before, err := run.Log(t.Context(), desk, run.LogInput{ManifestPath: manifest})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := engine.Settle(t.Context(), clock, nil, manifest, 0)
+	again, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
 	if err != nil || len(again.Did) != 0 {
 		t.Errorf("%s, %v", shown(again), err)
 	}
-	after, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
+	after, err := run.Log(t.Context(), desk, run.LogInput{ManifestPath: manifest})
 	if err != nil || after.Lines != before.Lines {
 		t.Errorf("a step with nothing to do wrote %d lines, %v", after.Lines-before.Lines, err)
 	}
@@ -93,14 +93,14 @@ func TestStepIsIdempotent(t *testing.T) {
 
 func TestExhaustedJobsNeedAPerson(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, map[string]float64{"tries": 2})
+	manifest, desk := newRun(t, map[string]float64{"tries": 2})
 	bad := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.doubts" {
 			return driver.Answer{Text: "I know nothing."}, nil
 		}
 		return obedient(ctx, task)
 	}}
-	out := drive(t, manifest, clock, bad)
+	out := drive(t, manifest, desk, bad)
 	if out.Status != run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "wave1.doubts") {
 		t.Fatalf("%s", shown(out))
 	}
@@ -108,15 +108,15 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 		t.Errorf("the job was tried %d times", n)
 	}
 	// Driving it again changes nothing.
-	if out := drive(t, manifest, clock, &crew{agent: obedient}); out.Status != run.Failed {
+	if out := drive(t, manifest, desk, &crew{agent: obedient}); out.Status != run.Failed {
 		t.Errorf("%s", shown(out))
 	}
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := stage.Resume(ctx, clock, stage.ResumeInput{ManifestPath: manifest, Accept: true, Reason: "try others"}); err != nil {
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := stage.Resume(ctx, desk, stage.ResumeInput{ManifestPath: manifest, Accept: true, Reason: "try others"}); err != nil {
 		t.Fatal(err)
 	}
 	good := &crew{agent: obedient}
-	if out := drive(t, manifest, clock, good); out.Status != run.Completed {
+	if out := drive(t, manifest, desk, good); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	if good.times("wave1.figures") != 0 {
@@ -127,7 +127,7 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 
 func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	var turns []int
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		answer, err := obedient(ctx, task)
@@ -145,7 +145,7 @@ func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 		}
 		return answer, err
 	}}
-	drive(t, manifest, clock, pool)
+	drive(t, manifest, desk, pool)
 	if len(turns) != 2 || turns[0] != 1 || turns[1] != 2 {
 		t.Errorf("the turns were %v", turns)
 	}
@@ -166,11 +166,11 @@ func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
 	} {
 		t.Run(string(c.kind), func(t *testing.T) {
 			t.Parallel()
-			manifest, clock := newRun(t, map[string]float64{"tries": 3})
+			manifest, desk := newRun(t, map[string]float64{"tries": 3})
 			pool := &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 				return driver.Answer{}, &driver.Error{Kind: c.kind, Message: "so it is"}
 			}}
-			out := drive(t, manifest, clock, pool)
+			out := drive(t, manifest, desk, pool)
 			want := 3
 			if c.back {
 				want = 13
@@ -185,15 +185,15 @@ func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
 
 func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
-	out := drive(t, manifest, clock, &crew{agent: func(context.Context, driver.Task) (driver.Answer, error) {
+	manifest, desk := newRun(t, nil)
+	out := drive(t, manifest, desk, &crew{agent: func(context.Context, driver.Task) (driver.Answer, error) {
 		return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "not logged in", Help: "claude auth login"}
 	}})
 	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || out.Help != "claude auth login" {
 		t.Errorf("%s", shown(out))
 	}
 	pool := &crew{agent: obedient}
-	if out := drive(t, manifest, clock, pool); out.Status != run.Completed {
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	r := runs.Open(t, manifest)
@@ -204,7 +204,7 @@ func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 
 func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	agents := func(names ...string) *engine.Local {
 		var list []driver.Driver
 		for _, name := range names {
@@ -216,15 +216,15 @@ func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 		}
 		return &engine.Local{Drivers: func(string) []driver.Driver { return list }}
 	}
-	out := drive(t, manifest, clock, agents("exec:nosuchprogram", "recorded:"+t.TempDir()+"/none"))
+	out := drive(t, manifest, desk, agents("exec:nosuchprogram", "recorded:"+t.TempDir()+"/none"))
 	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "recorded answers cannot be read") {
 		t.Errorf("%s", shown(out))
 	}
-	out = drive(t, manifest, clock, agents("exec:nosuchprogram"))
+	out = drive(t, manifest, desk, agents("exec:nosuchprogram"))
 	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "nosuchprogram cannot be started") {
 		t.Errorf("%s", shown(out))
 	}
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 		t.Errorf("%+v, %v: a try was used", j, err)
 	}
 	// The next driver of a role is asked where one is missing.
-	out = drive(t, manifest, clock, agents("exec:nosuchprogram", "exec:echo {}"))
+	out = drive(t, manifest, desk, agents("exec:nosuchprogram", "exec:echo {}"))
 	if out.Status != run.Failed || !strings.Contains(out.Reason, "perspectives") {
 		t.Errorf("%s", shown(out))
 	}
@@ -241,7 +241,7 @@ func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 
 func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	inside := make(chan struct{})
 	release := make(chan struct{})
 	var first atomic.Bool
@@ -254,18 +254,18 @@ func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 	}}
 	ended := make(chan engine.Outcome)
 	go func() {
-		out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
+		out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 		if err != nil {
 			t.Error(err)
 		}
 		ended <- out
 	}()
 	<-inside
-	_, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
+	_, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 	if tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Errorf("a second home gives %v", err)
 	}
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,30 +283,30 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		do   func(ctx context.Context, clock run.Clock, manifest string) error
+		do   func(ctx context.Context, desk run.Desk, manifest string) error
 		want run.Status
 	}{
-		{"pause", func(ctx context.Context, clock run.Clock, manifest string) error {
-			_, err := stage.Pause(ctx, clock, stage.ControlInput{ManifestPath: manifest})
+		{"pause", func(ctx context.Context, desk run.Desk, manifest string) error {
+			_, err := stage.Pause(ctx, desk, stage.ControlInput{ManifestPath: manifest})
 			return err
 		}, run.Paused},
-		{"cancel", func(ctx context.Context, clock run.Clock, manifest string) error {
-			_, err := stage.Cancel(ctx, clock, stage.ControlInput{ManifestPath: manifest})
+		{"cancel", func(ctx context.Context, desk run.Desk, manifest string) error {
+			_, err := stage.Cancel(ctx, desk, stage.ControlInput{ManifestPath: manifest})
 			return err
 		}, run.Cancelled},
-		{"limit", func(ctx context.Context, clock run.Clock, manifest string) error {
-			r, err := run.Open(ctx, manifest)
+		{"limit", func(ctx context.Context, desk run.Desk, manifest string) error {
+			r, err := run.Open(ctx, desk, manifest)
 			if err != nil {
 				return err
 			}
 			defer r.Close()
-			_, err = r.Update(ctx, clock, func(u *run.Update) error { return u.SetBudget("max_minutes", 0, "enough") })
+			_, err = r.Update(ctx, func(u *run.Update) error { return u.SetBudget("max_minutes", 0, "enough") })
 			return err
 		}, run.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			manifest, clock := newRun(t, nil)
+			manifest, desk := newRun(t, nil)
 			inside := make(chan struct{})
 			pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				close(inside)
@@ -315,11 +315,11 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 			}}
 			go func() {
 				<-inside
-				if err := c.do(tidegate.WithActor(context.Background(), tidegate.Person), clock, manifest); err != nil {
+				if err := c.do(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), desk, manifest); err != nil {
 					t.Error(err)
 				}
 			}()
-			out := drive(t, manifest, clock, pool)
+			out := drive(t, manifest, desk, pool)
 			if out.Status != c.want {
 				t.Errorf("%s", shown(out))
 			}
@@ -333,7 +333,7 @@ func TestHomeObeysWhatAPersonWrites(t *testing.T) {
 // and not with the refusal of its write. The short form takes the two decisions in turn.
 func TestHomeIsOvertakenByAPerson(t *testing.T) {
 	t.Parallel()
-	decide := map[run.Status]func(context.Context, run.Clock, stage.ControlInput) (stage.ControlResult, error){run.Cancelled: stage.Cancel, run.Paused: stage.Pause}
+	decide := map[run.Status]func(context.Context, run.Desk, stage.ControlInput) (stage.ControlResult, error){run.Cancelled: stage.Cancel, run.Paused: stage.Pause}
 	for want, decision := range decide {
 		for i, job := range []string{"perspectives", "a page", "a page of the stage citations", "synthesis", "review"} {
 			if !full.Asked() && (i%2 == 0) != (want == run.Paused) {
@@ -341,11 +341,11 @@ func TestHomeIsOvertakenByAPerson(t *testing.T) {
 			}
 			t.Run(string(want)+" at "+job, func(t *testing.T) {
 				t.Parallel()
-				manifest, clock := newRun(t, nil)
+				manifest, desk := newRun(t, nil)
 				var once sync.Once
 				now := func() {
 					once.Do(func() {
-						if _, err := decision(tidegate.WithActor(context.Background(), tidegate.Person), clock, stage.ControlInput{ManifestPath: manifest}); err != nil {
+						if _, err := decision(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), desk, stage.ControlInput{ManifestPath: manifest}); err != nil {
 							t.Error(err)
 						}
 					})
@@ -370,7 +370,7 @@ func TestHomeIsOvertakenByAPerson(t *testing.T) {
 					}
 					return new(web).fetch(ctx, urls, keep)
 				}
-				out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: fetch, Wait: noWait})
+				out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: fetch, Wait: noWait})
 				if err != nil || out.Status != want {
 					t.Errorf("%s %v", shown(out), err)
 				}
@@ -387,11 +387,11 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would wait for hours
 	defer cancel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	lost := ""
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if lost == "" && task.Kind == "wave1" {
-			board, err := job.OpenBoard(ctx, clock, manifest)
+			board, err := job.OpenBoard(ctx, desk, manifest)
 			if err != nil {
 				t.Error(err)
 				return obedient(ctx, task)
@@ -404,7 +404,7 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 		}
 		return obedient(ctx, task)
 	}}
-	out, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Parallel: 1})
+	out, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Parallel: 1})
 	if err != nil || out.Status != run.Completed || lost == "" {
 		t.Errorf("%s %v, with %q lost", shown(out), err, lost)
 	}
@@ -413,18 +413,18 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 
 func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	pool := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
 		cancel()
 		<-own.Done()
 		return driver.Answer{}, own.Err()
 	}}
-	_, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: pool, Wait: noWait})
+	_, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: pool, Wait: noWait})
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v", err)
 	}
-	if out := drive(t, manifest, clock, &crew{agent: obedient}); out.Status != run.Completed {
+	if out := drive(t, manifest, desk, &crew{agent: obedient}); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
 	}
 	r := runs.Open(t, manifest)

@@ -88,29 +88,29 @@ func TestEveryRunEnds(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(7, uint64(i)))
 			tries := float64(1 + random.IntN(4))
-			manifest, clock := newRun(t, map[string]float64{"tries": tries, "max_parallel": float64(1 + random.IntN(4))})
+			manifest, desk := newRun(t, map[string]float64{"tries": tries, "max_parallel": float64(1 + random.IntN(4))})
 			crew := &moody{random: random, good: random.Float64(), kills: random.IntN(4), asked: map[string]int{}}
-			out := driveOn(t, manifest, clock, crew)
+			out := driveOn(t, manifest, desk, crew)
 			if out.Status != run.Failed && out.Status != run.Completed {
 				t.Fatalf("the run ended as %s", shown(out))
 			}
 			if out.Status == run.Failed && out.Reason == "" {
 				t.Error("it failed without a reason")
 			}
-			account(t, manifest, clock, int(tries))
+			account(t, manifest, desk, int(tries))
 			verify(t, manifest)
 		})
 	}
 }
 
 // driveOn drives a run, again after every kill.
-func driveOn(t *testing.T, manifest string, clock run.Clock, crew *moody) engine.Outcome {
+func driveOn(t *testing.T, manifest string, desk run.Desk, crew *moody) engine.Outcome {
 	for range 100 {
 		ctx, kill := context.WithCancelCause(t.Context())
 		crew.mu.Lock()
 		crew.kill = func() { kill(errKilled) }
 		crew.mu.Unlock()
-		out, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: crew, Fetch: new(web).fetch, Wait: noWait})
+		out, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: crew, Fetch: new(web).fetch, Wait: noWait})
 		killed := context.Cause(ctx) == errKilled
 		kill(nil)
 		if err == nil {
@@ -126,9 +126,9 @@ func driveOn(t *testing.T, manifest string, clock run.Clock, crew *moody) engine
 
 // account checks the attempts on disk: each has ended, none follows an accepted
 // one, and no job has more than it may have.
-func account(t *testing.T, manifest string, clock run.Clock, tries int) {
+func account(t *testing.T, manifest string, desk run.Desk, tries int) {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,14 +218,14 @@ func TestLeasesByHandBesideAHome(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manifest, clock := newRun(t, nil)
-			drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+			manifest, desk := newRun(t, nil)
+			drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				if task.Kind == "perspectives" {
 					return obedient(ctx, task)
 				}
 				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "stop here"}
 			}})
-			b, err := job.OpenBoard(t.Context(), clock, manifest)
+			b, err := job.OpenBoard(t.Context(), desk, manifest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -243,7 +243,7 @@ func TestLeasesByHandBesideAHome(t *testing.T) {
 					t.Errorf("%+v, %v", verdict, err)
 				}
 			})
-			options.Clock, options.Fetch = clock, new(web).fetch
+			options.Desk, options.Fetch = desk, new(web).fetch
 			options.Pool = &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				if task.Job == "wave1.records" {
 					t.Error("the home took a job that somebody holds")

@@ -54,7 +54,7 @@ func (b *between) Do(ctx context.Context, task driver.Task, note func(driver.Eve
 // machine, for each way in which the attempt ends.
 func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 	t.Parallel()
-	begin := func(t *testing.T, environ ...string) (manifest string, clock run.Clock, pool *between, folders func() int) {
+	begin := func(t *testing.T, environ ...string) (manifest string, desk run.Desk, pool *between, folders func() int) {
 		bin, temp := t.TempDir(), t.TempDir()
 		if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(forgetful), 0o700); err != nil {
 			t.Fatal(err)
@@ -64,8 +64,8 @@ func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifest, clock = newRun(t, map[string]float64{"tries": 1})
-		return manifest, clock, &between{Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{d} }}}, func() int {
+		manifest, desk = newRun(t, map[string]float64{"tries": 1})
+		return manifest, desk, &between{Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{d} }}}, func() int {
 			entries, err := os.ReadDir(temp)
 			if err != nil {
 				t.Fatal(err)
@@ -73,8 +73,8 @@ func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 			return len(entries)
 		}
 	}
-	accepted := func(t *testing.T, clock run.Clock, manifest string) bool {
-		j, err := boardOf(t, clock, manifest).Job("perspectives")
+	accepted := func(t *testing.T, desk run.Desk, manifest string) bool {
+		j, err := boardOf(t, desk, manifest).Job("perspectives")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,61 +83,61 @@ func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 
 	t.Run("accepted at once", func(t *testing.T) {
 		t.Parallel()
-		manifest, clock, pool, folders := begin(t, "EAGER=1")
-		drive(t, manifest, clock, pool)
-		if !accepted(t, clock, manifest) || folders() != 0 {
-			t.Errorf("accepted: %v, with %d folders left", accepted(t, clock, manifest), folders())
+		manifest, desk, pool, folders := begin(t, "EAGER=1")
+		drive(t, manifest, desk, pool)
+		if !accepted(t, desk, manifest) || folders() != 0 {
+			t.Errorf("accepted: %v, with %d folders left", accepted(t, desk, manifest), folders())
 		}
 	})
 	t.Run("accepted after the repair", func(t *testing.T) {
 		t.Parallel()
-		manifest, clock, pool, folders := begin(t)
-		drive(t, manifest, clock, pool)
-		if !accepted(t, clock, manifest) || folders() != 0 {
-			t.Errorf("accepted: %v, with %d folders left", accepted(t, clock, manifest), folders())
+		manifest, desk, pool, folders := begin(t)
+		drive(t, manifest, desk, pool)
+		if !accepted(t, desk, manifest) || folders() != 0 {
+			t.Errorf("accepted: %v, with %d folders left", accepted(t, desk, manifest), folders())
 		}
 	})
 	t.Run("failed in the repair", func(t *testing.T) {
 		t.Parallel()
-		manifest, clock, pool, folders := begin(t)
+		manifest, desk, pool, folders := begin(t)
 		there := 0
 		pool.do = func(context.Context) { there = folders() }
-		out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Wait: noWait, Pool: pool})
+		out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Wait: noWait, Pool: pool})
 		if err == nil && out.Status != run.Failed || there != 1 || folders() != 0 {
 			t.Errorf("%s, %v: %d folders between the turns, %d afterwards", shown(out), err, there, folders())
 		}
 	})
 	t.Run("cancelled by a person", func(t *testing.T) {
 		t.Parallel()
-		manifest, clock, pool, folders := begin(t)
+		manifest, desk, pool, folders := begin(t)
 		there := 0
 		pool.do = func(ctx context.Context) {
 			there = folders()
-			if _, err := stage.Cancel(tidegate.WithActor(ctx, tidegate.Person), clock, stage.ControlInput{ManifestPath: manifest}); err != nil {
+			if _, err := stage.Cancel(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person}), desk, stage.ControlInput{ManifestPath: manifest}); err != nil {
 				t.Error(err)
 			}
 			<-ctx.Done()
 		}
-		out := drive(t, manifest, clock, pool)
+		out := drive(t, manifest, desk, pool)
 		if out.Status != run.Cancelled || there != 1 || folders() != 0 {
 			t.Errorf("%s: %d folders between the turns, %d afterwards", shown(out), there, folders())
 		}
 	})
 	t.Run("left to the next home", func(t *testing.T) {
 		t.Parallel()
-		manifest, clock, pool, folders := begin(t)
+		manifest, desk, pool, folders := begin(t)
 		ctx, stop := context.WithCancel(t.Context())
 		pool.do = func(ctx context.Context) { stop(); <-ctx.Done() }
-		if _, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Wait: noWait, Pool: pool}); tidegate.CodeOf(err) != tidegate.Cancelled {
+		if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Wait: noWait, Pool: pool}); tidegate.CodeOf(err) != tidegate.Cancelled {
 			t.Fatalf("got %v", err)
 		}
 		if folders() != 1 {
 			t.Fatalf("%d folders are left, want that of the attempt, which goes on", folders())
 		}
 		pool.do = nil
-		drive(t, manifest, clock, pool)
-		if !accepted(t, clock, manifest) || folders() != 0 {
-			t.Errorf("accepted: %v, with %d folders left", accepted(t, clock, manifest), folders())
+		drive(t, manifest, desk, pool)
+		if !accepted(t, desk, manifest) || folders() != 0 {
+			t.Errorf("accepted: %v, with %d folders left", accepted(t, desk, manifest), folders())
 		}
 	})
 }

@@ -139,25 +139,25 @@ func keepPage(keep func([]*archive.Packed) error, url string, status int, body s
 	return keep([]*archive.Packed{packed})
 }
 
-func newRun(t *testing.T, budget map[string]float64) (string, run.Clock) {
+func newRun(t *testing.T, budget map[string]float64) (string, run.Desk) {
 	t.Helper()
-	clock := run.Clock{Now: time.Now}
-	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
+	desk := run.Desk{Now: time.Now}
+	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
 	manifest := filepath.Join(made.Root, run.ManifestFile)
-	r := runs.Open(t, manifest)
+	r := runs.OpenAt(t, desk, manifest)
 	for name, value := range budget {
-		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return manifest, clock
+	return manifest, desk
 }
 
 func noWait(context.Context, time.Duration) {}
 
-func drive(t *testing.T, manifest string, clock run.Clock, pool engine.Pool) engine.Outcome {
+func drive(t *testing.T, manifest string, desk run.Desk, pool engine.Pool) engine.Outcome {
 	t.Helper()
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -109,7 +109,7 @@ func TestIDsStayOverRoundsAndRebases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := v.Drive(t.Context(), engine.Options{Clock: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) { return finds(task, round), nil })})
+		out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) { return finds(task, round), nil })})
 		r.Close()
 		if err != nil || out.WaitingFor != engine.ForNothing {
 			t.Fatalf("%s: %v, %s: %s", edit.name, err, out.WaitingFor, out.Reason)

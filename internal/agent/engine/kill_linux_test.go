@@ -34,7 +34,7 @@ func homeOptions(agent string) engine.Options {
 	if err != nil {
 		panic(err)
 	}
-	return engine.Options{Clock: run.Clock{Now: time.Now}, Wait: noWait,
+	return engine.Options{Desk: run.Desk{Now: time.Now}, Wait: noWait,
 		Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{program} }}}
 }
 
@@ -51,7 +51,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, uint64(i)))
 			agent := slowAtFirst(t)
-			manifest, clock := newRun(t, nil)
+			manifest, desk := newRun(t, nil)
 			for range 6 {
 				home := exec.Command(os.Args[0])
 				home.Env = append(os.Environ(), homeOf+"="+manifest, agentOf+"="+agent)
@@ -66,7 +66,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 			if err != nil || out.Stage != run.Citations {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
-			account(t, manifest, clock, 4)
+			account(t, manifest, desk, 4)
 			r := runs.Open(t, manifest)
 			for _, id := range []string{"wave1.figures", "wave1.doubts", "wave1.records"} {
 				if has, err := r.Jobs().Of(id); err != nil || len(has.Attempts) != 2 {

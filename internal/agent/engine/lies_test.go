@@ -30,9 +30,9 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		for _, failed := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				manifest, clock := newRun(t, map[string]float64{"tries": 2})
+				manifest, desk := newRun(t, map[string]float64{"tries": 2})
 				var asked atomic.Int32
-				out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Wait: noWait, Pool: &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
+				out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Wait: noWait, Pool: &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 					asked.Add(1)
 					answer := said
 					if failed {
@@ -44,7 +44,7 @@ func TestNumbersThatCannotBe(t *testing.T) {
 				if err != nil || out.Status != run.Failed || asked.Load() != 2 || strings.Contains(out.Reason, "max_") {
 					t.Fatalf("%s, %v after %d attempts", shown(out), err, asked.Load())
 				}
-				if spent := boardOf(t, clock, manifest).Spent(); !(spent.Tokens >= 0 && spent.Tokens < 1e6 && spent.CostUSD >= 0 && spent.CostUSD < 1) {
+				if spent := boardOf(t, desk, manifest).Spent(); !(spent.Tokens >= 0 && spent.Tokens < 1e6 && spent.CostUSD >= 0 && spent.CostUSD < 1) {
 					t.Errorf("charged are %+v", spent)
 				}
 			})

@@ -22,10 +22,10 @@ import (
 const answerText = "## Findings\n\nTugs are electric.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Port https://example.org/port\n"
 
 // withJobs makes a run whose first wave has the given number of jobs.
-func withJobs(t testing.TB, clock run.Clock, dir string, jobs int) (manifest string) {
+func withJobs(t testing.TB, desk run.Desk, dir string, jobs int) (manifest string) {
 	t.Helper()
 	limit := int64(jobs)
-	made, err := run.Create(t.Context(), clock, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: &run.Limits{MaxWave1Agents: &limit}})
+	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: &run.Limits{MaxWave1Agents: &limit}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func withJobs(t testing.TB, clock run.Clock, dir string, jobs int) (manifest str
 			"prompt_contract", tidegate.D("max_words", 300, "max_sources", 10, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
-	if _, err := step.WritePerspectives(t.Context(), clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+	if _, err := step.WritePerspectives(t.Context(), desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	return filepath.Join(made.Root, run.ManifestFile)
@@ -58,8 +58,8 @@ func attemptsOf(t *testing.T, manifest string, jobs int) (all int) {
 func TestNoMoreAgentsWorkAtOnceThanAllowed(t *testing.T) {
 	t.Parallel()
 	const jobs, most = 60, 3
-	clock := run.Clock{Now: time.Now}
-	manifest := withJobs(t, clock, t.TempDir(), jobs)
+	desk := run.Desk{Now: time.Now}
+	manifest := withJobs(t, desk, t.TempDir(), jobs)
 	var working, highest atomic.Int32
 	pool := &crew{agent: func(context.Context, driver.Task) (driver.Answer, error) {
 		n := working.Add(1)
@@ -70,7 +70,7 @@ func TestNoMoreAgentsWorkAtOnceThanAllowed(t *testing.T) {
 			}
 		}
 	}}
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Parallel: most, Wait: noWait})
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Parallel: most, Wait: noWait})
 	if err != nil || out.Stage != run.Citations {
 		t.Fatalf("%s, %v", shown(out), err)
 	}
@@ -87,16 +87,16 @@ func TestNoMoreAgentsWorkAtOnceThanAllowed(t *testing.T) {
 func TestAgentsThatTakeTheirTimeAreLeasedNothingAhead(t *testing.T) {
 	t.Parallel()
 	const jobs, most = 20, 3
-	clock := run.Clock{Now: time.Now}
-	manifest := withJobs(t, clock, t.TempDir(), jobs)
-	stopAfter(t, manifest, clock, most)
+	desk := run.Desk{Now: time.Now}
+	manifest := withJobs(t, desk, t.TempDir(), jobs)
+	stopAfter(t, manifest, desk, most)
 	if n := attemptsOf(t, manifest, jobs); n != most {
 		t.Errorf("%d jobs were leased for %d agents that had not answered", n, most)
 	}
 }
 
 // stopAfter drives a run until the given number of agents work; they do not answer.
-func stopAfter(t *testing.T, manifest string, clock run.Clock, agents int) {
+func stopAfter(t *testing.T, manifest string, desk run.Desk, agents int) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -108,7 +108,7 @@ func stopAfter(t *testing.T, manifest string, clock run.Clock, agents int) {
 		<-ctx.Done()
 		return driver.Answer{}, context.Cause(ctx)
 	}}
-	_, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: pool, Parallel: agents, Wait: noWait})
+	_, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: pool, Parallel: agents, Wait: noWait})
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatal(err)
 	}
@@ -122,13 +122,13 @@ func TestALeaseThatWaitedForItsAgentLasts(t *testing.T) {
 	const jobs, most = 2, 2
 	var mu sync.Mutex
 	now := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
-	clock := run.Clock{Now: func() time.Time {
+	desk := run.Desk{Now: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		return now
 	}}
-	manifest := withJobs(t, clock, t.TempDir(), jobs)
-	stopAfter(t, manifest, clock, most)
+	manifest := withJobs(t, desk, t.TempDir(), jobs)
+	stopAfter(t, manifest, desk, most)
 	r := runs.Open(t, manifest)
 	takes := []time.Duration{45 * time.Minute, 10 * time.Minute}
 	pool := &crew{agent: func(ctx context.Context, _ driver.Task) (driver.Answer, error) {
@@ -144,7 +144,7 @@ func TestALeaseThatWaitedForItsAgentLasts(t *testing.T) {
 		now, takes = now.Add(takes[0]), takes[1:]
 		return driver.Answer{Text: answerText}, nil
 	}}
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Parallel: 1, Wait: noWait})
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Parallel: 1, Wait: noWait})
 	if err != nil || out.Stage != run.Citations {
 		t.Fatalf("%s, %v", shown(out), err)
 	}

@@ -31,13 +31,13 @@ func (f *farAway) Do(ctx context.Context, task driver.Task, note func(driver.Eve
 // TestPassingEventsAreShownAndNotKept checks that what a far agent does is seen while
 // it does it, and stands once in the record.
 func TestPassingEventsAreShownAndNotKept(t *testing.T) {
-	manifest, clock := newRun(t, map[string]float64{"max_parallel": 1})
+	manifest, desk := newRun(t, map[string]float64{"max_parallel": 1})
 	r := runs.Open(t, manifest)
 	seen := false
 	pool := &farAway{crew: crew{agent: obedient}, seen: func(task driver.Task) {
 		seen = seen || run.LastTools(r.Folder())[task.Job] == "search_calls"
 	}}
-	if out := drive(t, manifest, clock, pool); out.WaitingFor != engine.ForNothing {
+	if out := drive(t, manifest, desk, pool); out.WaitingFor != engine.ForNothing {
 		t.Fatal(shown(out))
 	}
 	if !seen {

@@ -70,15 +70,15 @@ func hostile(ctx context.Context, task driver.Task, first bool) (driver.Answer, 
 // the prompt of another agent inside a fence, and nowhere else.
 func TestTextOfOthersStandsInQuotations(t *testing.T) {
 	t.Parallel()
-	clock := run.Clock{Now: time.Now}
-	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
+	desk := run.Desk{Now: time.Now}
+	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
 	one := tidegate.D("id", "grid", "title", planted+" of the perspective", "track", "standard", "agent_type", "researcher",
 		"platform_requirements", []tidegate.Details{tidegate.D("name", planted+" of the platform", "reason", "because")},
 		"tool_policy", tidegate.D("primary", []string{}, "secondary", []string{}, "forbidden", []string{planted + " of the policy"}),
 		"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(planted+" of the budget", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
 	doc := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
-	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
-	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
+	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	var mu sync.Mutex
@@ -96,7 +96,7 @@ func TestTextOfOthersStandsInQuotations(t *testing.T) {
 		}
 		return hostile(ctx, task, asked[task.Job] == 1)
 	}}
-	out, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Clock: clock, Pool: pool, Fetch: hostilePage, Wait: noWait})
+	out, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: desk, Pool: pool, Fetch: hostilePage, Wait: noWait})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ const asksForChange = `{"decision":"CHANGES_REQUIRED","findings":[],"directives"
 // draft: the second is asked for with the words of the review, and is reviewed again.
 func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	prompts := map[string]string{}
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "synthesis" || task.Kind == "review" {
@@ -30,7 +30,7 @@ func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 		}
 		return obedient(ctx, task)
 	}}
-	out := drive(t, manifest, clock, pool)
+	out := drive(t, manifest, desk, pool)
 	if out.Status != run.Completed {
 		t.Fatalf("%s", shown(out))
 	}
@@ -51,7 +51,7 @@ func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 // TestADraftThatDoesNotChangeIsRefused hands in the reviewed draft again.
 func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, map[string]float64{"tries": 1})
+	manifest, desk := newRun(t, map[string]float64{"tries": 1})
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "review" {
 			return driver.Answer{Text: asksForChange}, nil
@@ -61,7 +61,7 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 		}
 		return obedient(ctx, task)
 	}}
-	out := drive(t, manifest, clock, pool)
+	out := drive(t, manifest, desk, pool)
 	if out.Status != run.Failed || !strings.Contains(out.Reason, "synthesis.2") {
 		t.Fatalf("%s", shown(out))
 	}
@@ -76,8 +76,8 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 // allows.
 func TestReviewersThatAreNeverContentEndWithAPerson(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
-	out := drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+	manifest, desk := newRun(t, nil)
+	out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "review" {
 			return driver.Answer{Text: asksForChange}, nil
 		}

@@ -24,15 +24,15 @@ func TestReviewRoundsEnd(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			limit := int64(random.IntN(4))
-			manifest, clock := newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
-			if _, err := runs.Open(t, manifest).Update(t.Context(), clock, func(u *run.Update) error {
+			manifest, desk := newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
+			if _, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
 				_, err := u.SetLimit("max_review_iterations", limit, "test")
 				return err
 			}); err != nil {
 				t.Fatal(err)
 			}
 			version := 0
-			out := drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+			out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				switch {
 				case task.Kind == "review" && random.IntN(3) > 0:
 					return driver.Answer{Text: asksForChange}, nil

@@ -25,8 +25,8 @@ func TestAgentsGetTheServersThatThePolicyNames(t *testing.T) {
 		if named {
 			in.Servers = []string{"tidegate", "unheard-of"}
 		}
-		clock := run.Clock{Now: time.Now}
-		made := runs.CreateAt(t, clock, in)
+		desk := run.Desk{Now: time.Now}
+		made := runs.CreateAt(t, desk, in)
 		manifest := filepath.Join(made.Root, run.ManifestFile)
 		judged := 0
 		pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
@@ -47,14 +47,14 @@ func TestAgentsGetTheServersThatThePolicyNames(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if _, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"),
+			if _, err := step.Validate(t.Context(), desk, step.ValidateInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"),
 				PerspectiveID: task.Job[len("wave1."):], MarkdownPath: filepath.Join(dir, "answer.md")}); err != nil {
 				t.Errorf("%s: %v", task.Job, err)
 			}
 			judged++
 			return answer, err
 		}}
-		out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: (&web{}).fetch, Wait: noWait, Parallel: 1,
+		out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: (&web{}).fetch, Wait: noWait, Parallel: 1,
 			Servers: map[string]driver.Server{"tidegate": tidegate, "another": {Name: "another"}}})
 		if err != nil || out.Status != run.Completed {
 			t.Fatalf("%s, %v", shown(out), err)

@@ -62,8 +62,8 @@ var errTime = errors.New("long enough for one call")
 //
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
 // person is not an error: it is failed, with the reason.
-func Settle(ctx context.Context, clock run.Clock, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
-	board, err := job.OpenBoard(ctx, clock, manifestPath)
+func Settle(ctx context.Context, desk run.Desk, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
+	board, err := job.OpenBoard(ctx, desk, manifestPath)
 	if err != nil {
 		return StepResult{}, err
 	}
@@ -77,13 +77,13 @@ func Settle(ctx context.Context, clock run.Clock, fetch step.Fetch, manifestPath
 		ctx, cancel = context.WithTimeoutCause(ctx, atMost, errTime)
 		defer cancel()
 	}
-	s := &settler{clock: clock, board: board, manifest: manifestPath}
+	s := &settler{desk: desk, board: board, manifest: manifestPath}
 	return s.settle(ctx)
 }
 
 // settler does by rule what follows from the files of a run.
 type settler struct {
-	clock    run.Clock
+	desk     run.Desk
 	board    *job.Board
 	manifest string // path
 	did      []Did
@@ -96,7 +96,7 @@ type pause struct {
 }
 
 func (s *settler) settle(ctx context.Context) (StepResult, error) {
-	ctx = tidegate.WithActor(ctx, tidegate.Rule)
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
 	s.did = []Did{}
 	for {
 		p, err := s.next(ctx)
@@ -221,7 +221,7 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 
 // leave leaves the run to a person.
 func (s *settler) leave(ctx context.Context, failure run.Failure) error {
-	_, err := s.board.Run().Update(ctx, s.clock, func(u *run.Update) error {
+	_, err := s.board.Run().Update(ctx, func(u *run.Update) error {
 		return stage.LeaveToPerson(u, failure, "needs a person: "+failure.Message)
 	})
 	if err == nil {
@@ -237,7 +237,7 @@ func (s *settler) outOfBudget(ctx context.Context, limit string, spent job.Spent
 	if flag := limitFlags[limit]; flag != "" {
 		more = "tidegate run continue RUN " + flag + " VALUE"
 	}
-	_, err := s.board.Run().Update(ctx, s.clock, func(u *run.Update) error {
+	_, err := s.board.Run().Update(ctx, func(u *run.Update) error {
 		return stage.LeaveToPerson(u, run.Failure{
 			Code: tidegate.BudgetExhausted, Gate: "", Count: int64(math.Min(allowed, 1<<53)),
 			Message: fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD, %.1f MB were used); a larger one is set with `%s`",
@@ -272,7 +272,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 	if s.board.Policy().ConfirmPlan {
 		return &pause{ForPerson, "the perspectives wait for a person's yes"}, nil
 	}
-	result, err := step.Plan(ctx, s.clock, step.PlanInput{ManifestPath: s.manifest, Reason: "settled"})
+	result, err := step.Plan(ctx, s.desk, step.PlanInput{ManifestPath: s.manifest, Reason: "settled"})
 	if err != nil {
 		return nil, err
 	}
@@ -311,7 +311,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	l := r.Layout()
-	result, err := step.Review(ctx, s.clock, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+	result, err := step.Review(ctx, s.desk, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
 		MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
 	if err != nil {
 		return nil, err
@@ -347,12 +347,12 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 			return s.advance(ctx, "") // something else is in the way
 		}
 	}
-	in, err := step.PivotOf(ctx, s.manifest)
+	in, err := step.PivotOf(ctx, s.desk, s.manifest)
 	if err != nil {
 		return nil, err
 	}
 	in.Reason = "settled"
-	decision, err := step.DecidePivot(ctx, s.clock, in)
+	decision, err := step.DecidePivot(ctx, s.desk, in)
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
 			return nil, s.leave(ctx, run.Failure{Code: tidegate.CodeOf(err), Message: "the pivot cannot be decided: " + tidegate.AsError(err).Message})
@@ -374,7 +374,7 @@ func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
 	if passed {
 		return s.advance(ctx, "")
 	}
-	judged, err := step.ValidateCitations(ctx, s.clock, s.board.Fetch, step.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
+	judged, err := step.ValidateCitations(ctx, s.desk, s.board.Fetch, step.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +393,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	r := s.board.Run()
-	built, err := step.BuildPack(ctx, s.clock, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven,
+	built, err := step.BuildPack(ctx, s.desk, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven,
 		FixtureSummariesDir: r.Path(r.Layout().SummariesDir), Reason: "settled"})
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
@@ -408,7 +408,7 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 // move moves the run on, or says what is in the way.
 func (s *settler) move(ctx context.Context, dryRun bool) (stage.AdvanceResult, error) {
 	r := s.board.Run()
-	return stage.Advance(ctx, s.clock, stage.AdvanceInput{ManifestPath: s.manifest, GatesPath: r.Path(r.Layout().Gates), Reason: "settled", DryRun: dryRun})
+	return stage.Advance(ctx, s.desk, stage.AdvanceInput{ManifestPath: s.manifest, GatesPath: r.Path(r.Layout().Gates), Reason: "settled", DryRun: dryRun})
 }
 
 // advance moves the run on. A gate that is in the way is judged, once; one that
@@ -446,7 +446,7 @@ func (s *settler) advance(ctx context.Context, first string) (*pause, error) {
 
 // judgeGate judges a gate, and leaves the run to a person where it does not pass.
 func (s *settler) judgeGate(ctx context.Context, id string) (passed bool, err error) {
-	record, err := step.RecordGate(ctx, s.clock, step.GateInput{ManifestPath: s.manifest, Gate: id, Reason: "settled"})
+	record, err := step.RecordGate(ctx, s.desk, step.GateInput{ManifestPath: s.manifest, Gate: id, Reason: "settled"})
 	if err != nil {
 		return false, err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-func boardOf(t *testing.T, clock run.Clock, manifest string) *job.Board {
+func boardOf(t *testing.T, desk run.Desk, manifest string) *job.Board {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,17 +29,17 @@ func boardOf(t *testing.T, clock run.Clock, manifest string) *job.Board {
 // is not asked for again.
 func TestTheNextHomeJudgesWhatTheLastOneKept(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, map[string]float64{"max_parallel": 1})
+	manifest, desk := newRun(t, map[string]float64{"max_parallel": 1})
 	ctx, stop := context.WithCancel(t.Context())
 	pool := &crew{agent: obedient}
 	fetch := func(ctx context.Context, _ []string, _ func([]*archive.Packed) error) error {
 		stop()
 		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: %w", ctx.Err())
 	}
-	if _, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: pool, Fetch: fetch, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
+	if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: pool, Fetch: fetch, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v", err)
 	}
-	before := boardOf(t, clock, manifest)
+	before := boardOf(t, desk, manifest)
 	kept := map[string]bool{} // others had no answer yet, and are asked for again
 	for _, j := range before.Jobs() {
 		if found, err := before.Show(j.ID); err == nil && len(found.Attempts) == 1 && len(found.Attempts[0].Submissions) == 1 {
@@ -49,10 +49,10 @@ func TestTheNextHomeJudgesWhatTheLastOneKept(t *testing.T) {
 	if len(kept) < 2 {
 		t.Fatalf("only the answers to %v were kept", kept)
 	}
-	if out := drive(t, manifest, clock, pool); out.Status != run.Completed {
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
 		t.Fatalf("%s", shown(out))
 	}
-	for _, j := range boardOf(t, clock, manifest).Jobs() {
+	for _, j := range boardOf(t, desk, manifest).Jobs() {
 		if n := pool.times(j.ID); kept[j.ID] && n != 1 || j.Attempt != 1 {
 			t.Errorf("%s was asked for %d times in %d attempts", j.ID, n, j.Attempt)
 		}
@@ -68,7 +68,7 @@ func TestTheNextHomeGoesOnWithTheRepair(t *testing.T) {
 	for _, session := range []string{"s", ""} {
 		t.Run("session "+session, func(t *testing.T) {
 			t.Parallel()
-			manifest, clock := newRun(t, nil)
+			manifest, desk := newRun(t, nil)
 			ctx, stop := context.WithCancel(t.Context())
 			whole := ""
 			first := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
@@ -80,12 +80,12 @@ func TestTheNextHomeGoesOnWithTheRepair(t *testing.T) {
 				<-own.Done()
 				return driver.Answer{}, own.Err()
 			}}
-			if _, err := engine.Drive(ctx, manifest, engine.Options{Clock: clock, Pool: first, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
+			if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: first, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
 				t.Fatalf("got %v", err)
 			}
 			var tasks []driver.Task
 			var mu sync.Mutex
-			out := drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+			out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				if task.Kind != "perspectives" {
 					return obedient(ctx, task)
 				}
@@ -119,7 +119,7 @@ func TestBothTurnsTakeWhatAnAttemptMayTake(t *testing.T) {
 	manifest, _ := newRun(t, nil)
 	var mu sync.Mutex
 	now := time.Now()
-	clock := run.Clock{Now: func() time.Time {
+	desk := run.Desk{Now: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		return now
@@ -130,7 +130,7 @@ func TestBothTurnsTakeWhatAnAttemptMayTake(t *testing.T) {
 		now = now.Add(d)
 	}
 	var limits []time.Duration
-	out := drive(t, manifest, clock, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+	out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind != "perspectives" {
 			return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "stop here"}
 		}
@@ -151,10 +151,10 @@ func TestBothTurnsTakeWhatAnAttemptMayTake(t *testing.T) {
 // charged, at the price of their role, even for work that came to nothing.
 func TestWhatIsCharged(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, map[string]float64{"tries": 2})
+	manifest, desk := newRun(t, map[string]float64{"tries": 2})
 	var mu sync.Mutex
 	in, calls := 0, 0
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Wait: noWait, Agents: map[string]engine.Agent{"": {Price: &engine.Price{Input: 1e6, Output: 0}}},
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Wait: noWait, Agents: map[string]engine.Agent{"": {Price: &engine.Price{Input: 1e6, Output: 0}}},
 		Pool: &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -167,7 +167,7 @@ func TestWhatIsCharged(t *testing.T) {
 	if err != nil || out.Status != run.Failed {
 		t.Fatalf("%s, %v", shown(out), err)
 	}
-	spent := boardOf(t, clock, manifest).Spent()
+	spent := boardOf(t, desk, manifest).Spent()
 	if calls != 2 || spent.Tokens != float64(in+1) || math.Abs(spent.CostUSD-float64(in)) > 1e-6 {
 		t.Errorf("%+v, want %d tokens and %d USD after %d calls", spent, in+1, in, calls)
 	}

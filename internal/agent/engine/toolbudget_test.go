@@ -22,7 +22,7 @@ import (
 // of the attempt that was accepted.
 func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	turns := map[string]struct {
 		searches int
 		bad      bool
@@ -49,14 +49,14 @@ func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 		answer.Session, answer.ToolCalls = "s", map[string]int{driver.SearchCalls: turn.searches, "Read": 1}
 		return answer, nil
 	}}
-	_, err := engine.Drive(t.Context(), manifest, engine.Options{Clock: clock, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: map[string]engine.Agent{"": {Driver: "claude"}}})
+	_, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: map[string]engine.Agent{"": {Driver: "claude"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"1.1 with 12 searches left", "1.2 with 4 searches left", "2.1 with 12 searches left", "3.1 with 12 searches left", "3.2 with 4 searches left"}, asked); diff != "" {
 		t.Errorf("the agent is asked otherwise (-want +got)\n%s", diff)
 	}
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 // jobs, and of no other.
 func TestAPerspectiveTakesToolsAway(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		answer, err := obedient(ctx, task)
 		switch task.Job {
@@ -107,7 +107,7 @@ func TestAPerspectiveTakesToolsAway(t *testing.T) {
 		}
 		return answer, err
 	}}
-	drive(t, manifest, clock, pool)
+	drive(t, manifest, desk, pool)
 	if pool.times("wave1.figures") != 1 || pool.times("wave1.doubts") != 1 {
 		t.Error("the perspectives were not taken")
 	}

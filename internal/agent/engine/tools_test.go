@@ -45,7 +45,7 @@ func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.E
 // would.
 func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 	t.Parallel()
-	manifest, clock := newRun(t, nil)
+	manifest, desk := newRun(t, nil)
 	r := runs.Open(t, manifest)
 	rested := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.figures" {
@@ -55,7 +55,7 @@ func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 		}
 		return obedient(ctx, task)
 	}}
-	drive(t, manifest, clock, &searching{crew: rested, t: t, manifest: manifest})
+	drive(t, manifest, desk, &searching{crew: rested, t: t, manifest: manifest})
 	if tools := run.LastTools(r.Folder()); len(tools) != 0 {
 		t.Errorf("nobody drives the run, and agents use %v", tools)
 	}

@@ -19,11 +19,11 @@ type Again struct {
 
 // JudgeAgain judges an answer that the run kept, as [Board.Submit] did, and stages
 // what follows from accepting it where it has no fault. It is for a rehearsal of a
-// run as it stood when the answer was judged; see [run.Rehearse].
+// run as it stood when the answer was judged; see [run.Run.Rehearse].
 //
 // It returns JOB_NOT_FOUND, the errors of reading the attempt, and the errors of
-// [run.Run.Update].
-func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, number, n int) (Again, error) {
+// [run.Run.Rehearse].
+func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number, n int) (Again, error) {
 	j, err := b.Job(id)
 	if err != nil {
 		return Again{}, err
@@ -45,6 +45,5 @@ func (b *Board) JudgeAgain(ctx context.Context, clock run.Clock, id string, numb
 		out.Repair, err = repairPrompt(j.kind.format, judged.faults)
 		return out, err
 	}
-	_, err = b.Run().Update(ctx, clock, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })
-	return out, err
+	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })
 }

@@ -26,7 +26,7 @@ type Board struct {
 	Fetch step.Fetch
 
 	open  func(ctx context.Context) (work, error)
-	clock run.Clock
+	desk  run.Desk
 	queue queue
 
 	mu     sync.Mutex
@@ -56,8 +56,8 @@ type contracts struct {
 
 // OpenBoard reads the jobs of the run of a manifest. It returns the errors of
 // [run.Open], and those of reading the run's documents.
-func OpenBoard(ctx context.Context, clock run.Clock, manifestPath string) (*Board, error) {
-	b := &Board{clock: clock, open: func(ctx context.Context) (work, error) { return openResearch(ctx, manifestPath) }}
+func OpenBoard(ctx context.Context, desk run.Desk, manifestPath string) (*Board, error) {
+	b := &Board{desk: desk, open: func(ctx context.Context) (work, error) { return openResearch(ctx, desk, manifestPath) }}
 	if err := b.Reload(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -351,7 +351,7 @@ func (b *Board) state(j *Job) State {
 	switch {
 	case j.done:
 		return Accepted
-	case j.lease.Lives(b.clock.Now()):
+	case j.lease.Lives(b.desk.Now()):
 		return Leased
 	case j.triesLeft(int(b.policy.Budget.Tries)) == 0:
 		return Exhausted

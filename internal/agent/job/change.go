@@ -29,8 +29,8 @@ const ChangeLog = "log.jsonl"
 // OpenChange reads the jobs of a code change. What they are follows from what the
 // caller found out about the change, so that [Board.Reload] asks present for it. It
 // returns the errors of present and of reading the folder.
-func OpenChange(ctx context.Context, clock run.Clock, present func(context.Context) (Change, error)) (*Board, error) {
-	b := &Board{clock: clock, open: func(ctx context.Context) (work, error) {
+func OpenChange(ctx context.Context, desk run.Desk, present func(context.Context) (Change, error)) (*Board, error) {
+	b := &Board{desk: desk, open: func(ctx context.Context) (work, error) {
 		c, err := present(ctx)
 		if err != nil {
 			return nil, err
@@ -119,16 +119,16 @@ func acceptedLast(_ *Board, j *Job) bool {
 
 // update makes changes one after the other, each in a transaction of its own: a
 // change has few jobs.
-func (c *coding) update(ctx context.Context, clock run.Clock, changes []*change) []error {
+func (c *coding) update(ctx context.Context, desk run.Desk, changes []*change) []error {
 	errs := make([]error, len(changes))
 	for i, each := range changes {
-		errs[i] = c.transact(each.ctx, clock, each.do)
+		errs[i] = c.transact(each.ctx, desk, each.do)
 	}
 	return errs
 }
 
-func (c *coding) transact(ctx context.Context, clock run.Clock, do func(update) error) error {
-	lock, err := c.change.Folder.Lock(ctx, clock.Now)
+func (c *coding) transact(ctx context.Context, desk run.Desk, do func(update) error) error {
+	lock, err := c.change.Folder.Lock(ctx, desk.Now)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func (c *coding) transact(ctx context.Context, clock run.Clock, do func(update) 
 	if err != nil {
 		return err
 	}
-	u := &codeUpdate{change: c.change, tx: lock.Begin(), clock: clock, now: tidegate.Stamp(clock.Now()), actor: tidegate.ActorOf(ctx), lines: log.Lines}
+	u := &codeUpdate{change: c.change, tx: lock.Begin(), desk: desk, now: tidegate.Stamp(desk.Now()), actor: tidegate.ActorOf(ctx), lines: log.Lines}
 	if err := do(u); err != nil {
 		u.tx.Rollback()
 		return err
@@ -153,7 +153,7 @@ func (c *coding) transact(ctx context.Context, clock run.Clock, do func(update) 
 type codeUpdate struct {
 	change Change
 	tx     *artifact.Tx
-	clock  run.Clock
+	desk   run.Desk
 	now    string
 	actor  tidegate.Actor
 	lines  int // in the log, with those of the update
@@ -161,7 +161,7 @@ type codeUpdate struct {
 }
 
 func (u *codeUpdate) Now() string         { return u.now }
-func (u *codeUpdate) Pinned() bool        { return u.clock.Pinned }
+func (u *codeUpdate) Pinned() bool        { return u.desk.Pinned }
 func (u *codeUpdate) NotFinal() error     { return nil }
 func (u *codeUpdate) Found(string) string { return "" }
 func (u *codeUpdate) LastLine() int       { return u.lines }
@@ -174,8 +174,9 @@ func (u *codeUpdate) OthersWrote() int { return math.MaxInt }
 func (u *codeUpdate) Log(event run.Event, kind string, fields tidegate.Details) {
 	u.lines++
 	fields = slices.DeleteFunc(slices.Clone(fields), func(d tidegate.Detail) bool { return d.Key == "args" })
-	line := append(tidegate.D("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines, "actor", u.actor), fields...)
-	if u.clock.Pinned {
+	line := append(tidegate.D("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines), u.actor.Logged()...)
+	line = append(line, fields...)
+	if u.desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
 	if err := u.tx.Record(ChangeLog, line); err != nil && u.failed == nil {

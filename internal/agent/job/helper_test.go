@@ -34,12 +34,12 @@ func (c *clock) pass(d time.Duration) {
 }
 
 // newRun makes a run, and returns the path of its manifest and its clock.
-func newRun(t *testing.T, limits *run.Limits) (string, *clock, run.Clock) {
+func newRun(t *testing.T, limits *run.Limits) (string, *clock, run.Desk) {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)}
-	clock := run.Clock{Now: c.Now}
-	made := runs.CreateAt(t, clock, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
-	return filepath.Join(made.Root, run.ManifestFile), c, clock
+	desk := run.Desk{Now: c.Now}
+	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
+	return filepath.Join(made.Root, run.ManifestFile), c, desk
 }
 
 func contract(id string) tidegate.Details {
@@ -57,17 +57,17 @@ func perspectives(ids ...string) *codec.Value {
 }
 
 // inWave1 brings a run to its first wave with these perspectives.
-func inWave1(t *testing.T, ids ...string) (string, *clock, run.Clock) {
+func inWave1(t *testing.T, ids ...string) (string, *clock, run.Desk) {
 	t.Helper()
 	limit := int64(max(len(ids), 6))
-	manifest, set, clock := newRun(t, &run.Limits{MaxWave1Agents: &limit})
-	begin(t, manifest, clock, perspectives(ids...))
-	return manifest, set, clock
+	manifest, set, desk := newRun(t, &run.Limits{MaxWave1Agents: &limit})
+	begin(t, manifest, desk, perspectives(ids...))
+	return manifest, set, desk
 }
 
-func open(t *testing.T, clock run.Clock, manifest string) *job.Board {
+func open(t *testing.T, desk run.Desk, manifest string) *job.Board {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), clock, manifest)
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		// It begins again: the time between two homes is not spent, and gate F counts
 		// from here, too.
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
-		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.clock.Now().Add(lasts))
+		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.desk.Now().Add(lasts))
 		lease.JudgingSince = nil
 		u.Log(run.EventLeased, "job_takeover", tidegate.D("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
@@ -177,7 +177,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		return Job{}, err
 	}
 	decision := run.Decision{What: "job retry", Fields: tidegate.D("job_id", id, "note", run.Note(note))}
-	_, err := b.Run().Decide(ctx, b.clock, decision, func(u *run.Update) error {
+	_, err := b.Run().Decide(ctx, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func state(t *testing.T, b *job.Board, id string) job.Job {
 // verified fails the test unless the run's log and files agree.
 func verified(t *testing.T, manifest string) {
 	t.Helper()
-	r, err := run.Open(t.Context(), manifest)
+	r, err := run.Open(t.Context(), runs.Pinned, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +53,8 @@ func verified(t *testing.T, manifest string) {
 }
 
 func TestAnAcceptedAnswerBecomesTheOutput(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid", "cost")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid", "cost")
+	b := open(t, desk, manifest)
 	if got := len(b.Jobs()); got != 2 {
 		t.Fatalf("%d jobs", got)
 	}
@@ -83,14 +83,14 @@ func TestAnAcceptedAnswerBecomesTheOutput(t *testing.T) {
 	_, err = submit(t.Context(), b, a.Token, good)
 	runs.WantCode(t, err, tidegate.LeaseLost)
 	// Nobody else writes the output of a job that was done.
-	_, err = step.Ingest(t.Context(), clock, step.IngestInput{ManifestPath: manifest, Wave: "wave1", Outputs: []step.Submission{{PerspectiveID: "grid", Markdown: good + "\n"}}})
+	_, err = step.Ingest(t.Context(), desk, step.IngestInput{ManifestPath: manifest, Wave: "wave1", Outputs: []step.Submission{{PerspectiveID: "grid", Markdown: good + "\n"}}})
 	runs.WantCode(t, err, tidegate.JobNotOpen)
 	verified(t, manifest)
 }
 
 func TestARefusedAnswerCanBeRepairedFourTimes(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	for n := 1; n <= job.MaxSubmissions; n++ {
 		verdict, err := submit(t.Context(), b, a.Token, "## Findings\n\nNothing else.\n")
@@ -119,8 +119,8 @@ func TestARefusedAnswerCanBeRepairedFourTimes(t *testing.T) {
 }
 
 func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
-	manifest, set, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, set, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	// Released before anything was handed in: given back, ten times.
 	for n := range 10 {
 		a := lease(t, b, "wave1.grid")
@@ -163,7 +163,7 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 	}
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x", JobID: "wave1.grid"})
 	runs.WantCode(t, err, tidegate.JobNotOpen)
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	if j, err := b.Retry(ctx, "wave1.grid", "look at the port's own pages"); err != nil || j.State != job.Open || j.TriesLeft != 4 {
 		t.Errorf("after a retry: %+v, %v", j, err)
 	}
@@ -174,8 +174,8 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 }
 
 func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
-	manifest, set, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, set, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	late := lease(t, b, "wave1.grid")
 	set.pass(2 * time.Hour)
 	now := lease(t, b, "wave1.grid")
@@ -204,12 +204,12 @@ func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 // somebody has a job.
 func TestAnAnswerInARunThatDoesNotGoOnIsTaken(t *testing.T) {
 	t.Parallel()
-	manifest, _, clock := inWave1(t, "a", "b")
-	a := lease(t, open(t, clock, manifest), "wave1.a")
-	if _, err := stage.Pause(tidegate.WithActor(t.Context(), tidegate.Person), clock, stage.ControlInput{ManifestPath: manifest}); err != nil {
+	manifest, _, desk := inWave1(t, "a", "b")
+	a := lease(t, open(t, desk, manifest), "wave1.a")
+	if _, err := stage.Pause(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, stage.ControlInput{ManifestPath: manifest}); err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, clock, manifest)
+	b := open(t, desk, manifest)
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "another"})
 	runs.WantCode(t, err, tidegate.InvalidState)
 	if verdict, err := submit(t.Context(), b, a.Token, good); err != nil || !verdict.Accepted {
@@ -219,10 +219,10 @@ func TestAnAnswerInARunThatDoesNotGoOnIsTaken(t *testing.T) {
 }
 
 func TestExtensionsLastADayAtMost(t *testing.T) {
-	manifest, set, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, set, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
-	began := clock.Now()
+	began := desk.Now()
 	for range 40 {
 		until, err := b.Extend(t.Context(), a.Token, 2*time.Hour)
 		if err != nil {
@@ -233,7 +233,7 @@ func TestExtensionsLastADayAtMost(t *testing.T) {
 			t.Fatalf("extended until %s", until)
 		}
 		set.pass(time.Hour)
-		if clock.Now().After(began.Add(23 * time.Hour)) {
+		if desk.Now().After(began.Add(23 * time.Hour)) {
 			break
 		}
 	}
@@ -244,14 +244,14 @@ func TestExtensionsLastADayAtMost(t *testing.T) {
 
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	ids := []string{"a", "b", "c", "d", "e"}
-	manifest, _, clock := inWave1(t, ids...)
+	manifest, _, desk := inWave1(t, ids...)
 	var mu sync.Mutex
 	held := map[string]int{}
 	accepted := map[string]int{}
 	var holders sync.WaitGroup
 	for range 16 {
 		holders.Go(func() {
-			b, err := job.OpenBoard(t.Context(), clock, manifest)
+			b, err := job.OpenBoard(t.Context(), desk, manifest)
 			if err != nil {
 				t.Error(err)
 				return
@@ -306,8 +306,8 @@ func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 }
 
 func TestPerspectivesAreJudgedAndTaken(t *testing.T) {
-	manifest, _, clock := newRun(t, nil)
-	b := open(t, clock, manifest)
+	manifest, _, desk := newRun(t, nil)
+	b := open(t, desk, manifest)
 	a := lease(t, b, job.PerspectivesID)
 	if a.AnswerFormat != "json" {
 		t.Errorf("format %s", a.AnswerFormat)
@@ -341,16 +341,16 @@ func TestPerspectivesAreJudgedAndTaken(t *testing.T) {
 }
 
 func TestBudgetStopsLeasing(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid", "cost")
-	r, err := run.Open(t.Context(), manifest)
+	manifest, _, desk := inWave1(t, "grid", "cost")
+	r, err := run.Open(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget("max_tokens", 10, "test") }); err != nil {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget("max_tokens", 10, "test") }); err != nil {
 		t.Fatal(err)
 	}
-	b := open(t, clock, manifest)
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: 1}})
 	if err != nil || !verdict.Accepted {
@@ -366,19 +366,19 @@ func TestBudgetStopsLeasing(t *testing.T) {
 // TestFetchingIsTimeOfTheRun: minutes in which a rule was at work count like those
 // of a lease, and minutes of both count once.
 func TestFetchingIsTimeOfTheRun(t *testing.T) {
-	manifest, now, clock := inWave1(t, "grid")
-	a := lease(t, open(t, clock, manifest), "wave1.grid")
-	r := open(t, clock, manifest).Run()
+	manifest, now, desk := inWave1(t, "grid")
+	a := lease(t, open(t, desk, manifest), "wave1.grid")
+	r := open(t, desk, manifest).Run()
 	for _, wait := range []time.Duration{30 * time.Second, 30 * time.Second} {
 		now.pass(wait)
-		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error {
 			u.Log(run.EventFetched, "test", nil)
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b := open(t, clock, manifest)
+	b := open(t, desk, manifest)
 	if spent := b.Spent(); spent.Minutes != 1 {
 		t.Errorf("fetched under a lease of a minute: %v minutes", spent.Minutes)
 	}
@@ -386,13 +386,13 @@ func TestFetchingIsTimeOfTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	now.pass(30 * time.Second)
-	if _, err := r.Update(t.Context(), clock, func(u *run.Update) error {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventFetched, "test", nil)
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if spent := open(t, clock, manifest).Spent(); spent.Minutes != 1.5 {
+	if spent := open(t, desk, manifest).Spent(); spent.Minutes != 1.5 {
 		t.Errorf("fetched for half a minute after a lease of a minute: %v minutes", spent.Minutes)
 	}
 }
@@ -400,8 +400,8 @@ func TestFetchingIsTimeOfTheRun(t *testing.T) {
 // TestWhatIsSpentStaysANumber puts into attempts what no answer can have taken:
 // the budget is used up, and a person can raise it.
 func TestWhatIsSpentStaysANumber(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid", "cost", "law")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid", "cost", "law")
+	b := open(t, desk, manifest)
 	for _, id := range []string{"wave1.grid", "wave1.cost"} {
 		a := lease(t, b, id)
 		if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: 1}}); err != nil {
@@ -417,18 +417,18 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b = open(t, clock, manifest)
+	b = open(t, desk, manifest)
 	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != 2*job.MaxCostUSD {
 		t.Errorf("spent are %+v", spent)
 	}
 	budget := func(tokens, cost float64) {
 		t.Helper()
 		for name, value := range map[string]float64{"max_tokens": tokens, "max_cost_usd": cost} {
-			if _, err := b.Run().Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+			if _, err := b.Run().Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
 				t.Fatal(err)
 			}
 		}
-		b = open(t, clock, manifest)
+		b = open(t, desk, manifest)
 	}
 	budget(1000, 10)
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
@@ -443,8 +443,8 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 // TestUsageOfAnAttemptStopsAtTheMost: a client that tidegate drives is not asked
 // for less, it is charged the most.
 func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid", "cost")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid", "cost")
+	b := open(t, desk, manifest)
 	a, fortune := lease(t, b, "wave1.grid"), 1.7e308
 	if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}); err != nil {
 		t.Fatal(err)
@@ -456,21 +456,21 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 
 // TestNamesOfToolsAreShown: a contract names tools, and its author is an agent.
 func TestNamesOfToolsAreShown(t *testing.T) {
-	manifest, _, clock := newRun(t, nil)
+	manifest, _, desk := newRun(t, nil)
 	doc := perspectives("grid")
 	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.D("a\x1b[2J\u009b\u202eb", 5)))
-	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	dir := filepath.Dir(manifest)
-	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
+	if _, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
+	if _, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	lease(t, open(t, clock, manifest), "wave1.grid")
+	lease(t, open(t, desk, manifest), "wave1.grid")
 	prompt := read(t, manifest, "jobs/wave1.grid/001/prompt.md")
 	if strings.ContainsAny(prompt, "\x1b\u009b\u202e") || !strings.Contains(prompt, "aU+001B[2JU+009BU+202Eb") {
 		t.Errorf("the prompt shows the name otherwise:\n%q", prompt)
@@ -487,8 +487,8 @@ func TestATitleThatNoOutputCanHaveIsRefused(t *testing.T) {
 }
 
 func TestArgumentsOfASubmission(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	cost, fortune := -1.0, 1.7e308
 	for name, in := range map[string]job.SubmitInput{
@@ -519,12 +519,12 @@ func TestArgumentsOfASubmission(t *testing.T) {
 func TestNoLeaseOfThePastLivesAgain(t *testing.T) {
 	for name, passes := range map[string]time.Duration{"run out": 3 * time.Hour, "alive": time.Minute} {
 		t.Run(name, func(t *testing.T) {
-			manifest, set, clock := inWave1(t, "grid")
-			b := open(t, clock, manifest)
+			manifest, set, desk := inWave1(t, "grid")
+			b := open(t, desk, manifest)
 			first := lease(t, b, "wave1.grid")
 			set.pass(passes)
 			set.pass(-26 * time.Hour)
-			b = open(t, clock, manifest)
+			b = open(t, desk, manifest)
 			if j := state(t, b, "wave1.grid"); j.State != job.Open {
 				t.Fatalf("the job is %+v", j)
 			}

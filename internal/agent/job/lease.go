@@ -107,7 +107,7 @@ func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
 	if err := w.takesJobs(); err != nil {
 		return err
 	}
-	if in.Home == nil && tidegate.ActorOf(ctx) == tidegate.Agent {
+	if in.Home == nil && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		holder, held, err := w.Folder().Claimed(run.HomeFile)
 		if err != nil {
 			return err
@@ -222,7 +222,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
 		SchemaVersion: run.LeaseVersion, JobID: j.ID, Attempt: number, Holder: run.Note(in.Holder), Home: in.Home != nil, TokenDigest: digest,
-		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(b.clock.Now().Add(in.For)),
+		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(b.desk.Now().Add(in.For)),
 	}
 	a := &Attempt{
 		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
@@ -309,7 +309,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 	if _, err := b.Job(id); err != nil {
 		return "", err
 	}
-	now := b.clock.Now()
+	now := b.desk.Now()
 	err = b.update(ctx, id, func(u update) error {
 		_, lease, err := b.held(u, token)
 		if err != nil {
@@ -348,7 +348,7 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.clock.Now()) {
+	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.desk.Now()) {
 		return nil, nil, lost(id)
 	}
 	return a, lease, nil

@@ -130,9 +130,9 @@ func TestAnAgentThatFollowsThePromptPasses(t *testing.T) {
 		}
 	}
 	limit := int64(n)
-	manifest, _, clock := newRun(t, &run.Limits{MaxWave1Agents: &limit})
-	begin(t, manifest, clock, codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list)))
-	b := open(t, clock, manifest)
+	manifest, _, desk := newRun(t, &run.Limits{MaxWave1Agents: &limit})
+	begin(t, manifest, desk, codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list)))
+	b := open(t, desk, manifest)
 	for {
 		a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "obedient"})
 		if err != nil {
@@ -159,25 +159,25 @@ func TestAnAgentThatFollowsThePromptPasses(t *testing.T) {
 }
 
 // begin gives a run its perspectives and brings it to its first wave.
-func begin(t *testing.T, manifest string, clock run.Clock, doc *codec.Value) {
+func begin(t *testing.T, manifest string, desk run.Desk, doc *codec.Value) {
 	t.Helper()
-	ctx := tidegate.WithActor(t.Context(), tidegate.Rule)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	dir := filepath.Dir(manifest)
-	if _, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
+	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
+	if _, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
+	if _, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // TestTheExampleOfAPromptPasses hands in the example itself.
 func TestTheExampleOfAPromptPasses(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	_, example, _ := strings.Cut(a.PromptMD, "\n## Example\n")
 	_, example, _ = strings.Cut(example, "```\n")
@@ -205,8 +205,8 @@ func TestEachDisobedienceIsNamed(t *testing.T) {
 		{"a tool used too often", "TOOL_BUDGET_EXCEEDED", good, codec.Of(tidegate.D("search_calls", 6))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			manifest, _, clock := inWave1(t, "grid")
-			b := open(t, clock, manifest)
+			manifest, _, desk := inWave1(t, "grid")
+			b := open(t, desk, manifest)
 			a := lease(t, b, "wave1.grid")
 			verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(c.text), ToolUsage: c.tools})
 			if err != nil || verdict.Accepted || !slices.ContainsFunc(verdict.Faults, func(f job.Fault) bool { return f.Code == c.code && f.ChangeNote != "" }) {
@@ -239,8 +239,8 @@ func TestHabitsAreTakenOffAndRecorded(t *testing.T) {
 		{"code inside a fence", "````md\n" + strings.Replace(good, "Tugs", "```sh\nls\n```\n\nTugs", 1) + "````", []string{"outer fence"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			manifest, _, clock := inWave1(t, "grid")
-			b := open(t, clock, manifest)
+			manifest, _, desk := inWave1(t, "grid")
+			b := open(t, desk, manifest)
 			a := lease(t, b, "wave1.grid")
 			verdict, err := submit(t.Context(), b, a.Token, c.text)
 			if err != nil || !verdict.Accepted {
@@ -269,8 +269,8 @@ func TestHabitsAreTakenOffAndRecorded(t *testing.T) {
 
 // TestATrailingQuestionIsJudgedAsItIs: what may be part of the answer stays in it.
 func TestATrailingQuestionIsJudgedAsItIs(t *testing.T) {
-	manifest, _, clock := inWave1(t, "grid")
-	b := open(t, clock, manifest)
+	manifest, _, desk := inWave1(t, "grid")
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	verdict, err := submit(t.Context(), b, a.Token, good+"\nShall I go on?\n")
 	if err != nil || verdict.Accepted || verdict.Faults[0].Code != "MALFORMED_SOURCES" {

@@ -76,7 +76,7 @@ func (b *Board) makeWaiting() {
 	t.waiting, t.last = later, len(batch)
 	t.mu.Unlock()
 	ctx, stop := untilAllEnd(batch)
-	errs := b.present().update(ctx, b.clock, batch)
+	errs := b.present().update(ctx, b.desk, batch)
 	stop()
 	b.forget(batch)
 	for i, c := range batch {

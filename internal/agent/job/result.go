@@ -180,7 +180,7 @@ const answerTime = 5 * time.Minute
 // answer ends the attempt. It returns the errors of [Board.Lease] and
 // [Board.Submit].
 func (b *Board) Answer(ctx context.Context, id string, answer []byte) (Verdict, error) {
-	a, err := b.Lease(ctx, LeaseInput{Holder: string(tidegate.ActorOf(ctx)), JobID: id, For: answerTime})
+	a, err := b.Lease(ctx, LeaseInput{Holder: string(tidegate.ActorOf(ctx).Kind), JobID: id, For: answerTime})
 	if err != nil {
 		return Verdict{}, err
 	}

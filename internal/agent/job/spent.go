@@ -80,7 +80,7 @@ func (b *Board) spent() Spent {
 		}
 	}
 	worked := l.worked
-	now := b.clock.Now()
+	now := b.desk.Now()
 	for _, j := range l.open {
 		worked = worked.With(j.last().span(j.lease, now))
 	}

@@ -16,9 +16,9 @@ const other = "## Findings\n\nTugs are loud.\n\n## Gaps\n\n- (P2) Costs.\n\n## S
 
 // handInAndStop hands in an answer and stops while it is judged. It returns the
 // token, and the board of the process that comes next.
-func handInAndStop(t *testing.T, manifest string, clock run.Clock, text string) (string, *job.Board) {
+func handInAndStop(t *testing.T, manifest string, desk run.Desk, text string) (string, *job.Board) {
 	t.Helper()
-	b := open(t, clock, manifest)
+	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.a")
 	ctx, stop := context.WithCancel(t.Context())
 	b.Fetch = func(ctx context.Context, _ []string, _ func([]*archive.Packed) error) error {
@@ -28,7 +28,7 @@ func handInAndStop(t *testing.T, manifest string, clock run.Clock, text string) 
 	if _, err := submit(ctx, b, a.Token, text); err == nil {
 		t.Fatal("judging was not stopped")
 	}
-	return a.Token, open(t, clock, manifest)
+	return a.Token, open(t, desk, manifest)
 }
 
 func TestAStoppedJudgeDoesNotBlockItsHolder(t *testing.T) {
@@ -48,8 +48,8 @@ func TestAStoppedJudgeDoesNotBlockItsHolder(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manifest, set, clock := inWave1(t, "a")
-			token, b := handInAndStop(t, manifest, clock, c.first)
+			manifest, set, desk := inWave1(t, "a")
+			token, b := handInAndStop(t, manifest, desk, c.first)
 			set.pass(c.later)
 			verdict, err := submit(t.Context(), b, token, c.second)
 			if tidegate.CodeOf(err) != c.code {
@@ -73,8 +73,8 @@ const bad = "## Findings\n\nTugs.\n\n## Sources\n\n- Port https://example.org/po
 // lease of its author still lives.
 func TestAStepJudgesWhatAStoppedJudgeLeft(t *testing.T) {
 	t.Parallel()
-	manifest, set, clock := inWave1(t, "a")
-	_, b := handInAndStop(t, manifest, clock, good)
+	manifest, set, desk := inWave1(t, "a")
+	_, b := handInAndStop(t, manifest, desk, good)
 	if ids, err := b.JudgeLeftOver(t.Context()); err != nil || len(ids) != 0 {
 		t.Errorf("%v, %v: somebody may still be judging it", ids, err)
 	}
@@ -91,13 +91,13 @@ func TestAStepJudgesWhatAStoppedJudgeLeft(t *testing.T) {
 // back for another, whose verdict is recorded first: the answer of the first is judged
 // again, by the page that the log has by then.
 func TestAVerdictStandsOnWhatTheLogHasBeforeIt(t *testing.T) {
-	manifest, set, clock := inWave1(t, "grid", "cost")
-	first, second := open(t, clock, manifest), open(t, clock, manifest)
+	manifest, set, desk := inWave1(t, "grid", "cost")
+	first, second := open(t, desk, manifest), open(t, desk, manifest)
 	text := good + "- Mill https://example.org/mill\n"
 	page := func(url string, down bool) *archive.Packed {
-		c := archive.Capture{URL: url, Kind: archive.Unreachable, Time: clock.Now()}
+		c := archive.Capture{URL: url, Kind: archive.Unreachable, Time: desk.Now()}
 		if !down {
-			c.Kind, c.Hops = archive.Responded, []archive.Hop{{URL: url, Time: clock.Now(), Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}},
+			c.Kind, c.Hops = archive.Responded, []archive.Hop{{URL: url, Time: desk.Now(), Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}},
 				Body: []byte("<title>Port and mill</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40))}}
 		}
 		packed, err := archive.Pack(c)
@@ -142,8 +142,8 @@ func TestTimeBetweenHomesIsNotSpent(t *testing.T) {
 		"killed": func(*job.Board, string) error { return nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			manifest, set, clock := inWave1(t, "grid")
-			b := open(t, clock, manifest)
+			manifest, set, desk := inWave1(t, "grid")
+			b := open(t, desk, manifest)
 			a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.grid", For: time.Hour, Home: &job.Home{Driver: "exec"}})
 			if err != nil {
 				t.Fatal(err)
@@ -153,7 +153,7 @@ func TestTimeBetweenHomesIsNotSpent(t *testing.T) {
 				t.Fatal(err)
 			}
 			set.pass(10 * time.Hour)
-			b = open(t, clock, manifest)
+			b = open(t, desk, manifest)
 			held, err := b.TakeOver(t.Context(), "next home", time.Hour, func(job.Job) bool { return true })
 			if err != nil || len(held) != 1 {
 				t.Fatalf("%+v, %v", held, err)

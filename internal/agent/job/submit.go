@@ -462,7 +462,7 @@ func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
 // judged, and that nobody is judging any more.
 func (b *Board) leftOver(id string) (number, n int) {
 	j := b.jobs[id]
-	if j == nil || j.lease == nil || j.lease.Judging(b.clock.Now()) {
+	if j == nil || j.lease == nil || j.lease.Judging(b.desk.Now()) {
 		return 0, 0
 	}
 	last := j.last()

@@ -220,7 +220,7 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	if err := wave.CheckToolUsage(p.ToolBudget, a.toolUsage); err != nil {
 		judged.faults = append(judged.faults, faultOf(err, ""))
 	}
-	checked, err := check.Check(ctx, b.clock, b.Fetch, step.SubmittedSources{
+	checked, err := check.Check(ctx, b.desk, b.Fetch, step.SubmittedSources{
 		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().RequireGrounding,
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ type work interface {
 	missing(jobID string) error
 	// update makes changes of different jobs under the lock, and returns what became
 	// of each thing that they do.
-	update(ctx context.Context, clock run.Clock, changes []*change) []error
+	update(ctx context.Context, desk run.Desk, changes []*change) []error
 }
 
 // update is a change under the lock of the work, as [run.Update] is one of a run.
@@ -55,8 +55,8 @@ type update interface {
 // research is the work of a run.
 type research struct{ *run.Run }
 
-func openResearch(ctx context.Context, manifestPath string) (work, error) {
-	r, err := run.Open(ctx, manifestPath, "status", "stage.current", "query.text")
+func openResearch(ctx context.Context, desk run.Desk, manifestPath string) (work, error) {
+	r, err := run.Open(ctx, desk, manifestPath, "status", "stage.current", "query.text")
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +137,12 @@ func (r research) missing(jobID string) error {
 		"the run has no job %q in stage %s", tidegate.Cut(jobID), stage)
 }
 
-func (r research) update(ctx context.Context, clock run.Clock, changes []*change) []error {
+func (r research) update(ctx context.Context, desk run.Desk, changes []*change) []error {
 	list := make([]run.Change, len(changes))
 	for i, c := range changes {
 		list[i] = run.Change{Ctx: c.ctx, Do: func(u *run.Update) error { return c.do(u) }}
 	}
-	return r.UpdateTogether(ctx, clock, list...)
+	return r.UpdateTogether(ctx, list...)
 }
 
 // inRun is an acceptance of which the run itself is a part.

@@ -21,7 +21,7 @@ import (
 type scene struct {
 	*walk
 	ctx    context.Context
-	clock  run.Clock
+	desk   run.Desk
 	change change
 	line   line
 	args   *codec.Value
@@ -68,7 +68,7 @@ func init() {
 	}
 }
 
-func (s *scene) open() (*run.Run, error) { return run.Open(s.ctx, s.manifestPath()) }
+func (s *scene) open() (*run.Run, error) { return run.Open(s.ctx, s.desk, s.manifestPath()) }
 
 // path is where the copy has a file of the run.
 func (s *scene) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
@@ -110,7 +110,7 @@ func created(s *scene) error {
 }
 
 func planned(s *scene) error {
-	_, err := step.Plan(s.ctx, s.clock, step.PlanInput{ManifestPath: s.manifestPath(), Reason: s.reason()})
+	_, err := step.Plan(s.ctx, s.desk, step.PlanInput{ManifestPath: s.manifestPath(), Reason: s.reason()})
 	return err
 }
 
@@ -122,23 +122,23 @@ func reviewed(s *scene) error {
 	}
 	most, _ := s.args.Get("max_failures").Int()
 	in.MaxFailures = int(most)
-	return s.review(s.ctx, in)
+	return s.review(s.desk, in)
 }
 
-func (s *scene) review(ctx context.Context, in step.WaveReviewInput) error {
+func (s *scene) review(desk run.Desk, in step.WaveReviewInput) error {
 	in.ReportPath = s.path(s.kept.Layout().WaveReview)
-	_, err := step.ReviewInRun(ctx, s.clock, s.manifestPath(), in)
+	_, err := step.ReviewInRun(s.ctx, desk, s.manifestPath(), in)
 	return err
 }
 
 // decided decides the pivot from the outputs.
 func decided(s *scene) error {
-	in, err := step.PivotOf(s.ctx, s.manifestPath())
+	in, err := step.PivotOf(s.ctx, s.desk, s.manifestPath())
 	if err != nil {
 		return err
 	}
 	in.Reason = s.reason()
-	_, err = step.DecidePivot(s.ctx, s.clock, in)
+	_, err = step.DecidePivot(s.ctx, s.desk, in)
 	return err
 }
 
@@ -146,11 +146,11 @@ func decided(s *scene) error {
 // without a judgement is written again.
 func gateWritten(s *scene) error {
 	if patch := s.line.entry.Get("patch"); patch != nil {
-		_, err := step.GatesWrite(s.ctx, s.clock, step.GatesWriteInput{GatesPath: s.path(s.kept.Layout().Gates), Update: patch,
+		_, err := step.GatesWrite(s.ctx, s.desk, step.GatesWriteInput{GatesPath: s.path(s.kept.Layout().Gates), Update: patch,
 			InputsDigest: s.line.get("inputs_digest"), Reason: s.reason()})
 		return err
 	}
-	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
+	_, err := step.RecordGate(s.ctx, s.desk, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
 	return err
 }
 
@@ -178,7 +178,7 @@ func rejudged(s *scene) error {
 
 // gateAccepted lets a gate pass, as a person did.
 func gateAccepted(s *scene) error {
-	_, err := step.RecordGate(s.ctx, s.clock, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
+	_, err := step.RecordGate(s.ctx, s.desk, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
 	return err
 }
 
@@ -214,7 +214,7 @@ func moved(s *scene) error {
 	}
 	in := stage.AdvanceInput{ManifestPath: s.manifestPath(), GatesPath: r.Path(r.Layout().Gates), RequestedNext: s.args.Get("requested_next").Str(),
 		Reason: strings.TrimPrefix(s.reason(), "stage_advance: ")}
-	advanced, err := stage.Advance(s.ctx, s.clock, in)
+	advanced, err := stage.Advance(s.ctx, s.desk, in)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.Cancelled:
 		return err
@@ -238,27 +238,27 @@ func (s *scene) movedByRecord(r *run.Run) error {
 	move := run.Move{From: run.Stage(s.line.get("from")), To: run.Stage(s.line.get("to")), Status: run.Status(s.line.get("status")), Reason: history[at].Get("reason").Str(),
 		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest")}
 	move.GatesRevision, _ = history[at].Get("gates_revision").Int()
-	ctx, notes := run.Rehearse(s.ctx)
-	_, err := r.Update(ctx, s.clock, func(u *run.Update) error {
+	desk := s.desk.Rehearsing()
+	err := r.Rehearse(s.ctx, desk, func(u *run.Update) error {
 		_, err := u.MoveTo(move)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	s.byRecord = notes.Files
+	s.byRecord = desk.Rehearsal.Files
 	return errGiven
 }
 
 // judgedSources judges what the outputs cite by the archive, as far as it went.
 func judgedSources(s *scene) error {
 	nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }
-	_, err := step.ValidateCitations(s.ctx, s.clock, nothing, step.CitationsInput{ManifestPath: s.manifestPath(), DryRun: s.line.get("mode") == "dry_run", Reason: s.reason()})
+	_, err := step.ValidateCitations(s.ctx, s.desk, nothing, step.CitationsInput{ManifestPath: s.manifestPath(), DryRun: s.line.get("mode") == "dry_run", Reason: s.reason()})
 	return err
 }
 
 func rendered(s *scene) error {
-	_, err := step.RenderCitations(s.ctx, s.clock, step.RenderInput{ManifestPath: s.manifestPath(), CitationsPath: s.given("citations_path"), Reason: s.reason()})
+	_, err := step.RenderCitations(s.ctx, s.desk, step.RenderInput{ManifestPath: s.manifestPath(), CitationsPath: s.given("citations_path"), Reason: s.reason()})
 	return err
 }
 
@@ -282,7 +282,7 @@ func packed(s *scene) error {
 			}
 		}
 	}
-	_, err := step.BuildPack(s.ctx, s.clock, in)
+	_, err := step.BuildPack(s.ctx, s.desk, in)
 	return err
 }
 
@@ -312,7 +312,7 @@ func verdict(s *scene) error {
 	id := s.line.get("job_id")
 	number, _ := s.line.entry.Get("attempt").Int()
 	n, _ := s.line.entry.Get("answer").Int()
-	again, err := board.JudgeAgain(s.ctx, s.clock, id, int(number), int(n))
+	again, err := board.JudgeAgain(s.ctx, s.desk, id, int(number), int(n))
 	if err != nil {
 		return err
 	}

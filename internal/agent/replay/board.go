@@ -12,12 +12,13 @@ import (
 // costs the same however many there are.
 func (s *scene) openBoard() (*job.Board, error) {
 	w := s.walk
-	w.now = s.clock.Now()
+	w.now = s.desk.Now()
 	if w.board != nil {
 		return w.board, nil
 	}
-	clock := run.Clock{Now: func() time.Time { return w.now }, Pinned: s.clock.Pinned}
-	board, err := job.OpenBoard(s.ctx, clock, s.manifestPath())
+	desk := s.desk
+	desk.Now = func() time.Time { return w.now }
+	board, err := job.OpenBoard(s.ctx, desk, s.manifestPath())
 	if err != nil {
 		return nil, err
 	}

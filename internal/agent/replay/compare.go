@@ -13,7 +13,7 @@ func (w *walk) name(l line) string { return fmt.Sprintf("line %d of the log: %s"
 
 // ofTheLog are the fields that the log itself adds to a line; they follow from no
 // rule.
-var ofTheLog = []string{"ts", "run_id", "seq", "actor", "state", "clock", "prev", "kind", "event", "program", "tx"}
+var ofTheLog = []string{"ts", "run_id", "seq", "actor", "by", "who", "state", "clock", "prev", "kind", "event", "program", "tx"}
 
 // ofTheRecord are the fields that can be compared only while manifest and gates are,
 // byte for byte, what they were.

@@ -302,16 +302,16 @@ func reviewedByDigest(s *scene) error {
 	name := s.kept.Layout().WaveReview
 	var lines []*codec.Value
 	for _, most := range []int{50, 25} {
-		ctx, notes := run.Rehearse(s.ctx)
-		if err := s.review(ctx, step.WaveReviewInput{PerspectivesPath: s.path(s.kept.Layout().Perspectives), OutputsDir: s.path(s.kept.WaveDir(run.Wave1)), MaxFailures: most}); err != nil {
+		desk := s.desk.Rehearsing()
+		if err := s.review(desk, step.WaveReviewInput{PerspectivesPath: s.path(s.kept.Layout().Perspectives), OutputsDir: s.path(s.kept.WaveDir(run.Wave1)), MaxFailures: most}); err != nil {
 			return err
 		}
 		lines = nil
-		for _, l := range notes.Lines {
+		for _, l := range desk.Rehearsal.Lines {
 			lines = append(lines, l.Value())
 		}
-		maps.Copy(s.out.files, notes.Files)
-		if codec.DigestBytes(notes.Files[name]) == s.change.files[name] {
+		maps.Copy(s.out.files, desk.Rehearsal.Files)
+		if codec.DigestBytes(desk.Rehearsal.Files[name]) == s.change.files[name] {
 			break
 		}
 	}

@@ -20,7 +20,7 @@ func (s *scene) update(change func(u *run.Update) error) error {
 		return err
 	}
 	defer r.Close()
-	_, err = r.Update(s.ctx, s.clock, change)
+	_, err = r.Update(s.ctx, change)
 	return err
 }
 
@@ -108,7 +108,7 @@ func accept(u *run.Update, l line, args *codec.Value) error {
 func policySet(s *scene) error {
 	if s.line.event == run.EventLimit {
 		to, _ := s.line.entry.Get("to").Float()
-		_, err := stage.SetBudget(s.ctx, s.clock, stage.BudgetInput{ManifestPath: s.manifestPath(), Name: s.line.get("limit"), Value: to, Reason: s.reason()})
+		_, err := stage.SetBudget(s.ctx, s.desk, stage.BudgetInput{ManifestPath: s.manifestPath(), Name: s.line.get("limit"), Value: to, Reason: s.reason()})
 		return err
 	}
 	return s.update(func(u *run.Update) error { return u.PlanConfirmed(s.line.get("perspectives"), s.reason()) })

@@ -129,7 +129,7 @@ func (f forger) record(lines [][]byte) {
 func TestForgedRecordHoldsTogether(t *testing.T) {
 	root := golden(t, t.TempDir(), "review-rounds")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
-	out, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(root, run.ManifestFile), Follows: stage.Follows})
+	out, err := run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(root, run.ManifestFile), Follows: stage.Follows})
 	if err != nil || !out.Pass {
 		t.Errorf("%+v %v", out.Findings, err)
 	}
@@ -185,7 +185,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 // named replays a run, and wants it to name the file or the line that has its digest.
 func named(t *testing.T, root, name, how string) {
 	t.Helper()
-	r, err := run.Open(t.Context(), filepath.Join(root, run.ManifestFile))
+	r, err := run.Open(t.Context(), pinned, filepath.Join(root, run.ManifestFile))
 	if err != nil {
 		return // what cannot be opened cannot be believed
 	}

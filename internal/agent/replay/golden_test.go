@@ -23,6 +23,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/runs"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -170,23 +171,23 @@ func drive(t *testing.T, dir string, k kind) string {
 	t.Helper()
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
-	clock := run.Clock{Pinned: true, Now: func() time.Time {
+	desk := run.Desk{Pinned: true, Now: func() time.Time {
 		mu.Lock()
 		defer mu.Unlock()
 		at = at.Add(time.Millisecond)
 		return at
 	}}
-	made, err := run.Create(t.Context(), clock, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, RequireGrounding: true})
+	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, RequireGrounding: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := open(t, made.Root)
+	r := runs.OpenAt(t, desk, made.ManifestPath)
 	for name, value := range k.budget {
-		if _, err := r.Update(t.Context(), clock, func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Clock: clock, Pool: &crew{agent: k.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+	out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: k.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
 	if err != nil || out.Status != k.ends {
 		t.Fatalf("%s ends %s, not %s: %s %v", k.name, out.Status, k.ends, out.Reason, err)
 	}
@@ -195,7 +196,7 @@ func drive(t *testing.T, dir string, k kind) string {
 
 func open(t *testing.T, root string) *run.Run {
 	t.Helper()
-	r, err := run.Open(t.Context(), filepath.Join(root, run.ManifestFile))
+	r, err := run.Open(t.Context(), pinned, filepath.Join(root, run.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}

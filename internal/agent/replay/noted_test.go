@@ -29,14 +29,14 @@ func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 			t.Parallel()
 			dir, n, k := t.TempDir(), 0, kinds[0]
 			k.agent = func(task driver.Task) string {
-				ctx := tidegate.WithActor(t.Context(), tidegate.Agent)
-				clock := run.Clock{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, n, time.UTC) }}
-				_, err := stage.ManifestWrite(ctx, clock, stage.ManifestWriteInput{ManifestPath: filepath.Join(dir, k.name, run.ManifestFile),
+				ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
+				desk := run.Desk{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, n, time.UTC) }}
+				_, err := stage.ManifestWrite(ctx, desk, stage.ManifestWriteInput{ManifestPath: filepath.Join(dir, k.name, run.ManifestFile),
 					Patch: runs.Parse(t, []byte(patches[n%len(patches)])), Reason: "note"})
 				if err != nil {
 					t.Error(err)
 				}
-				_, err = step.GatesWrite(ctx, clock, step.GatesWriteInput{GatesPath: filepath.Join(dir, k.name, "gates.json"), InputsDigest: "sha256:x", Reason: "note",
+				_, err = step.GatesWrite(ctx, desk, step.GatesWriteInput{GatesPath: filepath.Join(dir, k.name, "gates.json"), InputsDigest: "sha256:x", Reason: "note",
 					Update: codec.Of(tidegate.D("F", tidegate.D("status", "fail", "checked_at", "2026-02-14T12:00:00Z", "notes", patches[n%len(patches)])))})
 				if err != nil {
 					t.Error(err)

@@ -28,19 +28,19 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 	}
 	r := open(t, drive(t, t.TempDir(), stuck))
 	at := time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC)
-	clock := run.Clock{Pinned: true, Now: func() time.Time { return at }}
+	desk := run.Desk{Pinned: true, Now: func() time.Time { return at }}
 	for _, note := range []string{"Name the tugs.", "Name all of them.", ""} {
 		at = at.Add(time.Minute)
-		board, err := job.OpenBoard(t.Context(), clock, r.ManifestPath())
+		board, err := job.OpenBoard(t.Context(), desk, r.ManifestPath())
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = board.Retry(tidegate.WithActor(t.Context(), tidegate.Person), "synthesis", note)
+		_, err = board.Retry(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "synthesis", note)
 		board.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Clock: clock, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
 		if err != nil || out.Status != run.Failed {
 			t.Fatalf("%s %s %v", out.Status, out.Reason, err)
 		}

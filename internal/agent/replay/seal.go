@@ -32,7 +32,7 @@ const (
 //
 // It returns INVALID_STATE for a run that is not completed, TAMPERED, the errors of
 // [step.ReadReport] and [seal.Write], and READ_FAILED.
-func Seal(ctx context.Context, clock run.Clock, r *run.Run, key *seal.Key, program string) ([]byte, error) {
+func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byte, error) {
 	if err := r.CheckRecord(); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func Seal(ctx context.Context, clock run.Clock, r *run.Run, key *seal.Key, progr
 	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
 	var out bytes.Buffer
 	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.D("run_id", r.ID(), "question", r.Manifest().Query(),
-		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", clock.Stamp())))
+		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", r.Desk().Stamp())))
 	return out.Bytes(), err
 }
 
@@ -97,7 +97,7 @@ type UnsealInput struct {
 //
 // It returns TAMPERED for a file that is not as it was sealed, and the errors of
 // reading the run. What is wrong with the run itself is a result.
-func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
+func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error) {
 	sealed, err := seal.Open(in.Data, in.Signers, in.At)
 	if err != nil {
 		return Unsealed{}, err
@@ -121,14 +121,14 @@ func Unseal(ctx context.Context, in UnsealInput) (Unsealed, error) {
 			return Unsealed{}, err
 		}
 	}
-	ctx = laid.At(ctx, unsealedAt)
+	desk.Reach = laid.At(desk.Reach, unsealedAt)
 	manifest := filepath.Join(unsealedAt, run.ManifestFile)
-	verified, err := run.Verify(ctx, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
+	verified, err := run.Verify(ctx, desk, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {
 		return Unsealed{}, err
 	}
 	out.Findings = verified.Findings
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, desk, manifest)
 	if err != nil {
 		return Unsealed{}, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -24,7 +25,7 @@ import (
 
 const program = "tidegate test"
 
-var pinned = run.Clock{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC) }, Pinned: true}
+var pinned = run.Desk{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC) }, Pinned: true}
 
 // signingKey is a new key, and a list of signers with it.
 func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
@@ -41,7 +42,7 @@ func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
 	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	key, err := seal.OpenKey(t.Context(), "sign", path, seal.Unlock{})
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
 
 func unseal(t *testing.T, data []byte, signers *seal.Signers) (replay.Unsealed, error) {
 	t.Helper()
-	return replay.Unseal(t.Context(), replay.UnsealInput{Data: data, Signers: signers, At: pinned.Now(), Program: program})
+	return replay.Unseal(t.Context(), pinned, replay.UnsealInput{Data: data, Signers: signers, At: pinned.Now(), Program: program})
 }
 
 // TestSealedRunIsCheckedWithOnlyItsFile: the run itself is gone. Every byte of the
@@ -67,7 +68,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	key, signers := signingKey(t)
-	data, err := replay.Seal(t.Context(), pinned, open(t, root), key, program)
+	data, err := replay.Seal(t.Context(), open(t, root), key, program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +114,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 	root := golden(t, t.TempDir(), "second-wave")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
 	key, signers := signingKey(t)
-	data, err := replay.Seal(t.Context(), pinned, open(t, root), key, program)
+	data, err := replay.Seal(t.Context(), open(t, root), key, program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +127,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	t.Parallel()
 	key, _ := signingKey(t)
-	_, err := replay.Seal(t.Context(), pinned, open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	_, err := replay.Seal(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 

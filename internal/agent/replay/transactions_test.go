@@ -24,10 +24,10 @@ import (
 func TestEveryOperationIsReplayed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
-	clock := run.Clock{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	desk := run.Desk{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	many := int64(9)
-	made, err := run.Create(ctx, clock, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
+	made, err := run.Create(ctx, desk, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
 		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, RequireBoundGates: true, RequireGrounding: true, ConfirmPlan: true, Perspectives: 2,
 		Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"},
 		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}})
@@ -44,16 +44,16 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	}
 	contracts := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "tides", "created_at", "2026-02-14", "perspectives", list))
 	perspectives := func() error {
-		_, err := step.WritePerspectives(ctx, clock, step.PerspectivesInput{PerspectivesPath: path("perspectives.json"), Value: contracts, Reason: "mine"})
+		_, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: path("perspectives.json"), Value: contracts, Reason: "mine"})
 		return err
 	}
 	plan := func() error {
-		_, err := step.Plan(ctx, clock, step.PlanInput{ManifestPath: manifest(), Reason: "planned"})
+		_, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest(), Reason: "planned"})
 		return err
 	}
 	advance := func(to run.Stage) func() error {
 		return func() error {
-			_, err := stage.Advance(ctx, clock, stage.AdvanceInput{ManifestPath: manifest(), GatesPath: path("gates.json"), RequestedNext: string(to), Reason: "on"})
+			_, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest(), GatesPath: path("gates.json"), RequestedNext: string(to), Reason: "on"})
 			return err
 		}
 	}
@@ -62,25 +62,25 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		for _, id := range []string{"moon", "sun"} {
 			outputs = append(outputs, step.Submission{PerspectiveID: id, Markdown: "## Findings\n\nIt pulls.\n\n## Gaps\n\n## Sources\n\n- https://example.org/port\n"})
 		}
-		_, err := step.Ingest(ctx, clock, step.IngestInput{ManifestPath: manifest(), PerspectivesPath: path("perspectives.json"), Wave: "wave1", Outputs: outputs})
+		_, err := step.Ingest(ctx, desk, step.IngestInput{ManifestPath: manifest(), PerspectivesPath: path("perspectives.json"), Wave: "wave1", Outputs: outputs})
 		return err
 	}
 	review := func(most int, ids ...string) func() error {
 		return func() error {
-			_, err := step.Review(ctx, clock, step.WaveReviewInput{PerspectivesPath: path("perspectives.json"), OutputsDir: path("wave-1"), ReportPath: path("wave-review.json"),
+			_, err := step.Review(ctx, desk, step.WaveReviewInput{PerspectivesPath: path("perspectives.json"), OutputsDir: path("wave-1"), ReportPath: path("wave-review.json"),
 				MaxFailures: most, PerspectiveIDs: ids})
 			return err
 		}
 	}
 	gate := func(id string, accept bool) func() error {
 		return func() error {
-			_, err := step.RecordGate(ctx, clock, step.GateInput{ManifestPath: manifest(), Gate: id, Accept: accept, Reason: "looked at"})
+			_, err := step.RecordGate(ctx, desk, step.GateInput{ManifestPath: manifest(), Gate: id, Accept: accept, Reason: "looked at"})
 			return err
 		}
 	}
 	fail := func(failure run.Failure) func() error {
 		return func() error {
-			_, err := open(t, root).Update(ctx, clock, func(u *run.Update) error { return stage.LeaveToPerson(u, failure, "needs a person") })
+			_, err := runs.OpenAt(t, desk, manifest()).Update(ctx, func(u *run.Update) error { return stage.LeaveToPerson(u, failure, "needs a person") })
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return step.ConfirmPlan(ctx, clock, manifest(), codec.DigestBytes(data))
+			return step.ConfirmPlan(ctx, desk, manifest(), codec.DigestBytes(data))
 		}},
 		{"plan", plan},
 		{"first wave, as asked for", advance(run.Wave1)},
@@ -103,61 +103,61 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		{"a part reviewed", review(7, "sun", "moon")},
 		{"reviewed", review(3)},
 		{"gate B derived", func() error {
-			_, err := step.DeriveGateB(ctx, clock, step.GateBInput{ManifestPath: manifest(), Reason: "look"})
+			_, err := step.DeriveGateB(ctx, desk, step.GateBInput{ManifestPath: manifest(), Reason: "look"})
 			return err
 		}},
 		{"gate B", gate("B", false)},
 		{"one more attempt", func() error {
-			_, err := stage.RetryRecord(ctx, clock, stage.RetryInput{ManifestPath: manifest(), GateID: "B", ChangeNote: "  another note ", Reason: "because"})
+			_, err := stage.RetryRecord(ctx, desk, stage.RetryInput{ManifestPath: manifest(), GateID: "B", ChangeNote: "  another note ", Reason: "because"})
 			return err
 		}},
 		{"paused", func() error {
-			_, err := stage.Pause(ctx, clock, stage.ControlInput{ManifestPath: manifest(), Reason: "lunch"})
+			_, err := stage.Pause(ctx, desk, stage.ControlInput{ManifestPath: manifest(), Reason: "lunch"})
 			return err
 		}},
 		{"resumed", func() error {
-			_, err := stage.Resume(ctx, clock, stage.ResumeInput{ManifestPath: manifest()})
+			_, err := stage.Resume(ctx, desk, stage.ResumeInput{ManifestPath: manifest()})
 			return err
 		}},
 		{"a limit", func() error {
-			_, err := stage.Limit(ctx, clock, stage.LimitInput{ManifestPath: manifest(), Name: "max_wave2_agents", Value: 2})
+			_, err := stage.Limit(ctx, desk, stage.LimitInput{ManifestPath: manifest(), Name: "max_wave2_agents", Value: 2})
 			return err
 		}},
 		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: "the budget is used up"})},
 		{"a larger budget, which lets it go on", func() error {
-			_, err := stage.SetBudget(ctx, clock, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: "more"})
+			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: "more"})
 			return err
 		}},
 		{"a note", func() error {
-			_, err := stage.ManifestWrite(ctx, clock, stage.ManifestWriteInput{ManifestPath: manifest(), Patch: runs.Parse(t, `{"notes":"n"}`), Reason: "note"})
+			_, err := stage.ManifestWrite(ctx, desk, stage.ManifestWriteInput{ManifestPath: manifest(), Patch: runs.Parse(t, `{"notes":"n"}`), Reason: "note"})
 			return err
 		}},
 		{"a gate written", func() error {
-			_, err := step.GatesWrite(ctx, clock, step.GatesWriteInput{GatesPath: path("gates.json"), InputsDigest: "sha256:x", Reason: "by hand",
+			_, err := step.GatesWrite(ctx, desk, step.GatesWriteInput{GatesPath: path("gates.json"), InputsDigest: "sha256:x", Reason: "by hand",
 				Update: runs.Parse(t, `{"F":{"status":"fail","checked_at":"2026-02-14T12:00:00Z"}}`)})
 			return err
 		}},
 		{"pivot", advance("")},
 		{"decided", func() error {
-			in, err := step.PivotOf(ctx, manifest())
+			in, err := step.PivotOf(ctx, desk, manifest())
 			if err == nil {
 				in.Reason = "decide"
-				_, err = step.DecidePivot(ctx, clock, in)
+				_, err = step.DecidePivot(ctx, desk, in)
 			}
 			return err
 		}},
 		{"citations, as asked for", advance(run.Citations)},
 		{"sources", func() error {
-			_, err := step.ValidateCitations(ctx, clock, web, step.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
+			_, err := step.ValidateCitations(ctx, desk, web, step.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
 			return err
 		}},
 		{"rendered", func() error {
-			_, err := step.RenderCitations(ctx, clock, step.RenderInput{ManifestPath: manifest(), CitationsPath: path("citations/citations.jsonl"), Reason: "show"})
+			_, err := step.RenderCitations(ctx, desk, step.RenderInput{ManifestPath: manifest(), CitationsPath: path("citations/citations.jsonl"), Reason: "show"})
 			return err
 		}},
 		{"jobs without an answer", fail(run.Failure{Code: tidegate.JobNotOpen, Count: 1, Jobs: []run.JobTries{{ID: "wave1.sun", Attempts: 4}}, Message: "no more tries"})},
 		{"resumed all the same", func() error {
-			_, err := stage.Resume(ctx, clock, stage.ResumeInput{ManifestPath: manifest(), Accept: true, Reason: "I know"})
+			_, err := stage.Resume(ctx, desk, stage.ResumeInput{ManifestPath: manifest(), Accept: true, Reason: "I know"})
 			return err
 		}},
 		{"a gate that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
@@ -171,11 +171,11 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 				return err
 			}
 			first, _, _ := bytes.Cut(data, []byte("\n"))
-			_, err = step.Attach(ctx, clock, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Reason: "saved"})
+			_, err = step.Attach(ctx, desk, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Reason: "saved"})
 			return err
 		}},
 		{"sources again, without fetching", func() error {
-			_, err := step.ValidateCitations(ctx, clock, nil, step.CitationsInput{ManifestPath: manifest(), DryRun: true, Reason: "again"})
+			_, err := step.ValidateCitations(ctx, desk, nil, step.CitationsInput{ManifestPath: manifest(), DryRun: true, Reason: "again"})
 			return err
 		}},
 		{"another that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
@@ -197,7 +197,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		if err != nil || !result.Pass || len(result.Left) > 0 {
 			t.Fatalf("after %s: %s %v %v", each.name, differences(result), result.Left, err)
 		}
-		verified, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifest(), Follows: stage.Follows})
+		verified, err := run.Verify(t.Context(), desk, run.VerifyInput{ManifestPath: manifest(), Follows: stage.Follows})
 		if err != nil || !verified.Pass {
 			t.Fatalf("after %s: %+v %v", each.name, verified.Findings, err)
 		}

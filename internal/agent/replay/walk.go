@@ -173,13 +173,16 @@ func (w *walk) begin() error {
 	})
 }
 
-// at is the context and the clock of what a change did: the copy stands where the
-// run lay, and the time is that of the record.
-func (w *walk) at(ctx context.Context, c change) (context.Context, run.Clock) {
+// at is the context and the desk of what a change did: the copy stands where the
+// run lay, the time is that of the record, and nothing is written.
+func (w *walk) at(ctx context.Context, c change) (context.Context, run.Desk) {
 	l := c.lines[0]
-	ctx = tidegate.WithActor(w.stage.At(ctx, w.root), tidegate.Actor(l.get("actor")))
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.ActorKind(l.get("actor"))})
 	then, _ := time.Parse(time.RFC3339Nano, l.get("ts"))
-	return ctx, run.Clock{Now: func() time.Time { return then }, Pinned: l.get("clock") == "pinned"}
+	desk := w.kept.Desk().Rehearsing()
+	desk.Reach = w.stage.At(desk.Reach, w.root)
+	desk.Now, desk.Pinned = func() time.Time { return then }, l.get("clock") == "pinned"
+	return ctx, desk
 }
 
 func (w *walk) manifestPath() string { return filepath.Join(w.root, run.ManifestFile) }
@@ -284,10 +287,9 @@ type rehearsed struct {
 // rehearse does again what a line records. It returns nil where that cannot be
 // done, after it noted why.
 func (w *walk) rehearse(ctx context.Context, c change, l line, again operation) (*rehearsed, error) {
-	ctx, clock := w.at(ctx, c)
-	ctx, notes := run.Rehearse(ctx)
-	out := &rehearsed{files: notes.Files}
-	err := again(&scene{walk: w, ctx: ctx, clock: clock, change: c, line: l, args: l.args(), out: out})
+	ctx, desk := w.at(ctx, c)
+	out := &rehearsed{files: desk.Rehearsal.Files}
+	err := again(&scene{walk: w, ctx: ctx, desk: desk, change: c, line: l, args: l.args(), out: out})
 	if err != nil {
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			return nil, err
@@ -298,7 +300,7 @@ func (w *walk) rehearse(ctx context.Context, c change, l line, again operation) 
 		w.step(w.name(l), "it cannot be done again: "+string(tidegate.CodeOf(err))+": "+tidegate.AsError(err).Message)
 		return nil, nil
 	}
-	for _, note := range notes.Lines {
+	for _, note := range desk.Rehearsal.Lines {
 		out.lines = append(out.lines, note.Value())
 	}
 	return out, nil

@@ -76,7 +76,7 @@ func pack(t testing.TB, captures ...archive.Capture) []*archive.Packed {
 
 func folder(t testing.TB) *artifact.Folder {
 	t.Helper()
-	f, err := artifact.Open(context.Background(), "dir", t.TempDir())
+	f, err := artifact.Everywhere.Open("dir", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

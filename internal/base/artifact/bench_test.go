@@ -36,7 +36,7 @@ func commitFiles(tb testing.TB, f *artifact.Folder, n int, data []byte) {
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 2, 5000} {
 		b.Run(fmt.Sprintf("%d_files_of_5_KB", n), func(b *testing.B) {
-			f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+			f, err := artifact.Everywhere.Open("dir", b.TempDir())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func BenchmarkLine(b *testing.B) {
 	for _, files := range []int{0, 1} {
 		for _, recorded := range []bool{false, true} {
 			b.Run(fmt.Sprintf("with_%d_files_recorded_%v", files, recorded), func(b *testing.B) {
-				f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+				f, err := artifact.Everywhere.Open("dir", b.TempDir())
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func BenchmarkLine(b *testing.B) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	f, err := artifact.Open(context.Background(), "dir", b.TempDir())
+	f, err := artifact.Everywhere.Open("dir", b.TempDir())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -113,12 +113,12 @@ func BenchmarkOpen(b *testing.B) {
 	})
 	b.Run("OpenFile", func(b *testing.B) {
 		for b.Loop() {
-			file, _ := artifact.OpenFile(context.Background(), "path", path)
+			file, _ := artifact.Everywhere.OpenFile("path", path)
 			file.Close()
 		}
 	})
 	b.Run("Folder.Open", func(b *testing.B) {
-		f, _ := artifact.Open(context.Background(), "dir", dir)
+		f, _ := artifact.Everywhere.Open("dir", dir)
 		defer f.Close()
 		for b.Loop() {
 			file, _ := f.Open("a.md")

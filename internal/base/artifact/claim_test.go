@@ -12,7 +12,7 @@ import (
 )
 
 func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
-	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	folder, err := artifact.Everywhere.Open("path", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 	dir := t.TempDir()
 	stop := make(chan struct{})
 	var lookers sync.WaitGroup
-	folder, err := artifact.Open(t.Context(), "path", dir)
+	folder, err := artifact.Everywhere.Open("path", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 // TestTheHolderOfAClaimChangesItsNote reads notes of different lengths, one after
 // the other, and what is left of a longer one.
 func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
-	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	folder, err := artifact.Everywhere.Open("path", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	folder, err := artifact.Open(t.Context(), "path", t.TempDir())
+	folder, err := artifact.Everywhere.Open("path", t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

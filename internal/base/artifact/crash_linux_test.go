@@ -38,7 +38,7 @@ func prepareOld(t *testing.T) func(dir string) {
 }
 
 func stage(dir string) (*artifact.Lock, *artifact.Tx, error) {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +170,7 @@ func afterRecovery(t *testing.T, dir, said string) {
 }
 
 func justLock(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}
@@ -259,7 +259,7 @@ func manyFiles(content string) map[string]string {
 }
 
 func commitMany(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func TestLargeTransactionIsWholeWhicheverSyncFails(t *testing.T) {
 }
 
 func writeOne(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func TestWriteIsAllOrNothingWhereverItIsInterrupted(t *testing.T) {
 
 func writeReport(dir string) error {
 	markBegin()
-	return artifact.WriteFile(context.Background(), "report_path", filepath.Join(dir, "report.json"), []byte("new\n"))
+	return artifact.Everywhere.WriteFile("report_path", filepath.Join(dir, "report.json"), []byte("new\n"))
 }
 
 func TestWriteFileIsAllOrNothingWhereverItIsInterrupted(t *testing.T) {
@@ -355,7 +355,7 @@ var createdRun = map[string]string{"runs": "folder", "runs/r1": "folder", "runs/
 
 func createRun(dir string) error {
 	markBegin()
-	return artifact.CreateFolder(context.Background(), "root", filepath.Join(dir, "runs", "r1"), func(d *artifact.Draft) error {
+	return artifact.Everywhere.CreateFolder("root", filepath.Join(dir, "runs", "r1"), func(d *artifact.Draft) error {
 		if err := d.MakeFolder("wave-1"); err != nil {
 			return err
 		}

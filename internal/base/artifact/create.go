@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,15 +25,15 @@ type Draft struct {
 // It returns ALREADY_EXISTS_CONFLICT (and [fs.ErrExist] as its cause) when
 // something is there already, WRITE_FAILED when it cannot be made, and the
 // error of fill; nothing is left then. It returns PATH_NOT_ALLOWED outside the
-// folders of [WithRoots].
-func CreateFolder(ctx context.Context, arg, path string, fill func(*Draft) error) error {
+// folders of [Within].
+func (r Reach) CreateFolder(arg, path string, fill func(*Draft) error) error {
 	p := place{arg, path}
 	path = filepath.Clean(path)
 	name, err := localName(filepath.Base(path), p)
 	if err != nil {
 		return err
 	}
-	parent, end, err := makeFolder(ctx, p, filepath.Dir(path))
+	parent, end, err := r.makeFolder(p, filepath.Dir(path))
 	if err == nil {
 		err = createIn(parent, name, p, fill)
 		parent.Close()

@@ -15,7 +15,7 @@ import (
 func TestDigestsNoticeEveryChange(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a")
-	folder, err := artifact.Open(t.Context(), "path", dir)
+	folder, err := artifact.Everywhere.Open("path", dir)
 	if err != nil {
 		t.Fatal(err)
 	}

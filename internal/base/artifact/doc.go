@@ -4,7 +4,7 @@
 //
 //   - [Folder] is a folder that access cannot leave, by [os.Root]. Names in it
 //     are relative, with slashes.
-//   - [Folder.Write] and [WriteFile] replace one file durably.
+//   - [Folder.Write] and [Reach.WriteFile] replace one file durably.
 //   - [Folder.Lock] is the one lock of a folder, and [Tx] changes under it all
 //     the files that belong together, or none of them.
 //   - [Folder.Claim] says that this process is at work in a folder.
@@ -13,8 +13,8 @@
 //     [Tx.Log] as well as it can. [Lock.CheckLog] looks whether lines were taken
 //     off a log or added to it; [ReadLog], [VerifyLog] and [Folder.Follow] read
 //     one.
-//   - [CreateFolder] makes a folder that appears whole or not at all.
-//   - [WithRoots] confines all access by path to the folders that a caller may
+//   - [Reach.CreateFolder] makes a folder that appears whole or not at all.
+//   - [Reach] confines all access by path to the folders that a caller may
 //     touch.
 //
 // New files have mode 0600 and new folders 0700, unless [Folder.Share] asks for

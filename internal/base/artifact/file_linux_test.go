@@ -44,23 +44,23 @@ func TestWhatIsNoFile(t *testing.T) {
 			}
 		}
 		path := filepath.Join(dir, name)
-		if _, err := artifact.ReadFile(t.Context(), "path", path); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		if _, err := artifact.Everywhere.ReadFile("path", path); tidegate.CodeOf(err) != tidegate.ReadFailed {
 			t.Errorf("ReadFile %s: %v", name, err)
 		}
-		if _, err := artifact.Open(t.Context(), "path", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		if _, err := artifact.Everywhere.Open("path", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
 			t.Errorf("Open %s: %v", name, err)
 		}
-		if err := artifact.WriteFile(t.Context(), "path", path, nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
+		if err := artifact.Everywhere.WriteFile("path", path, nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
 			t.Errorf("WriteFile %s: %v", name, err)
 		}
-		if err := artifact.WriteFile(t.Context(), "path", filepath.Join(path, "below"), nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
+		if err := artifact.Everywhere.WriteFile("path", filepath.Join(path, "below"), nil); tidegate.CodeOf(err) != tidegate.WriteFailed {
 			t.Errorf("WriteFile below %s: %v", name, err)
 		}
 	}
-	if _, err := artifact.ReadFile(t.Context(), "path", "/dev/zero"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+	if _, err := artifact.Everywhere.ReadFile("path", "/dev/zero"); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("/dev/zero: %v", err)
 	}
-	if err := artifact.WriteFile(t.Context(), "path", "/dev/stdout", nil); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+	if err := artifact.Everywhere.WriteFile("path", "/dev/stdout", nil); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 		t.Errorf("/dev/stdout: %v", err)
 	}
 }
@@ -97,23 +97,23 @@ func TestWithoutPermission(t *testing.T) {
 		asNobody(t)
 		for _, name := range []string{"open/secret", "closed/secret"} {
 			path := filepath.Join(dir, name)
-			_, read := artifact.ReadFile(t.Context(), "path", path)
+			_, read := artifact.Everywhere.ReadFile("path", path)
 			_, inside := f.Read(name)
 			for _, err := range []error{read, inside} {
 				if tidegate.CodeOf(err) != tidegate.ReadFailed || !errors.Is(err, os.ErrPermission) {
 					t.Errorf("reading %s: %v, want READ_FAILED", name, err)
 				}
 			}
-			for _, err := range []error{f.Write(name, nil), artifact.WriteFile(t.Context(), "path", path, nil), f.Write(filepath.Dir(name)+"/new", nil), f.MakeFolder(filepath.Dir(name) + "/new")} {
+			for _, err := range []error{f.Write(name, nil), artifact.Everywhere.WriteFile("path", path, nil), f.Write(filepath.Dir(name)+"/new", nil), f.MakeFolder(filepath.Dir(name) + "/new")} {
 				if tidegate.CodeOf(err) != tidegate.WriteFailed {
 					t.Errorf("writing %s: %v, want WRITE_FAILED", name, err)
 				}
 			}
 		}
-		if _, err := artifact.Open(t.Context(), "path", filepath.Join(dir, "closed")); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		if _, err := artifact.Everywhere.Open("path", filepath.Join(dir, "closed")); tidegate.CodeOf(err) != tidegate.ReadFailed {
 			t.Errorf("opening a closed folder: %v, want READ_FAILED", err)
 		}
-		if err := artifact.CreateFolder(t.Context(), "path", filepath.Join(dir, "open", "run"), draft); tidegate.CodeOf(err) != tidegate.WriteFailed {
+		if err := artifact.Everywhere.CreateFolder("path", filepath.Join(dir, "open", "run"), draft); tidegate.CodeOf(err) != tidegate.WriteFailed {
 			t.Errorf("creating a folder: %v, want WRITE_FAILED", err)
 		}
 		if sub, err := f.Folder("open"); err != nil {

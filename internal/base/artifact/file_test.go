@@ -20,7 +20,7 @@ func TestReadingAnArgument(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"a.md": "text\n", "empty.md": "", "large.md": strings.Repeat("x", 3<<20)})
 	for _, name := range []string{"a.md", "empty.md", "large.md"} {
-		data, err := artifact.ReadFile(t.Context(), "markdown_path", filepath.Join(dir, name))
+		data, err := artifact.Everywhere.ReadFile("markdown_path", filepath.Join(dir, name))
 		if err != nil || string(data) != tree(t, dir)[name] {
 			t.Errorf("%s: %d bytes, %v", name, len(data), err)
 		}
@@ -32,8 +32,8 @@ func TestReadingAnArgument(t *testing.T) {
 		dir:                                    tidegate.ReadFailed,
 		os.DevNull:                             tidegate.ReadFailed,
 	} {
-		_, readErr := artifact.ReadFile(t.Context(), "markdown_path", path)
-		_, openErr := artifact.OpenFile(t.Context(), "markdown_path", path)
+		_, readErr := artifact.Everywhere.ReadFile("markdown_path", path)
+		_, openErr := artifact.Everywhere.OpenFile("markdown_path", path)
 		for call, err := range map[string]error{"ReadFile": readErr, "OpenFile": openErr} {
 			if tidegate.CodeOf(err) != want {
 				t.Errorf("%s %s: %v, want %s", call, path, err, want)
@@ -76,7 +76,7 @@ func TestReadingInAFolder(t *testing.T) {
 		}
 	}
 	for _, path := range []string{"", filepath.Join(dir, "none"), filepath.Join(dir, "sub", "a.md")} {
-		if _, err := artifact.Open(t.Context(), "outputs_dir", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		if _, err := artifact.Everywhere.Open("outputs_dir", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
 			t.Errorf("folder %q: %v, want NOT_FOUND", path, err)
 		} else if got, _ := tidegate.AsError(err).Details.Get("outputs_dir"); got != path {
 			t.Errorf("folder %q: details name %v", path, got)
@@ -125,7 +125,7 @@ func TestWriting(t *testing.T) {
 		if err := f.Write("deep/er/a.json", []byte(content)); err != nil {
 			t.Fatal(err)
 		}
-		if err := artifact.WriteFile(t.Context(), "report_path", filepath.Join(dir, "report.json"), []byte(content)); err != nil {
+		if err := artifact.Everywhere.WriteFile("report_path", filepath.Join(dir, "report.json"), []byte(content)); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]string{"deep": "folder", "deep/er": "folder", "deep/er/a.json": content, "report.json": content}
@@ -148,7 +148,7 @@ func TestWritingWhereNoFileCanBe(t *testing.T) {
 		}
 	}
 	for _, path := range []string{dir, dir + "/", dir + "/.", dir + "/folder/..", filepath.Join(dir, "folder"), filepath.Join(dir, "none", "report.json"), filepath.Join(dir, "a", "report.json"), os.DevNull} {
-		err := artifact.WriteFile(t.Context(), "report_path", path, []byte("new\n"))
+		err := artifact.Everywhere.WriteFile("report_path", path, []byte("new\n"))
 		if tidegate.CodeOf(err) != tidegate.WriteFailed {
 			t.Errorf("WriteFile %s: %v, want WRITE_FAILED", path, err)
 		} else if diff := cmp.Diff(tidegate.D("report_path", path), tidegate.AsError(err).Details); diff != "" {
@@ -170,7 +170,7 @@ func TestWritersOfOneFile(t *testing.T) {
 		want[content] = true
 		writers.Go(func() {
 			for range 20 {
-				if err := artifact.WriteFile(t.Context(), "report_path", path, []byte(content)); err != nil {
+				if err := artifact.Everywhere.WriteFile("report_path", path, []byte(content)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -189,7 +189,7 @@ func draft(d *artifact.Draft) error {
 func TestCreatingAFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "home", "runs", "r1")
-	if err := artifact.CreateFolder(t.Context(), "root", path, draft); err != nil {
+	if err := artifact.Everywhere.CreateFolder("root", path, draft); err != nil {
 		t.Fatal(err)
 	}
 	made := tree(t, path)
@@ -223,13 +223,13 @@ func TestCreatingAFolderThatIsThere(t *testing.T) {
 		if strings.Contains(name, "/") || name == ".tidegate.lock" {
 			continue
 		}
-		err := artifact.CreateFolder(t.Context(), "root", filepath.Join(dir, name), func(*artifact.Draft) error { t.Errorf("%s was begun", name); return nil })
+		err := artifact.Everywhere.CreateFolder("root", filepath.Join(dir, name), func(*artifact.Draft) error { t.Errorf("%s was begun", name); return nil })
 		if tidegate.CodeOf(err) != tidegate.AlreadyExistsConflict || !errors.Is(err, fs.ErrExist) {
 			t.Errorf("%s (%q): %v, want ALREADY_EXISTS_CONFLICT", name, content, err)
 		}
 	}
 	for _, path := range []string{filepath.Join(dir, ".."), filepath.Join(dir, ".tidegate.lock"), "/"} {
-		if err := artifact.CreateFolder(t.Context(), "root", path, draft); err == nil {
+		if err := artifact.Everywhere.CreateFolder("root", path, draft); err == nil {
 			t.Errorf("%s was made", path)
 		}
 	}
@@ -255,7 +255,7 @@ func TestCreatingAFolderThatFails(t *testing.T) {
 		"by a file written twice": {"run", func(d *artifact.Draft) error { return errors.Join(d.Write("x", nil), d.Write("x", nil)) }, tidegate.WriteFailed},
 		"by a file on its way":    {"file/run", draft, tidegate.WriteFailed},
 	} {
-		if err := artifact.CreateFolder(t.Context(), "root", filepath.Join(dir, attempt.path), attempt.fill); tidegate.CodeOf(err) != attempt.want {
+		if err := artifact.Everywhere.CreateFolder("root", filepath.Join(dir, attempt.path), attempt.fill); tidegate.CodeOf(err) != attempt.want {
 			t.Errorf("%s: %v, want %s", what, err, attempt.want)
 		}
 		if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
@@ -269,7 +269,7 @@ func TestOneOfSeveralMakesTheFolder(t *testing.T) {
 		dir := t.TempDir()
 		results := make(chan error)
 		for range 8 {
-			go func() { results <- artifact.CreateFolder(t.Context(), "root", filepath.Join(dir, "runs", "r1"), draft) }()
+			go func() { results <- artifact.Everywhere.CreateFolder("root", filepath.Join(dir, "runs", "r1"), draft) }()
 		}
 		won := 0
 		for range 8 {

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -38,10 +37,10 @@ type Folder struct {
 // Open opens the folder at path, which the caller was given as the argument
 // arg. It returns NOT_FOUND when there is no folder, and READ_FAILED when it
 // cannot be opened. It returns PATH_NOT_ALLOWED outside the folders of
-// [WithRoots].
-func Open(ctx context.Context, arg, path string) (*Folder, error) {
+// [Within].
+func (r Reach) Open(arg, path string) (*Folder, error) {
 	p := place{arg, path}
-	root, err := openFolder(ctx, p, path)
+	root, err := r.openFolder(p, path)
 	if err != nil {
 		return nil, p.unreadable(err)
 	}
@@ -158,7 +157,7 @@ func (f *Folder) MakeFolder(name string) error {
 	return f.place(name).unwritable(err)
 }
 
-// Read reads a file. It returns NOT_FOUND and READ_FAILED as [ReadFile] does.
+// Read reads a file. It returns NOT_FOUND and READ_FAILED as [Reach.ReadFile] does.
 func (f *Folder) Read(name string) ([]byte, error) {
 	file, err := f.Open(name)
 	if err != nil {
@@ -181,7 +180,7 @@ func (f *Folder) ReadDocument(name string) ([]byte, error) {
 }
 
 // Open opens a file for reading. It returns NOT_FOUND and READ_FAILED as
-// [ReadFile] does.
+// [Reach.ReadFile] does.
 func (f *Folder) Open(name string) (*os.File, error) {
 	local, err := f.local(name)
 	if err != nil {

@@ -39,7 +39,7 @@ func record(t testing.TB, f *artifact.Folder, lines ...any) {
 func recorded(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := artifact.Open(t.Context(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func write(t testing.TB, dir, name, text string) {
 // checkLog looks at the log of a folder, as a process that opens it does.
 func checkLog(t testing.TB, dir string) (artifact.LogState, error) {
 	t.Helper()
-	f, err := artifact.Open(t.Context(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -484,7 +484,7 @@ func TestALineComesAfterWhatWasLeftUnderTheSameLock(t *testing.T) {
 
 func TestARecordedLineOfADraft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	err := artifact.CreateFolder(t.Context(), "root", dir, func(d *artifact.Draft) error {
+	err := artifact.Everywhere.CreateFolder("root", dir, func(d *artifact.Draft) error {
 		return errors.Join(d.Record(auditLog, event{N: 1}), d.Write("a.json", nil), d.Record(auditLog, event{N: 2}))
 	})
 	if err != nil {

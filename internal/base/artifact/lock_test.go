@@ -127,7 +127,7 @@ func TestLockPassesToTheNextWaiter(t *testing.T) {
 
 // holdLock holds the lock until it is killed.
 func holdLock(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}

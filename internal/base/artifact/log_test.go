@@ -400,7 +400,7 @@ func FuzzContinueLog(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, "log.jsonl"), log, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		folder, err := artifact.Open(t.Context(), "dir", dir)
+		folder, err := artifact.Everywhere.Open("dir", dir)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -68,7 +68,7 @@ func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {
 
 func open(t *testing.T, dir string) *artifact.Folder {
 	t.Helper()
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func countUp(dir string) error {
 }
 
 func countOnce(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ import (
 // It returns NOT_FOUND when nothing is there or the path leads through
 // something that is not a folder, and READ_FAILED for a folder, a FIFO, a device,
 // a socket, or lack of permission. It returns PATH_NOT_ALLOWED outside the
-// folders of [WithRoots].
-func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
-	f, err := OpenFile(ctx, arg, path)
+// folders of [Within].
+func (r Reach) ReadFile(arg, path string) ([]byte, error) {
+	f, err := r.OpenFile(arg, path)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +31,10 @@ func ReadFile(ctx context.Context, arg, path string) ([]byte, error) {
 // one has, and few enough for the memory of every machine.
 const MaxDocument = 64 << 20
 
-// ReadDocument is [ReadFile] for a JSON document. One of more than 64 MiB is
+// ReadDocument is [Reach.ReadFile] for a JSON document. One of more than 64 MiB is
 // INVALID_JSON, and not read.
-func ReadDocument(ctx context.Context, arg, path string) ([]byte, error) {
-	f, err := OpenFile(ctx, arg, path)
+func (r Reach) ReadDocument(arg, path string) ([]byte, error) {
+	f, err := r.OpenFile(arg, path)
 	if err != nil {
 		return nil, err
 	}
@@ -52,21 +52,21 @@ func (p place) readDocument(f *os.File) ([]byte, error) {
 	return data, p.unreadable(err)
 }
 
-// ReadJSON reads the JSON document at path as [ReadDocument] does. It also returns
+// ReadJSON reads the JSON document at path as [Reach.ReadDocument] does. It also returns
 // INVALID_JSON for what is not JSON.
-func ReadJSON(ctx context.Context, arg, path string) (*codec.Value, error) {
-	data, err := ReadDocument(ctx, arg, path)
+func (r Reach) ReadJSON(arg, path string) (*codec.Value, error) {
+	data, err := r.ReadDocument(arg, path)
 	if err != nil {
 		return nil, err
 	}
 	return codec.ParseFile(arg, path, data)
 }
 
-// OpenFile opens what [ReadFile] reads, for a caller that reads in pieces. It
+// OpenFile opens what [Reach.ReadFile] reads, for a caller that reads in pieces. It
 // returns the same errors.
-func OpenFile(ctx context.Context, arg, path string) (*os.File, error) {
+func (r Reach) OpenFile(arg, path string) (*os.File, error) {
 	p := place{arg, path}
-	f, err := openPath(ctx, p)
+	f, err := r.openPath(p)
 	if err != nil {
 		return nil, p.unreadable(err)
 	}

@@ -65,7 +65,7 @@ func acceptIn(dir string) error {
 }
 
 func inTx(dir string, change func(*artifact.Tx)) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func inTx(dir string, change func(*artifact.Tx)) error {
 
 // checkIn is what a process does first when it is going to write to a log.
 func checkIn(dir string) error {
-	f, err := artifact.Open(context.Background(), "dir", dir)
+	f, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}

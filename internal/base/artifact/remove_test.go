@@ -23,7 +23,7 @@ func TestRemoveFolder(t *testing.T) {
 	if err := os.Symlink("two", filepath.Join(home, "link")); err != nil {
 		t.Skip(err)
 	}
-	folder, err := artifact.Open(t.Context(), "home", home)
+	folder, err := artifact.Everywhere.Open("home", home)
 	if err != nil {
 		t.Fatal(err)
 	}

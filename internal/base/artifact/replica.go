@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path"
@@ -10,17 +9,12 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-// Replica is a temporary folder that stands in for another: functions of this
-// package that are called with its context find it at that path, whether or not
-// anything is there on the disk. What is written to it need not survive.
+// Replica is a temporary folder that stands in for another: a [Reach] that
+// has it finds it at that path, whether or not anything is there on the disk. What is written to it need not survive.
 type Replica struct {
 	folder *Folder
 	real   string
 }
-
-type replicaKey struct{}
-
-type replicated struct{ at, real string }
 
 // NewReplica makes an empty replica. Close it in the end. It returns WRITE_FAILED.
 func NewReplica() (*Replica, error) {
@@ -36,10 +30,11 @@ func NewReplica() (*Replica, error) {
 	return &Replica{&Folder{root: root, path: real}, real}, nil
 }
 
-// At gives a context under which the replica stands at an absolute path. Folders of
-// [WithRoots] do not confine what lies in it.
-func (s *Replica) At(ctx context.Context, path string) context.Context {
-	return context.WithValue(ctx, replicaKey{}, replicated{filepath.Clean(path), s.real})
+// At is reach with the replica standing at an absolute path. Folders of [Within] do
+// not confine what lies in it.
+func (s *Replica) At(reach Reach, path string) Reach {
+	reach.stead, reach.replica = filepath.Clean(path), s.real
+	return reach
 }
 
 // Write puts a file into the replica, and makes the folders above it. It returns
@@ -104,15 +99,14 @@ func (s *Replica) Close() error {
 	return os.RemoveAll(s.real)
 }
 
-// standing is where path is looked for: in the replica of ctx, if path lies in the
-// folder that it stands in for.
-func standing(ctx context.Context, path string) (string, bool) {
-	s, ok := ctx.Value(replicaKey{}).(replicated)
-	if !ok || !filepath.IsAbs(path) {
+// standing is where path is looked for: in the replica, if path lies in the folder
+// that it stands in for.
+func (r Reach) standing(path string) (string, bool) {
+	if r.replica == "" || !filepath.IsAbs(path) {
 		return path, false
 	}
-	if name, in := inside(s.at, filepath.Clean(path)); in {
-		return filepath.Join(s.real, name), true
+	if name, in := inside(r.stead, filepath.Clean(path)); in {
+		return filepath.Join(r.replica, name), true
 	}
 	return path, false
 }

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path"
@@ -38,14 +37,14 @@ func (f *Folder) Write(name string, data []byte) error {
 
 // WriteFile is [Folder.Write] for an absolute path that the caller was given as
 // the argument arg. The folder of the file must exist, else WRITE_FAILED, and
-// lie in the folders of [WithRoots], else PATH_NOT_ALLOWED.
-func WriteFile(ctx context.Context, arg, path string, data []byte) error {
+// lie in the folders of [Within], else PATH_NOT_ALLOWED.
+func (r Reach) WriteFile(arg, path string, data []byte) error {
 	p := place{arg, path}
 	dir, base := filepath.Split(path)
 	if base == "" || base == "." || base == ".." {
 		return p.unwritable(errIsFolder)
 	}
-	root, err := openFolder(ctx, p, dir)
+	root, err := r.openFolder(p, dir)
 	if err != nil {
 		return p.unwritable(err)
 	}

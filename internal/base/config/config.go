@@ -66,7 +66,6 @@ const environment = "the environment"
 // wrong, and for a file, naming file, line and key, and READ_FAILED for a file that
 // cannot be read. What the environment says counts even then.
 func Load(ctx context.Context, places Places) (Config, error) {
-	ctx = artifact.WithoutRoots(ctx) // a caller of a tool names none of these files
 	variables, err := places.environment()
 	without := Config{Settings: variables}
 	if err != nil {
@@ -160,7 +159,7 @@ func (p Places) project(ctx context.Context) (said, counts Settings, source *Sou
 		if source == nil {
 			continue
 		}
-		if source.Trusted, err = p.trusts(ctx, source); err != nil {
+		if source.Trusted, err = p.trusts(source); err != nil {
 			return Settings{}, Settings{}, nil, err
 		}
 		for i, root := range said.Roots {
@@ -171,7 +170,7 @@ func (p Places) project(ctx context.Context) (said, counts Settings, source *Sou
 		counts = said
 		if !source.Trusted {
 			counts, source.Waiting = untrusted(said, dir)
-			if source.open = everybodyWrites(ctx, dir); source.open {
+			if source.open = everybodyWrites(dir); source.open {
 				counts, source.Waiting = Settings{}, slices.Sorted(maps.Keys(said.leaves()))
 			}
 		}
@@ -181,7 +180,7 @@ func (p Places) project(ctx context.Context) (said, counts Settings, source *Sou
 
 // read reads a file; its source is nil where there is none.
 func (p Places) read(ctx context.Context, path string) (Settings, *Source, error) {
-	file, err := artifact.OpenFile(ctx, "config", path)
+	file, err := artifact.Everywhere.OpenFile("config", path)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return Settings{}, nil, nil
 	}

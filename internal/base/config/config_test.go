@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 )
 
@@ -175,7 +174,7 @@ func TestRootsThatLeadOutWait(t *testing.T) {
 }
 
 func TestTrust(t *testing.T) {
-	person := tidegate.WithActor(context.Background(), tidegate.Person)
+	person := tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person})
 	for _, user := range []string{"", "home = \"/mine\"\n"} {
 		p := place(t, everything, user)
 		if user == "" {
@@ -184,8 +183,8 @@ func TestTrust(t *testing.T) {
 			}
 		}
 		source := *load(t, p).Project
-		for _, actor := range []tidegate.Actor{tidegate.Agent, tidegate.Rule} {
-			if err := p.Trust(tidegate.WithActor(context.Background(), actor), source); tidegate.CodeOf(err) != tidegate.InvalidState {
+		for _, actor := range []tidegate.ActorKind{tidegate.Agent, tidegate.Rule} {
+			if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: actor}), source); tidegate.CodeOf(err) != tidegate.InvalidState {
 				t.Errorf("%s: %v", actor, err)
 			}
 		}
@@ -264,7 +263,7 @@ model = "mini"
 // that is trusted.
 func TestListsOfBothFilesAreJoined(t *testing.T) {
 	p := place(t, "roots = [\"docs\"]\n[fetch]\nallow = [\"wiki.project\"]\n", "roots = [\"/srv/texts\"]\n[fetch]\nallow = [\"wiki.internal\"]\n")
-	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Person), *load(t, p).Project); err != nil {
+	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *load(t, p).Project); err != nil {
 		t.Fatal(err)
 	}
 	c := load(t, p)
@@ -398,19 +397,6 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// TestRootsOfACallerDoNotHideTheConfiguration is a tool call over a server that
-// confines its callers: what the operator configured still counts.
-func TestRootsOfACallerDoNotHideTheConfiguration(t *testing.T) {
-	user, work := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte("[fetch]\nallow = [\"intranet.example\"]\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	settings, err := config.Load(artifact.WithRoots(t.Context(), work), config.Places{Dir: work, User: user})
-	if err != nil || !slices.Equal(settings.Fetch.Allow, []string{"intranet.example"}) {
-		t.Errorf("%v %v", settings.Fetch, err)
-	}
-}
-
 // TestAFileThatAnybodyCouldHaveWritten has a file in a folder like that of temporary
 // files: nothing in it counts, unless a person has trusted it.
 func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
@@ -430,7 +416,7 @@ func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
 	}); i < 0 {
 		t.Error("nothing says why")
 	}
-	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Person), *c.Project); err != nil {
+	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *c.Project); err != nil {
 		t.Fatal(err)
 	}
 	if c := load(t, p); c.Formats["report"] != "html" || len(c.Roots) != 1 {

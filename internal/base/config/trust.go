@@ -87,11 +87,11 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 
 // everybodyWrites reports whether every user of the machine can put a file into a
 // folder, as into that of temporary files. It returns false where it cannot find out.
-func everybodyWrites(ctx context.Context, dir string) bool {
+func everybodyWrites(dir string) bool {
 	if runtime.GOOS == "windows" { // its folders have no such mode
 		return false
 	}
-	folder, err := artifact.Open(ctx, "config", dir)
+	folder, err := artifact.Everywhere.Open("config", dir)
 	if err != nil {
 		return false
 	}
@@ -115,20 +115,20 @@ func realInside(dir, folder string) (string, bool) {
 }
 
 // trusts reports whether a person has trusted a file as it is.
-func (p Places) trusts(ctx context.Context, source *Source) (bool, error) {
+func (p Places) trusts(source *Source) (bool, error) {
 	if p.User == "" {
 		return false, nil
 	}
-	list, err := readTrusted(ctx, p.User)
+	list, err := readTrusted(p.User)
 	if err != nil {
 		return false, err
 	}
 	return slices.Contains(list.Files, trustedFile{source.Path, source.Digest}), nil
 }
 
-func readTrusted(ctx context.Context, user string) (trusted, error) {
+func readTrusted(user string) (trusted, error) {
 	list := trusted{SchemaVersion: trustVersion, Files: []trustedFile{}}
-	doc, err := artifact.ReadJSON(ctx, "trusted", filepath.Join(user, trustFile))
+	doc, err := artifact.Everywhere.ReadJSON("trusted", filepath.Join(user, trustFile))
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return list, nil
 	}
@@ -149,13 +149,13 @@ func readTrusted(ctx context.Context, user string) (trusted, error) {
 // digest in the user's folder. It returns INVALID_STATE for an actor that is not a
 // person, and where the user's folder is not known, and WRITE_FAILED.
 func (p Places) Trust(ctx context.Context, source Source) error {
-	if tidegate.ActorOf(ctx) != tidegate.Person {
+	if tidegate.ActorOf(ctx).Kind != tidegate.Person {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "only a person trusts a configuration, with `tidegate config trust`: %s", source.Path)
 	}
 	if p.User == "" {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "the folder for the user's configuration is not known, so nothing can be trusted")
 	}
-	list, err := readTrusted(ctx, p.User)
+	list, err := readTrusted(p.User)
 	if err != nil {
 		return err
 	}
@@ -166,9 +166,9 @@ func (p Places) Trust(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
-	folder, err := artifact.Open(ctx, "trusted", p.User)
+	folder, err := artifact.Everywhere.Open("trusted", p.User)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return artifact.CreateFolder(ctx, "trusted", p.User, func(d *artifact.Draft) error { return d.Write(trustFile, data) })
+		return artifact.Everywhere.CreateFolder("trusted", p.User, func(d *artifact.Draft) error { return d.Write(trustFile, data) })
 	}
 	if err != nil {
 		return err

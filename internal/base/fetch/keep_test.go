@@ -25,7 +25,7 @@ const archiveName = "evidence/archive.warc.gz"
 
 func openFolder(t testing.TB, dir string) *artifact.Folder {
 	t.Helper()
-	folder, err := artifact.Open(context.Background(), "dir", dir)
+	folder, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func fetchInto(dir string) error {
 		}
 		fmt.Fprint(w, strings.Repeat(r.Host+" ", 500))
 	})
-	folder, err := artifact.Open(context.Background(), "dir", dir)
+	folder, err := artifact.Everywhere.Open("dir", dir)
 	if err != nil {
 		return err
 	}

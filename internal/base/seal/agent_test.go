@@ -14,6 +14,7 @@ import (
 	"golang.org/x/crypto/ssh/agent"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 )
 
@@ -54,7 +55,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 // has.
 func byAgent(t *testing.T, public ssh.PublicKey, socket string) *seal.Key {
 	t.Helper()
-	key, err := seal.OpenKey(t.Context(), "sign", put(t, "key.pub", ssh.MarshalAuthorizedKey(public)), seal.Unlock{Agent: socket})
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", put(t, "key.pub", ssh.MarshalAuthorizedKey(public)), seal.Unlock{Agent: socket})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestAnAgentSigns(t *testing.T) {
 	if b.Len() > 0 {
 		t.Errorf("%d bytes of a sealed file were written", b.Len())
 	}
-	_, err = seal.OpenKey(t.Context(), "sign", put(t, "key-cert.pub", []byte(certificate(t))), seal.Unlock{Agent: path})
+	_, err = seal.OpenKey(artifact.Everywhere, "sign", put(t, "key-cert.pub", []byte(certificate(t))), seal.Unlock{Agent: path})
 	refused(t, err, tidegate.InvalidArgs, "keys of type ssh-ed25519-cert-v01@openssh.com are not supported")
 
 	if err := ring.Lock([]byte("locked")); err != nil {

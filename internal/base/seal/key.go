@@ -31,11 +31,11 @@ type Unlock struct {
 // `openssl genpkey` makes it; or a public key of OpenSSH whose other half the
 // ssh-agent has, which is asked at each signature.
 //
-// It returns the errors of [artifact.ReadFile] and of unlock.Passphrase, and
+// It returns the errors of [artifact.Reach.ReadFile] and of unlock.Passphrase, and
 // INVALID_ARGS when the file holds no key that can be used, or the passphrase is
 // missing or wrong.
-func OpenKey(ctx context.Context, arg, path string, unlock Unlock) (*Key, error) {
-	data, err := artifact.ReadFile(ctx, arg, path)
+func OpenKey(reach artifact.Reach, arg, path string, unlock Unlock) (*Key, error) {
+	data, err := reach.ReadFile(arg, path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package seal_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -23,8 +22,6 @@ import (
 	"github.com/tidegate/tidegate/internal/test/full"
 )
 
-func withRoot(ctx context.Context, dir string) context.Context { return artifact.WithRoots(ctx, dir) }
-
 const passphrase = "correct horse battery"
 
 // encrypted is the key seeded(1) with the passphrase, as ssh-keygen -a 1 writes it.
@@ -43,20 +40,20 @@ func TestAnEncryptedKeyAsksForItsPassphrase(t *testing.T) {
 	says := func(text string) seal.Unlock {
 		return seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(text), nil }}
 	}
-	key, err := seal.OpenKey(t.Context(), "sign", path, says(passphrase))
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, says(passphrase))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := signers(t, "alice "+key.PublicKey()).Verify([]byte("decision"), sign(t, key, "decision"), noon); err != nil {
 		t.Error(err)
 	}
-	_, err = seal.OpenKey(t.Context(), "sign", path, says("wrong"))
+	_, err = seal.OpenKey(artifact.Everywhere, "sign", path, says("wrong"))
 	refused(t, err, tidegate.InvalidArgs, "key: the passphrase is wrong, or the key is damaged")
-	_, err = seal.OpenKey(t.Context(), "sign", path, says(""))
+	_, err = seal.OpenKey(artifact.Everywhere, "sign", path, says(""))
 	refused(t, err, tidegate.InvalidArgs, "key: the passphrase is wrong")
 
 	gaveUp := errors.New("the terminal is gone")
-	_, err = seal.OpenKey(t.Context(), "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return nil, gaveUp }})
+	_, err = seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return nil, gaveUp }})
 	if !errors.Is(err, gaveUp) {
 		t.Errorf("got %v", err)
 	}
@@ -72,7 +69,7 @@ func TestNobodyElseIsAsked(t *testing.T) {
 	t.Setenv("SSH_ASKPASS", script)
 	t.Setenv("SSH_ASKPASS_REQUIRE", "force")
 	t.Setenv("DISPLAY", ":0")
-	_, err := seal.OpenKey(t.Context(), "sign", put(t, "key", encrypted()), seal.Unlock{})
+	_, err := seal.OpenKey(artifact.Everywhere, "sign", put(t, "key", encrypted()), seal.Unlock{})
 	refused(t, err, tidegate.InvalidArgs, "there is nobody to ask for its passphrase")
 	if _, err := os.Stat(asked); err == nil {
 		t.Error("SSH_ASKPASS was started")
@@ -101,7 +98,7 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := put(t, "key", test.data)
-			_, err := seal.OpenKey(t.Context(), "sign", path, seal.Unlock{})
+			_, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
 			refused(t, err, tidegate.InvalidArgs, "key: ")
 			refused(t, err, tidegate.InvalidArgs, test.why)
 			if got, _ := tidegate.AsError(err).Details.Get("sign"); got != path {
@@ -109,9 +106,9 @@ func TestKeysThatCannotBeUsed(t *testing.T) {
 			}
 		})
 	}
-	_, err := seal.OpenKey(t.Context(), "sign", filepath.Join(t.TempDir(), "absent"), seal.Unlock{})
+	_, err := seal.OpenKey(artifact.Everywhere, "sign", filepath.Join(t.TempDir(), "absent"), seal.Unlock{})
 	refused(t, err, tidegate.FileNotFound, "absent")
-	_, err = seal.OpenKey(t.Context(), "sign", t.TempDir(), seal.Unlock{})
+	_, err = seal.OpenKey(artifact.Everywhere, "sign", t.TempDir(), seal.Unlock{})
 	refused(t, err, tidegate.ReadFailed, "")
 }
 
@@ -147,7 +144,7 @@ func TestNothingOfAKeyIsShown(t *testing.T) {
 			if err := os.WriteFile(path, bad, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			key, err := seal.OpenKey(t.Context(), "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte("no"), nil }})
+			key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte("no"), nil }})
 			if err == nil {
 				shown(t, fmt.Sprintf("%v %+v %#v", key, key, key), bad)
 				continue

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 )
@@ -80,12 +81,12 @@ func TestSignaturesGoBothWays(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := seal.OpenKey(t.Context(), "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(passphrase), nil }})
+			key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(passphrase), nil }})
 			if err != nil {
 				t.Fatal(err)
 			}
 			file := put(t, "signers", []byte("# ours\nalice@example.com namespaces=\"tidegate\" "+key.PublicKey()+"\n"))
-			list, err := seal.ReadSigners(t.Context(), "signers", file)
+			list, err := seal.ReadSigners(artifact.Everywhere, "signers", file)
 			if err != nil {
 				t.Fatal(err)
 			}

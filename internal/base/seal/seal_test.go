@@ -22,6 +22,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 )
 
@@ -96,7 +97,7 @@ func inPKCS8(key crypto.PrivateKey) []byte {
 // open opens the key in data.
 func open(t testing.TB, data []byte) *seal.Key {
 	t.Helper()
-	key, err := seal.OpenKey(t.Context(), "sign", put(t, "key", data), seal.Unlock{})
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", put(t, "key", data), seal.Unlock{})
 	if err != nil {
 		t.Fatal(err)
 	}

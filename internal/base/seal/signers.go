@@ -2,7 +2,6 @@ package seal
 
 import (
 	"bytes"
-	"context"
 	"crypto/ed25519"
 	"fmt"
 	"time"
@@ -25,10 +24,10 @@ type Signer struct {
 }
 
 // ReadSigners reads the signers file at path, which the caller was given as the
-// argument arg. It returns the errors of [artifact.ReadFile] and of
+// argument arg. It returns the errors of [artifact.Reach.ReadFile] and of
 // [ParseSigners], with the path under arg.
-func ReadSigners(ctx context.Context, arg, path string) (*Signers, error) {
-	data, err := artifact.ReadFile(ctx, arg, path)
+func ReadSigners(reach artifact.Reach, arg, path string) (*Signers, error) {
+	data, err := reach.ReadFile(arg, path)
 	if err != nil {
 		return nil, err
 	}

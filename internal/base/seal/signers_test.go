@@ -1,7 +1,6 @@
 package seal_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 )
 
@@ -120,16 +120,16 @@ func TestReadingSignersNamesTheFile(t *testing.T) {
 	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
 	good := put(t, "signers", []byte("alice "+public))
-	if _, err := seal.ReadSigners(t.Context(), "signers", good); err != nil {
+	if _, err := seal.ReadSigners(artifact.Everywhere, "signers", good); err != nil {
 		t.Error(err)
 	}
 	bad := put(t, "signers", []byte("alice "+public+"\nmallory\n"))
-	_, err := seal.ReadSigners(t.Context(), "signers", bad)
+	_, err := seal.ReadSigners(artifact.Everywhere, "signers", bad)
 	refused(t, err, tidegate.InvalidArgs, "line 2")
 	if diff := cmp.Diff(tidegate.D("signers", bad, "line_number", 2), tidegate.AsError(err).Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
-	_, err = seal.ReadSigners(t.Context(), "signers", filepath.Join(t.TempDir(), "absent"))
+	_, err = seal.ReadSigners(artifact.Everywhere, "signers", filepath.Join(t.TempDir(), "absent"))
 	refused(t, err, tidegate.FileNotFound, "absent")
 }
 
@@ -208,10 +208,10 @@ func TestRootsConfineKeysAndSigners(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := put(t, "signers", []byte("alice "+open(t, inOpenSSH(seeded(1))).PublicKey()))
-	ctx := withRoot(context.Background(), dir)
-	_, err := seal.ReadSigners(ctx, "signers", path)
+	reach := artifact.Within(dir)
+	_, err := seal.ReadSigners(reach, "signers", path)
 	refused(t, err, tidegate.PathNotAllowed, "")
-	_, err = seal.OpenKey(ctx, "sign", path, seal.Unlock{})
+	_, err = seal.OpenKey(reach, "sign", path, seal.Unlock{})
 	refused(t, err, tidegate.PathNotAllowed, "")
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)

@@ -37,7 +37,7 @@ func TestWhatCannotBeUndoneIsAsked(t *testing.T) {
 			sink := tool.New(tool.Spec{Name: "boat_sink", Set: "toy", Summary: "Sink a boat.", Effect: tool.Writes,
 				Command: &tool.Command{Path: "boat sink", Short: "Sink a boat", Example: "tidegate boat sink", NeedsYes: tt.needs,
 					Confirm: func(context.Context, *codec.Value) (string, error) { return tt.question, nil }}},
-				func(context.Context, struct{}) (struct {
+				func(context.Context, tool.Caller, struct{}) (struct {
 					OK codec.True `json:"ok"`
 				}, error) {
 					sunk = true

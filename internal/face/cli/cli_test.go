@@ -62,7 +62,7 @@ func weigh() *tool.Tool {
 				return nil
 			},
 		},
-	}, func(_ context.Context, in weighIn) (weighOut, error) {
+	}, func(_ context.Context, _ tool.Caller, in weighIn) (weighOut, error) {
 		if in.Fail != "" {
 			return weighOut{}, tidegate.Errorf(tidegate.Code(in.Fail), tidegate.D("boat", string(in.Boat)), "the boat %s sank\x1b[31m", in.Boat)
 		}

@@ -148,7 +148,7 @@ func beginning(begun string, all []string) []string {
 // follow prints one line for each entry, as it comes. The end of the context is
 // its normal end.
 func (p *Program) follow(ctx context.Context, t *tool.Tool, args *codec.Value, format string) error {
-	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	return t.Command.Follow(ctx, args, func(text string, entry *codec.Value) error {
 		line := []byte(report.Visible(text))
 		if format == "json" {
@@ -167,7 +167,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	if err != nil {
 		return err
 	}
-	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
 	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()

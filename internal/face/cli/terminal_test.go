@@ -19,12 +19,12 @@ func sail(leg time.Duration) *tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "boat_sail", Set: "toy", Summary: "Sail a boat.", Effect: tool.Reads,
 		Command: &tool.Command{Path: "boat sail", Short: "Sail a boat", Example: "tidegate boat sail"},
-	}, func(ctx context.Context, _ struct{}) (struct {
+	}, func(_ context.Context, call tool.Caller, _ struct{}) (struct {
 		OK codec.True `json:"ok"`
 	}, error) {
 		for done := range 4 {
 			time.Sleep(leg)
-			tool.Progress(ctx)(done+1, 4)
+			call.Progress(done+1, 4)
 		}
 		return struct {
 			OK codec.True `json:"ok"`
@@ -72,13 +72,13 @@ func TestWhatIsSlowIsNamed(t *testing.T) {
 	slow := tool.New(tool.Spec{
 		Name: "boat_wait", Set: "toy", Summary: "Wait for a boat.", Effect: tool.Reads,
 		Command: &tool.Command{Path: "boat wait", Short: "Wait for a boat", Example: "tidegate boat wait"},
-	}, func(ctx context.Context, _ struct{}) (struct {
+	}, func(_ context.Context, call tool.Caller, _ struct{}) (struct {
 		OK codec.True `json:"ok"`
 	}, error) {
 		for _, what := range []string{"https://slow.example/", "https://\x1b[2J.example/" + strings.Repeat("x", 100), ""} {
 			time.Sleep(time.Second)
-			tool.Waiting(ctx)(what, 7*time.Second)
-			tool.Progress(ctx)(1, 3)
+			call.Waiting(what, 7*time.Second)
+			call.Progress(1, 3)
 		}
 		return struct {
 			OK codec.True `json:"ok"`
@@ -129,7 +129,7 @@ func TestLogLevel(t *testing.T) {
 func TestJSONDoesNotActOnATerminal(t *testing.T) {
 	echo := tool.New(tool.Spec{Name: "boat_hail", Set: "toy", Summary: "Hail a boat.", Effect: tool.Reads,
 		Command: &tool.Command{Path: "boat hail", Short: "Hail a boat", Example: "tidegate boat hail"}},
-		func(context.Context, struct{}) (struct {
+		func(context.Context, tool.Caller, struct{}) (struct {
 			OK   codec.True `json:"ok"`
 			Said string     `json:"said"`
 		}, error) {

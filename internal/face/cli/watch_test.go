@@ -46,7 +46,7 @@ func TestWatch(t *testing.T) {
 				Operands: []tool.Operand{{Name: "HARBOUR", Field: "harbour", About: "the folder"}},
 				Watch:    func(args *codec.Value) []string { return []string{args.Get("harbour").Str()} },
 			},
-		}, func(_ context.Context, in soundIn) (soundOut, error) {
+		}, func(_ context.Context, _ tool.Caller, in soundIn) (soundOut, error) {
 			write("log", strings.Repeat("x", int(calls.Add(1))))
 			return soundOut{}, nil
 		})
@@ -107,7 +107,7 @@ func TestWatchRedrawsInPlace(t *testing.T) {
 						Operands: []tool.Operand{{Name: "HARBOUR", Field: "harbour", About: "the folder"}},
 						Watch:    func(args *codec.Value) []string { return []string{args.Get("harbour").Str()} },
 					},
-				}, func(context.Context, soundIn) (depthOut, error) {
+				}, func(context.Context, tool.Caller, soundIn) (depthOut, error) {
 					data, err := os.ReadFile(depth)
 					return depthOut{Depth: string(data)}, err
 				})

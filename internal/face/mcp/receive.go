@@ -18,8 +18,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// receive wraps every request: the request gets the rights that the operator gave,
-// ends with the connection that carries it, ends only itself when it panics, and is
+// receive wraps every request: the request ends with the connection that carries it, ends only itself when it panics, and is
 // logged without the contents of its arguments.
 func receive(tools []*tool.Tool, options Options) sdk.Middleware {
 	names := make([]string, len(tools))
@@ -30,9 +29,6 @@ func receive(tools []*tool.Tool, options Options) sdk.Middleware {
 		return func(ctx context.Context, method string, request sdk.Request) (result sdk.Result, err error) {
 			ctx, cancel := untilCarrierEnds(ctx)
 			defer cancel()
-			if options.Confine != nil {
-				ctx = options.Confine(ctx)
-			}
 			subject := subjectOf(request)
 			ctx, note := withNote(ctx, method, subject)
 			start := time.Now()

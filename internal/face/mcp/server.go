@@ -18,6 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -34,9 +35,9 @@ type Options struct {
 	Prompts      []Prompt
 	Resources    []Resource
 	Templates    []Template
-	// Confine returns the context that tools and resources run with, which may
-	// limit what they touch; nil leaves them the rights of the process.
-	Confine func(context.Context) context.Context
+	// Reach is which files the tools may touch by their paths; by its zero value all
+	// that the process may.
+	Reach artifact.Reach
 }
 
 // New is an MCP server that offers the tools. Clients see them in byte order of
@@ -135,6 +136,7 @@ func raw(v *codec.Value) json.RawMessage {
 func handler(t *tool.Tool, options Options) sdk.ToolHandler {
 	return func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		caller := tool.Caller{
+			Reach:    options.Reach,
 			Progress: progress(ctx, request),
 			Panicked: func(value any, stack []byte) {
 				options.Log.Error("a tool panicked", "tool", t.Name, "value", fmt.Sprint(value), "stack", string(stack))

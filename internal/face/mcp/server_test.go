@@ -12,7 +12,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/tool"
 )
 
 func TestLargeResultsAreSummarisedInTheTextOnly(t *testing.T) {
@@ -195,17 +197,17 @@ func TestResources(t *testing.T) {
 	}
 }
 
-func TestConfineIsAskedForEveryRequest(t *testing.T) {
-	type mark struct{}
+func TestToolsHaveTheReachOfTheServer(t *testing.T) {
 	o := options(nil)
-	o.Confine = func(ctx context.Context) context.Context { return context.WithValue(ctx, mark{}, "confined") }
-	seen := ""
-	o.Resources[0].Read = func(ctx context.Context) ([]byte, error) {
-		seen, _ = ctx.Value(mark{}).(string)
-		return nil, nil
-	}
-	if _, err := session(t, toys(nil), o, nil).ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "toy://one"}); err != nil || seen != "confined" {
-		t.Errorf("saw %q, %v", seen, err)
+	o.Reach = artifact.Within(t.TempDir())
+	confined := false
+	asked := tool.New(tool.Spec{Name: "toy_reach", Set: "run", Summary: "Use this in tests.", Effect: tool.Reads},
+		func(_ context.Context, call tool.Caller, _ struct{}) (struct{}, error) {
+			confined = call.Reach.Confined()
+			return struct{}{}, nil
+		})
+	if _, err := session(t, []*tool.Tool{asked}, o, nil).CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_reach"}); err != nil || !confined {
+		t.Errorf("confined %v, %v", confined, err)
 	}
 }
 

@@ -42,7 +42,10 @@ func (slowOut) Report() report.Report { return report.Report{Name: "slow", Title
 // that does not end by itself.
 func TestSlowRequestsEnd(t *testing.T) {
 	slow := tool.New(tool.Spec{Name: "toy_slow", Set: "run", Summary: "Use this in tests.", Effect: tool.Reads},
-		func(ctx context.Context, _ struct{}) (slowOut, error) { <-ctx.Done(); return slowOut{}, ctx.Err() })
+		func(ctx context.Context, _ tool.Caller, _ struct{}) (slowOut, error) {
+			<-ctx.Done()
+			return slowOut{}, ctx.Err()
+		})
 	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_slow","arguments":{}}}`
 	head := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nConnection: close\r\n"
 	for _, tt := range []struct {

@@ -50,20 +50,21 @@ func toys(h *held) []*tool.Tool {
 		return tool.Spec{Name: name, Set: set, Core: name != "toy_hold", Summary: "Use this in tests.", Effect: effect}
 	}
 	return []*tool.Tool{
-		tool.New(spec("toy_say", "wave", tool.WritesOnRequest), func(ctx context.Context, in sayIn) (sayOut, error) {
+		tool.New(spec("toy_say", "wave", tool.WritesOnRequest), func(ctx context.Context, call tool.Caller, in sayIn) (sayOut, error) {
 			if in.Word == "panic" {
 				panic("as asked")
 			}
 			if in.Word == "fail" {
 				return sayOut{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("word", in.Word), "no such word")
 			}
-			step := tool.Progress(ctx)
 			for i := range in.Times {
-				step(i+1, in.Times)
+				if call.Progress != nil {
+					call.Progress(i+1, in.Times)
+				}
 			}
 			return sayOut{Said: strings.Repeat(in.Word, in.Times)}, nil
 		}),
-		tool.New(spec("toy_hold", "run", tool.Reads), func(ctx context.Context, _ struct{}) (sayOut, error) {
+		tool.New(spec("toy_hold", "run", tool.Reads), func(ctx context.Context, _ tool.Caller, _ struct{}) (sayOut, error) {
 			h.began <- struct{}{}
 			select {
 			case <-h.release:
@@ -73,7 +74,7 @@ func toys(h *held) []*tool.Tool {
 				return sayOut{}, ctx.Err()
 			}
 		}),
-		tool.New(spec("toy_write", "run", tool.Writes), func(context.Context, struct{}) (sayOut, error) { return sayOut{}, nil }),
+		tool.New(spec("toy_write", "run", tool.Writes), func(context.Context, tool.Caller, struct{}) (sayOut, error) { return sayOut{}, nil }),
 	}
 }
 

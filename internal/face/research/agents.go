@@ -195,7 +195,7 @@ func (e *Env) driverOf(agent config.Agent, search config.Search) (driver.Driver,
 			made = "recorded:" + absolute(e.Dir, name)
 		}
 	}
-	return driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
+	return driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.pages())})
 }
 
 // Limits of the tiny question.

@@ -76,7 +76,7 @@ func (s *session) changeRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := change.Brief(ctx, s.Project, id); err != nil {
+	if _, err := change.Brief(s.desk(), s.Project, id); err != nil {
 		return err
 	}
 	c, err := s.crewOf(ctx, crewWanted{roles: []string{implementer, config.CodeReviewer}, flag: "--implementer",
@@ -93,19 +93,19 @@ func (s *session) changeRun(ctx context.Context) error {
 	if err := c.ready(ctx); err != nil {
 		return err
 	}
-	started, err := change.Start(ctx, s.Project, change.Clock{Now: s.Now, Pinned: s.Pinned}, id, nil)
+	started, err := change.Start(ctx, s.desk(), s.Project, id, nil)
 	if err != nil && tidegate.CodeOf(err) != tidegate.GateBlocked {
 		return err
 	}
 	if err != nil {
 		// A complete change stays complete, unless a later review opens it again.
-		if status, statusErr := change.StatusOf(ctx, s.Project, id); statusErr != nil || status.Phase != change.Complete {
+		if status, statusErr := change.StatusOf(ctx, s.desk(), s.Project, id); statusErr != nil || status.Phase != change.Complete {
 			return err
 		}
 	} else if started.Changed {
 		s.say("%s", started.Message)
 	}
-	status, err := change.StatusOf(ctx, s.Project, id)
+	status, err := change.StatusOf(ctx, s.desk(), s.Project, id)
 	if err != nil {
 		return err
 	}
@@ -114,9 +114,9 @@ func (s *session) changeRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Agent), engine.ChangeInput{
+	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
 		Project: s.Project, Home: s.Home, ID: id, Tests: tests, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
-	}, engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
 	s.jobs = nil
 	if err != nil {

@@ -1,12 +1,12 @@
 package research
 
 import (
-	"context"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -17,7 +17,11 @@ type Env struct {
 	Far        *Far                 // where agents work; nil: on this machine
 }
 
-func (e *Env) clock() run.Clock { return run.Clock{Now: e.Now, Pinned: e.Pinned, Program: e.Program} }
+// desk is that of a person at a terminal.
+func (e *Env) desk() run.Desk { return e.Desk(artifact.Everywhere) }
+
+// pages fetches pages for agents, of whose progress nobody hears.
+func (e *Env) pages() step.Fetch { return e.Pages(tool.Caller{}) }
 
 // Commands are those that take a question to its report.
 func Commands(env *Env) []cli.Command {
@@ -87,9 +91,9 @@ has, and changes nothing.`,
 }
 
 // named is the path of the manifest of the run that a person named.
-func (e *Env) named(ctx context.Context, call cli.Invocation) (string, error) {
+func (e *Env) named(call cli.Invocation) (string, error) {
 	if len(call.Args) == 0 {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("RUN", nil), "RUN is missing: the run, by its id or its folder")
 	}
-	return run.Find(ctx, e.Home, e.Dir, call.Args[0])
+	return run.Find(e.desk(), e.Home, e.Dir, call.Args[0])
 }

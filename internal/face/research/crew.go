@@ -66,7 +66,7 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.Pages, far: e.Far, remove: func() {}}
+	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.pages(), far: e.Far, remove: func() {}}
 	c.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 	found := ""
 	for _, role := range wanted.roles {
@@ -179,7 +179,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
 		var err error
-		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.Pages)})
+		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.pages())})
 		if err != nil {
 			return err
 		}
@@ -326,7 +326,7 @@ func (c *crew) recorded() bool {
 // connection. Where there are none, pages are fetched.
 func (e *Env) recordedPages(folder string) step.Fetch {
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-		kept, err := artifact.Open(ctx, "driver", folder)
+		kept, err := artifact.Everywhere.Open("driver", folder)
 		if err != nil {
 			return err
 		}
@@ -340,7 +340,7 @@ func (e *Env) recordedPages(folder string) step.Fetch {
 		if there, err := kept.Exists(name); err != nil {
 			return err
 		} else if !there {
-			return e.Pages(ctx, urls, keep)
+			return e.pages()(ctx, urls, keep)
 		}
 		pages, err := archive.Open(ctx, kept, name, nil)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 // goOn is the command run continue.
 func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		manifest, err := e.named(ctx, call)
+		manifest, err := e.named(call)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +45,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 				return nil, err
 			}
 		}
-		if s.seen, err = lastLine(ctx, manifest); err != nil {
+		if s.seen, err = s.lastLine(ctx, manifest); err != nil {
 			return nil, err
 		}
 		if err := e.takeWord(ctx, manifest, budget); err != nil {
@@ -57,7 +57,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 
 // keptAgents are the names of the agents that a run keeps, and its status.
 func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.Agent, run.Status, error) {
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, e.desk(), manifest)
 	if err != nil {
 		return nil, "", err
 	}
@@ -67,8 +67,8 @@ func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.A
 }
 
 // lastLine is the number of the last line of a run's log.
-func lastLine(ctx context.Context, manifest string) (int, error) {
-	r, err := run.Open(ctx, manifest)
+func (e *Env) lastLine(ctx context.Context, manifest string) (int, error) {
+	r, err := run.Open(ctx, e.desk(), manifest)
 	if err != nil {
 		return 0, err
 	}
@@ -89,17 +89,17 @@ func (e *Env) takeWord(ctx context.Context, manifest string, budget map[string]f
 			continue
 		}
 		in := stage.BudgetInput{ManifestPath: manifest, Name: row.name, Value: value, Reason: "run continue"}
-		if _, err := stage.SetBudget(e.Deciding(ctx), e.clock(), in); err != nil {
+		if _, err := stage.SetBudget(ctx, e.desk(), in); err != nil {
 			return err
 		}
 	}
-	r, err := run.Open(ctx, manifest, "status")
+	r, err := run.Open(ctx, e.desk(), manifest, "status")
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	if r.Manifest().Status() == run.Paused {
-		if _, err := stage.Resume(e.Deciding(ctx), e.clock(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"}); err != nil {
+		if _, err := stage.Resume(ctx, e.desk(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"}); err != nil {
 			return err
 		}
 	}
@@ -114,13 +114,13 @@ func (e *Env) takeWord(ctx context.Context, manifest string, budget map[string]f
 	if err != nil {
 		return err
 	}
-	return step.ConfirmPlan(e.Deciding(ctx), e.clock(), manifest, codec.DigestBytes(data))
+	return step.ConfirmPlan(ctx, e.desk(), manifest, codec.DigestBytes(data))
 }
 
 // watch is the command run watch.
 func (e *Env) watch(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		manifest, err := e.named(ctx, call)
+		manifest, err := e.named(call)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (e *Env) watch(ctx context.Context, call cli.Invocation) error {
 // untilItEnds waits until a run is final or waits for a person, or ctx ends.
 func (e *Env) untilItEnds(ctx context.Context, manifest string) (Result, error) {
 	for {
-		board, err := job.OpenBoard(context.WithoutCancel(ctx), e.clock(), manifest)
+		board, err := job.OpenBoard(context.WithoutCancel(ctx), e.desk(), manifest)
 		if err != nil {
 			return Result{}, err
 		}

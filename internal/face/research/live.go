@@ -89,7 +89,7 @@ func (l *live) begin(ctx context.Context, manifest string) {
 	l.stop, l.done = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(l.done)
-		board, err := job.OpenBoard(context.WithoutCancel(ctx), l.s.clock(), manifest)
+		board, err := job.OpenBoard(context.WithoutCancel(ctx), l.s.desk(), manifest)
 		if err != nil {
 			<-l.stop // the driver of the run meets the same error, and reports it
 			return

@@ -1,7 +1,6 @@
 package research
 
 import (
-	"context"
 	"math"
 	"strconv"
 	"strings"
@@ -68,7 +67,7 @@ func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, 
 
 // orderOf reads what was typed, and what it names. It returns INVALID_ARGS, and
 // what is wrong with the file of perspectives.
-func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
+func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
@@ -83,12 +82,12 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 				return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspectives", n), "--perspectives must be a number from 1 to 1000, or a file; got %d", n)
 			}
 			o.count = n
-		} else if o.perspectives, err = readPerspectives(ctx, absolute(e.Dir, text)); err != nil {
+		} else if o.perspectives, err = readPerspectives(absolute(e.Dir, text)); err != nil {
 			return order{}, err
 		}
 	}
 	if o.files = call.Flag("files"); o.files != "" {
-		if o.documents, err = step.ReadDocuments(ctx, o.files); err != nil {
+		if o.documents, err = step.ReadDocuments(e.desk(), o.files); err != nil {
 			return order{}, err
 		}
 	}
@@ -97,8 +96,8 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 
 // readPerspectives reads a file of perspectives, which needs no run_id and no
 // created_at, and checks it by the rules of the job.
-func readPerspectives(ctx context.Context, path string) (*codec.Value, error) {
-	doc, err := artifact.ReadJSON(ctx, "perspectives", path)
+func readPerspectives(path string) (*codec.Value, error) {
+	doc, err := artifact.Everywhere.ReadJSON("perspectives", path)
 	if err != nil {
 		return nil, err
 	}

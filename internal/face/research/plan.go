@@ -131,7 +131,7 @@ const (
 func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel float64) (estimate, error) {
 	var sum estimate
 	done, runs := 0, 0
-	if listed, err := run.List(ctx, e.Home); err == nil {
+	if listed, err := run.List(ctx, e.desk(), e.Home); err == nil {
 		for _, r := range slices.Backward(listed.Runs) {
 			if runs == lookedAt {
 				break
@@ -168,11 +168,11 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 
 // spentIn is what a run with the same agents took, and for how many jobs.
 func (e *Env) spentIn(ctx context.Context, root string, c *crew) (job.Spent, int, bool) {
-	manifest, err := run.Find(ctx, e.Home, e.Dir, root)
+	manifest, err := run.Find(e.desk(), e.Home, e.Dir, root)
 	if err != nil {
 		return job.Spent{}, 0, false
 	}
-	board, err := job.OpenBoard(ctx, e.clock(), manifest)
+	board, err := job.OpenBoard(ctx, e.desk(), manifest)
 	if err != nil {
 		return job.Spent{}, 0, false
 	}

@@ -17,7 +17,7 @@ import (
 // research is the command of that name.
 func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		o, err := e.orderOf(ctx, call)
+		o, err := e.orderOf(call)
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 		if i > 1 {
 			in.RunID = fmt.Sprintf("%s-%d", name, i)
 		}
-		made, err := run.Create(ctx, e.clock(), e.Home, in)
+		made, err := run.Create(ctx, e.desk(), e.Home, in)
 		if err == nil && made.Created {
 			manifest = filepath.Join(made.Root, run.ManifestFile)
 			break
@@ -129,7 +129,7 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 		}
 	}
 	if len(o.documents) > 0 {
-		if err := step.AttachDocuments(e.Deciding(ctx), e.clock(), manifest, o.documents); err != nil {
+		if err := step.AttachDocuments(ctx, e.desk(), manifest, o.documents); err != nil {
 			return "", err
 		}
 	}
@@ -141,7 +141,7 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 
 // takePerspectives writes a person's perspectives into the run.
 func (e *Env) takePerspectives(ctx context.Context, manifest string, doc *codec.Value) error {
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, e.desk(), manifest)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (e *Env) takePerspectives(ctx context.Context, manifest string, doc *codec.
 	doc = doc.Clone()
 	doc.Set("run_id", codec.Of(r.ID()))
 	doc.Set("created_at", r.Manifest().Doc().Get("created_at"))
-	_, err = step.WritePerspectives(e.Deciding(ctx), e.clock(), step.PerspectivesInput{
+	_, err = step.WritePerspectives(ctx, e.desk(), step.PerspectivesInput{
 		PerspectivesPath: r.Path(r.Layout().Perspectives), Value: doc, Reason: "named by the person",
 	})
 	return err
@@ -157,7 +157,7 @@ func (e *Env) takePerspectives(ctx context.Context, manifest string, doc *codec.
 
 // waitsForYes reports whether the plan of a run waits for a person's yes.
 func (s *session) waitsForYes(ctx context.Context, manifest string) bool {
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, s.desk(), manifest)
 	if err != nil {
 		return false
 	}
@@ -194,7 +194,7 @@ func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew
 		}
 		switch answer {
 		case 'y':
-			err := step.ConfirmPlan(s.Deciding(ctx), s.clock(), manifest, shown.Digest)
+			err := step.ConfirmPlan(ctx, s.desk(), manifest, shown.Digest)
 			if tidegate.CodeOf(err) == tidegate.RevisionMismatch {
 				fmt.Fprintln(s.call.Stderr, "The perspectives have changed since they were shown; here they are again.")
 				continue
@@ -212,7 +212,7 @@ func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew
 
 // currentPlan is the plan of a run with its current perspectives.
 func (s *session) currentPlan(ctx context.Context, manifest string, o order, c *crew) (plan, []byte, error) {
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, s.desk(), manifest)
 	if err != nil {
 		return plan{}, nil, err
 	}
@@ -231,7 +231,7 @@ func (s *session) currentPlan(ctx context.Context, manifest string, o order, c *
 
 // planned is the result for a run that waits for the yes.
 func (s *session) planned(ctx context.Context, manifest string, c *crew, planOnly bool) (*Result, error) {
-	board, err := job.OpenBoard(ctx, s.clock(), manifest)
+	board, err := job.OpenBoard(ctx, s.desk(), manifest)
 	if err != nil {
 		return nil, err
 	}

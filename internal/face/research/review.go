@@ -81,7 +81,7 @@ func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 // onCode is a command about code that a person types.
 func (e *Env) onCode(ctx context.Context, call cli.Invocation, do func(*session, context.Context) error) error {
 	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
-	err := again(do(s, tidegate.WithActor(ctx, tidegate.Person)))
+	err := again(do(s, tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})))
 	if err != nil && s.json && tidegate.CodeOf(err) != "" {
 		return s.failed(err)
 	}
@@ -104,7 +104,7 @@ func (s *session) reviewRun(ctx context.Context) error {
 			return err
 		}
 	}
-	earlier, err := earlierReview(ctx, call.Flag("output"))
+	earlier, err := earlierReview(call.Flag("output"))
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if !review.ValidChangeID(name) {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
-	r, err := engine.OpenReview(ctx, s.clock(), engine.ReviewInput{
+	r, err := engine.OpenReview(ctx, s.desk(), engine.ReviewInput{
 		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
 		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
 	})
@@ -141,7 +141,7 @@ func (s *session) reviewRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.showReview(ctx, out, path)
+	return s.showReview(out, path)
 }
 
 // again says how an interrupted command goes on.
@@ -218,7 +218,7 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 	if err != nil {
 		return engine.ReviewOutcome{}, "", err
 	}
-	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Agent), engine.Options{Clock: s.clock(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
 	s.jobs = nil
 	return out, filepath.Join(v.Path(), "REVIEW.md"), err
@@ -240,7 +240,7 @@ func (s *session) watchJobs(ctx context.Context, title string) func(*job.Board) 
 // followJobs shows what is added to the log of a change or a review until stop is
 // called, which shows the rest.
 func (s *session) followJobs(ctx context.Context, path string) (stop func(), err error) {
-	folder, err := artifact.Open(ctx, "review", path)
+	folder, err := artifact.Everywhere.Open("review", path)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 }
 
 // showReview prints the review, and writes it where the person wants it.
-func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path string) error {
+func (s *session) showReview(out engine.ReviewOutcome, path string) error {
 	if out.WaitingFor != engine.ForNothing {
 		help := "read the refused answers and their faults there, or name another agent with --reviewer"
 		if out.Help != "" {
@@ -295,7 +295,7 @@ func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
-		if err := artifact.WriteFile(ctx, "output", file, data); err != nil {
+		if err := artifact.Everywhere.WriteFile("output", file, data); err != nil {
 			return err
 		}
 		path = file
@@ -322,11 +322,11 @@ func (s *session) showReview(ctx context.Context, out engine.ReviewOutcome, path
 
 // earlierReview is the issues of the review that a file holds; none where there is
 // no such file. It returns INVALID_ARGS for a file that is something else.
-func earlierReview(ctx context.Context, path string) ([]review.Identified, error) {
+func earlierReview(path string) ([]review.Identified, error) {
 	if path == "" {
 		return nil, nil
 	}
-	data, err := artifact.ReadDocument(ctx, "output", path)
+	data, err := artifact.Everywhere.ReadDocument("output", path)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil
 	}

@@ -48,7 +48,7 @@ type face interface {
 // session runs a command and shows how it ended: to a person, as the last line of
 // JSON, and to the command of --notify.
 func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx context.Context, s *session) (*Result, error)) error {
-	ctx = tidegate.WithActor(ctx, tidegate.Person)
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	s := &session{Env: e, call: call, json: call.Flag("format") == "json", notifyTime: notifyTime}
 	s.face = s.newFace()
 	result, err := work(ctx, s)
@@ -146,7 +146,7 @@ func (s *session) ask(ctx context.Context, question string) (rune, error) {
 
 // during shows the run of a manifest while work goes on.
 func (s *session) during(ctx context.Context, manifest string, work func() error) error {
-	r, err := run.Open(ctx, manifest)
+	r, err := run.Open(ctx, s.desk(), manifest)
 	if err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel 
 	var out engine.Outcome
 	interrupted := false
 	err := s.during(ctx, manifest, func() (err error) {
-		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Agent), manifest, engine.Options{
-			Clock: s.clock(), Pool: c.pool, Fetch: c.fetch, Agents: c.agents, Servers: ownServers(), Parallel: parallel,
+		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), manifest, engine.Options{
+			Desk: s.desk(), Pool: c.pool, Fetch: c.fetch, Agents: c.agents, Servers: ownServers(), Parallel: parallel,
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil
@@ -201,7 +201,7 @@ func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel 
 	if err != nil {
 		return nil, err
 	}
-	board, err := job.OpenBoard(context.WithoutCancel(ctx), s.clock(), manifest)
+	board, err := job.OpenBoard(context.WithoutCancel(ctx), s.desk(), manifest)
 	if err != nil {
 		return nil, err
 	}

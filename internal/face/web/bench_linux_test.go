@@ -31,7 +31,7 @@ func manyJobs(t testing.TB, n int) *web.Site {
 	t.Helper()
 	s := site(t.TempDir())
 	limit := int64(n)
-	made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Limits: &run.Limits{MaxWave1Agents: &limit}})
+	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Limits: &run.Limits{MaxWave1Agents: &limit}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +41,10 @@ func manyJobs(t testing.TB, n int) *web.Site {
 			"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "rain", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
-	if _, err := step.WritePerspectives(t.Context(), s.Clock, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}); err != nil {
+	if _, err := step.WritePerspectives(t.Context(), s.Desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Clock: s.Clock, Pool: instant{}}); err != nil {
+	if _, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: s.Desk, Pool: instant{}}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -148,7 +148,7 @@ func BenchmarkFirstBytes(b *testing.B) {
 // page that shows it has come.
 func BenchmarkAWriteReachesThePage(b *testing.B) {
 	s := site(b.TempDir())
-	made, err := run.Create(b.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	made, err := run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -158,15 +158,15 @@ func BenchmarkAWriteReachesThePage(b *testing.B) {
 		b.Run(strings.ReplaceAll(path, "/", "."), func(b *testing.B) {
 			_, now := page.get(b, path)
 			events := page.follow(b, live, seenState.FindStringSubmatch(now)[1])
-			person := tidegate.WithActor(b.Context(), tidegate.Person)
+			person := tidegate.WithActor(b.Context(), tidegate.Actor{Kind: tidegate.Person})
 			var longest time.Duration
 			for b.Loop() {
 				begun := time.Now()
 				var err error
 				if status(b, manifest) == run.Paused {
-					_, err = stage.Resume(person, s.Clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
+					_, err = stage.Resume(person, s.Desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
 				} else {
-					_, err = stage.Pause(person, s.Clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
+					_, err = stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
 				}
 				if err != nil {
 					b.Fatal(err)
@@ -187,7 +187,7 @@ func BenchmarkAWriteReachesThePage(b *testing.B) {
 func BenchmarkFollowers(b *testing.B) {
 	const followers = 200
 	s := site(b.TempDir())
-	made, err := run.Create(b.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	made, err := run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -210,11 +210,11 @@ func BenchmarkFollowers(b *testing.B) {
 		})
 		defer events.stop()
 	}
-	person := tidegate.WithActor(b.Context(), tidegate.Person)
+	person := tidegate.WithActor(b.Context(), tidegate.Actor{Kind: tidegate.Person})
 	before, begun := processorTime(b), time.Now()
 	var most uint64
 	for b.Loop() {
-		if _, err := stage.Limit(person, s.Clock, stage.LimitInput{ManifestPath: manifest, Name: "max_minutes", Value: 240 + float64(b.N%7), Reason: "again"}); err != nil {
+		if _, err := stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: manifest, Name: "max_minutes", Value: 240 + float64(b.N%7), Reason: "again"}); err != nil {
 			b.Fatal(err)
 		}
 		time.Sleep(200 * time.Millisecond)

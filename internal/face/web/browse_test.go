@@ -222,13 +222,13 @@ func TestBrowserDecides(t *testing.T) {
 // TestBrowserComesBack: a page whose connection is cut comes back by itself and shows
 // what was written meanwhile.
 func TestBrowserComesBack(t *testing.T) {
-	s, manifest, clock := newRun(t)
+	s, manifest, desk := newRun(t)
 	p := newTab(t, s)
 	p.click(`a[href="/runs/rain"]`)
 	p.until(`document.getElementById("live").dataset.state == "live"`)
 	p.cut()
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
 		t.Fatal(err)
 	}
 	p.until(`document.body.innerText.includes("A person paused the run")`)

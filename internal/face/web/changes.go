@@ -42,15 +42,15 @@ func phaseState(phase, needsPerson, problem string) state {
 // stampChanges is a stamp of the state of the project's changes; it is empty while
 // something is being written. begun are the changes whose folder is still empty:
 // somebody is about to make them.
-func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string]bool, err error) {
-	root, err := artifact.Open(ctx, "project", s.Project)
+func (s *Site) stampChanges() (stamp string, begun map[string]bool, err error) {
+	root, err := artifact.Everywhere.Open("project", s.Project)
 	if err != nil {
 		return "", nil, err
 	}
 	defer root.Close()
 	var b strings.Builder
 	begun = map[string]bool{}
-	changes := tidegate.ChangesOf(ctx) + "/changes"
+	changes := s.Desk.ChangesFolder() + "/changes"
 	found, err := root.List(changes)
 	if err != nil {
 		return "", nil, err
@@ -99,7 +99,7 @@ func (s *Site) stampChanges(ctx context.Context) (stamp string, begun map[string
 // where there is no such moment.
 func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*page, error)) (*page, error) {
 	for start := time.Now(); time.Since(start) < quietTime; {
-		before, begun, err := s.stampChanges(ctx)
+		before, begun, err := s.stampChanges()
 		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*pag
 		}
 		if before != "" {
 			p, err := make(begun)
-			if after, _, _ := s.stampChanges(ctx); after == before {
+			if after, _, _ := s.stampChanges(); after == before {
 				return p, err
 			}
 		}
@@ -123,12 +123,12 @@ func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*pag
 
 // changesPage lists the changes of the project.
 func (s *Site) changesPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	return s.quiet(ctx, func(begun map[string]bool) (*page, error) { return s.makeChangesPage(ctx, query, link, begun) })
+	return s.quiet(ctx, func(begun map[string]bool) (*page, error) { return s.makeChangesPage(query, link, begun) })
 }
 
-func (s *Site) makeChangesPage(ctx context.Context, query url.Values, link func(string, ...string) string, begun map[string]bool) (*page, error) {
+func (s *Site) makeChangesPage(query url.Values, link func(string, ...string) string, begun map[string]bool) (*page, error) {
 	view := changesView{Project: s.Project}
-	list, err := tgchange.All(ctx, s.Project)
+	list, err := tgchange.All(s.Desk, s.Project)
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return nil, err
 	}
@@ -188,11 +188,11 @@ func (s *Site) changePage(ctx context.Context, id string, link func(string, ...s
 }
 
 func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, ...string) string) (*page, error) {
-	status, err := tgchange.StatusOf(ctx, s.Project, id)
+	status, err := tgchange.StatusOf(ctx, s.Desk, s.Project, id)
 	if err != nil {
 		return nil, err
 	}
-	list, err := tgchange.Reviews(ctx, s.Project, id)
+	list, err := tgchange.Reviews(s.Desk, s.Project, id)
 	if err != nil {
 		return nil, err
 	}
@@ -220,11 +220,11 @@ func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, 
 		view.Rounds = append(view.Rounds, reviewRound{Number: r.Number, State: reviewVerdict(r.Verdict),
 			High: counted(r.Issues.High, most, name+"high"), Medium: counted(r.Issues.Medium, most, name+"medium"), Low: counted(r.Issues.Low, most, name+"low")})
 		v := reviewView{Number: r.Number, State: reviewVerdict(r.Verdict)}
-		if v.Shown, err = tgchange.ShowReview(ctx, r.Path); err != nil {
+		if v.Shown, err = tgchange.ShowReview(s.Desk, r.Path); err != nil {
 			v.Problem = tidegate.AsError(err).Message
 		}
 		if r.Number > 1 && v.Problem == "" {
-			if diff, err := tgchange.ReviewDiff(ctx, s.Project, id, 0, r.Number); err == nil {
+			if diff, err := tgchange.ReviewDiff(s.Desk, s.Project, id, 0, r.Number); err == nil {
 				v.Diff = &diff
 			} else {
 				v.Problem = tidegate.AsError(err).Message

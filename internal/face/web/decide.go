@@ -266,7 +266,7 @@ const (
 func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bool, purpose string) {
 	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.line(), Action: f.here, Back: f.back, Fields: f.fields(), Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
 	if !f.signed {
-		view.Token = s.forms.issue(s.site.Clock.Now(), purpose)
+		view.Token = s.forms.issue(s.site.Desk.Now(), purpose)
 	}
 	f.page.Data = view
 	data, err := f.page.render()
@@ -318,7 +318,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	if confirmed {
 		purpose = "do " + f.here + " " + string(args)
 	}
-	if !s.forms.take(s.site.Clock.Now(), r.PostForm.Get(formToken), purpose) {
+	if !s.forms.take(s.site.Desk.Now(), r.PostForm.Get(formToken), purpose) {
 		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "this form was sent already, is too old, or is not one of ours. Look whether it was done, and begin again if it was not"))
 		return
 	}
@@ -327,7 +327,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// Closing the page does not undo the decision.
-	ctx := tidegate.WithActor(context.WithoutCancel(r.Context()), tidegate.Person)
+	ctx := tidegate.WithActor(context.WithoutCancel(r.Context()), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken})
 	result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
 		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
 	}})

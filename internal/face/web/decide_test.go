@@ -89,7 +89,7 @@ func (b *browser) confirmation(t *testing.T, path string, fields url.Values) url
 
 func status(t testing.TB, manifest string) run.Status {
 	t.Helper()
-	r, err := run.Open(t.Context(), manifest)
+	r, err := run.Open(t.Context(), run.Desk{}, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestDecisionsAreAskedForTwice(t *testing.T) {
 	if status(t, manifest) != run.Paused {
 		t.Error("the run was not paused")
 	}
-	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
+	log, err := run.Log(t.Context(), s.Desk, run.LogInput{ManifestPath: manifest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +215,7 @@ func TestNoPageOfAnotherDecides(t *testing.T) {
 	t.Parallel()
 	s, manifest, _ := newRun(t)
 	now := pinned
-	s.Clock.Now = func() time.Time { return now }
+	s.Desk.Now = func() time.Time { return now }
 	b := visit(t, deciding(s), nil)
 	const path = "/runs/rain/decide/run-cancel"
 	reason := url.Values{"reason": {"x"}}
@@ -318,7 +318,7 @@ func TestASignedRunIsDecidedByCommand(t *testing.T) {
 	if err := os.WriteFile(signers, []byte(key), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Person), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", SignersPath: signers})
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", SignersPath: signers})
 	if err != nil {
 		t.Fatal(err)
 	}

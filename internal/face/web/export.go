@@ -21,7 +21,7 @@ func Export(ctx context.Context, site *Site, manifest, dir string) (files int, e
 	}
 	defer done()
 	l := &looked{look: found, ctx: ctx, site: site, link: fileLink, size: math.MaxInt32, files: true}
-	err = artifact.CreateFolder(ctx, "html", dir, func(draft *artifact.Draft) error {
+	err = artifact.Everywhere.CreateFolder("html", dir, func(draft *artifact.Draft) error {
 		write := func(name string, data []byte) error {
 			files++
 			return draft.Write(name, data)

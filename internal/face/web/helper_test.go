@@ -87,7 +87,7 @@ func recorded(env *catalog.Env) *research.Env {
 
 func site(folder string) *web.Site {
 	env := environment(folder)
-	return &web.Site{Home: env.Home, Project: folder, Clock: run.Clock{Now: env.Now, Pinned: true}, Version: "test",
+	return &web.Site{Home: env.Home, Project: folder, Desk: run.Desk{Now: env.Now, Pinned: true}, Version: "test",
 		Next: func(board *job.Board) []web.Command {
 			var out []web.Command
 			for _, n := range recorded(env).Next(board) {

@@ -61,7 +61,7 @@ func hostileRun(t *testing.T) *underWay {
 			if url != hostilePage {
 				continue
 			}
-			packed, err := warc.Pack(warc.Capture{URL: url, Kind: warc.Responded, Time: s.Clock.Now(), Hops: []warc.Hop{{URL: url, Time: s.Clock.Now(), Status: 200,
+			packed, err := warc.Pack(warc.Capture{URL: url, Kind: warc.Responded, Time: s.Desk.Now(), Hops: []warc.Hop{{URL: url, Time: s.Desk.Now(), Status: 200,
 				Header: []warc.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(hostileHTML)}}})
 			if err != nil {
 				return err
@@ -94,12 +94,12 @@ winter was 5.2 MW, between six and eight in the evening.</p>`
 // release takes a job away, with a reason that is written to the log.
 func release(t *testing.T, u *underWay, id string) {
 	t.Helper()
-	board, err := job.OpenBoard(t.Context(), u.site.Clock, u.manifest)
+	board, err := job.OpenBoard(t.Context(), u.site.Desk, u.manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer board.Close()
-	if _, err := board.ReleaseJob(tidegate.WithActor(t.Context(), tidegate.Person), id, strings.ReplaceAll(hostile, `\`, "")); err != nil {
+	if _, err := board.ReleaseJob(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), id, strings.ReplaceAll(hostile, `\`, "")); err != nil {
 		t.Fatal(err)
 	}
 }

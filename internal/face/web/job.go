@@ -117,7 +117,7 @@ func (l *looked) jobPage(id string) (*page, error) {
 		v := attemptView{Attempt: a, StateWord: attemptState(a), Agent: agentOf(a)}
 		end := a.EndedAt
 		if end == "" {
-			end = l.site.Clock.Now().UTC().Format(timeForm)
+			end = l.site.Desk.Now().UTC().Format(timeForm)
 		}
 		v.Took = lasting(between(a.StartedAt, end))
 		prompt, raw := l.readText(a, "prompt.md")

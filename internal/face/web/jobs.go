@@ -48,7 +48,7 @@ func (l *looked) jobRow(j job.Job) jobRow {
 	if last.EndedAt != "" {
 		row.Took = lasting(between(last.StartedAt, last.EndedAt))
 	} else {
-		row.Took = lasting(between(last.StartedAt, l.site.Clock.Now().UTC().Format(timeForm)))
+		row.Took = lasting(between(last.StartedAt, l.site.Desk.Now().UTC().Format(timeForm)))
 	}
 	if n := len(last.Submissions); n > 0 && last.Submissions[n-1].Judged {
 		if faults := len(last.Submissions[n-1].Faults); faults > 0 {
@@ -126,7 +126,7 @@ func (l *looked) timeline() timeline {
 		before  string // the end of the attempt before it
 	}
 	var all []one
-	now := l.site.Clock.Now().UTC().Format(timeForm)
+	now := l.site.Desk.Now().UTC().Format(timeForm)
 	for _, j := range l.board.Jobs() {
 		shown, err := l.board.Show(j.ID)
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func manyRuns(t testing.TB, n int) *web.Site {
 	t.Helper()
 	s := site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no run of that name"))
 		return
 	}
-	opened, err := run.Open(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
+	opened, err := run.Open(r.Context(), s.site.Desk, filepath.Join(s.site.Home, id, run.ManifestFile))
 	if err != nil {
 		s.problem(w, r, err)
 		return

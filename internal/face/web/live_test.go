@@ -21,14 +21,14 @@ import (
 )
 
 // newRun makes a separate run.
-func newRun(t *testing.T) (s *web.Site, manifest string, clock run.Clock) {
+func newRun(t *testing.T) (s *web.Site, manifest string, desk run.Desk) {
 	t.Helper()
 	s = site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, filepath.Join(made.Root, run.ManifestFile), s.Clock
+	return s, filepath.Join(made.Root, run.ManifestFile), s.Desk
 }
 
 // stream is the events of a run, as a browser gets them.
@@ -76,7 +76,7 @@ func (s *stream) next(t *testing.T) int {
 
 func lines(t testing.TB, manifest string) int {
 	t.Helper()
-	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: manifest})
+	log, err := run.Log(t.Context(), run.Desk{}, run.LogInput{ManifestPath: manifest})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func lines(t testing.TB, manifest string) int {
 // and a stream that resumes has all that came since.
 func TestAStreamTellsOfEveryLine(t *testing.T) {
 	t.Parallel()
-	s, manifest, clock := newRun(t)
+	s, manifest, desk := newRun(t)
 	b := visit(t, s, nil)
 	first := b.follow(t, "/runs/rain/events", "")
 	seen := 0
@@ -97,15 +97,15 @@ func TestAStreamTellsOfEveryLine(t *testing.T) {
 		}
 		seen++
 	}
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := first.next(t); n != seen+1 {
 		t.Fatalf("line %d follows line %d", n, seen)
 	}
 	first.stop()
-	if _, err := stage.Resume(person, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
+	if _, err := stage.Resume(person, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
 		t.Fatal(err)
 	}
 	again := b.follow(t, "/runs/rain/events?after=1", strconv.Itoa(seen+1))
@@ -118,15 +118,15 @@ func TestAStreamTellsOfEveryLine(t *testing.T) {
 // seen has that line, and says so.
 func TestAPageIsOfOneMoment(t *testing.T) {
 	t.Parallel()
-	s, manifest, clock := newRun(t)
+	s, manifest, desk := newRun(t)
 	b := visit(t, s, nil)
 	events := b.follow(t, "/runs/rain/events", strconv.Itoa(lines(t, manifest)))
 	_, before := b.get(t, "/runs/rain")
 	if !strings.Contains(before, `data-live="/runs/rain/events"`) || strings.Contains(before, "paused the run") {
 		t.Fatalf("the page is not that of a run under way:\n%s", before)
 	}
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
 		t.Fatal(err)
 	}
 	n := events.next(t)
@@ -141,9 +141,9 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 // TestHostileAnswersAreText: whatever an agent writes, a page shows it as text.
 func TestHostileAnswersAreText(t *testing.T) {
 	t.Parallel()
-	s, manifest, clock := newRun(t)
+	s, manifest, desk := newRun(t)
 	b := visit(t, s, nil)
-	board, err := job.OpenBoard(t.Context(), clock, manifest)
+	board, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,10 +190,10 @@ func TestHostileAnswersAreText(t *testing.T) {
 // left behind.
 func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	t.Parallel()
-	s, manifest, clock := newRun(t)
+	s, manifest, desk := newRun(t)
 	views := []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs/perspectives", "/runs/rain/log"}
-	alone, writer := visit(t, s, nil), tidegate.WithActor(t.Context(), tidegate.Person)
-	board, err := job.OpenBoard(t.Context(), clock, manifest)
+	alone, writer := visit(t, s, nil), tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	board, err := job.OpenBoard(t.Context(), desk, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	seen := make([][]string, 2)
 	for i := range seen {
 		// A separate site shares no look at the run with the others.
-		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Clock: s.Clock, Version: s.Version, Next: s.Next}, nil)
+		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Next: s.Next}, nil)
 		readers.Go(func() {
 			for n := i; ; n++ {
 				select {
@@ -234,11 +234,11 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		record()
-		if _, err := stage.Pause(writer, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+		if _, err := stage.Pause(writer, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
 			t.Fatal(err)
 		}
 		record()
-		if _, err := stage.Resume(writer, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
+		if _, err := stage.Resume(writer, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
 			t.Fatal(err)
 		}
 		record()
@@ -277,10 +277,10 @@ var seenState = regexp.MustCompile(` data-seen="([^"]*)"`)
 // each write once; a stream that resumes reports what it missed.
 func TestListsAreLive(t *testing.T) {
 	t.Parallel()
-	s, manifest, clock := newRun(t)
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	changeClock := change.Clock{Now: clock.Now, Pinned: true}
-	if _, err := change.Start(person, s.Project, changeClock, "planner", nil); err != nil {
+	s, manifest, desk := newRun(t)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	changeClock := run.Desk{Now: desk.Now, Pinned: true}
+	if _, err := change.Start(person, changeClock, s.Project, "planner", nil); err != nil {
 		t.Fatal(err)
 	}
 	b := visit(t, s, nil)
@@ -290,19 +290,19 @@ func TestListsAreLive(t *testing.T) {
 		write      func() error
 	}{
 		{"/", "/live/runs", func() error {
-			_, err := stage.Pause(person, clock, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
+			_, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
 			return err
 		}},
 		{"/?q=rain", "/live/runs?q=rain", func() error {
-			_, err := stage.Resume(person, clock, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
+			_, err := stage.Resume(person, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
 			return err
 		}},
 		{"/changes/planner", "/live/changes/planner", func() error {
-			_, err := change.Start(person, s.Project, changeClock, "planner", &rounds)
+			_, err := change.Start(person, changeClock, s.Project, "planner", &rounds)
 			return err
 		}},
 		{"/changes", "/live/changes", func() error {
-			_, err := change.Start(person, s.Project, changeClock, "another", nil)
+			_, err := change.Start(person, changeClock, s.Project, "another", nil)
 			return err
 		}},
 	} {

@@ -22,7 +22,7 @@ import (
 type Site struct {
 	Home    string // of runs
 	Project string // of changes
-	Clock   run.Clock
+	Desk    run.Desk
 	Version string
 	// Next are the commands that a person may type about a run in its current state.
 	Next func(*job.Board) []Command
@@ -144,7 +144,7 @@ func (s *Site) meet(manifest string) *looking {
 // that no page shows one part from before a write and another from after it. It
 // returns LOCK_HELD for a run that is written all the time.
 func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
-	guard, err := run.Open(ctx, manifest)
+	guard, err := run.Open(ctx, s.Desk, manifest)
 	if err != nil {
 		return nil, err
 	}
@@ -193,18 +193,18 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
 	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
 	var list step.CitationList
 	parts := []func() error{
-		func() (err error) { l.status, err = stage.Status(ctx, manifest); return err },
+		func() (err error) { l.status, err = stage.Status(ctx, s.Desk, manifest); return err },
 		func() (err error) {
-			if l.board, err = job.OpenBoard(ctx, s.Clock, manifest); err != nil {
+			if l.board, err = job.OpenBoard(ctx, s.Desk, manifest); err != nil {
 				return err
 			}
 			l.run = l.board.Run()
 			l.entries, err = l.run.Events()
 			return err
 		},
-		func() (err error) { l.gates, err = step.ListGates(ctx, manifest); return err },
+		func() (err error) { l.gates, err = step.ListGates(ctx, s.Desk, manifest); return err },
 		func() (err error) {
-			if list, err = step.ListCitations(ctx, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
+			if list, err = step.ListCitations(ctx, s.Desk, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
 				return nil
 			}
 			return err

@@ -182,7 +182,7 @@ func TestTheLastWrittenRunComesFirst(t *testing.T) {
 	s := site(t.TempDir())
 	want := []string{"middle", "alpha", "zulu"}
 	for i, id := range want {
-		made, err := run.Create(t.Context(), s.Clock, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id})
+		made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id})
 		if err != nil {
 			t.Fatal(err)
 		}

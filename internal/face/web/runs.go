@@ -33,7 +33,7 @@ type runRow struct {
 // runsPage lists the runs, the one that was last written first. Only runs that
 // are shown, or searched, are opened, and none twice.
 func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	recent, err := run.Recent(ctx, s.Home)
+	recent, err := run.Recent(s.Desk, s.Home)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (s *Site) listed(ctx context.Context, w run.Stamped) run.ListedRun {
 		return known.listed
 	}
 	now := time.Now()
-	l := run.Listed(ctx, filepath.Join(s.Home, w.ID, run.ManifestFile))
+	l := run.Listed(ctx, s.Desk, filepath.Join(s.Home, w.ID, run.ManifestFile))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil {

@@ -33,7 +33,7 @@ const question = "Harbour: should the port replace two of its four tugs with ele
 // drive begins a run whose agents answer from a folder of recordings.
 func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
 	t.Helper()
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Person), s.Clock, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget})
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget m
 	}
 	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1), uses: make(chan string)}
 	u.local.Drivers = func(string) []driver.Driver { return []driver.Driver{recorded} }
-	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Rule))
+	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule}))
 	done := make(chan struct{})
 	t.Cleanup(func() {
 		stop()
@@ -51,7 +51,7 @@ func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget m
 	})
 	go func() {
 		defer close(done)
-		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Clock: s.Clock, Pool: u, Fetch: fetch, Parallel: 1,
+		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Desk: s.Desk, Pool: u, Fetch: fetch, Parallel: 1,
 			Agents: map[string]engine.Agent{"": {Driver: "recorded"}}})
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
@@ -114,7 +114,7 @@ func recordings(t *testing.T) string {
 }
 
 // pages are the pages of the demo.
-func pages(s *web.Site) step.Fetch { return demo.Pages{Now: s.Clock.Now}.Fetch }
+func pages(s *web.Site) step.Fetch { return demo.Pages{Now: s.Desk.Now}.Fetch }
 
 // failedRun is a run whose agents give no answer, so it needs a person.
 func failedRun(t *testing.T) *underWay {

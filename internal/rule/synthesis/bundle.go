@@ -16,9 +16,9 @@ const (
 // MadeBy says where a review comes from: an attempt at a job, a person, or a
 // rule.
 type MadeBy struct {
-	Actor   tidegate.Actor `json:"actor"`
-	Job     string         `json:"job_id,omitzero"`
-	Attempt int            `json:"attempt,omitzero"`
+	Actor   tidegate.ActorKind `json:"actor"`
+	Job     string             `json:"job_id,omitzero"`
+	Attempt int                `json:"attempt,omitzero"`
 }
 
 // BundleShape is the schema of review_bundle.v1. Bundles of the earlier system
@@ -99,7 +99,7 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 	by := doc.Get("made_by")
 	attempt, _ := by.Get("attempt").Int()
 	b.Decision, b.SynthesisDigest = decision, doc.Get("synthesis_digest").Str()
-	b.MadeBy = MadeBy{tidegate.Actor(by.Get("actor").Str()), by.Get("job_id").Str(), int(attempt)}
+	b.MadeBy = MadeBy{tidegate.ActorKind(by.Get("actor").Str()), by.Get("job_id").Str(), int(attempt)}
 	return b, ""
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// Pinned is a clock that stands still.
-var Pinned = run.Clock{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }}
+// Pinned is a desk whose time stands still.
+var Pinned = run.Desk{Pinned: true, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }}
 
 // Create makes a run in a folder of its own, with a question and an id where in has
 // none.
@@ -31,10 +31,10 @@ func Create(t testing.TB, in run.InitInput) run.InitResult {
 	return CreateAt(t, Pinned, in)
 }
 
-// CreateAt makes a run in a folder of its own by a clock.
-func CreateAt(t testing.TB, clock run.Clock, in run.InitInput) run.InitResult {
+// CreateAt makes a run in a folder of its own at a desk.
+func CreateAt(t testing.TB, desk run.Desk, in run.InitInput) run.InitResult {
 	t.Helper()
-	out, err := run.Create(t.Context(), clock, t.TempDir(), in)
+	out, err := run.Create(t.Context(), desk, t.TempDir(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,13 @@ func CreateAt(t testing.TB, clock run.Clock, in run.InitInput) run.InitResult {
 // Open opens a run until the test ends.
 func Open(t testing.TB, manifestPath string) *run.Run {
 	t.Helper()
-	r, err := run.Open(t.Context(), manifestPath)
+	return OpenAt(t, Pinned, manifestPath)
+}
+
+// OpenAt is [Open] at another desk.
+func OpenAt(t testing.TB, desk run.Desk, manifestPath string) *run.Run {
+	t.Helper()
+	r, err := run.Open(t.Context(), desk, manifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}

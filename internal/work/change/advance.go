@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -29,19 +30,19 @@ import (
 // when the log, a kept review or the limit is not as it was written;
 // INVALID_STATE when STATE.yaml cannot be changed in place; LOCK_HELD,
 // CANCELLED, READ_FAILED and WRITE_FAILED.
-func Advance(ctx context.Context, project string, clock Clock, id string) (Advanced, error) {
-	folder, err := openToWrite(ctx, project, id)
+func Advance(ctx context.Context, desk run.Desk, project, id string) (Advanced, error) {
+	folder, err := openToWrite(ctx, desk, project, id)
 	if err != nil {
 		return Advanced{}, err
 	}
 	defer folder.Close()
 	for {
 		// Reading the tree takes time, so it is done before the lock is taken.
-		now, err := treeToCompare(ctx, project, folder, id)
+		now, err := treeToCompare(ctx, desk, project, folder, id)
 		if err != nil {
 			return Advanced{}, err
 		}
-		result, err := advance(ctx, folder, clock, id, now)
+		result, err := advance(ctx, desk, folder, id, now)
 		if !errors.Is(err, errTreeNeeded) {
 			return result, err
 		}
@@ -55,12 +56,12 @@ var errTreeNeeded = errors.New("the tree must be read first")
 // treeToCompare is the tree as it is, where the next move depends on it, otherwise
 // nil. A folder without a state gets no lock file, so what is wrong with the state
 // is reported here.
-func treeToCompare(ctx context.Context, project string, folder *artifact.Folder, id string) (*tree, error) {
+func treeToCompare(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder, id string) (*tree, error) {
 	s, err := readState(folder)
 	if err != nil {
 		return nil, err
 	}
-	r, err := readRecord(ctx, folder, id)
+	r, err := readRecord(desk, folder, id)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +73,12 @@ func treeToCompare(ctx context.Context, project string, folder *artifact.Folder,
 	if err != nil || review.Read(data).Verdict != review.Approved {
 		return nil, err
 	}
-	t, err := readTree(ctx, project, s.worktree)
+	t, err := readTree(ctx, desk, project, s.worktree)
 	return &t, err
 }
 
-func advance(ctx context.Context, folder *artifact.Folder, clock Clock, id string, now *tree) (Advanced, error) {
-	v, err := enter(ctx, folder, clock, id, nil)
+func advance(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, now *tree) (Advanced, error) {
+	v, err := enter(ctx, desk, folder, id, nil)
 	if err != nil {
 		return Advanced{}, err
 	}

@@ -78,7 +78,7 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 		if got.Iteration != iteration || (got.NeedsPerson != "") != person || got.Changed != changed || got.Phase != "implementing" || got.Passed() {
 			t.Errorf("%s: %+v, want iteration %d, person %v, changed %v", name, got, iteration, person, changed)
 		}
-		status, err := change.StatusOf(t.Context(), root, "c")
+		status, err := change.StatusOf(t.Context(), desk, root, "c")
 		if err != nil || status.Iteration != iteration || status.NeedsPerson != got.NeedsPerson {
 			t.Errorf("%s: status %+v, error %v", name, status, err)
 		}
@@ -131,7 +131,7 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 // accept lets a person accept what keeps a change from going on.
 func accept(t *testing.T, root, id string) change.Resumed {
 	t.Helper()
-	resumed, err := change.Resume(person, root, clock, id, true, "I looked at it")
+	resumed, err := change.Resume(person, desk, root, id, true, "I looked at it")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,13 +156,13 @@ func TestAPersonAdvancesByAHandWrittenReview(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState, reviewPath: "## Verdict\n\nNEEDS_CHANGES\n"})
 	move := func(want, phase string, iteration int64) {
 		t.Helper()
-		got, err := change.Advance(person, root, clock, "c")
+		got, err := change.Advance(person, desk, root, "c")
 		if err != nil || got.Verdict != want || got.Phase != phase || got.Iteration != iteration {
 			t.Errorf("got %+v, error %v; want %s, %s, iteration %d", got, err, want, phase, iteration)
 		}
 	}
 	before := tree(t, root)
-	_, err := change.Advance(agent, root, clock, "c")
+	_, err := change.Advance(agent, desk, root, "c")
 	refused(t, err, tidegate.GateBlocked, "only a person")
 	after := tree(t, root)
 	delete(after, filepath.Join("agentd", "changes", "c", ".tidegate.lock"))
@@ -210,7 +210,7 @@ func TestRefusedAdvances(t *testing.T) {
 				files[reviewPath] = test.review
 			}
 			root := project(t, files)
-			_, err := change.Advance(person, root, clock, "c")
+			_, err := change.Advance(person, desk, root, "c")
 			refused(t, err, test.code, test.naming)
 			if test.code == tidegate.GateBlocked {
 				if _, ok := tidegate.AsError(err).Details.Get("allowed"); !ok {
@@ -225,7 +225,7 @@ func TestRefusedAdvances(t *testing.T) {
 			}
 		})
 	}
-	_, err := change.Advance(agent, t.TempDir(), clock, "c")
+	_, err := change.Advance(agent, desk, t.TempDir(), "c")
 	refused(t, err, tidegate.FileNotFound, "agentd")
 }
 
@@ -246,7 +246,7 @@ func TestStart(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := project(t, map[string]string{statePath: test.state})
-			got, err := change.Start(agent, root, clock, "c", nil)
+			got, err := change.Start(agent, desk, root, "c", nil)
 			if tidegate.CodeOf(err) != test.code {
 				t.Fatalf("got error %v, want %q", err, test.code)
 			}
@@ -272,7 +272,7 @@ func TestStart(t *testing.T) {
 
 func TestStartMakesWhatIsMissing(t *testing.T) {
 	root := t.TempDir()
-	got, err := change.Start(agent, root, clock, "c", nil)
+	got, err := change.Start(agent, desk, root, "c", nil)
 	if err != nil || !got.Changed || got.Phase != "implementing" || len(got.Warnings) != 1 {
 		t.Fatalf("got %+v, error %v", got, err)
 	}
@@ -290,7 +290,7 @@ func TestStatusSaysWhatMovesTheChangeOn(t *testing.T) {
 	root := project(t, map[string]string{"agentd/changes/c/STATE.yaml": "phase: implementing\n"})
 	next := func(want string) {
 		t.Helper()
-		status, err := change.StatusOf(t.Context(), root, "c")
+		status, err := change.StatusOf(t.Context(), desk, root, "c")
 		if err != nil || status.Next != want {
 			t.Errorf("next %q, want %q (%v)", status.Next, want, err)
 		}
@@ -317,14 +317,14 @@ func TestStatusAndList(t *testing.T) {
 		"agentd/changes/d/REVIEW.md":           "## Verdict\nMAJOR_ISSUES\n",
 		"agentd/archive/20260101-e/STATE.yaml": "phase: archived\n",
 	})
-	status, err := change.StatusOf(t.Context(), root, "c")
+	status, err := change.StatusOf(t.Context(), desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if status.Phase != "planned" || status.PhaseInFile != "challenged" || status.Iteration != 4 || status.Review != nil || status.Next != "tidegate change start c" {
 		t.Errorf("status %+v", status)
 	}
-	list, err := change.All(t.Context(), root)
+	list, err := change.All(desk, root)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,11 +340,11 @@ func TestStatusAndList(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("list (-want +got):\n%s", diff)
 	}
-	if list, err := change.All(t.Context(), t.TempDir()); err != nil || list.Changes == nil || len(list.Changes) != 0 {
+	if list, err := change.All(desk, t.TempDir()); err != nil || list.Changes == nil || len(list.Changes) != 0 {
 		t.Errorf("a project without changes: %+v, error %v", list, err)
 	}
-	_, err = change.StatusOf(t.Context(), root, "empty")
+	_, err = change.StatusOf(t.Context(), desk, root, "empty")
 	refused(t, err, tidegate.FileNotFound, "STATE.yaml")
-	_, err = change.StatusOf(t.Context(), root, "absent")
+	_, err = change.StatusOf(t.Context(), desk, root, "absent")
 	refused(t, err, tidegate.FileNotFound, "absent")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -48,8 +49,8 @@ type Asked struct {
 //
 // It returns INVALID_ARGS for a bad id and for a part that does not exist,
 // INVALID_STATE when nothing has changed, and the errors of [ReadDiff].
-func AskForReview(ctx context.Context, project string, in AskInput) (Asked, error) {
-	a, err := openAsked(ctx, project, in)
+func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInput) (Asked, error) {
+	a, err := openAsked(ctx, desk, project, in)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -62,7 +63,7 @@ func AskForReview(ctx context.Context, project string, in AskInput) (Asked, erro
 	case part > len(parts):
 		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("part", part), "part must be one of %d, got %d", len(parts), part)
 	}
-	earlier, err := EarlierIssues(ctx, project, in.ChangeID)
+	earlier, err := EarlierIssues(desk, project, in.ChangeID)
 	if err != nil {
 		return Asked{}, err
 	}
@@ -97,13 +98,13 @@ type asked struct {
 	tests *review.TestRun
 }
 
-func openAsked(ctx context.Context, project string, in AskInput) (asked, error) {
+func openAsked(ctx context.Context, desk run.Desk, project string, in AskInput) (asked, error) {
 	if err := checkID(in.ChangeID); err != nil {
 		return asked{}, err
 	}
 	var a asked
 	if in.TestOutput != "" {
-		output, err := readTestOutput(ctx, in.TestOutput)
+		output, err := readTestOutput(ctx, desk, in.TestOutput)
 		if err != nil {
 			return asked{}, err
 		}
@@ -111,13 +112,13 @@ func openAsked(ctx context.Context, project string, in AskInput) (asked, error) 
 		a.tests = &tests
 	}
 	var err error
-	a.Diff, err = ReadDiff(ctx, project, DiffInput{Base: in.Base, Committed: in.Committed})
+	a.Diff, err = ReadDiff(ctx, desk, project, DiffInput{Base: in.Base, Committed: in.Committed})
 	return a, err
 }
 
 // readTestOutput reads what tests wrote; if that is too much, only the beginning.
-func readTestOutput(ctx context.Context, path string) ([]byte, error) {
-	file, err := artifact.OpenFile(ctx, "test_output", path)
+func readTestOutput(ctx context.Context, desk run.Desk, path string) ([]byte, error) {
+	file, err := desk.Reach.OpenFile("test_output", path)
 	if err != nil {
 		return nil, err
 	}
@@ -131,8 +132,8 @@ func readTestOutput(ctx context.Context, path string) ([]byte, error) {
 
 // EarlierIssues are those of the change's REVIEW.md, with their ids; there are none
 // when it cannot be read or does not exist.
-func EarlierIssues(ctx context.Context, project, id string) ([]review.Identified, error) {
-	folder, err := open(ctx, project, id)
+func EarlierIssues(desk run.Desk, project, id string) ([]review.Identified, error) {
+	folder, err := open(desk, project, id)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -52,7 +53,7 @@ func TestAttacks(t *testing.T) {
 		}
 	}
 	advanced := func(root string) error {
-		_, err := change.Advance(agent, root, clock, "c")
+		_, err := change.Advance(agent, desk, root, "c")
 		return err
 	}
 	for _, test := range []struct {
@@ -139,7 +140,7 @@ func TestAttacks(t *testing.T) {
 		}, tidegate.Tampered, "reviews/0001.json"},
 		{"more rounds by an argument", func(t *testing.T, root string) error {
 			rounds := int64(9)
-			_, err := change.Start(agent, root, clock, "c", &rounds)
+			_, err := change.Start(agent, desk, root, "c", &rounds)
 			return err
 		}, tidegate.GateBlocked, "only a person sets how many fix rounds there may be"},
 		{"more rounds by STATE.yaml", func(t *testing.T, root string) error {
@@ -153,7 +154,7 @@ func TestAttacks(t *testing.T) {
 		}, tidegate.Tampered, "max_rounds 9"},
 		{"to accept its own failure", func(t *testing.T, root string) error {
 			advance(t, root, "c")
-			_, err := change.Resume(agent, root, clock, "c", true, "it is fine")
+			_, err := change.Resume(agent, desk, root, "c", true, "it is fine")
 			return err
 		}, tidegate.GateBlocked, "only a person lets a change go on"},
 		{"to forge a person's acceptance", func(t *testing.T, root string) error {
@@ -256,7 +257,7 @@ func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 				t.Fatalf("STATE.yaml has nothing to edit:\n%s", text)
 			}
 			write(t, root, statePath, strings.ReplaceAll(edit(text), "KEPT", codec.DigestBytes([]byte(read(t, root, keptPath)))))
-			if _, err := change.Start(agent, root, clock, "c", nil); err != nil {
+			if _, err := change.Start(agent, desk, root, "c", nil); err != nil {
 				t.Fatal(err)
 			}
 			create(t, root, payload("c", review.Approved, "s"))
@@ -322,7 +323,7 @@ func TestStateCannotCompleteAgainstTheReview(t *testing.T) {
 	root := project(t, map[string]string{statePath: realState})
 	create(t, root, payload("c", review.MajorIssues, "s", "one"))
 	write(t, root, statePath, strings.Replace(realState, "implementing", "complete", 1))
-	status, err := change.StatusOf(t.Context(), root, "c")
+	status, err := change.StatusOf(t.Context(), desk, root, "c")
 	if err != nil || status.Next != "tidegate change advance c" || !slices.Contains(status.Review.Problems, "STATE.yaml says complete, but the log of the change does not") {
 		t.Errorf("status %+v, error %v", status, err)
 	}
@@ -345,7 +346,7 @@ func TestEveryEditOfTheRecordIsFound(t *testing.T) {
 	}
 	found := func(what string) {
 		t.Helper()
-		if _, err := change.Advance(person, root, clock, "c"); tidegate.CodeOf(err) != tidegate.Tampered {
+		if _, err := change.Advance(person, desk, root, "c"); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("%s: got error %v, want TAMPERED", what, err)
 		}
 	}
@@ -383,7 +384,7 @@ func TestEveryEditOfTheRecordIsFound(t *testing.T) {
 		found("log with two lines swapped")
 	}
 	write(t, root, logPath, log)
-	if _, err := change.Advance(person, root, clock, "c"); err != nil {
+	if _, err := change.Advance(person, desk, root, "c"); err != nil {
 		t.Errorf("the record as it was written: %v", err)
 	}
 }
@@ -401,14 +402,14 @@ func TestAPersonAcceptsARecordAsItIs(t *testing.T) {
 	}
 	// The second review, of which a part is missing, is no longer kept; a person
 	// accepted the first, and REVIEW.md is not that one.
-	_, err := change.Advance(agent, root, clock, "c")
+	_, err := change.Advance(agent, desk, root, "c")
 	refused(t, err, tidegate.GateBlocked, "is not reviews/0001.md (APPROVED)")
 	create(t, root, payload("c", review.Approved, "s"))
 	if got := advance(t, root, "c"); got.Phase != "complete" {
 		t.Errorf("after another review: %+v", got)
 	}
 	before := tree(t, root)
-	if got, err := change.Resume(person, root, clock, "c", true, "again"); err != nil || got.Changed || got.Message != "change c needs no person" {
+	if got, err := change.Resume(person, desk, root, "c", true, "again"); err != nil || got.Changed || got.Message != "change c needs no person" {
 		t.Errorf("resumed once more: %+v, error %v", got, err)
 	}
 	if diff := cmp.Diff(before, tree(t, root)); diff != "" {
@@ -434,7 +435,7 @@ func TestResumeIsRefused(t *testing.T) {
 		{"of a bad id", "../c", true, "why", tidegate.InvalidArgs, "change_id"},
 		{"of no change", "absent", true, "why", tidegate.FileNotFound, "absent"},
 	} {
-		_, err := change.Resume(person, root, clock, test.id, test.accept, test.reason)
+		_, err := change.Resume(person, desk, root, test.id, test.accept, test.reason)
 		if tidegate.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.naming) {
 			t.Errorf("%s: got %v, want %s naming %q", test.name, err, test.code, test.naming)
 		}
@@ -453,13 +454,13 @@ func TestAReviewIsWrittenWithoutALog(t *testing.T) {
 	if got := read(t, root, "agentd/changes/c/reviews/0002.md"); got != read(t, root, reviewPath) || !strings.HasPrefix(got, "# Verdict: APPROVED\n") {
 		t.Errorf("REVIEW.md is not the second review:\n%s", got)
 	}
-	if _, err := change.Advance(agent, root, clock, "c"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+	if _, err := change.Advance(agent, desk, root, "c"); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("got error %v, want READ_FAILED", err)
 	}
 	if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(logPath))); err != nil {
 		t.Fatal(err)
 	}
-	_, err := change.Advance(agent, root, clock, "c")
+	_, err := change.Advance(agent, desk, root, "c")
 	refused(t, err, tidegate.GateBlocked, "only a person")
 }
 
@@ -467,17 +468,17 @@ func TestAReviewIsWrittenWithoutALog(t *testing.T) {
 // that a run's log has.
 func TestTheLogOfAChange(t *testing.T) {
 	root := project(t, map[string]string{reviewPath: "## Verdict\n\nAPPROVED\n"})
-	pinned := change.Clock{Now: now, Pinned: true}
+	pinned := run.Desk{Now: now, Pinned: true}
 	rounds := int64(1)
-	_, err := change.Start(person, root, pinned, "c", &rounds)
+	_, err := change.Start(person, pinned, root, "c", &rounds)
 	if err == nil {
-		_, err = change.CreateReview(agent, root, pinned, payload("c", review.MajorIssues, "s", "one"), false)
+		_, err = change.CreateReview(agent, pinned, root, payload("c", review.MajorIssues, "s", "one"), false)
 	}
 	if err == nil {
-		_, err = change.Advance(agent, root, pinned, "c")
+		_, err = change.Advance(agent, pinned, root, "c")
 	}
 	if err == nil {
-		_, err = change.Resume(person, root, pinned, "c", true, "so be it")
+		_, err = change.Resume(person, pinned, root, "c", true, "so be it")
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package change
 
 import (
-	"context"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Document is a text that says what a change is to do.
@@ -24,8 +24,8 @@ const maxBrief = 256 << 10
 // folder specs in it, except its reviews, in byte order, proposal.md first. It
 // returns INVALID_STATE where there is none, SIZE_CAP_EXCEEDED, and what [StatusOf]
 // returns for a change that does not exist.
-func Brief(ctx context.Context, project, id string) ([]Document, error) {
-	folder, err := open(ctx, project, id)
+func Brief(desk run.Desk, project, id string) ([]Document, error) {
+	folder, err := open(desk, project, id)
 	if err != nil {
 		return nil, err
 	}

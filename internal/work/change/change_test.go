@@ -16,17 +16,18 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
 func now() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }
 
-var clock = change.Clock{Now: now}
+var desk = run.Desk{Now: now}
 
 // agent and person are the contexts of calls on their authority.
 var (
-	agent  = tidegate.WithActor(context.Background(), tidegate.Agent)
-	person = tidegate.WithActor(context.Background(), tidegate.Person)
+	agent  = tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Agent})
+	person = tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person})
 )
 
 // project is a folder with the given files.
@@ -87,7 +88,7 @@ func payload(id string, verdict review.Verdict, summary string, titles ...string
 
 func create(t *testing.T, root string, v *codec.Value) change.Created {
 	t.Helper()
-	created, err := change.CreateReview(agent, root, clock, v, false)
+	created, err := change.CreateReview(agent, desk, root, v, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func create(t *testing.T, root string, v *codec.Value) change.Created {
 
 func advance(t *testing.T, root, id string) change.Advanced {
 	t.Helper()
-	advanced, err := change.Advance(agent, root, clock, id)
+	advanced, err := change.Advance(agent, desk, root, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func advance(t *testing.T, root, id string) change.Advanced {
 // limit lets a person set how many fix rounds there may be.
 func limit(t *testing.T, root, id string, rounds int64) {
 	t.Helper()
-	if _, err := change.Start(person, root, clock, id, &rounds); err != nil {
+	if _, err := change.Start(person, desk, root, id, &rounds); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -157,7 +158,7 @@ func TestAnInvalidPayloadChangesNothing(t *testing.T) {
 		}
 		before := tree(t, root)
 		v := payload("c", "LGTM", "s")
-		_, err := change.CreateReview(agent, root, clock, v, false)
+		_, err := change.CreateReview(agent, desk, root, v, false)
 		refused(t, err, tidegate.InvalidArgs, `validation failed: verdict must be one of APPROVED, NEEDS_FIX, MAJOR_ISSUES, got "LGTM"`)
 		if diff := cmp.Diff(before, tree(t, root)); diff != "" {
 			t.Errorf("files (-before +after):\n%s", diff)
@@ -170,7 +171,7 @@ func TestAnInvalidPayloadChangesNothing(t *testing.T) {
 
 func TestAMissingChangeFolder(t *testing.T) {
 	root := t.TempDir()
-	_, err := change.CreateReview(agent, root, clock, payload("c", review.Approved, "s"), true)
+	_, err := change.CreateReview(agent, desk, root, payload("c", review.Approved, "s"), true)
 	refused(t, err, tidegate.FileNotFound, filepath.Join("agentd", "changes", "c"))
 	if files, err := os.ReadDir(root); err != nil || len(files) > 0 {
 		t.Errorf("strict mode made %v (error %v)", files, err)
@@ -182,9 +183,9 @@ func TestAMissingChangeFolder(t *testing.T) {
 	if strings.Contains(read(t, root, "agentd/changes/c/REVIEW.md"), "Warnings") {
 		t.Error("the file carries a warning that is not about the review")
 	}
-	_, err = change.CreateReview(agent, filepath.Join(root, "absent"), clock, payload("c", review.Approved, "s"), false)
+	_, err = change.CreateReview(agent, desk, filepath.Join(root, "absent"), payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.FileNotFound, "absent")
-	_, err = change.CreateReview(agent, "relative", clock, payload("c", review.Approved, "s"), false)
+	_, err = change.CreateReview(agent, desk, "relative", payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.InvalidArgs, "absolute")
 }
 
@@ -203,7 +204,7 @@ func TestProjectPath(t *testing.T) {
 	} {
 		v := payload("c", review.Approved, "s")
 		v.Set("project_path", codec.Of(test.path))
-		created, err := change.CreateReview(agent, root, clock, v, false)
+		created, err := change.CreateReview(agent, desk, root, v, false)
 		if (err == nil) != test.ok {
 			t.Errorf("project_path %v: error %v, want accepted %v", test.path, err, test.ok)
 		}
@@ -224,17 +225,17 @@ func TestNothingLeavesTheProject(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(root, "agentd", "changes", "c")); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	_, err := change.CreateReview(agent, root, clock, payload("c", review.Approved, "s"), false)
+	_, err := change.CreateReview(agent, desk, root, payload("c", review.Approved, "s"), false)
 	refused(t, err, tidegate.PathNotAllowed, "")
 	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
 		t.Errorf("files outside the project: %v (error %v)", files, err)
 	}
 	for _, id := range []string{"", ".", "..", "../x", "a/b", "a\\b", ".hidden", "-x", "a b", "é", strings.Repeat("a", 129), "a\n"} {
-		_, err := change.StatusOf(t.Context(), root, id)
+		_, err := change.StatusOf(t.Context(), desk, root, id)
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("id %q: got %v, want INVALID_ARGS", id, err)
 		}
-		_, err = change.Start(agent, root, clock, id, nil)
+		_, err = change.Start(agent, desk, root, id, nil)
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("start of id %q: got %v, want INVALID_ARGS", id, err)
 		}
@@ -245,7 +246,7 @@ func TestEarlierReviewsStay(t *testing.T) {
 	root := project(t, map[string]string{"agentd/changes/c/REVIEW.md": "## Verdict\nMAJOR_ISSUES\n"})
 	create(t, root, payload("c", review.NeedsFix, "first", "one", "two"))
 	create(t, root, payload("c", review.NeedsFix, "second", "two", "three"))
-	list, err := change.Reviews(t.Context(), root, "c")
+	list, err := change.Reviews(desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,7 @@ func TestEarlierReviewsStay(t *testing.T) {
 		t.Errorf("reviews (-want +got):\n%s", diff)
 	}
 
-	diff, err := change.ReviewDiff(t.Context(), root, "c", 0, 0)
+	diff, err := change.ReviewDiff(desk, root, "c", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,17 +267,17 @@ func TestEarlierReviewsStay(t *testing.T) {
 		len(diff.Still) != 1 || diff.Still[0].Title != "two" || len(diff.Gone) != 1 || diff.Gone[0].Title != "one" {
 		t.Errorf("diff %+v", diff)
 	}
-	if _, err := change.ReviewDiff(t.Context(), root, "c", 1, 3); tidegate.CodeOf(err) != tidegate.InvalidState {
+	if _, err := change.ReviewDiff(desk, root, "c", 1, 3); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("a hand-written review: got %v, want INVALID_STATE", err)
 	}
-	_, err = change.ReviewDiff(t.Context(), root, "c", 2, 9)
+	_, err = change.ReviewDiff(desk, root, "c", 2, 9)
 	refused(t, err, tidegate.FileNotFound, "no review 9")
-	_, err = change.ReviewDiff(t.Context(), root, "c", -1, 0)
+	_, err = change.ReviewDiff(desk, root, "c", -1, 0)
 	refused(t, err, tidegate.InvalidArgs, "from")
 
 	// A file that was written by other means is listed before it is kept.
 	write(t, root, "agentd/changes/c/REVIEW.md", "## Verdict\nAPPROVED\n")
-	if list, err = change.Reviews(t.Context(), root, "c"); err != nil || len(list.Reviews) != 4 || list.Reviews[3].Verdict != "APPROVED" || list.Reviews[3].Number != 4 {
+	if list, err = change.Reviews(desk, root, "c"); err != nil || len(list.Reviews) != 4 || list.Reviews[3].Verdict != "APPROVED" || list.Reviews[3].Number != 4 {
 		t.Errorf("reviews %+v, error %v", list, err)
 	}
 }
@@ -284,12 +285,12 @@ func TestEarlierReviewsStay(t *testing.T) {
 func TestDiffOfAFirstReview(t *testing.T) {
 	root := t.TempDir()
 	create(t, root, payload("c", review.NeedsFix, "first", "one"))
-	diff, err := change.ReviewDiff(t.Context(), root, "c", 0, 0)
+	diff, err := change.ReviewDiff(desk, root, "c", 0, 0)
 	if err != nil || diff.From != 0 || diff.To != 1 || len(diff.New) != 1 {
 		t.Errorf("diff %+v, error %v", diff, err)
 	}
 	root = project(t, map[string]string{"agentd/changes/c/STATE.yaml": "phase: planned\n"})
-	_, err = change.ReviewDiff(t.Context(), root, "c", 0, 0)
+	_, err = change.ReviewDiff(desk, root, "c", 0, 0)
 	refused(t, err, tidegate.FileNotFound, "REVIEW.md")
 }
 
@@ -301,11 +302,11 @@ func TestConcurrentReviewsAreAllKept(t *testing.T) {
 	errs := make([]error, 2*writers)
 	for i := range writers {
 		group.Go(func() {
-			_, errs[2*i] = change.CreateReview(agent, root, clock, payload("c", review.NeedsFix, fmt.Sprintf("review %d", i), "one"), false)
+			_, errs[2*i] = change.CreateReview(agent, desk, root, payload("c", review.NeedsFix, fmt.Sprintf("review %d", i), "one"), false)
 		})
 		group.Go(func() {
 			if i%4 == 0 {
-				_, errs[2*i+1] = change.Advance(agent, root, clock, "c")
+				_, errs[2*i+1] = change.Advance(agent, desk, root, "c")
 			}
 		})
 	}

@@ -3,9 +3,9 @@ package change
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -42,14 +42,14 @@ type CheckedFault struct {
 //
 // It returns INVALID_ARGS for a document that is not a review, INVALID_JSON,
 // NOT_FOUND and READ_FAILED, and the errors of [ReadDiff].
-func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, error) {
-	doc, err := artifact.ReadJSON(ctx, "payload_path", in.PayloadPath)
+func CheckReview(ctx context.Context, desk run.Desk, project string, in CheckInput) (Checked, error) {
+	doc, err := desk.Reach.ReadJSON("payload_path", in.PayloadPath)
 	if err != nil {
 		return Checked{}, err
 	}
 	var earlier []review.Identified
 	if id := doc.Get("change_id").Str(); review.ValidChangeID(id) {
-		if earlier, err = EarlierIssues(ctx, project, id); err != nil {
+		if earlier, err = EarlierIssues(desk, project, id); err != nil {
 			return Checked{}, err
 		}
 	}
@@ -57,7 +57,7 @@ func CheckReview(ctx context.Context, project string, in CheckInput) (Checked, e
 	if err != nil {
 		return Checked{}, err
 	}
-	a, err := openAsked(ctx, project, AskInput{ChangeID: p.ChangeID, Base: in.Base, Committed: in.Committed, TestOutput: in.TestOutput, TestStatus: in.TestStatus})
+	a, err := openAsked(ctx, desk, project, AskInput{ChangeID: p.ChangeID, Base: in.Base, Committed: in.Committed, TestOutput: in.TestOutput, TestStatus: in.TestStatus})
 	if err != nil {
 		return Checked{}, err
 	}

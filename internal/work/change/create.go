@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -25,42 +26,42 @@ import (
 // then nothing on the disk has changed; INVALID_ARGS for a project_path that is
 // not the project; NOT_FOUND, PATH_NOT_ALLOWED, LOCK_HELD, CANCELLED,
 // READ_FAILED and WRITE_FAILED.
-func CreateReview(ctx context.Context, project string, clock Clock, payload *codec.Value, strict bool) (Created, error) {
+func CreateReview(ctx context.Context, desk run.Desk, project string, payload *codec.Value, strict bool) (Created, error) {
 	p, warnings, err := review.Parse(payload, strict)
 	if err != nil {
 		return Created{}, err
 	}
-	if err := checkProjectPath(ctx, project, payload.Get("project_path")); err != nil {
+	if err := checkProjectPath(desk, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
-	return keepReview(ctx, project, clock, p, warnings, strict)
+	return keepReview(ctx, desk, project, p, warnings, strict)
 }
 
 // KeepReview is [CreateReview] for a review that was judged already, with the
 // warnings about it.
-func KeepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string) (Created, error) {
-	return keepReview(ctx, project, clock, p, warnings, true)
+func KeepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string) (Created, error) {
+	return keepReview(ctx, desk, project, p, warnings, true)
 }
 
-func keepReview(ctx context.Context, project string, clock Clock, p review.Payload, warnings []string, strict bool) (Created, error) {
-	folder, made, err := openForReview(ctx, project, p.ChangeID, strict)
+func keepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, strict bool) (Created, error) {
+	folder, made, err := openForReview(ctx, desk, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err
 	}
 	defer folder.Close()
-	about, err := reviewedTree(ctx, project, folder)
+	about, err := reviewedTree(ctx, desk, project, folder)
 	if err != nil {
 		return Created{}, err
 	}
-	held, err := lock(ctx, folder, clock)
+	held, err := lock(ctx, desk, folder)
 	if err != nil {
 		return Created{}, err
 	}
 	defer held.Unlock()
-	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
+	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about); err != nil {
 		return Created{}, err
 	}
-	place := changesDir(ctx) + "/" + p.ChangeID
+	place := changesDir(desk) + "/" + p.ChangeID
 	if made {
 		warnings = append(warnings, "change folder "+place+" did not exist and was made")
 	}
@@ -78,28 +79,28 @@ func keepReview(ctx context.Context, project string, clock Clock, p review.Paylo
 	}, nil
 }
 
-func openForReview(ctx context.Context, project, id string, strict bool) (*artifact.Folder, bool, error) {
+func openForReview(ctx context.Context, desk run.Desk, project, id string, strict bool) (*artifact.Folder, bool, error) {
 	if strict {
-		folder, err := openToWrite(ctx, project, id)
+		folder, err := openToWrite(ctx, desk, project, id)
 		return folder, false, err
 	}
-	return openOrMake(ctx, project, id)
+	return openOrMake(ctx, desk, project, id)
 }
 
 // reviewedTree is the tree of the change as it is. A STATE.yaml that is missing,
 // or cannot be read, names no place other than the project.
-func reviewedTree(ctx context.Context, project string, folder *artifact.Folder) (tree, error) {
+func reviewedTree(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder) (tree, error) {
 	worktree := ""
 	if s, err := readState(folder); err == nil {
 		worktree = s.worktree
 	}
-	return readTree(ctx, project, worktree)
+	return readTree(ctx, desk, project, worktree)
 }
 
 // keep writes a review to REVIEW.md and to the history, together with a REVIEW.md
 // that is not in the history yet, in one transaction. REVIEW.md comes last, so
 // that any reader that sees it also finds it in the history.
-func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payload, data []byte, about tree) error {
+func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payload, data []byte, about tree) error {
 	folder := held.Folder()
 	numbers, err := history(folder)
 	if err != nil {
@@ -109,7 +110,7 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 	if err != nil {
 		return err
 	}
-	r, err := readLocked(ctx, held, p.ChangeID)
+	r, err := readLocked(desk, held, p.ChangeID)
 	if err != nil {
 		r = newRecord() // the review is written, whatever became of the log
 	}
@@ -126,12 +127,12 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 			if err := tx.Write(historyName(next), current); err != nil {
 				return err
 			}
-			tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
+			tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
 				"digests", tidegate.D(historyName(next), codec.DigestBytes(current)))))
 			next++
 		}
 	}
-	beside, err := codec.MarshalFile(newSidecar(ctx, clock, p, next, data, about))
+	beside, err := codec.MarshalFile(newSidecar(ctx, desk, p, next, data, about))
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 	}
 	// The line is kept as well as it can be: a review that the log does not name
 	// is written all the same, and decides nothing.
-	tx.Log(logFile, r.line(ctx, clock, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
+	tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
 		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
 		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
 	return tx.Commit()
@@ -153,7 +154,7 @@ func keep(ctx context.Context, held *artifact.Lock, clock Clock, p review.Payloa
 
 // checkProjectPath accepts the argument of older callers when it names the
 // project, by whatever path.
-func checkProjectPath(ctx context.Context, project string, v *codec.Value) error {
+func checkProjectPath(desk run.Desk, project string, v *codec.Value) error {
 	if v.Kind() == codec.Absent || v.Kind() == codec.Null {
 		return nil
 	}
@@ -163,7 +164,7 @@ func checkProjectPath(ctx context.Context, project string, v *codec.Value) error
 		if !filepath.IsAbs(given) {
 			given = filepath.Join(project, given)
 		}
-		if filepath.Clean(given) == filepath.Clean(project) || sameFolder(ctx, given, project) {
+		if filepath.Clean(given) == filepath.Clean(project) || sameFolder(desk, given, project) {
 			return nil
 		}
 	}
@@ -175,13 +176,13 @@ func checkProjectPath(ctx context.Context, project string, v *codec.Value) error
 		"project_path must name the project folder %s", project)
 }
 
-func sameFolder(ctx context.Context, one, two string) bool {
-	a, err := artifact.Open(ctx, "project_path", one)
+func sameFolder(desk run.Desk, one, two string) bool {
+	a, err := desk.Reach.Open("project_path", one)
 	if err != nil {
 		return false
 	}
 	defer a.Close()
-	b, err := artifact.Open(ctx, "project", two)
+	b, err := desk.Reach.Open("project", two)
 	if err != nil {
 		return false
 	}

@@ -52,7 +52,7 @@ func (r *record) admits(d decision) error {
 // byPerson returns GATE_BLOCKED, with the command, unless the call is made on a
 // person's authority.
 func byPerson(ctx context.Context, id, what, command string) error {
-	if tidegate.ActorOf(ctx) == tidegate.Person {
+	if tidegate.ActorOf(ctx).Kind == tidegate.Person {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("change_id", id, "allowed", []string{command}), "only a person %s: `%s`", what, command)

@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -86,20 +87,20 @@ type DiffInput struct {
 // The caller must close the diff. It returns NOT_FOUND outside a git repository,
 // INVALID_ARGS for a base that does not exist, SIZE_CAP_EXCEEDED when too much has
 // changed, READ_FAILED and CANCELLED.
-func ReadDiff(ctx context.Context, project string, in DiffInput) (*Diff, error) {
-	folder, err := openProject(ctx, project)
+func ReadDiff(ctx context.Context, desk run.Desk, project string, in DiffInput) (*Diff, error) {
+	folder, err := openProject(desk, project)
 	if err != nil {
 		return nil, err
 	}
 	d := &Diff{folder: folder}
-	if err := d.readAll(ctx, project, in); err != nil {
+	if err := d.readAll(ctx, desk, project, in); err != nil {
 		d.Close()
 		return nil, unread(ctx, err)
 	}
 	return d, nil
 }
 
-func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error {
+func (d *Diff) readAll(ctx context.Context, desk run.Desk, project string, in DiffInput) error {
 	if err := inWorkTree(ctx, project); err != nil {
 		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
 	}
@@ -111,14 +112,14 @@ func (d *Diff) readAll(ctx context.Context, project string, in DiffInput) error 
 	if d.Commits, err = messages(ctx, project, d.Base, head); err != nil {
 		return err
 	}
-	earlier, err := committed(ctx, project, d.Base)
+	earlier, err := committed(ctx, desk, project, d.Base)
 	if err != nil {
 		return err
 	}
 	if in.Committed {
-		d.later, err = committed(ctx, project, head)
+		d.later, err = committed(ctx, desk, project, head)
 	} else {
-		d.later, err = present(ctx, d.folder, earlier)
+		d.later, err = present(ctx, desk, d.folder, earlier)
 	}
 	if err != nil {
 		return err
@@ -218,13 +219,13 @@ type object struct {
 }
 
 // committed is the version of a commit.
-func committed(ctx context.Context, dir, commit string) (version, error) {
+func committed(ctx context.Context, desk run.Desk, dir, commit string) (version, error) {
 	list, err := git(ctx, dir, "ls-tree", "-r", "-z", "-l", commit)
 	if err != nil {
 		return version{}, err
 	}
 	v := version{files: map[string]object{}}
-	changes := changesDir(ctx) + "/"
+	changes := changesDir(desk) + "/"
 	for entry := range zeroTerminated(list) {
 		about, name, found := strings.Cut(string(entry), "\t")
 		fields := strings.Fields(about) // mode, type, id, size
@@ -283,8 +284,8 @@ func blobs(ctx context.Context, dir string, files map[string]object, names []str
 // present is the version of the work tree: what git tracks, and what it does not
 // ignore. A file that differs from the earlier version only in its line ends is
 // taken to be the same.
-func present(ctx context.Context, folder *artifact.Folder, earlier version) (version, error) {
-	r := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
+func present(ctx context.Context, desk run.Desk, folder *artifact.Folder, earlier version) (version, error) {
+	r := treeReader{ctx: ctx, desk: desk, folder: folder, files: folder.FS()}
 	if err := r.list(folder.Path()); err != nil {
 		return version{}, err
 	}

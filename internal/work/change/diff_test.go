@@ -16,7 +16,7 @@ import (
 
 func readDiff(t *testing.T, dir string, in DiffInput) *Diff {
 	t.Helper()
-	d, err := ReadDiff(t.Context(), dir, in)
+	d, err := ReadDiff(t.Context(), always, dir, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +76,8 @@ func TestDiffOfTheWorkTree(t *testing.T) {
 
 func TestDiffOfCommits(t *testing.T) {
 	dir := repository(t)
-	run(t, dir, "git", "branch", "-M", "main")
-	run(t, dir, "git", "checkout", "-q", "-b", "topic")
+	command(t, dir, "git", "branch", "-M", "main")
+	command(t, dir, "git", "checkout", "-q", "-b", "topic")
 	put(t, dir, "main.go", "package main\n\nfunc main() {}\n")
 	commit(t, dir)
 	put(t, dir, "main.go", "not committed\n")
@@ -114,10 +114,10 @@ func TestDiffOfAFolderInARepository(t *testing.T) {
 func TestDiffNamesSubmodules(t *testing.T) {
 	dir := repository(t)
 	gitlink := func(digit string) {
-		run(t, dir, "git", "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(digit, 40)+",sub/module")
+		command(t, dir, "git", "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat(digit, 40)+",sub/module")
 	}
 	gitlink("1")
-	run(t, dir, "git", "-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-q", "-m", "m")
+	command(t, dir, "git", "-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-q", "-m", "m")
 	put(t, dir, "sub/module/inner.go", "package inner\n")
 	put(t, dir, "sub/outer.go", "package outer\n")
 	want := []string{"new.go: added", "sub/outer.go: added"}
@@ -133,11 +133,11 @@ func TestDiffNamesSubmodules(t *testing.T) {
 func TestDiffRefuses(t *testing.T) {
 	dir := repository(t)
 	for _, base := range []string{"nowhere", "--help", "-h", "HEAD:main.go", "HEAD\nHEAD"} {
-		if _, err := ReadDiff(t.Context(), dir, DiffInput{Base: base}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		if _, err := ReadDiff(t.Context(), always, dir, DiffInput{Base: base}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("base %q: %v, want INVALID_ARGS", base, err)
 		}
 	}
-	if _, err := ReadDiff(t.Context(), t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.FileNotFound {
+	if _, err := ReadDiff(t.Context(), always, t.TempDir(), DiffInput{}); tidegate.CodeOf(err) != tidegate.FileNotFound {
 		t.Errorf("outside a repository: %v, want NOT_FOUND", err)
 	}
 }
@@ -161,7 +161,7 @@ func TestDiffRunsNothingOfTheRepository(t *testing.T) {
 		"filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "diff.evil.command", "diff.evil.textconv", "diff.external",
 		"core.fsmonitor", "core.pager", "core.sshCommand", "core.editor", "credential.helper", "core.askPass",
 	} {
-		run(t, dir, "git", "config", setting, script)
+		command(t, dir, "git", "config", setting, script)
 	}
 	for _, hook := range []string{"post-checkout", "post-index-change", "fsmonitor-watchman", "reference-transaction"} {
 		if err := os.Symlink(script, filepath.Join(dir, ".git", "hooks", hook)); err != nil {
@@ -184,18 +184,18 @@ func TestDiffRunsNothingOfTheRepository(t *testing.T) {
 func TestDiffShowsWhatHasNoLines(t *testing.T) {
 	dir := repository(t)
 	writeAll(t, dir, map[string]string{"run.sh": "exit\n", "place": "/etc/passwd"})
-	run(t, dir, "git", "add", ".")
-	run(t, dir, "git", "commit", "-q", "-m", "files")
+	command(t, dir, "git", "add", ".")
+	command(t, dir, "git", "commit", "-q", "-m", "files")
 	if err := os.Remove(filepath.Join(dir, "place")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "place")); err != nil {
 		t.Fatal(err)
 	}
-	run(t, dir, "git", "add", ".")
-	run(t, dir, "git", "update-index", "--chmod=+x", "run.sh")
-	run(t, dir, "git", "commit", "-q", "-m", "others")
-	d, err := ReadDiff(t.Context(), dir, DiffInput{Base: "HEAD~1", Committed: true})
+	command(t, dir, "git", "add", ".")
+	command(t, dir, "git", "update-index", "--chmod=+x", "run.sh")
+	command(t, dir, "git", "commit", "-q", "-m", "others")
+	d, err := ReadDiff(t.Context(), always, dir, DiffInput{Base: "HEAD~1", Committed: true})
 	if err != nil {
 		t.Fatal(err)
 	}

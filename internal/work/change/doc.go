@@ -1,7 +1,7 @@
 // Package change keeps the files of a code change under review: STATE.yaml with
 // its phase, REVIEW.md, the numbered reviews that were kept, and the chained log.
 // They are in the folder agentd/changes/<id> of a project, or, instead of agentd,
-// in what [tidegate.WithChanges] names.
+// in what [run.Desk] names.
 //
 // A review is handed in by [CreateReview] and moves the change by [Advance]; both
 // happen under the lock of the change folder and in one transaction, so that

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // gitLimit is how long git may take for one answer. A variable, because tests do
@@ -115,9 +115,9 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // inRepository reports whether dir lies in a git repository. It does without git
 // as long as it can look at the folders above.
-func inRepository(ctx context.Context, dir string) bool {
+func inRepository(ctx context.Context, desk run.Desk, dir string) bool {
 	for above := dir; ; above = filepath.Dir(above) {
-		there, err := holdsRepository(ctx, above)
+		there, err := holdsRepository(desk, above)
 		switch {
 		case err != nil:
 			return inWorkTree(ctx, dir) == nil
@@ -141,8 +141,8 @@ func inWorkTree(ctx context.Context, dir string) error {
 
 // holdsRepository reports whether dir has a .git of whatever kind. It fails when
 // the folder cannot be looked at.
-func holdsRepository(ctx context.Context, dir string) (bool, error) {
-	folder, err := artifact.Open(ctx, "project", dir)
+func holdsRepository(desk run.Desk, dir string) (bool, error) {
+	folder, err := desk.Reach.Open("project", dir)
 	if err != nil {
 		return false, err
 	}

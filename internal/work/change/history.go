@@ -2,7 +2,6 @@ package change
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -87,8 +87,8 @@ func reviews(f *artifact.Folder) ([]kept, error) {
 
 // Reviews lists the reviews of a change, oldest first. It returns INVALID_ARGS
 // for a bad id, NOT_FOUND when there is no such change, and READ_FAILED.
-func Reviews(ctx context.Context, project, id string) (ReviewList, error) {
-	folder, err := open(ctx, project, id)
+func Reviews(desk run.Desk, project, id string) (ReviewList, error) {
+	folder, err := open(desk, project, id)
 	if err != nil {
 		return ReviewList{}, err
 	}
@@ -115,7 +115,7 @@ func Reviews(ctx context.Context, project, id string) (ReviewList, error) {
 // It returns INVALID_ARGS for a bad id or a number below 0, NOT_FOUND when there
 // is no such change or review, and INVALID_STATE when the issues of a review
 // cannot be read because tidegate did not write it.
-func ReviewDiff(ctx context.Context, project, id string, from, to int) (DiffResult, error) {
+func ReviewDiff(desk run.Desk, project, id string, from, to int) (DiffResult, error) {
 	for _, number := range []struct {
 		name  string
 		value int
@@ -125,7 +125,7 @@ func ReviewDiff(ctx context.Context, project, id string, from, to int) (DiffResu
 				"%s must be the number of a review, got %d", number.name, number.value)
 		}
 	}
-	folder, err := open(ctx, project, id)
+	folder, err := open(desk, project, id)
 	if err != nil {
 		return DiffResult{}, err
 	}

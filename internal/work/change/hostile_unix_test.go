@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -97,22 +98,22 @@ func TestAHostileRepositoryRunsNothing(t *testing.T) {
 	for _, object := range objects {
 		must(t, os.Remove(object))
 	}
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
-	clock := Clock{Now: time.Now}
-	_, err = Start(person, dir, clock, "c", nil)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	desk := run.Desk{Now: time.Now}
+	_, err = Start(person, desk, dir, "c", nil)
 	must(t, err)
-	created, err := CreateReview(person, dir, clock, codec.Of(review.Payload{ChangeID: "c", Verdict: review.Approved, Summary: "s"}), false)
+	created, err := CreateReview(person, desk, dir, codec.Of(review.Payload{ChangeID: "c", Verdict: review.Approved, Summary: "s"}), false)
 	must(t, err)
 	if len(created.Warnings) > 0 {
 		t.Errorf("warnings %q", created.Warnings)
 	}
-	advanced, err := Advance(person, dir, clock, "c")
+	advanced, err := Advance(person, desk, dir, "c")
 	if err != nil || advanced.Phase != Complete {
 		t.Errorf("advanced %+v, error %v", advanced, err)
 	}
 	// Where the roots hide what is above, git is asked more.
-	confined := artifact.WithRoots(person, filepath.Join(dir, "lib"))
-	if _, err := CreateReview(confined, filepath.Join(dir, "lib"), clock, codec.Of(review.Payload{ChangeID: "d", Verdict: review.Approved, Summary: "s"}), false); err != nil {
+	desk.Reach = artifact.Within(filepath.Join(dir, "lib"))
+	if _, err := CreateReview(person, desk, filepath.Join(dir, "lib"), codec.Of(review.Payload{ChangeID: "d", Verdict: review.Approved, Summary: "s"}), false); err != nil {
 		t.Error(err)
 	}
 	if text, err := os.ReadFile(trace); err == nil {
@@ -140,7 +141,7 @@ func TestHostileFiles(t *testing.T) {
 		}, false, true},
 		{"a FIFO in the configuration", func(t *testing.T, dir string) {
 			must(t, syscall.Mkfifo(filepath.Join(dir, ".git", "more"), 0o600))
-			run(t, dir, "git", "config", "--file", filepath.Join(dir, ".git", "config"), "include.path", "more")
+			command(t, dir, "git", "config", "--file", filepath.Join(dir, ".git", "config"), "include.path", "more")
 		}, false, true},
 		{"a file without end", func(t *testing.T, dir string) {
 			must(t, os.Truncate(filepath.Join(dir, "new.go"), 1<<40))
@@ -155,7 +156,7 @@ func TestHostileFiles(t *testing.T) {
 			must(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "lib")))
 		}, true, false},
 		{"a work tree that is elsewhere", func(t *testing.T, dir string) {
-			run(t, dir, "git", "config", "core.worktree", t.TempDir())
+			command(t, dir, "git", "config", "core.worktree", t.TempDir())
 		}, false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestATreeIsGivenUpWithItsCall(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(dir, ".gitignore"), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err := CreateReview(ctx, dir, Clock{Now: time.Now}, codec.Of(review.Payload{ChangeID: "c", Verdict: review.Approved, Summary: "s"}), false)
+	_, err := CreateReview(ctx, run.Desk{Now: time.Now}, dir, codec.Of(review.Payload{ChangeID: "c", Verdict: review.Approved, Summary: "s"}), false)
 	if tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("got error %v, want CANCELLED", err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -33,15 +34,15 @@ type ImportInput struct {
 // the two formats, SIZE_CAP_EXCEEDED for one that is too large, GATE_BLOCKED when
 // the findings cannot be added to the review of the change, and the errors of
 // [CreateReview].
-func ImportReview(ctx context.Context, project string, clock Clock, in ImportInput) (review.Imported, error) {
-	roots, err := projectRoots(ctx, project)
+func ImportReview(ctx context.Context, desk run.Desk, project string, in ImportInput) (review.Imported, error) {
+	roots, err := projectRoots(desk, project)
 	if err != nil {
 		return review.Imported{}, err
 	}
 	var all review.Foreign
 	reviews := []review.Payload{}
 	for _, path := range in.Files {
-		f, err := readForeign(ctx, path, roots)
+		f, err := readForeign(ctx, desk, path, roots)
 		if err != nil {
 			return review.Imported{}, err
 		}
@@ -60,12 +61,12 @@ func ImportReview(ctx context.Context, project string, clock Clock, in ImportInp
 		return review.NewImported(p, all), nil
 	}
 	p.ChangeID = in.ChangeID
-	return addToReview(ctx, project, clock, p, all)
+	return addToReview(ctx, desk, project, p, all)
 }
 
 // projectRoots are the paths by which tools may know the project.
-func projectRoots(ctx context.Context, project string) ([]string, error) {
-	root, err := openProject(ctx, project)
+func projectRoots(desk run.Desk, project string) ([]string, error) {
+	root, err := openProject(desk, project)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ func projectRoots(ctx context.Context, project string) ([]string, error) {
 	return roots, nil
 }
 
-func readForeign(ctx context.Context, path string, roots []string) (review.Foreign, error) {
-	file, err := artifact.OpenFile(ctx, "files", path)
+func readForeign(ctx context.Context, desk run.Desk, path string, roots []string) (review.Foreign, error) {
+	file, err := desk.Reach.OpenFile("files", path)
 	if err != nil {
 		return review.Foreign{}, err
 	}
@@ -101,22 +102,22 @@ func readForeign(ctx context.Context, path string, roots []string) (review.Forei
 }
 
 // addToReview keeps p together with the review that was kept last.
-func addToReview(ctx context.Context, project string, clock Clock, p review.Payload, f review.Foreign) (review.Imported, error) {
-	folder, err := openToWrite(ctx, project, p.ChangeID)
+func addToReview(ctx context.Context, desk run.Desk, project string, p review.Payload, f review.Foreign) (review.Imported, error) {
+	folder, err := openToWrite(ctx, desk, project, p.ChangeID)
 	if err != nil {
 		return review.Imported{}, err
 	}
 	defer folder.Close()
-	about, err := reviewedTree(ctx, project, folder)
+	about, err := reviewedTree(ctx, desk, project, folder)
 	if err != nil {
 		return review.Imported{}, err
 	}
-	held, err := lock(ctx, folder, clock)
+	held, err := lock(ctx, desk, folder)
 	if err != nil {
 		return review.Imported{}, err
 	}
 	defer held.Unlock()
-	last, warnings, err := reviewToAddTo(ctx, held, p.ChangeID, about)
+	last, warnings, err := reviewToAddTo(ctx, desk, held, p.ChangeID, about)
 	switch {
 	case err != nil:
 		return review.Imported{}, err
@@ -126,12 +127,12 @@ func addToReview(ctx context.Context, project string, clock Clock, p review.Payl
 		return review.Imported{}, tidegate.Errorf(tidegate.GateBlocked, tidegate.D("change_id", p.ChangeID),
 			"change %s has no review to add to, and tools alone approve nothing: hand in a review first with `tidegate review create`", p.ChangeID)
 	}
-	if err := keep(ctx, held, clock, p, review.Format(p, warnings), about); err != nil {
+	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about); err != nil {
 		return review.Imported{}, err
 	}
 	imported := review.NewImported(p, f)
 	imported.ReviewPath = filepath.Join(folder.Path(), reviewFile)
-	imported.Message = fmt.Sprintf("Review written to %s/%s/%s: %s, %s", changesDir(ctx), p.ChangeID, reviewFile, p.Verdict,
+	imported.Message = fmt.Sprintf("Review written to %s/%s/%s: %s, %s", changesDir(desk), p.ChangeID, reviewFile, p.Verdict,
 		report.Counted(len(p.Issues), "issue"))
 	return imported, nil
 }
@@ -140,9 +141,9 @@ func addToReview(ctx context.Context, project string, clock Clock, p review.Payl
 // change has none. It returns GATE_BLOCKED when REVIEW.md is another one, and when
 // the files are not those that were reviewed: an approval of other files would
 // become an approval of these.
-func reviewToAddTo(ctx context.Context, held *artifact.Lock, id string, about tree) (*review.Payload, []string, error) {
+func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id string, about tree) (*review.Payload, []string, error) {
 	folder := held.Folder()
-	r, err := readLocked(ctx, held, id)
+	r, err := readLocked(desk, held, id)
 	if err == nil {
 		err = r.checkFiles(folder, id)
 	}

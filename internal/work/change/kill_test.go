@@ -37,14 +37,14 @@ func reviewForEver(root string) {
 	}
 	for n := 1; ; n++ {
 		verdict := []review.Verdict{review.NeedsFix, review.NeedsFix, review.MajorIssues}[n%3]
-		_, err := change.CreateReview(agent, root, clock, payload("c", verdict, fmt.Sprint(n), "one"), false)
+		_, err := change.CreateReview(agent, desk, root, payload("c", verdict, fmt.Sprint(n), "one"), false)
 		failed("create", err)
 		fmt.Println("created", n)
-		advanced, err := change.Advance(agent, root, clock, "c")
+		advanced, err := change.Advance(agent, desk, root, "c")
 		failed("advance", err)
 		fmt.Println("advanced", n)
 		if advanced.NeedsPerson != "" {
-			_, err := change.Resume(person, root, clock, "c", true, "go on")
+			_, err := change.Resume(person, desk, root, "c", true, "go on")
 			failed("resume", err)
 		}
 	}
@@ -97,10 +97,10 @@ func TestAKillLeavesFilesThatBelongTogether(t *testing.T) {
 // kept, which are those that were promised and perhaps one more.
 func checkFiles(t *testing.T, root string, promised int) int {
 	t.Helper()
-	if _, err := change.Advance(agent, root, clock, "c"); err != nil {
+	if _, err := change.Advance(agent, desk, root, "c"); err != nil {
 		t.Fatal(err)
 	}
-	list, err := change.Reviews(t.Context(), root, "c")
+	list, err := change.Reviews(desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func checkFiles(t *testing.T, root string, promised int) int {
 	if filepath.Base(last.Path) == "REVIEW.md" || read(t, root, reviewPath) != read(t, root, "agentd/changes/c/reviews/"+filepath.Base(last.Path)) {
 		t.Fatal("REVIEW.md is not the newest kept review")
 	}
-	status, err := change.StatusOf(t.Context(), root, "c")
+	status, err := change.StatusOf(t.Context(), desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func checkFiles(t *testing.T, root string, promised int) int {
 		t.Fatalf("the record does not match: %+v", status.Review)
 	}
 	log := read(t, root, "agentd/changes/c/log.jsonl")
-	folder, err := artifact.Open(t.Context(), "folder", filepath.Join(root, "agentd/changes/c"))
+	folder, err := artifact.Everywhere.Open("folder", filepath.Join(root, "agentd/changes/c"))
 	if err != nil {
 		t.Fatal(err)
 	}

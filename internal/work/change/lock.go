@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // ignoreFile keeps locks and unfinished writes, and itself, out of what git
@@ -15,12 +16,12 @@ const (
 
 // lock takes the lock of the folder of a change. It returns the errors of
 // [artifact.Folder.Lock].
-func lock(ctx context.Context, folder *artifact.Folder, clock Clock) (*artifact.Lock, error) {
-	held, err := folder.Lock(ctx, clock.Now)
+func lock(ctx context.Context, desk run.Desk, folder *artifact.Folder) (*artifact.Lock, error) {
+	held, err := folder.Lock(ctx, desk.Now)
 	if err != nil {
 		return nil, err
 	}
-	if there, err := folder.Exists(ignoreFile); err == nil && !there && inRepository(ctx, folder.Path()) {
+	if there, err := folder.Exists(ignoreFile); err == nil && !there && inRepository(ctx, desk, folder.Path()) {
 		// Without it git reports one more file; nothing else is wrong.
 		_ = folder.Write(ignoreFile, []byte(ignored))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // logFile is the chained log of a change. It says what was done, on whose
@@ -70,12 +71,12 @@ func newRecord() *record {
 
 // readLocked is readRecord under the lock, where the log must be the one that
 // its head names, too.
-func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, error) {
+func readLocked(desk run.Desk, held *artifact.Lock, id string) (*record, error) {
 	log, err := held.CheckLog(logFile)
 	if err != nil && tidegate.CodeOf(err) != tidegate.Tampered {
 		return nil, err
 	}
-	r, readErr := readRecord(ctx, held.Folder(), id)
+	r, readErr := readRecord(desk, held.Folder(), id)
 	switch {
 	case readErr != nil:
 	case err != nil:
@@ -90,21 +91,21 @@ func readLocked(ctx context.Context, held *artifact.Lock, id string) (*record, e
 // readToDecide is readRecord for a decision, which is made before the lock is
 // taken. What a killed process left is finished or taken back first, so that the
 // decision is about a log that stays.
-func readToDecide(ctx context.Context, folder *artifact.Folder, clock Clock, id string) (*record, error) {
+func readToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string) (*record, error) {
 	if folder.Pending() {
-		held, err := lock(ctx, folder, clock)
+		held, err := lock(ctx, desk, folder)
 		if err != nil {
 			return nil, err
 		}
 		held.Unlock()
 	}
-	return readRecord(ctx, folder, id)
+	return readRecord(desk, folder, id)
 }
 
 // readRecord reads the log of a change; one that has none has done nothing yet.
-func readRecord(ctx context.Context, folder *artifact.Folder, id string) (*record, error) {
+func readRecord(desk run.Desk, folder *artifact.Folder, id string) (*record, error) {
 	r := newRecord()
-	signers, err := readSigners(ctx, folder)
+	signers, err := readSigners(desk, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -291,11 +292,11 @@ func (r *record) maxRounds() int64 {
 }
 
 // line is the next line of the log.
-func (r *record) line(ctx context.Context, clock Clock, id, kind, event string, fields tidegate.Details) tidegate.Details {
+func (r *record) line(ctx context.Context, desk run.Desk, id, kind, event string, fields tidegate.Details) tidegate.Details {
 	r.lines++
-	line := tidegate.D("ts", stamp(clock.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines, "actor", tidegate.ActorOf(ctx))
+	line := append(tidegate.D("ts", stamp(desk.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines), tidegate.ActorOf(ctx).Logged()...)
 	line = append(line, fields...)
-	if clock.Pinned {
+	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
 	return line

@@ -24,12 +24,12 @@ func FuzzRecord(f *testing.F) {
 		if err := os.WriteFile(filepath.Join(dir, logFile), []byte(log), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		folder, err := artifact.Open(t.Context(), "folder", dir)
+		folder, err := artifact.Everywhere.Open("folder", dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer folder.Close()
-		r, err := readRecord(t.Context(), folder, "c")
+		r, err := readRecord(always, folder, "c")
 		if err != nil {
 			t.Fatal(err)
 		}

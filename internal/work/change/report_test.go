@@ -16,27 +16,27 @@ func TestReports(t *testing.T) {
 	advanced := advance(t, root, "c")
 	create(t, root, payload("c", review.MajorIssues, "s", "two"))
 	stopped := advance(t, root, "c")
-	started, err := change.Start(agent, root, clock, "c", nil)
+	started, err := change.Start(agent, desk, root, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	status, err := change.StatusOf(t.Context(), root, "c")
+	status, err := change.StatusOf(t.Context(), desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := change.All(t.Context(), root)
+	list, err := change.All(desk, root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	reviews, err := change.Reviews(t.Context(), root, "c")
+	reviews, err := change.Reviews(desk, root, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff, err := change.ReviewDiff(t.Context(), root, "c", 0, 0)
+	diff, err := change.ReviewDiff(desk, root, "c", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := change.ShowReview(t.Context(), created.ReviewPath)
+	shown, err := change.ShowReview(desk, created.ReviewPath)
 	if err != nil {
 		t.Fatal(err)
 	}

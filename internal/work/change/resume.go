@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -17,7 +18,7 @@ import (
 // It returns INVALID_ARGS for a bad id, without accept and without a reason;
 // GATE_BLOCKED for an agent; INVALID_STATE when another review came in while the
 // person decided; and otherwise what [Advance] returns.
-func Resume(ctx context.Context, project string, clock Clock, id string, accept bool, reason string) (Resumed, error) {
+func Resume(ctx context.Context, desk run.Desk, project string, id string, accept bool, reason string) (Resumed, error) {
 	const command = "tidegate change resume ID --accept --reason TEXT"
 	if err := byPerson(ctx, id, "lets a change go on that needs one", command); err != nil {
 		return Resumed{}, err
@@ -28,7 +29,7 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	if err := checkReason(reason); err != nil {
 		return Resumed{}, err
 	}
-	folder, err := openToWrite(ctx, project, id)
+	folder, err := openToWrite(ctx, desk, project, id)
 	if err != nil {
 		return Resumed{}, err
 	}
@@ -38,17 +39,17 @@ func Resume(ctx context.Context, project string, clock Clock, id string, accept 
 	if _, err := readState(folder); err != nil {
 		return Resumed{}, err
 	}
-	r, err := readToDecide(ctx, folder, clock, id)
+	r, err := readToDecide(ctx, desk, folder, id)
 	if err != nil {
 		return Resumed{}, err
 	}
 	d := r.decision(id, "change_resume")
 	d.Reason = reason
-	signature, err := d.sign(ctx, folder, clock)
+	signature, err := d.sign(ctx, desk, folder)
 	if err != nil {
 		return Resumed{}, err
 	}
-	v, err := enter(ctx, folder, clock, id, nil)
+	v, err := enter(ctx, desk, folder, id, nil)
 	if err != nil {
 		return Resumed{}, err
 	}

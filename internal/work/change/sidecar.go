@@ -5,23 +5,24 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
 // sidecar stands beside a kept review: what the review was about, and on whose
 // authority it came. What is missing is null.
 type sidecar struct {
-	Schema       string         `json:"schema_version"`
-	ChangeID     string         `json:"change_id"`
-	Number       int            `json:"number"`
-	CreatedAt    string         `json:"created_at"`
-	Actor        tidegate.Actor `json:"actor"`
-	Verdict      review.Verdict `json:"verdict"`
-	ReviewDigest string         `json:"review_digest"` // of the markdown
-	TreeDigest   *string        `json:"tree_digest"`   // null outside a repository, and when it is not known
-	Commit       *string        `json:"commit"`        // that was checked out
-	Worktree     *string        `json:"worktree"`      // as STATE.yaml named it; null for the project
-	TreeProblem  *string        `json:"tree_problem"`  // why the tree is not known
+	Schema       string             `json:"schema_version"`
+	ChangeID     string             `json:"change_id"`
+	Number       int                `json:"number"`
+	CreatedAt    string             `json:"created_at"`
+	Actor        tidegate.ActorKind `json:"actor"`
+	Verdict      review.Verdict     `json:"verdict"`
+	ReviewDigest string             `json:"review_digest"` // of the markdown
+	TreeDigest   *string            `json:"tree_digest"`   // null outside a repository, and when it is not known
+	Commit       *string            `json:"commit"`        // that was checked out
+	Worktree     *string            `json:"worktree"`      // as STATE.yaml named it; null for the project
+	TreeProblem  *string            `json:"tree_problem"`  // why the tree is not known
 }
 
 const sidecarSchema = "kept_review.v1"
@@ -43,9 +44,9 @@ func KeptReviewShape() codec.Shape {
 	)
 }
 
-func newSidecar(ctx context.Context, clock Clock, p review.Payload, number int, data []byte, about tree) sidecar {
+func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about tree) sidecar {
 	return sidecar{
-		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(clock.Now()), Actor: tidegate.ActorOf(ctx),
+		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(desk.Now()), Actor: tidegate.ActorOf(ctx).Kind,
 		Verdict: p.Verdict, ReviewDigest: codec.DigestBytes(data),
 		TreeDigest: orNull(about.digest), Commit: orNull(about.commit), Worktree: orNull(about.worktree), TreeProblem: orNull(about.problem),
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // signersFile, beside the folder of changes, says whose signatures count: an
@@ -16,9 +17,9 @@ const signersFile = "allowed_signers"
 
 // readSigners reads whose signatures count for the change in a folder, nil where
 // decisions need none. It returns INVALID_ARGS for a list that cannot be used.
-func readSigners(ctx context.Context, folder *artifact.Folder) (*seal.Signers, error) {
+func readSigners(desk run.Desk, folder *artifact.Folder) (*seal.Signers, error) {
 	path := filepath.Join(filepath.Dir(filepath.Dir(folder.Path())), signersFile)
-	signers, err := seal.ReadSigners(ctx, "signers", path)
+	signers, err := seal.ReadSigners(desk.Reach, "signers", path)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil
 	}
@@ -28,12 +29,12 @@ func readSigners(ctx context.Context, folder *artifact.Folder) (*seal.Signers, e
 // sign makes the signature that a decision needs, "" where it needs none. It is
 // made before the lock is taken. It returns INVALID_ARGS when no key was named,
 // and for a key that is not one of the signers.
-func (d decision) sign(ctx context.Context, folder *artifact.Folder, clock Clock) (string, error) {
-	signers, err := readSigners(ctx, folder)
+func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Folder) (string, error) {
+	signers, err := readSigners(desk, folder)
 	if err != nil || signers == nil {
 		return "", err
 	}
-	sign := seal.SignOf(ctx)
+	sign := desk.Sign
 	if sign == nil {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
 			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
@@ -46,7 +47,7 @@ func (d decision) sign(ctx context.Context, folder *artifact.Folder, clock Clock
 	if err != nil {
 		return "", err
 	}
-	if _, err := signers.Verify(message, armored, clock.Now()); err != nil {
+	if _, err := signers.Verify(message, armored, desk.Now()); err != nil {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
 	}
 	return string(armored), nil

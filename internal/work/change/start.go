@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Start begins the implementation of a change: a planned one becomes
@@ -23,7 +24,7 @@ import (
 // what is allowed, for any other phase and for a limit that an agent gives,
 // TAMPERED when the log or a kept review is not as it was written, and otherwise
 // what [Advance] returns.
-func Start(ctx context.Context, project string, clock Clock, id string, maxRounds *int64) (Started, error) {
+func Start(ctx context.Context, desk run.Desk, project string, id string, maxRounds *int64) (Started, error) {
 	if maxRounds != nil {
 		if *maxRounds < 0 {
 			return Started{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max_rounds", *maxRounds), "max_rounds must be at least 0, got %d", *maxRounds)
@@ -32,22 +33,22 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 			return Started{}, err
 		}
 	}
-	folder, _, err := openOrMake(ctx, project, id)
+	folder, _, err := openOrMake(ctx, desk, project, id)
 	if err != nil {
 		return Started{}, err
 	}
 	defer folder.Close()
-	d, err := limitDecision(ctx, folder, clock, id, maxRounds)
+	d, err := limitDecision(ctx, desk, folder, id, maxRounds)
 	if err != nil {
 		return Started{}, err
 	}
 	signature := ""
 	if d != nil {
-		if signature, err = d.sign(ctx, folder, clock); err != nil {
+		if signature, err = d.sign(ctx, desk, folder); err != nil {
 			return Started{}, err
 		}
 	}
-	v, err := enter(ctx, folder, clock, id, fresh(id, clock.Now()))
+	v, err := enter(ctx, desk, folder, id, fresh(id, desk.Now()))
 	if err != nil {
 		return Started{}, err
 	}
@@ -77,7 +78,7 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
 	if v.isNew {
 		result.From = ""
-		result.Warnings = append(result.Warnings, changesDir(ctx)+"/"+id+"/"+stateFile+" did not exist and was made")
+		result.Warnings = append(result.Warnings, changesDir(desk)+"/"+id+"/"+stateFile+" did not exist and was made")
 	}
 	if !result.Changed {
 		return result, nil
@@ -87,11 +88,11 @@ func Start(ctx context.Context, project string, clock Clock, id string, maxRound
 }
 
 // limitDecision is the decision of a person who gives a limit, nil without one.
-func limitDecision(ctx context.Context, folder *artifact.Folder, clock Clock, id string, maxRounds *int64) (*decision, error) {
+func limitDecision(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, maxRounds *int64) (*decision, error) {
 	if maxRounds == nil {
 		return nil, nil
 	}
-	r, err := readToDecide(ctx, folder, clock, id)
+	r, err := readToDecide(ctx, desk, folder, id)
 	if err != nil {
 		return nil, err
 	}

@@ -8,14 +8,15 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
 
 // StatusOf says where a change stands. It returns INVALID_ARGS for a bad id,
 // NOT_FOUND naming the folder or STATE.yaml, SCHEMA_VALIDATION_FAILED for a
 // STATE.yaml that cannot be understood, and READ_FAILED.
-func StatusOf(ctx context.Context, project, id string) (Status, error) {
-	folder, err := open(ctx, project, id)
+func StatusOf(ctx context.Context, desk run.Desk, project, id string) (Status, error) {
+	folder, err := open(desk, project, id)
 	if err != nil {
 		return Status{}, err
 	}
@@ -28,7 +29,7 @@ func StatusOf(ctx context.Context, project, id string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	r, err := readRecord(ctx, folder, id)
+	r, err := readRecord(desk, folder, id)
 	if err != nil {
 		return Status{}, err
 	}
@@ -65,7 +66,7 @@ func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s 
 	case r.needsPerson != "" || s.needsPerson != "":
 		return "a person decides: " + resume, nil
 	}
-	j, err := judge(tidegate.WithActor(ctx, tidegate.Person), folder, r, id)
+	j, err := judge(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}), folder, r, id)
 	switch {
 	case err != nil: // there is no review that could move it
 		return nextStep(id, s.phase), nil
@@ -106,13 +107,13 @@ func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*Re
 // files cannot be read or understood is listed with the reason. It returns
 // INVALID_ARGS for a relative project, NOT_FOUND when the project is not a folder,
 // and READ_FAILED.
-func All(ctx context.Context, project string) (List, error) {
-	root, err := openProject(ctx, project)
+func All(desk run.Desk, project string) (List, error) {
+	root, err := openProject(desk, project)
 	if err != nil {
 		return List{}, err
 	}
 	defer root.Close()
-	found, err := root.List(changesDir(ctx))
+	found, err := root.List(changesDir(desk))
 	if err != nil {
 		return List{}, err
 	}
@@ -122,7 +123,7 @@ func All(ctx context.Context, project string) (List, error) {
 		if !review.ValidChangeID(id) {
 			continue
 		}
-		folder, err := root.Folder(changesDir(ctx) + "/" + id)
+		folder, err := root.Folder(changesDir(desk) + "/" + id)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue // a file among the folders
 		}
@@ -130,13 +131,13 @@ func All(ctx context.Context, project string) (List, error) {
 			list.Changes = append(list.Changes, ListEntry{ChangeID: id, Problem: tidegate.AsError(err).Message})
 			continue
 		}
-		list.Changes = append(list.Changes, listed(ctx, folder, id))
+		list.Changes = append(list.Changes, listed(desk, folder, id))
 		folder.Close()
 	}
 	return list, nil
 }
 
-func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
+func listed(desk run.Desk, folder *artifact.Folder, id string) ListEntry {
 	entry := ListEntry{ChangeID: id}
 	note := func(err error) {
 		if err != nil && entry.Problem == "" {
@@ -145,7 +146,7 @@ func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
 	}
 	s, err := readState(folder)
 	note(err)
-	r, recordErr := readRecord(ctx, folder, id)
+	r, recordErr := readRecord(desk, folder, id)
 	note(recordErr)
 	if err == nil && recordErr == nil {
 		entry.Phase, entry.Iteration, entry.NeedsPerson = s.phase, s.iteration, cmp.Or(r.needsPerson, s.needsPerson)
@@ -167,8 +168,8 @@ func listed(ctx context.Context, folder *artifact.Folder, id string) ListEntry {
 
 // ReviewOf is the path of the REVIEW.md of a change; ok says whether the project
 // has the change.
-func ReviewOf(ctx context.Context, project, id string) (path string, ok bool) {
-	folder, err := open(ctx, project, id)
+func ReviewOf(desk run.Desk, project, id string) (path string, ok bool) {
+	folder, err := open(desk, project, id)
 	if err != nil {
 		return "", false
 	}
@@ -178,8 +179,8 @@ func ReviewOf(ctx context.Context, project, id string) (path string, ok bool) {
 
 // ShowReview reads the REVIEW.md at an absolute path, by our own rule and by
 // Agentd's. It returns NOT_FOUND and READ_FAILED.
-func ShowReview(ctx context.Context, path string) (review.Shown, error) {
-	data, err := artifact.ReadFile(ctx, "review_path", path)
+func ShowReview(desk run.Desk, path string) (review.Shown, error) {
+	data, err := desk.Reach.ReadFile("review_path", path)
 	if err != nil {
 		return review.Shown{}, err
 	}

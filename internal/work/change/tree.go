@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // The limits of a tree, so that neither a large file nor a slow disk delays a
@@ -44,12 +45,12 @@ type tree struct {
 // readTree reads the tree of the work tree that STATE.yaml names, otherwise that
 // of the project. What keeps it from being known is part of the answer; the error
 // is that of a call that has ended.
-func readTree(ctx context.Context, project, worktree string) (tree, error) {
+func readTree(ctx context.Context, desk run.Desk, project, worktree string) (tree, error) {
 	t := tree{worktree: worktree}
 	dir := project
 	switch {
 	case worktree == "":
-		if !inRepository(ctx, project) {
+		if !inRepository(ctx, desk, project) {
 			return t, nil
 		}
 	case filepath.IsAbs(worktree):
@@ -59,9 +60,9 @@ func readTree(ctx context.Context, project, worktree string) (tree, error) {
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, treeLimit, fmt.Errorf("reading the files took more than %v", treeLimit))
 	defer cancel()
-	err := t.read(limited, dir)
+	err := t.read(limited, desk, dir)
 	if errors.Is(err, errNoRepository) && worktree == "" {
-		if own, lookErr := holdsRepository(ctx, dir); lookErr == nil && !own {
+		if own, lookErr := holdsRepository(desk, dir); lookErr == nil && !own {
 			return tree{}, nil // git does not accept what was found above as a repository
 		}
 	}
@@ -86,8 +87,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func (t *tree) read(ctx context.Context, dir string) error {
-	folder, err := artifact.Open(ctx, "project", dir)
+func (t *tree) read(ctx context.Context, desk run.Desk, dir string) error {
+	folder, err := desk.Reach.Open("project", dir)
 	if err != nil {
 		return err
 	}
@@ -95,7 +96,7 @@ func (t *tree) read(ctx context.Context, dir string) error {
 	if err := inWorkTree(ctx, dir); err != nil {
 		return err
 	}
-	r := treeReader{ctx: ctx, folder: folder, files: folder.FS()}
+	r := treeReader{ctx: ctx, desk: desk, folder: folder, files: folder.FS()}
 	if err := r.list(dir); err != nil {
 		return err
 	}
@@ -112,6 +113,7 @@ func (t *tree) read(ctx context.Context, dir string) error {
 // treeReader reads the files that git names.
 type treeReader struct {
 	ctx    context.Context
+	desk   run.Desk
 	folder *artifact.Folder
 	files  fs.FS
 	names  []string
@@ -164,7 +166,7 @@ func zeroTerminated(text []byte) func(func([]byte) bool) {
 }
 
 func (r *treeReader) add(name string) error {
-	changes := changesDir(r.ctx)
+	changes := changesDir(r.desk)
 	switch {
 	case name == changes || strings.HasPrefix(name, changes+"/"):
 		return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 var gitEpoch = time.Unix(1, 0)
@@ -28,7 +29,7 @@ func repository(t *testing.T) string {
 	t.Setenv("XDG_CONFIG_HOME", "")
 	madeOnce.Do(func() {
 		dir := t.TempDir()
-		run(t, dir, "git", "init", "-q")
+		command(t, dir, "git", "init", "-q")
 		for name, text := range map[string]string{
 			"main.go": "package main\n", "lib/lib.go": "package lib\n", "run.sh": "#!/bin/sh\n", ".gitignore": "*.out\n/build/\n",
 			"kept.out": "tracked all the same\n", "agentd/project.md": "p\n", "agentd/changes/c/proposal.md": "p\n",
@@ -53,7 +54,7 @@ var madeOnce struct {
 	files fs.FS
 }
 
-func run(t *testing.T, dir string, command ...string) {
+func command(t *testing.T, dir string, command ...string) {
 	t.Helper()
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Dir = dir
@@ -65,8 +66,8 @@ func run(t *testing.T, dir string, command ...string) {
 
 func commit(t *testing.T, dir string) {
 	t.Helper()
-	run(t, dir, "git", "add", "-A", "-f", ".")
-	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "m")
+	command(t, dir, "git", "add", "-A", "-f", ".")
+	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "m")
 }
 
 func put(t *testing.T, dir, name, text string) {
@@ -89,7 +90,7 @@ func must(t *testing.T, err error) {
 
 func treeIn(t *testing.T, dir string) tree {
 	t.Helper()
-	got, err := readTree(t.Context(), dir, "")
+	got, err := readTree(t.Context(), always, dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,11 +104,11 @@ func TestTheTreeIsWhatAReviewerSees(t *testing.T) {
 		same bool
 	}{
 		{"nothing", func(*testing.T, string) {}, true},
-		{"another commit", func(t *testing.T, dir string) { run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "m") }, true},
-		{"the new file is added", func(t *testing.T, dir string) { run(t, dir, "git", "add", "new.go") }, true},
+		{"another commit", func(t *testing.T, dir string) { command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "m") }, true},
+		{"the new file is added", func(t *testing.T, dir string) { command(t, dir, "git", "add", "new.go") }, true},
 		{"the new file is committed", func(t *testing.T, dir string) {
-			run(t, dir, "git", "add", "new.go")
-			run(t, dir, "git", "commit", "-q", "-m", "m")
+			command(t, dir, "git", "add", "new.go")
+			command(t, dir, "git", "commit", "-q", "-m", "m")
 		}, true},
 		{"times", func(t *testing.T, dir string) {
 			must(t, os.Chtimes(filepath.Join(dir, "main.go"), gitEpoch, gitEpoch))
@@ -123,15 +124,15 @@ func TestTheTreeIsWhatAReviewerSees(t *testing.T) {
 		{"a tracked file, committed", func(t *testing.T, dir string) { put(t, dir, "lib/lib.go", "package other\n"); commit(t, dir) }, false},
 		{"a tracked file that is ignored", func(t *testing.T, dir string) { put(t, dir, "kept.out", "x") }, false},
 		{"a tracked file that git is told not to look at", func(t *testing.T, dir string) {
-			run(t, dir, "git", "update-index", "--assume-unchanged", "main.go")
+			command(t, dir, "git", "update-index", "--assume-unchanged", "main.go")
 			put(t, dir, "main.go", "package other\n")
 		}, false},
 		{"a tracked file that is skipped", func(t *testing.T, dir string) {
-			run(t, dir, "git", "update-index", "--skip-worktree", "main.go")
+			command(t, dir, "git", "update-index", "--skip-worktree", "main.go")
 			put(t, dir, "main.go", "package other\n")
 		}, false},
 		{"a file that is tracked no more, and ignored", func(t *testing.T, dir string) {
-			run(t, dir, "git", "rm", "-q", "--cached", "main.go")
+			command(t, dir, "git", "rm", "-q", "--cached", "main.go")
 			put(t, dir, ".git/info/exclude", "main.go\n")
 		}, false},
 		{"the new file", func(t *testing.T, dir string) { put(t, dir, "new.go", "package other\n") }, false},
@@ -158,7 +159,7 @@ func TestTheTreeIsWhatAReviewerSees(t *testing.T) {
 		}, false},
 		{"a repository in the repository", func(t *testing.T, dir string) {
 			put(t, dir, "vendor/x.go", "x")
-			run(t, filepath.Join(dir, "vendor"), "git", "init", "-q")
+			command(t, filepath.Join(dir, "vendor"), "git", "init", "-q")
 		}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -192,7 +193,7 @@ func TestACommitDoesNotChangeTheTree(t *testing.T) {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 	clone := filepath.Join(t.TempDir(), "elsewhere")
-	run(t, dir, "git", "clone", "-q", dir, clone)
+	command(t, dir, "git", "clone", "-q", dir, clone)
 	if after := treeIn(t, clone); after.differs(before) != "" {
 		t.Errorf("a clone has %+v, want %+v", after, before)
 	}
@@ -200,9 +201,9 @@ func TestACommitDoesNotChangeTheTree(t *testing.T) {
 
 func TestSubmodulesArePartOfTheTree(t *testing.T) {
 	module, dir := repository(t), repository(t)
-	run(t, dir, "git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", module, "sub")
+	command(t, dir, "git", "-c", "protocol.file.allow=always", "submodule", "add", "-q", module, "sub")
 	before := treeIn(t, dir)
-	run(t, dir, "git", "commit", "-q", "-m", "m")
+	command(t, dir, "git", "commit", "-q", "-m", "m")
 	if got := treeIn(t, dir); got.problem != "" || got.differs(before) != "" {
 		t.Errorf("committed: %+v, want %+v", got, before)
 	}
@@ -218,17 +219,17 @@ func TestWhereThereIsNoTree(t *testing.T) {
 	}
 	dir := repository(t)
 	put(t, dir, "part/x.go", "package x\n")
-	part, err := readTree(t.Context(), filepath.Join(dir, "part"), "")
+	part, err := readTree(t.Context(), always, filepath.Join(dir, "part"), "")
 	if err != nil || part.digest == "" {
 		t.Fatalf("a part of a repository: %+v, error %v", part, err)
 	}
 	put(t, dir, "main.go", "package other\n")
-	if again, err := readTree(t.Context(), filepath.Join(dir, "part"), ""); err != nil || again.differs(part) != "" {
+	if again, err := readTree(t.Context(), always, filepath.Join(dir, "part"), ""); err != nil || again.differs(part) != "" {
 		t.Errorf("a part of a repository is about its own files: %+v, error %v", again, err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readTree(ended, dir, ""); err == nil {
+	if _, err := readTree(ended, always, dir, ""); err == nil {
 		t.Error("a call that has ended reads a tree")
 	}
 
@@ -260,33 +261,33 @@ func TestWhereThereIsNoTree(t *testing.T) {
 
 func TestTheWorktreeThatTheStateNames(t *testing.T) {
 	dir := repository(t)
-	run(t, dir, "git", "worktree", "add", "-q", filepath.Join(dir, "build", "work"))
-	work, err := readTree(t.Context(), dir, "build/work")
+	command(t, dir, "git", "worktree", "add", "-q", filepath.Join(dir, "build", "work"))
+	work, err := readTree(t.Context(), always, dir, "build/work")
 	if err != nil || work.digest == "" {
 		t.Fatalf("worktree %+v, error %v", work, err)
 	}
-	absolute, err := readTree(t.Context(), dir, filepath.Join(dir, "build", "work"))
+	absolute, err := readTree(t.Context(), always, dir, filepath.Join(dir, "build", "work"))
 	if err != nil || absolute.digest != work.digest {
 		t.Errorf("by its absolute path: %+v, error %v", absolute, err)
 	}
 	put(t, dir, "main.go", "package other\n")
-	if got, err := readTree(t.Context(), dir, "build/work"); err != nil || got.differs(work) != "" {
+	if got, err := readTree(t.Context(), always, dir, "build/work"); err != nil || got.differs(work) != "" {
 		t.Errorf("after a change of the project: %+v, error %v", got, err)
 	}
 	put(t, dir, "build/work/main.go", "package other\n")
-	if got, err := readTree(t.Context(), dir, "build/work"); err != nil || got.differs(work) == "" {
+	if got, err := readTree(t.Context(), always, dir, "build/work"); err != nil || got.differs(work) == "" {
 		t.Errorf("after a change of the worktree: %+v, error %v", got, err)
 	}
 	// A copy of what was reviewed does not stand for it.
-	run(t, dir, "git", "worktree", "add", "-q", "--detach", filepath.Join(dir, "build", "copy"))
-	copied, err := readTree(t.Context(), dir, "build/copy")
+	command(t, dir, "git", "worktree", "add", "-q", "--detach", filepath.Join(dir, "build", "copy"))
+	copied, err := readTree(t.Context(), always, dir, "build/copy")
 	if err != nil || copied.digest != work.digest || copied.differs(work) != "another worktree was reviewed" {
 		t.Errorf("a copy: %+v, error %v", copied, err)
 	}
-	if got, err := readTree(t.Context(), dir, "build/absent"); err != nil || got.problem == "" {
+	if got, err := readTree(t.Context(), always, dir, "build/absent"); err != nil || got.problem == "" {
 		t.Errorf("a worktree that is not there: %+v, error %v", got, err)
 	}
-	if got, err := readTree(t.Context(), t.TempDir(), t.TempDir()); err != nil || got.problem == "" {
+	if got, err := readTree(t.Context(), always, t.TempDir(), t.TempDir()); err != nil || got.problem == "" {
 		t.Errorf("a worktree that is no repository: %+v, error %v", got, err)
 	}
 }
@@ -298,10 +299,10 @@ func TestModesInARepository(t *testing.T) {
 		t.Skip("modes of files are those of Unix")
 	}
 	for name, project := range map[string]string{"a repository": repository(t), "a folder": t.TempDir()} {
-		_, err := Start(t.Context(), project, Clock{Now: func() time.Time { return gitEpoch }}, "c", nil)
+		_, err := Start(t.Context(), run.Desk{Now: func() time.Time { return gitEpoch }}, project, "c", nil)
 		must(t, err)
 		for file, shared := range map[string]bool{"STATE.yaml": true, "log.jsonl": true, ".": true, ".tidegate.lock": false} {
-			info, err := os.Stat(filepath.Join(project, changesDir(t.Context()), "c", file))
+			info, err := os.Stat(filepath.Join(project, changesDir(always), "c", file))
 			must(t, err)
 			put(t, project, "by/another", "program\n") // it shows the umask
 			other, err := os.Stat(filepath.Join(project, "by", "another"))

@@ -7,12 +7,13 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // visit is a change under its lock, with what its files say.
 type visit struct {
 	id     string
-	clock  Clock
+	desk   run.Desk
 	held   *artifact.Lock
 	folder *artifact.Folder
 	s      *state
@@ -23,13 +24,13 @@ type visit struct {
 // enter takes the lock of a change and reads its record and its STATE.yaml. A
 // missing STATE.yaml is taken to be orElse, unless that is nil. The visit ends
 // with leave.
-func enter(ctx context.Context, folder *artifact.Folder, clock Clock, id string, orElse []byte) (*visit, error) {
-	held, err := lock(ctx, folder, clock)
+func enter(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, orElse []byte) (*visit, error) {
+	held, err := lock(ctx, desk, folder)
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{id: id, clock: clock, held: held, folder: folder}
-	if v.r, err = readLocked(ctx, held, id); err == nil {
+	v := &visit{id: id, desk: desk, held: held, folder: folder}
+	if v.r, err = readLocked(desk, held, id); err == nil {
 		v.s, err = readState(folder)
 	}
 	if tidegate.CodeOf(err) == tidegate.FileNotFound && orElse != nil {
@@ -49,7 +50,7 @@ func (v *visit) path(name string) string { return filepath.Join(v.folder.Path(),
 
 // commit writes the state after a move, with its line in the log.
 func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more tidegate.Details) error {
-	text, err := v.s.edited(v.path(stateFile), m.action, v.clock.Now(), m.edits)
+	text, err := v.s.edited(v.path(stateFile), m.action, v.desk.Now(), m.edits)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more 
 	}
 	fields := tidegate.D("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
 		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
-	line := v.r.line(ctx, v.clock, v.id, kind, m.event, append(fields, more...))
+	line := v.r.line(ctx, v.desk, v.id, kind, m.event, append(fields, more...))
 	if err := v.r.log(tx, line); err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Worktree is where agents implement a change: a git worktree outside the project's
@@ -36,16 +37,16 @@ type Worktree struct {
 // It returns NOT_FOUND outside a git repository and where the change has no
 // STATE.yaml, INVALID_STATE for a repository without a commit and where the branch
 // exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
-func OpenWorktree(ctx context.Context, project string, clock Clock, home, id string) (*Worktree, error) {
+func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id string) (*Worktree, error) {
 	if err := inWorkTree(ctx, project); err != nil {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "a change is implemented in a git repository: %w", err)
 	}
-	folder, err := openToWrite(ctx, project, id)
+	folder, err := openToWrite(ctx, desk, project, id)
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	r, err := readToDecide(ctx, folder, clock, id)
+	r, err := readToDecide(ctx, desk, folder, id)
 	if err != nil {
 		return nil, err
 	}
@@ -54,12 +55,12 @@ func OpenWorktree(ctx context.Context, project string, clock Clock, home, id str
 		if w, err = placeWorktree(ctx, project, home, id); err != nil {
 			return nil, err
 		}
-		if err := recordWorktree(ctx, folder, clock, id, w); err != nil {
+		if err := recordWorktree(ctx, desk, folder, id, w); err != nil {
 			return nil, err
 		}
 	}
 	w.project, w.id = project, id
-	if err := w.make(ctx); err != nil {
+	if err := w.make(ctx, desk); err != nil {
 		return nil, unread(ctx, err)
 	}
 	if last := r.last(); last != nil && r.phase == Complete {
@@ -93,8 +94,8 @@ func placeWorktree(ctx context.Context, project, home, id string) (*Worktree, er
 }
 
 // recordWorktree writes down where the worktree is.
-func recordWorktree(ctx context.Context, folder *artifact.Folder, clock Clock, id string, w *Worktree) error {
-	v, err := enter(ctx, folder, clock, id, nil)
+func recordWorktree(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, w *Worktree) error {
+	v, err := enter(ctx, desk, folder, id, nil)
 	if err != nil {
 		return err
 	}
@@ -110,12 +111,12 @@ func recordWorktree(ctx context.Context, folder *artifact.Folder, clock Clock, i
 }
 
 // make makes the worktree as far as it is missing.
-func (w *Worktree) make(ctx context.Context) error {
+func (w *Worktree) make(ctx context.Context, desk run.Desk) error {
 	if commit, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
 		w.head = strings.TrimSpace(string(commit))
 	}
-	if there, err := holdsRepository(ctx, w.Path); err == nil && there && w.head != "" {
-		return w.intact(ctx)
+	if there, err := holdsRepository(desk, w.Path); err == nil && there && w.head != "" {
+		return w.intact(ctx, desk)
 	}
 	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
 		return err
@@ -129,7 +130,7 @@ func (w *Worktree) make(ctx context.Context) error {
 	if _, err := git(ctx, w.project, add...); err != nil {
 		return err
 	}
-	return w.restore(ctx)
+	return w.restore(ctx, desk)
 }
 
 // origin is the project's repository.
@@ -163,14 +164,14 @@ func readOrigin(ctx context.Context, project string) (origin, error) {
 // intact returns TAMPERED unless the worktree is a folder whose .git leads to the
 // project's repository. With one of its own in its place, an agent would choose what
 // is read there as the change. Git is asked once, before any agent works here.
-func (w *Worktree) intact(ctx context.Context) error {
+func (w *Worktree) intact(ctx context.Context, desk run.Desk) error {
 	if w.origin.common == "" {
 		var err error
 		if w.origin, err = readOrigin(ctx, w.project); err != nil {
 			return err
 		}
 	}
-	if w.leadsTo(ctx, w.origin.common) {
+	if w.leadsTo(desk, w.origin.common) {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
@@ -179,28 +180,28 @@ func (w *Worktree) intact(ctx context.Context) error {
 
 // leadsTo reports whether the worktree is one of the repository common: each of the
 // two names the other, and no link stands between them.
-func (w *Worktree) leadsTo(ctx context.Context, common string) bool {
+func (w *Worktree) leadsTo(desk run.Desk, common string) bool {
 	place, err := filepath.EvalSymlinks(filepath.Dir(w.Path))
 	if err != nil {
 		return false
 	}
 	place = filepath.Join(place, filepath.Base(w.Path))
-	to, found := strings.CutPrefix(readLine(ctx, place, ".git"), "gitdir: ")
+	to, found := strings.CutPrefix(readLine(desk, place, ".git"), "gitdir: ")
 	if !found {
 		return false
 	}
 	to, err = filepath.EvalSymlinks(filepath.FromSlash(to))
-	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || readLine(ctx, to, "commondir") != "../.." {
+	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || readLine(desk, to, "commondir") != "../.." {
 		return false
 	}
-	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(readLine(ctx, to, "gitdir"))))
+	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(readLine(desk, to, "gitdir"))))
 	return err == nil && back == place
 }
 
 // readLine is the text of a file without the blanks around it, "" where the file
 // cannot be read or is a link.
-func readLine(ctx context.Context, dir, name string) string {
-	folder, err := artifact.Open(ctx, "worktree", dir)
+func readLine(desk run.Desk, dir, name string) string {
+	folder, err := desk.Reach.Open("worktree", dir)
 	if err != nil {
 		return ""
 	}
@@ -217,17 +218,17 @@ func readLine(ctx context.Context, dir, name string) string {
 
 // withoutChanges removes the folder of changes from the worktree: agents have no
 // business in it.
-func (w *Worktree) withoutChanges(ctx context.Context) error {
-	folder, err := artifact.Open(ctx, "worktree", w.Path)
+func (w *Worktree) withoutChanges(desk run.Desk) error {
+	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	entries, err := folder.List(changesDir(ctx))
+	entries, err := folder.List(changesDir(desk))
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return folder.RemoveFolder(changesDir(ctx))
+	return folder.RemoveFolder(changesDir(desk))
 }
 
 // keeper looks at the files of a worktree, and writes them, with a repository of its
@@ -243,8 +244,8 @@ type keeper struct {
 
 // keep makes the keeper of the worktree. The caller must remove it. It returns
 // TAMPERED where the worktree is not the project's any more.
-func (w *Worktree) keep(ctx context.Context) (*keeper, error) {
-	if err := w.intact(ctx); err != nil {
+func (w *Worktree) keep(ctx context.Context, desk run.Desk) (*keeper, error) {
+	if err := w.intact(ctx, desk); err != nil {
 		return nil, err
 	}
 	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
@@ -282,16 +283,16 @@ type Work struct {
 
 // Look stages what was done in the worktree, in an index of its own, so that nothing
 // an agent did to git's counts. It returns TAMPERED and READ_FAILED.
-func (w *Worktree) Look(ctx context.Context) (Work, error) {
-	work, err := w.look(ctx)
+func (w *Worktree) Look(ctx context.Context, desk run.Desk) (Work, error) {
+	work, err := w.look(ctx, desk)
 	if err != nil {
 		return Work{}, unread(ctx, err)
 	}
 	return work, nil
 }
 
-func (w *Worktree) look(ctx context.Context) (Work, error) {
-	k, err := w.keep(ctx)
+func (w *Worktree) look(ctx context.Context, desk run.Desk) (Work, error) {
+	k, err := w.keep(ctx, desk)
 	if err != nil {
 		return Work{}, err
 	}
@@ -299,7 +300,7 @@ func (w *Worktree) look(ctx context.Context) (Work, error) {
 	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
-	if err := k.setAside(ctx); err != nil {
+	if err := k.setAside(ctx, desk); err != nil {
 		return Work{}, err
 	}
 	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
@@ -322,20 +323,20 @@ func (w *Worktree) look(ctx context.Context) (Work, error) {
 			about = string(part)
 			continue
 		}
-		work.add(ctx, string(part), strings.Fields(about))
+		work.add(desk, string(part), strings.Fields(about))
 		about = ""
 	}
-	there, err := w.hasChanges(ctx)
-	if there && !slices.ContainsFunc(work.Forbidden, func(f LeftOut) bool { return strings.HasPrefix(f.File, changesDir(ctx)+"/") }) {
-		work.Forbidden = append(work.Forbidden, LeftOut{changesDir(ctx), "it is the folder of changes"})
+	there, err := w.hasChanges(desk)
+	if there && !slices.ContainsFunc(work.Forbidden, func(f LeftOut) bool { return strings.HasPrefix(f.File, changesDir(desk)+"/") }) {
+		work.Forbidden = append(work.Forbidden, LeftOut{changesDir(desk), "it is the folder of changes"})
 	}
 	return work, err
 }
 
 // setAside keeps the tracked files of the folder of changes as they are in the last
 // commit: they are not in the worktree.
-func (k *keeper) setAside(ctx context.Context) error {
-	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(ctx))
+func (k *keeper) setAside(ctx context.Context, desk run.Desk) error {
+	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(desk))
 	if err != nil || len(tracked) == 0 {
 		return err
 	}
@@ -343,13 +344,13 @@ func (k *keeper) setAside(ctx context.Context) error {
 	return err
 }
 
-func (w *Worktree) hasChanges(ctx context.Context) (bool, error) {
-	folder, err := artifact.Open(ctx, "worktree", w.Path)
+func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
+	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return false, err
 	}
 	defer folder.Close()
-	entries, err := folder.List(changesDir(ctx))
+	entries, err := folder.List(changesDir(desk))
 	if tidegate.CodeOf(err) == tidegate.PathNotAllowed {
 		return true, nil // a link stands in its place
 	}
@@ -357,9 +358,9 @@ func (w *Worktree) hasChanges(ctx context.Context) (bool, error) {
 }
 
 // add takes in one changed file: fields are the modes and ids before and after.
-func (work *Work) add(ctx context.Context, name string, fields []string) {
+func (work *Work) add(desk run.Desk, name string, fields []string) {
 	work.Files = append(work.Files, name)
-	if why := forbidden(ctx, name); why != "" {
+	if why := forbidden(desk, name); why != "" {
 		work.Forbidden = append(work.Forbidden, LeftOut{name, why})
 	} else if len(fields) > 1 && fields[1] == gitlink {
 		work.Forbidden = append(work.Forbidden, LeftOut{name, "it is a repository of its own, whose files nobody would review"})
@@ -369,9 +370,9 @@ func (work *Work) add(ctx context.Context, name string, fields []string) {
 // forbidden says why no implementation may touch a file, "" where it may. The
 // project can be a folder of its repository, and a system can take letters of
 // another case for the same: the names count in any folder, in any case.
-func forbidden(ctx context.Context, name string) string {
+func forbidden(desk run.Desk, name string) string {
 	at := "/" + strings.ToLower(name)
-	base, changes := "/"+strings.ToLower(tidegate.ChangesOf(ctx)), "/"+strings.ToLower(changesDir(ctx))
+	base, changes := "/"+strings.ToLower(desk.ChangesFolder()), "/"+strings.ToLower(changesDir(desk))
 	switch {
 	case strings.Contains(at, changes+"/"):
 		return "it lies in the folder of changes"
@@ -387,22 +388,22 @@ func forbidden(ctx context.Context, name string) string {
 
 // Protected are the places that no implementation may touch, as a prompt names
 // them.
-func Protected(ctx context.Context) []string {
-	return []string{changesDir(ctx), tidegate.ChangesOf(ctx) + "/" + signersFile, "tidegate.toml"}
+func Protected(desk run.Desk) []string {
+	return []string{changesDir(desk), desk.ChangesFolder() + "/" + signersFile, "tidegate.toml"}
 }
 
 // Commit commits what was done to the branch of the change, on top of what was
 // committed there before, whatever an agent did to the branch. It returns
 // WRITE_FAILED.
-func (w *Worktree) Commit(ctx context.Context, clock Clock, work Work, message string) (commit string, err error) {
-	at := clock.Now().UTC().Format(time.RFC3339)
+func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, message string) (commit string, err error) {
+	at := desk.Now().UTC().Format(time.RFC3339)
 	identity := []string{"GIT_AUTHOR_NAME=tidegate", "GIT_AUTHOR_EMAIL=tidegate@localhost", "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
 		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
 	made, err := runGit(ctx, w.project, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
 	if err == nil {
 		commit = strings.TrimSpace(string(made))
 		w.head = commit
-		err = w.restore(ctx)
+		err = w.restore(ctx, desk)
 	}
 	if err != nil {
 		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the implementation cannot be committed: %w", err)
@@ -461,8 +462,8 @@ func (w *Worktree) unreplaced(ctx context.Context) error {
 // Restore makes the files and the branch those of the last commit again, without the
 // files that git ignores: what tests and agents left beside it is not part of the
 // change, and nothing may depend on it. It returns TAMPERED and WRITE_FAILED.
-func (w *Worktree) Restore(ctx context.Context) error {
-	err := w.restore(ctx)
+func (w *Worktree) Restore(ctx context.Context, desk run.Desk) error {
+	err := w.restore(ctx, desk)
 	if tidegate.CodeOf(err) == tidegate.Tampered {
 		return err
 	}
@@ -472,8 +473,8 @@ func (w *Worktree) Restore(ctx context.Context) error {
 	return nil
 }
 
-func (w *Worktree) restore(ctx context.Context) error {
-	k, err := w.keep(ctx)
+func (w *Worktree) restore(ctx context.Context, desk run.Desk) error {
+	k, err := w.keep(ctx, desk)
 	if err != nil {
 		return err
 	}
@@ -493,5 +494,5 @@ func (w *Worktree) restore(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.withoutChanges(ctx)
+	return w.withoutChanges(desk)
 }

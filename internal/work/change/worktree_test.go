@@ -12,9 +12,10 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-var always = Clock{Now: time.Now}
+var always = run.Desk{Now: time.Now}
 
 // TestWorktreeRunsNothing opens a worktree of a repository whose configuration,
 // attributes and hooks name programs, and commits in it: none of them is run.
@@ -31,13 +32,13 @@ func TestWorktreeRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "git", "add", ".")
-	run(t, dir, "git", "commit", "-q", "-m", "files")
+	command(t, dir, "git", "add", ".")
+	command(t, dir, "git", "commit", "-q", "-m", "files")
 	for _, key := range []string{"filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "diff.external", "core.editor", "gpg.program"} {
-		run(t, dir, "git", "config", key, program)
+		command(t, dir, "git", "config", key, program)
 	}
-	run(t, dir, "git", "config", "filter.evil.required", "true")
-	run(t, dir, "git", "config", "commit.gpgSign", "true")
+	command(t, dir, "git", "config", "filter.evil.required", "true")
+	command(t, dir, "git", "config", "commit.gpgSign", "true")
 	for _, hook := range []string{"post-checkout", "pre-commit", "post-commit", "reference-transaction", "post-index-change"} {
 		path := filepath.Join(dir, ".git", "hooks", hook)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -47,12 +48,12 @@ func TestWorktreeRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, dir, always, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	work, err := w.Look(ctx)
+	work, err := w.Look(ctx, always)
 	if err != nil || !slices.Equal(work.Files, []string{"a.txt", "b.txt"}) || len(work.Forbidden) != 0 {
 		t.Fatalf("got %+v and %v", work, err)
 	}
@@ -71,7 +72,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("three\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Restore(ctx); err != nil {
+	if err := w.Restore(ctx, always); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := os.ReadFile(filepath.Join(w.Path, "a.txt")); err != nil || string(data) != "two\n" {
@@ -84,7 +85,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, dir, always, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c")
 	if err != nil || again.Path != w.Path || again.Base != w.Base {
 		t.Fatalf("got %+v and %v", again, err)
 	}
@@ -104,18 +105,18 @@ func TestWorktreeForbids(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "git", "add", "-f", ".")
-	run(t, dir, "git", "commit", "-q", "-m", "files")
+	command(t, dir, "git", "add", "-f", ".")
+	command(t, dir, "git", "commit", "-q", "-m", "files")
 	os.Remove(filepath.Join(dir, "agentd/allowed_signers")) // decisions of this test are not signed
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if work, err := w.Look(ctx); err != nil || len(work.Files) != 0 || len(work.Forbidden) != 0 {
+	if work, err := w.Look(ctx, always); err != nil || len(work.Files) != 0 || len(work.Forbidden) != 0 {
 		t.Fatalf("a fresh worktree: %+v and %v", work, err)
 	}
 	for _, tt := range []struct{ what, file string }{
@@ -136,21 +137,21 @@ func TestWorktreeForbids(t *testing.T) {
 				t.Fatal(err)
 			}
 		case "empty repository":
-			run(t, w.Path, "git", "init", "-q", tt.file)
+			command(t, w.Path, "git", "init", "-q", tt.file)
 			os.WriteFile(filepath.Join(path, "x"), nil, 0o644)
 		case "repository":
 			os.MkdirAll(path, 0o755)
-			run(t, path, "git", "init", "-q")
+			command(t, path, "git", "init", "-q")
 			os.WriteFile(filepath.Join(path, "x"), nil, 0o644)
-			run(t, path, "git", "add", ".")
-			run(t, path, "git", "commit", "-q", "-m", "hidden")
+			command(t, path, "git", "add", ".")
+			command(t, path, "git", "commit", "-q", "-m", "hidden")
 		}
-		work, err := w.Look(ctx)
+		work, err := w.Look(ctx, always)
 		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
 			t.Errorf("%s %s: %+v and %v", tt.file, tt.what, work, err)
 		}
 		os.RemoveAll(path)
-		if err := w.Restore(ctx); err != nil {
+		if err := w.Restore(ctx, always); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -160,19 +161,19 @@ func TestWorktreeForbids(t *testing.T) {
 // place of the project's ends the work, whatever it calls it.
 func TestWorktreeKeepsItsRepository(t *testing.T) {
 	dir := repository(t)
-	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, dir, always, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	link := filepath.Join(w.Path, ".git")
 	own := filepath.Join(t.TempDir(), "own")
-	run(t, dir, "git", "clone", "-q", dir, own)
+	command(t, dir, "git", "clone", "-q", dir, own)
 	for name, replace := range map[string]func() error{
 		"a repository":      func() error { return os.Rename(own, link) },
 		"a link":            func() error { return os.Symlink(filepath.Join(dir, ".git"), link) },
@@ -188,21 +189,21 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 		if err := replace(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Look(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+		if _, err := w.Look(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("%s: Look returns %v, want TAMPERED", name, err)
 		}
-		if err := w.Restore(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+		if err := w.Restore(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("%s: Restore returns %v, want TAMPERED", name, err)
 		}
 	}
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, dir, always, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c")
 	if err != nil {
 		t.Fatalf("once the folder is removed: %v", err)
 	}
-	if _, err := again.Look(ctx); err != nil {
+	if _, err := again.Look(ctx, always); err != nil {
 		t.Errorf("once the folder is removed: %v", err)
 	}
 }
@@ -211,9 +212,9 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 // branch is merged only as it was reviewed.
 func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	dir, w := started(t, nil)
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	writeAll(t, w.Path, map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"})
-	work, err := w.Look(ctx)
+	work, err := w.Look(ctx, always)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,7 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	if err := w.Check(ctx); err != nil {
 		t.Errorf("the branch as it was committed: %v", err)
 	}
-	run(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
+	command(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
 	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a branch that was moved: %v, want TAMPERED", err)
 	}
@@ -237,13 +238,13 @@ func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
 	t.Helper()
 	dir = repository(t)
 	writeAll(t, dir, files)
-	run(t, dir, "git", "add", "-f", ".")
-	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
-	if _, err := Start(ctx, dir, always, "c", nil); err != nil {
+	command(t, dir, "git", "add", "-f", ".")
+	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,14 +288,14 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 		"a repository not shown": {config: "[diff]\n\tignoreSubmodules = all\n", files: map[string]string{".gitmodules": "[submodule \"sub\"]\n\tpath = sub\n\turl = x\n\tignore = all\n"}, forbidden: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+			ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 			dir, w := started(t, map[string]string{"a.txt": "one\n", "fails.sh": "exit 1\n"})
 			config, err := os.ReadFile(filepath.Join(dir, ".git/config"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			writeAll(t, dir, map[string]string{".git/config": string(config) + tt.config})
-			own := strings.TrimPrefix(strings.TrimSpace(readLine(ctx, w.Path, ".git")), "gitdir: ")
+			own := strings.TrimPrefix(strings.TrimSpace(readLine(always, w.Path, ".git")), "gitdir: ")
 			for _, info := range []string{filepath.Join(dir, ".git/info"), filepath.Join(own, "info")} {
 				writeAll(t, info, tt.info)
 			}
@@ -302,10 +303,10 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 			writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
 			if tt.forbidden {
 				sub := filepath.Join(w.Path, "sub")
-				run(t, w.Path, "git", "init", "-q", "sub")
-				run(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
+				command(t, w.Path, "git", "init", "-q", "sub")
+				command(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
 			}
-			work, err := w.Look(ctx)
+			work, err := w.Look(ctx, always)
 			if err != nil || len(work.Forbidden) > 0 != tt.forbidden {
 				t.Fatalf("got %+v and %v", work, err)
 			}
@@ -315,7 +316,7 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 			if err := os.RemoveAll(w.Path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := OpenWorktree(ctx, dir, always, t.TempDir(), "c"); err != nil {
+			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c"); err != nil {
 				t.Fatal(err)
 			}
 			if data, err := os.ReadFile(filepath.Join(w.Path, "fails.sh")); err != nil || string(data) != "exit 1\n" {
@@ -334,7 +335,7 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 	for name, lead := range map[string]func(t *testing.T, dir, path, own string){
 		"another repository behind the worktree's": func(t *testing.T, dir, path, own string) {
 			other := filepath.Join(t.TempDir(), "other")
-			run(t, dir, "git", "clone", "-q", "--bare", dir, other)
+			command(t, dir, "git", "clone", "-q", "--bare", dir, other)
 			writeAll(t, own, map[string]string{"commondir": other + "\n"})
 		},
 		"a link in the place of the worktree's": func(t *testing.T, dir, path, own string) {
@@ -351,7 +352,7 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 		},
 		"a worktree of the person's": func(t *testing.T, dir, path, own string) {
 			other := filepath.Join(t.TempDir(), "mine")
-			run(t, dir, "git", "worktree", "add", "-q", "--detach", other)
+			command(t, dir, "git", "worktree", "add", "-q", "--detach", other)
 			if err := os.RemoveAll(path); err != nil {
 				t.Fatal(err)
 			}
@@ -361,13 +362,13 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+			ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 			dir, w := started(t, map[string]string{"a.txt": "one\n"})
-			lead(t, dir, w.Path, strings.TrimPrefix(readLine(ctx, w.Path, ".git"), "gitdir: "))
-			if _, err := w.Look(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+			lead(t, dir, w.Path, strings.TrimPrefix(readLine(always, w.Path, ".git"), "gitdir: "))
+			if _, err := w.Look(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 				t.Errorf("Look returns %v, want TAMPERED", err)
 			}
-			if err := w.Restore(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
+			if err := w.Restore(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 				t.Errorf("Restore returns %v, want TAMPERED", err)
 			}
 		})
@@ -377,10 +378,10 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 // TestBranchIsTheReviewedCommit: tests that move the branch change nothing, and a
 // name that git takes for something else is not merged.
 func TestBranchIsTheReviewedCommit(t *testing.T) {
-	ctx := tidegate.WithActor(t.Context(), tidegate.Person)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	dir, w := started(t, map[string]string{"a.txt": "one\n"})
 	writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
-	work, err := w.Look(ctx)
+	work, err := w.Look(ctx, always)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -389,7 +390,7 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := func() string {
-		d, err := ReadDiff(ctx, w.Path, DiffInput{Base: w.Base, Committed: true, Head: w.Head()})
+		d, err := ReadDiff(ctx, always, w.Path, DiffInput{Base: w.Base, Committed: true, Head: w.Head()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -400,13 +401,13 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 		return string(d.Files[0].After)
 	}
 	branch := "refs/heads/" + w.Branch
-	run(t, dir, "git", "update-ref", branch, w.Base)
+	command(t, dir, "git", "update-ref", branch, w.Base)
 	if got := shown(); got != "two\n" {
 		t.Errorf("a branch that was moved: a.txt is shown as %q", got)
 	}
 	for name, move := range map[string][]string{"moved": {"update-ref", branch, w.Base}, "a link": {"symbolic-ref", branch, "refs/heads/other"}} {
-		run(t, dir, append([]string{"git"}, move...)...)
-		if err := w.Restore(ctx); err != nil {
+		command(t, dir, append([]string{"git"}, move...)...)
+		if err := w.Restore(ctx, always); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Check(ctx); err != nil {
@@ -416,17 +417,17 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/heads/other"); err == nil {
 		t.Error("another branch was written through a link")
 	}
-	run(t, dir, "git", "tag", w.Branch, w.Base)
+	command(t, dir, "git", "tag", w.Branch, w.Base)
 	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a tag of the same name: %v, want TAMPERED", err)
 	}
-	run(t, dir, "git", "tag", "-d", w.Branch)
+	command(t, dir, "git", "tag", "-d", w.Branch)
 	for _, object := range []string{"", ":a.txt"} {
-		run(t, dir, "git", "replace", w.Branch+object, w.Base+object)
+		command(t, dir, "git", "replace", w.Branch+object, w.Base+object)
 		if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("another object for %q: %v, want TAMPERED", object, err)
 		}
-		run(t, dir, "sh", "-c", "git replace -d $(git replace -l)")
+		command(t, dir, "sh", "-c", "git replace -d $(git replace -l)")
 	}
 	if err := w.Check(ctx); err != nil {
 		t.Errorf("commit %s: %v", commit, err)
@@ -437,10 +438,10 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 // wrote under the id of another.
 func TestObjectsAreWhatTheirIDsSay(t *testing.T) {
 	dir := repository(t)
-	run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
 	writeAll(t, dir, map[string]string{"a.txt": "evil\n"})
-	run(t, dir, "git", "add", "a.txt")
-	run(t, dir, "git", "commit", "-q", "-m", "second")
+	command(t, dir, "git", "add", "a.txt")
+	command(t, dir, "git", "commit", "-q", "-m", "second")
 	id := objectID([]byte("evil\n"), "")
 	path := filepath.Join(dir, ".git/objects", id[:2], id[2:])
 	if err := os.Remove(path); err != nil {
@@ -453,7 +454,7 @@ func TestObjectsAreWhatTheirIDsSay(t *testing.T) {
 	if err := os.WriteFile(path, planted.Bytes(), 0o444); err != nil {
 		t.Fatal(err)
 	}
-	d, err := ReadDiff(t.Context(), dir, DiffInput{Base: "HEAD~1", Committed: true})
+	d, err := ReadDiff(t.Context(), always, dir, DiffInput{Base: "HEAD~1", Committed: true})
 	if tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("got %+v and %v, want READ_FAILED", d, err)
 	}

@@ -28,11 +28,11 @@ type AcceptResult struct {
 // who accepted it and why, and [Verify] goes on showing what was accepted. It
 // returns the errors of [Open], INVALID_ARGS without a reason, INVALID_STATE when
 // nothing needs to be accepted, LOCK_HELD and WRITE_FAILED.
-func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResult, error) {
+func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult, error) {
 	if err := CheckText("reason", in.Reason); err != nil {
 		return AcceptResult{}, err
 	}
-	r, err := Open(ctx, in.ManifestPath)
+	r, err := Open(ctx, desk, in.ManifestPath)
 	if err != nil {
 		return AcceptResult{}, err
 	}
@@ -43,7 +43,7 @@ func AcceptRecord(ctx context.Context, clock Clock, in AcceptInput) (AcceptResul
 	}
 	out := AcceptResult{RunID: r.ID()}
 	decision := Decision{"accept record", tidegate.D("reason", Note(in.Reason))}
-	_, err = r.decide(ctx, clock, accepting, decision, func(u *Update) error {
+	_, err = r.decide(ctx, accepting, decision, func(u *Update) error {
 		m, err := u.Manifest()
 		if err != nil {
 			return err

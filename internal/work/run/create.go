@@ -29,38 +29,38 @@ var Folders = []string{"wave-1", "wave-2", "citations", "summaries", "synthesis"
 //
 // It returns INVALID_ARGS, PATH_TRAVERSAL, PATH_NOT_ALLOWED,
 // ALREADY_EXISTS_CONFLICT and WRITE_FAILED; nothing is left behind then.
-func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitResult, error) {
+func Create(ctx context.Context, desk Desk, home string, in InitInput) (InitResult, error) {
 	atHome := in.RootOverride == ""
-	if err := in.check(clock, home); err != nil {
+	if err := in.check(desk, home); err != nil {
 		return InitResult{}, err
 	}
-	root, now := filepath.Join(in.RootOverride, in.RunID), clock.Stamp()
-	if holder := HolderOf(ctx, root); !holder.Free() {
+	root, now := filepath.Join(in.RootOverride, in.RunID), desk.Stamp()
+	if holder := HolderOf(desk, root); !holder.Free() {
 		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", root),
 			"a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
 	}
-	entered := ledgerSize(ctx, filepath.Dir(root))
+	entered := ledgerSize(desk, filepath.Dir(root))
 	out := in.result(root)
 	if atHome {
 		out.called = in.RunID
 	}
-	signers, err := in.readSigners(ctx)
+	signers, err := in.readSigners(desk)
 	if err != nil {
 		return InitResult{}, err
 	}
-	err = artifact.CreateFolder(ctx, "root", root, func(d *artifact.Draft) error { return in.fill(d, clock, tidegate.ActorOf(ctx), root, now, signers) })
+	err = desk.Reach.CreateFolder("root", root, func(d *artifact.Draft) error { return in.fill(d, desk, tidegate.ActorOf(ctx), root, now, signers) })
 	switch {
 	case err == nil:
 		out.Created = true
 	case errors.Is(err, fs.ErrExist):
-		if now, err = in.sameAs(ctx, root); err != nil {
+		if now, err = in.sameAs(ctx, desk, root); err != nil {
 			return InitResult{}, err
 		}
 		entered = 0
 	default:
 		return InitResult{}, err
 	}
-	if err := in.enterInLedger(ctx, clock, root, now, entered); err != nil {
+	if err := in.enterInLedger(ctx, desk, root, now, entered); err != nil {
 		out.Ledger.Error = tidegate.AsError(err).Message
 	} else {
 		out.Ledger.Written = true
@@ -69,14 +69,14 @@ func Create(ctx context.Context, clock Clock, home string, in InitInput) (InitRe
 }
 
 // readSigners reads the list of signers for the run; nil for none.
-func (in *InitInput) readSigners(ctx context.Context) ([]byte, error) {
+func (in *InitInput) readSigners(desk Desk) ([]byte, error) {
 	if in.SignersPath == "" {
 		return nil, nil
 	}
-	if _, err := seal.ReadSigners(ctx, "signers", in.SignersPath); err != nil {
+	if _, err := seal.ReadSigners(desk.Reach, "signers", in.SignersPath); err != nil {
 		return nil, err
 	}
-	return artifact.ReadFile(ctx, "signers", in.SignersPath)
+	return desk.Reach.ReadFile("signers", in.SignersPath)
 }
 
 // writeDocuments writes the documents of a new run. It returns their digests as
@@ -102,7 +102,7 @@ func writeDocuments(d *artifact.Draft, documents []document) (tidegate.Details, 
 	return fields, state, nil
 }
 
-func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, root, now string, signers []byte) error {
+func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, root, now string, signers []byte) error {
 	digests, state, err := writeDocuments(d, in.documents(root, now))
 	if err != nil {
 		return err
@@ -120,11 +120,11 @@ func (in *InitInput) fill(d *artifact.Draft, clock Clock, actor tidegate.Actor, 
 		}
 	}
 	fields := append(tidegate.D("log", logVersion, "manifest_revision", 1, "gates_revision", 1), digests...)
-	if clock.Program != "" {
-		fields = append(fields, tidegate.Detail{Key: "program", Value: clock.Program})
+	if desk.Program != "" {
+		fields = append(fields, tidegate.Detail{Key: "program", Value: desk.Program})
 	}
 	line := Line{EventCreated, kindInit, append(fields, tidegate.Detail{Key: argsKey, Value: in.args()})}
-	return d.Record(AuditFile, line.details(clock, now, in.RunID, actor, 1, 1, stateOf(state)))
+	return d.Record(AuditFile, line.details(desk, now, in.RunID, actor, 1, 1, stateOf(state)))
 }
 
 // kindInit is the kind of the first line of a run.
@@ -192,7 +192,7 @@ func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
 
 // sameAs compares the arguments with the run that is there already and returns
 // when it was made, or ALREADY_EXISTS_CONFLICT with what differs.
-func (in *InitInput) sameAs(ctx context.Context, root string) (created string, err error) {
+func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (created string, err error) {
 	conflict := func(problem string, differs ...string) error {
 		details := tidegate.D("run_id", in.RunID, "root", root)
 		if len(differs) > 0 {
@@ -200,7 +200,7 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 		}
 		return tidegate.Errorf(tidegate.AlreadyExistsConflict, details, "%s already exists and %s", root, problem)
 	}
-	r, err := Open(ctx, filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
+	r, err := Open(ctx, desk, filepath.Join(root, ManifestFile), "mode", "query.text", "created_at")
 	if err != nil {
 		return "", conflict("is not a run that can be opened: " + tidegate.AsError(err).Message)
 	}
@@ -238,13 +238,13 @@ func (in *InitInput) sameAs(ctx context.Context, root string) (created string, e
 // there: another process may find the run before its maker has entered it, and
 // a maker that was killed in between left that to the next. The line of this run
 // can only stand after the byte from.
-func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now string, from int64) error {
-	home, err := artifact.Open(ctx, "home", filepath.Dir(root))
+func (in *InitInput) enterInLedger(ctx context.Context, desk Desk, root, now string, from int64) error {
+	home, err := desk.Reach.Open("home", filepath.Dir(root))
 	if err != nil {
 		return err
 	}
 	defer home.Close()
-	lock, err := home.Lock(ctx, clock.Now)
+	lock, err := home.Lock(ctx, desk.Now)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now s
 	}
 	line := tidegate.D("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
 		"query", in.Query, "mode", in.Mode, "sensitivity", in.Sensitivity)
-	if clock.Pinned {
+	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
 	tx := lock.Begin()
@@ -265,8 +265,8 @@ func (in *InitInput) enterInLedger(ctx context.Context, clock Clock, root, now s
 	return tx.LogError()
 }
 
-func ledgerSize(ctx context.Context, home string) int64 {
-	file, err := artifact.OpenFile(ctx, "home", filepath.Join(home, LedgerFile))
+func ledgerSize(desk Desk, home string) int64 {
+	file, err := desk.Reach.OpenFile("home", filepath.Join(home, LedgerFile))
 	if err != nil {
 		return 0
 	}

@@ -57,7 +57,7 @@ func TestNewRunIsWholeAndDocumented(t *testing.T) {
 	// The two that hold paths; the log's digests depend on them and are checked by Verify.
 	golden(t, "init/manifest.json", strings.ReplaceAll(files["r1/manifest.json"], home, "/runs"))
 	golden(t, "init/ledger.jsonl", strings.ReplaceAll(files["runs-ledger.jsonl"], home, "/runs"))
-	if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass || len(v.Findings) != 0 || len(v.Checked) != 5 {
+	if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass || len(v.Findings) != 0 || len(v.Checked) != 5 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
 }

@@ -37,19 +37,19 @@ const ConfirmPlan = "confirm plan"
 //
 // It also returns INVALID_ARGS when a signature is needed and none can be made,
 // or its key is not one of the signers.
-func (r *Run) Decide(ctx context.Context, clock Clock, d Decision, change func(*Update) error) (Audit, error) {
+func (r *Run) Decide(ctx context.Context, d Decision, change func(*Update) error) (Audit, error) {
 	if _, err := r.Gates(); err != nil {
 		return Audit{}, err
 	}
-	return r.decide(ctx, clock, recording, d, change)
+	return r.decide(ctx, recording, d, change)
 }
 
-func (r *Run) decide(ctx context.Context, clock Clock, how manner, d Decision, change func(*Update) error) (Audit, error) {
+func (r *Run) decide(ctx context.Context, how manner, d Decision, change func(*Update) error) (Audit, error) {
 	signed, err := r.sign(ctx, d)
 	if err != nil {
 		return Audit{}, err
 	}
-	return r.update(ctx, clock, how, func(u *Update) error {
+	return r.update(ctx, how, func(u *Update) error {
 		if err := change(u); err != nil || signed == nil || u.isEmpty() {
 			return err // a decision that changes nothing uses up no signature
 		}
@@ -66,10 +66,10 @@ type signedDecision struct {
 // sign signs a decision where the run asks for it, and returns nil elsewhere.
 func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	needed, err := r.needsSignature()
-	if err != nil || !needed || rehearsalOf(ctx) != nil {
+	if err != nil || !needed || r.desk.Rehearsal != nil {
 		return nil, err
 	}
-	sign := seal.SignOf(ctx)
+	sign := r.desk.Sign
 	if sign == nil {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
 			"decisions about run %q are signed: name your key with --sign, or in TIDEGATE_SIGN_KEY", r.ID())
@@ -120,7 +120,7 @@ func (u *Update) keepDecision(s *signedDecision) error {
 	if err != nil {
 		return err
 	}
-	if err := s.verify(signers, u.clock); err != nil {
+	if err := s.verify(signers, u.desk); err != nil {
 		return err
 	}
 	head, seen := s.Decision.Get("head").Str(), false
@@ -140,12 +140,12 @@ func (u *Update) keepDecision(s *signedDecision) error {
 	return u.Write(name, data)
 }
 
-func (s *signedDecision) verify(signers *seal.Signers, clock Clock) error {
+func (s *signedDecision) verify(signers *seal.Signers, desk Desk) error {
 	message, err := codec.Canonical(s.Decision)
 	if err != nil {
 		return err
 	}
-	if _, err := signers.Verify(message, []byte(s.Signature), clock.Now()); err != nil {
+	if _, err := signers.Verify(message, []byte(s.Signature), desk.Now()); err != nil {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
 	}
 	return nil
@@ -168,7 +168,7 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 	unsigned := func(problem string) {
 		v.find("error", "decision-unsigned", AuditFile, line.Number, "line %d is a person's decision, and %s", line.Number, problem)
 	}
-	if actor := tidegate.Actor(entry.Get("actor").Str()); actor != tidegate.Person {
+	if actor := tidegate.ActorKind(entry.Get("actor").Str()); actor != tidegate.Person {
 		unsigned("it says that it was made by another: " + tidegate.Cut(string(actor)))
 		return
 	}
@@ -213,9 +213,9 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 
 // UnsignedDecisions lists a person's decisions that lack the signature that the
 // run asks for, each with what is wrong with it. It returns READ_FAILED.
-func (r *Run) UnsignedDecisions(ctx context.Context) ([]string, error) {
+func (r *Run) UnsignedDecisions() ([]string, error) {
 	v := newVerifier(r)
-	if err := v.readSigners(ctx, ""); err != nil {
+	if err := v.readSigners(""); err != nil {
 		return nil, err
 	}
 	if err := v.readLog(); err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
@@ -31,20 +30,20 @@ type DeleteResult struct {
 // It returns the errors of [Open], INVALID_ARGS where a signature is needed and
 // does not count, LOCK_HELD while a process drives the run, PATH_NOT_ALLOWED for
 // a link to a run, NOT_FOUND for a folder without gates.json, and WRITE_FAILED.
-func Delete(ctx context.Context, clock Clock, in DeleteInput) (DeleteResult, error) {
-	r, err := Open(ctx, in.ManifestPath)
+func Delete(ctx context.Context, desk Desk, in DeleteInput) (DeleteResult, error) {
+	r, err := Open(ctx, desk, in.ManifestPath)
 	if err != nil {
 		return DeleteResult{}, err
 	}
 	out, err := r.deletable()
 	if err == nil {
-		err = r.yield(ctx, clock)
+		err = r.yield(ctx, desk)
 	}
 	r.Close() // some systems do not move a folder while something in it is open
 	if err != nil {
 		return DeleteResult{}, err
 	}
-	home, err := artifact.Open(ctx, "manifest_path", filepath.Dir(out.Root))
+	home, err := desk.Reach.Open("manifest_path", filepath.Dir(out.Root))
 	if err != nil {
 		return DeleteResult{}, err
 	}
@@ -54,8 +53,8 @@ func Delete(ctx context.Context, clock Clock, in DeleteInput) (DeleteResult, err
 
 // Deletable is what [Delete] would delete. It returns the errors of [Open], and
 // NOT_FOUND for a folder without gates.json: a manifest.json alone is not a run.
-func Deletable(ctx context.Context, manifestPath string) (DeleteResult, error) {
-	r, err := Open(ctx, manifestPath)
+func Deletable(ctx context.Context, desk Desk, manifestPath string) (DeleteResult, error) {
+	r, err := Open(ctx, desk, manifestPath)
 	if err != nil {
 		return DeleteResult{}, err
 	}
@@ -73,7 +72,7 @@ func (r *Run) deletable() (DeleteResult, error) {
 
 // yield makes sure that the person may delete the run and that no process is at
 // work in it.
-func (r *Run) yield(ctx context.Context, clock Clock) error {
+func (r *Run) yield(ctx context.Context, desk Desk) error {
 	signed, err := r.sign(ctx, Decision{What: "delete"})
 	if err != nil {
 		return err
@@ -83,7 +82,7 @@ func (r *Run) yield(ctx context.Context, clock Clock) error {
 		if err != nil {
 			return err
 		}
-		if err := signed.verify(signers, clock); err != nil {
+		if err := signed.verify(signers, desk); err != nil {
 			return err
 		}
 	}
@@ -92,7 +91,7 @@ func (r *Run) yield(ctx context.Context, clock Clock) error {
 		return err
 	}
 	defer claim.Release()
-	lock, err := r.folder.Lock(ctx, clock.Now)
+	lock, err := r.folder.Lock(ctx, desk.Now)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func Args(args ...any) tidegate.Details {
 
 // details is the line as it is written, except for what the chain adds. Tx is the
 // number of the first line of its update, 0 in a log that has no such numbers.
-func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq, tx int64, state string) tidegate.Details {
+func (l Line) details(desk Desk, now, runID string, actor tidegate.Actor, seq, tx int64, state string) tidegate.Details {
 	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
 	if seq > 0 {
 		line = append(line, tidegate.Detail{Key: "seq", Value: seq})
@@ -103,7 +103,7 @@ func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq,
 	if tx > 0 {
 		line = append(line, tidegate.Detail{Key: "tx", Value: tx})
 	}
-	line = append(line, tidegate.Detail{Key: "actor", Value: actor})
+	line = append(line, actor.Logged()...)
 	for _, f := range l.Fields {
 		if tx > 0 || f.Key != argsKey {
 			line = append(line, f)
@@ -117,7 +117,7 @@ func (l Line) details(clock Clock, now, runID string, actor tidegate.Actor, seq,
 	if state != "" {
 		line = append(line, tidegate.Detail{Key: "state", Value: state})
 	}
-	if clock.Pinned {
+	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
 	return line

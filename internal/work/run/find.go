@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 
@@ -13,7 +12,7 @@ import (
 // of its manifest or folder, by its id under home, or by a path relative to
 // workdir. An id takes precedence over a relative path. It returns NOT_FOUND with
 // the name and the places that were searched.
-func Find(ctx context.Context, home, workdir, name string) (string, error) {
+func Find(desk Desk, home, workdir, name string) (string, error) {
 	if err := CheckText("run", name); err != nil {
 		return "", err
 	}
@@ -27,11 +26,11 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 		candidates = append(candidates, filepath.Join(workdir, name))
 	}
 	for _, path := range candidates {
-		if file, err := artifact.OpenFile(ctx, "run", path); err == nil {
+		if file, err := desk.Reach.OpenFile("run", path); err == nil {
 			file.Close()
 			return path, nil
 		}
-		folder, err := artifact.Open(ctx, "run", path)
+		folder, err := desk.Reach.Open("run", path)
 		if err != nil {
 			continue
 		}
@@ -52,9 +51,9 @@ func Find(ctx context.Context, home, workdir, name string) (string, error) {
 // of the id of one run under home, and without a name it finds the run that was
 // written last. Others says how many runs there were to choose from in that case. It
 // returns INVALID_ARGS for the beginning of several ids, and NOT_FOUND.
-func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest string, others int, err error) {
+func FindByBeginning(desk Desk, home, workdir, name string) (manifest string, others int, err error) {
 	if name == "" {
-		runs, err := Recent(ctx, home)
+		runs, err := Recent(desk, home)
 		if err != nil {
 			return "", 0, err
 		}
@@ -63,12 +62,12 @@ func FindByBeginning(ctx context.Context, home, workdir, name string) (manifest 
 		}
 		return filepath.Join(home, runs[0].ID, ManifestFile), len(runs) - 1, nil
 	}
-	manifest, err = Find(ctx, home, workdir, name)
+	manifest, err = Find(desk, home, workdir, name)
 	if tidegate.CodeOf(err) != tidegate.FileNotFound || CheckID(name) != nil || home == "" {
 		return manifest, 0, err
 	}
 	var ids []string
-	if listed := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+	if listed := eachRun(desk, home, func(_ *artifact.Folder, id string) {
 		if strings.HasPrefix(id, name) {
 			ids = append(ids, id)
 		}
@@ -109,9 +108,9 @@ func checkHome(home string) error {
 }
 
 // runsIn lists the manifests of the runs in home, in byte order.
-func runsIn(ctx context.Context, home string) ([]string, error) {
+func runsIn(desk Desk, home string) ([]string, error) {
 	var manifests []string
-	err := eachRun(ctx, home, func(_ *artifact.Folder, id string) {
+	err := eachRun(desk, home, func(_ *artifact.Folder, id string) {
 		manifests = append(manifests, filepath.Join(home, id, ManifestFile))
 	})
 	return manifests, err
@@ -119,8 +118,8 @@ func runsIn(ctx context.Context, home string) ([]string, error) {
 
 // eachRun visits the folders in home that hold a manifest, in byte order. A home
 // that does not exist has none. It returns READ_FAILED.
-func eachRun(ctx context.Context, home string, visit func(folder *artifact.Folder, id string)) error {
-	folder, err := artifact.Open(ctx, "home", home)
+func eachRun(desk Desk, home string, visit func(folder *artifact.Folder, id string)) error {
+	folder, err := desk.Reach.Open("home", home)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return nil

@@ -1,12 +1,10 @@
 package run
 
 import (
-	"context"
 	"path/filepath"
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // Holder is the run or folder of code changes that a path lies in.
@@ -23,7 +21,7 @@ func (h Holder) Free() bool { return h.Run == "" && h.Changes == "" }
 // folders above it. A folder with manifest.json and gates.json is a run; agentd/changes,
 // or what stands in its place, and a folder with a STATE.yaml, hold code changes.
 // Folders that the caller may not look into hold nothing of his.
-func HolderOf(ctx context.Context, path string) Holder {
+func HolderOf(desk Desk, path string) Holder {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
 	}
@@ -36,7 +34,7 @@ func HolderOf(ctx context.Context, path string) Holder {
 		}
 		parent := filepath.Dir(dir)
 		switch {
-		case isChanges(ctx, dir):
+		case isChanges(desk, dir):
 			return Holder{Changes: dir}
 		case dir == parent:
 			return Holder{}
@@ -45,9 +43,9 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 	for ; ; dir = filepath.Dir(dir) {
 		switch {
-		case isChanges(ctx, dir), holds(ctx, dir, "STATE.yaml"):
+		case isChanges(desk, dir), holds(desk, dir, "STATE.yaml"):
 			return Holder{Changes: dir}
-		case holds(ctx, dir, ManifestFile) && holds(ctx, dir, layoutDefault("gates_file")):
+		case holds(desk, dir, ManifestFile) && holds(desk, dir, layoutDefault("gates_file")):
 			return Holder{Run: dir}
 		case dir == filepath.Dir(dir):
 			return Holder{}
@@ -55,13 +53,13 @@ func HolderOf(ctx context.Context, path string) Holder {
 	}
 }
 
-func isChanges(ctx context.Context, dir string) bool {
+func isChanges(desk Desk, dir string) bool {
 	path := filepath.ToSlash(dir)
-	return strings.HasSuffix(path, "/"+tidegate.DefaultChanges+"/changes") || strings.HasSuffix(path, "/"+tidegate.ChangesOf(ctx)+"/changes")
+	return strings.HasSuffix(path, "/"+defaultChanges+"/changes") || strings.HasSuffix(path, "/"+desk.ChangesFolder()+"/changes")
 }
 
-func holds(ctx context.Context, dir, name string) bool {
-	file, err := artifact.OpenFile(ctx, "path", filepath.Join(dir, name))
+func holds(desk Desk, dir, name string) bool {
+	file, err := desk.Reach.OpenFile("path", filepath.Join(dir, name))
 	if err != nil {
 		return tidegate.CodeOf(err) == tidegate.ReadFailed // it is there and cannot be opened
 	}

@@ -52,11 +52,11 @@ func TestHolderOf(t *testing.T) {
 		"project/agentd/x":                 {},
 		"project" + deep:                   {},
 	} {
-		if got := run.HolderOf(t.Context(), at(path)); got != want {
+		if got := run.HolderOf(run.Desk{}, at(path)); got != want {
 			t.Errorf("%.60s lies in %.200s, want %+v", path, fmt.Sprint(got), want)
 		}
 	}
-	elsewhere := artifact.WithRoots(t.Context(), at("project"))
+	elsewhere := run.Desk{Reach: artifact.Within(at("project"))}
 	if got := run.HolderOf(elsewhere, at("runs/tides/x")); !got.Free() {
 		t.Errorf("a caller who may not look there is told %+v", got)
 	}

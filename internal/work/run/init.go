@@ -80,7 +80,7 @@ func (l limit) value() int64 {
 
 // check completes the arguments and returns INVALID_ARGS or PATH_TRAVERSAL for
 // the first that is wrong.
-func (in *InitInput) check(clock Clock, home string) error {
+func (in *InitInput) check(desk Desk, home string) error {
 	if err := CheckText("query", in.Query); err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (in *InitInput) check(clock Clock, home string) error {
 		return err
 	}
 	if in.RunID == "" {
-		in.RunID = newID(clock)
+		in.RunID = newID(desk)
 	}
 	if err := CheckID(in.RunID); err != nil {
 		return err
@@ -171,7 +171,7 @@ func CheckID(id string) error {
 }
 
 // newID is dr_, the time in UTC, and six random characters.
-func newID(clock Clock) string {
+func newID(desk Desk) string {
 	const alphabet = "0123456789abcdefghijklmnopqrstuvwxyz"
 	suffix := make([]byte, 6)
 	for i := range suffix {
@@ -181,7 +181,7 @@ func newID(clock Clock) string {
 		}
 		suffix[i] = alphabet[n.Int64()]
 	}
-	return "dr_" + clock.Now().UTC().Format("20060102150405") + "_" + string(suffix)
+	return "dr_" + desk.Now().UTC().Format("20060102150405") + "_" + string(suffix)
 }
 
 // documents are the files of a new run, in the order in which they are written.

@@ -37,24 +37,24 @@ type ListedRun struct {
 // List lists the runs in a home, in byte order of their folders. A home that
 // does not exist has none, and a run that cannot be opened is listed with its
 // problem. It returns READ_FAILED.
-func List(ctx context.Context, home string) (ListResult, error) {
+func List(ctx context.Context, desk Desk, home string) (ListResult, error) {
 	if err := checkHome(home); err != nil {
 		return ListResult{}, err
 	}
-	manifests, err := runsIn(ctx, home)
+	manifests, err := runsIn(desk, home)
 	if err != nil {
 		return ListResult{}, err
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
 	for _, path := range manifests {
-		out.Runs = append(out.Runs, Listed(ctx, path))
+		out.Runs = append(out.Runs, Listed(ctx, desk, path))
 	}
 	return out, nil
 }
 
 // Listed is the run of a manifest as [List] shows it.
-func Listed(ctx context.Context, manifestPath string) ListedRun {
-	r, err := Open(ctx, manifestPath)
+func Listed(ctx context.Context, desk Desk, manifestPath string) ListedRun {
+	r, err := Open(ctx, desk, manifestPath)
 	if err != nil {
 		root := filepath.Dir(manifestPath)
 		return ListedRun{RunID: filepath.Base(root), Root: root, Problem: tidegate.AsError(err).Message}
@@ -74,12 +74,12 @@ type Stamped struct {
 
 // Recent names the runs in a home, the last written first, without opening any.
 // It returns READ_FAILED.
-func Recent(ctx context.Context, home string) ([]Stamped, error) {
+func Recent(desk Desk, home string) ([]Stamped, error) {
 	if err := checkHome(home); err != nil {
 		return nil, err
 	}
 	var runs []Stamped
-	err := eachRun(ctx, home, func(folder *artifact.Folder, id string) {
+	err := eachRun(desk, home, func(folder *artifact.Folder, id string) {
 		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
 			runs = append(runs, Stamped{id, info.ModTime()})
 		}

@@ -44,9 +44,9 @@ type LogInput struct {
 
 // Log reads the audit log of a run, all of it when Last is 0. A run without a
 // log has no entries. It returns the errors of [Open], and READ_FAILED.
-func Log(ctx context.Context, in LogInput) (LogResult, error) {
+func Log(ctx context.Context, desk Desk, in LogInput) (LogResult, error) {
 	last := in.Last
-	r, err := Open(ctx, in.ManifestPath)
+	r, err := Open(ctx, desk, in.ManifestPath)
 	if err != nil {
 		return LogResult{}, err
 	}
@@ -125,7 +125,7 @@ func (r *Run) eachParsed(visit func(parsedLine)) error {
 type Entry struct {
 	Number int
 	Event  Event // "" for a line that no known program wrote
-	Actor  tidegate.Actor
+	Actor  tidegate.ActorKind
 	Time   time.Time // zero when the line has none
 	Entry  *codec.Value
 }
@@ -258,7 +258,7 @@ func entryOf(line artifact.Line) (e Entry, ok bool) {
 		return Entry{}, false
 	}
 	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
-	return Entry{line.Number, eventOf(entry), tidegate.Actor(entry.Get("actor").Str()), at, entry}, true
+	return Entry{line.Number, eventOf(entry), tidegate.ActorKind(entry.Get("actor").Str()), at, entry}, true
 }
 
 // LastProgress is the last line by which the run made progress or was set going;

@@ -18,13 +18,13 @@ import (
 // whole log.
 func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	made := runs.CreateAt(t, runs.Pinned, run.InitInput{Query: "Why?", RunID: "tides"})
-	r, err := run.Open(t.Context(), made.ManifestPath)
+	r, err := run.Open(t.Context(), runs.Pinned, made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	for i, event := range []run.Event{run.EventFetched, run.EventProgress, run.EventAttached, run.EventFetched, run.EventJudged} {
-		if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error {
 			u.Log(event, "test", tidegate.D("n", i, "reason", "attached"))
 			return nil
 		}); err != nil {

@@ -48,7 +48,7 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := manifestAt(t, tt.manifest)
-			r, err := run.Open(t.Context(), path, tt.uses...)
+			r, err := run.Open(t.Context(), runs.Pinned, path, tt.uses...)
 			if tt.code == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -73,13 +73,13 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 
 func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "manifest.json")
-	_, err := run.Open(t.Context(), missing)
+	_, err := run.Open(t.Context(), runs.Pinned, missing)
 	if e := runs.WantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("manifest_path", missing)) {
 		t.Errorf("details %v", e.Details)
 	}
-	_, err = run.Open(t.Context(), "manifest.json")
+	_, err = run.Open(t.Context(), runs.Pinned, "manifest.json")
 	runs.WantCode(t, err, tidegate.InvalidArgs)
-	_, err = run.Open(t.Context(), t.TempDir())
+	_, err = run.Open(t.Context(), runs.Pinned, t.TempDir())
 	runs.WantCode(t, err, tidegate.ReadFailed)
 }
 
@@ -109,7 +109,7 @@ func TestOpenEndsWhatWasInterrupted(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := run.Open(t.Context(), path)
+			r, err := run.Open(t.Context(), runs.Pinned, path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 	}
 	_, err := r.Gates()
 	runs.WantCode(t, err, tidegate.PathNotAllowed)
-	_, err = r.UpdateBeside(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Write("../x", nil) })
+	_, err = r.UpdateBeside(t.Context(), func(u *run.Update) error { return u.Write("../x", nil) })
 	runs.WantCode(t, err, tidegate.PathNotAllowed)
 }
 
@@ -171,7 +171,7 @@ func TestACopyOfAManifestSteersNoRun(t *testing.T) {
 	before := runs.Tree(t, out.Root)
 	// Elsewhere it is a manifest of its own, without gates.
 	r := runs.Open(t, manifestAt(t, runs.Read(t, out.ManifestPath)))
-	_, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") })
+	_, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") })
 	runs.WantCode(t, err, tidegate.FileNotFound)
 	if r.Root() == out.Root {
 		t.Error("a copy of the manifest leads to the run that it was copied from")
@@ -182,7 +182,7 @@ func TestACopyOfAManifestSteersNoRun(t *testing.T) {
 	// Beside the manifest it is nothing.
 	copied := filepath.Join(out.Root, "copy.json")
 	runs.Put(t, out.Root, "copy.json", strings.Replace(runs.Read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
-	_, err = run.Open(t.Context(), copied)
+	_, err = run.Open(t.Context(), runs.Pinned, copied)
 	if e := runs.WantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.D("manifest_path", copied)) {
 		t.Errorf("details %v", e.Details)
 	}
@@ -195,7 +195,7 @@ func TestRunReachedByASymbolicLinkIsTheSameRun(t *testing.T) {
 		t.Skip(err)
 	}
 	r := runs.Open(t, filepath.Join(link, "manifest.json"))
-	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Error(err)
 	}
 }
@@ -206,34 +206,34 @@ func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
 	for _, tt := range []struct{ workdir, name string }{
 		{elsewhere, "tide"}, {elsewhere, out.Root}, {elsewhere, out.ManifestPath}, {home, "./tide"}, {out.Root, "."}, {out.Root, "manifest.json"},
 	} {
-		got, err := run.Find(t.Context(), home, tt.workdir, tt.name)
+		got, err := run.Find(runs.Pinned, home, tt.workdir, tt.name)
 		if err != nil || got != out.ManifestPath {
 			t.Errorf("%+v: %q, %v", tt, got, err)
 		}
 	}
 	for _, name := range []string{"none", "../x", elsewhere, "wave-1"} {
-		_, err := run.Find(t.Context(), home, elsewhere, name)
+		_, err := run.Find(runs.Pinned, home, elsewhere, name)
 		if e := runs.WantCode(t, err, tidegate.FileNotFound); e.Details[0].Value != name {
 			t.Errorf("details %v", e.Details)
 		}
 	}
-	_, err := run.Find(t.Context(), home, elsewhere, " ")
+	_, err := run.Find(runs.Pinned, home, elsewhere, " ")
 	runs.WantCode(t, err, tidegate.InvalidArgs)
 }
 
 func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
 	workdir := filepath.Dir(runs.Create(t, run.InitInput{RunID: "tide"}).Root)
-	_, list := run.List(t.Context(), "")
+	_, list := run.List(t.Context(), runs.Pinned, "")
 	_, init := run.Create(t.Context(), runs.Pinned, "", run.InitInput{Query: "q", RunID: "x"})
 	for _, err := range []error{list, init} {
 		if e := runs.WantCode(t, err, tidegate.InvalidArgs); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
 			t.Errorf("got %v", err)
 		}
 	}
-	if _, err := run.Find(t.Context(), "", workdir, "tide"); err != nil {
+	if _, err := run.Find(runs.Pinned, "", workdir, "tide"); err != nil {
 		t.Errorf("a run's folder needs no home: %v", err)
 	}
-	_, err := run.Find(t.Context(), "", workdir, "none")
+	_, err := run.Find(runs.Pinned, "", workdir, "none")
 	if e := runs.WantCode(t, err, tidegate.FileNotFound); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
 		t.Errorf("got %v", err)
 	}
@@ -248,7 +248,7 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	}
 	runs.Put(t, home, "broken/manifest.json", "{")
 	runs.Put(t, home, "no-run/file", "x")
-	out, err := run.List(t.Context(), home)
+	out, err := run.List(t.Context(), runs.Pinned, home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	if out.Runs[4].Problem == "" || len(out.Report().Blocks) != 1 {
 		t.Errorf("got %+v", out.Runs[4])
 	}
-	empty, err := run.List(t.Context(), filepath.Join(home, "none"))
+	empty, err := run.List(t.Context(), runs.Pinned, filepath.Join(home, "none"))
 	if err != nil || len(empty.Runs) != 0 || empty.Runs == nil {
 		t.Errorf("%+v, %v", empty, err)
 	}
@@ -275,12 +275,12 @@ func TestCancelledUpdateWritesNothing(t *testing.T) {
 	held := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
-		r.Update(context.Background(), runs.Pinned, func(*run.Update) error { close(held); <-done; return context.Canceled })
+		r.Update(context.Background(), func(*run.Update) error { close(held); <-done; return context.Canceled })
 	}()
 	<-held
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := runs.Open(t, out.ManifestPath).Update(ctx, runs.Pinned, func(u *run.Update) error { return u.Write("x", nil) })
+	_, err := runs.Open(t, out.ManifestPath).Update(ctx, func(u *run.Update) error { return u.Write("x", nil) })
 	runs.WantCode(t, err, tidegate.Cancelled)
 	close(done)
 	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
@@ -291,7 +291,7 @@ func TestCancelledUpdateWritesNothing(t *testing.T) {
 func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
 	before := runs.Read(t, path)
-	if _, err := runs.Open(t, path).UpdateBeside(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	if _, err := runs.Open(t, path).UpdateBeside(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
 	if runs.Read(t, path) != before {
@@ -308,7 +308,7 @@ func FuzzOpen(f *testing.F) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		r, err := run.Open(t.Context(), path)
+		r, err := run.Open(t.Context(), runs.Pinned, path)
 		if err != nil {
 			if code := tidegate.CodeOf(err); code == tidegate.Internal {
 				t.Fatal(err)
@@ -317,7 +317,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		defer r.Close()
 		r.Gates()
-		if _, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: path}); tidegate.CodeOf(err) == tidegate.Internal {
+		if _, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: path}); tidegate.CodeOf(err) == tidegate.Internal {
 			t.Fatal(err)
 		}
 	})

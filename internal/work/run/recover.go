@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
@@ -22,19 +21,19 @@ type RecoverResult struct {
 // is finished, any other is undone and cleared away. Every tool does the same
 // before it writes; this is for a person who wants it done now. It returns the
 // errors of [Open], LOCK_HELD and CANCELLED.
-func Recover(ctx context.Context, clock Clock, manifestPath string) (RecoverResult, error) {
-	r, err := Open(ctx, manifestPath)
+func Recover(ctx context.Context, desk Desk, manifestPath string) (RecoverResult, error) {
+	r, err := Open(ctx, desk, manifestPath)
 	if err != nil {
 		return RecoverResult{}, err
 	}
 	defer r.Close()
 	out := RecoverResult{RunID: r.ID(), Root: r.Root(), RevisionBefore: r.found, Interrupted: r.finished || r.folder.Interrupted()}
-	lock, err := r.folder.Lock(ctx, clock.Now)
+	lock, err := r.folder.Lock(ctx, desk.Now)
 	if err != nil {
 		return RecoverResult{}, err
 	}
 	defer lock.Unlock()
-	data, err := artifact.ReadDocument(ctx, "manifest_path", r.path)
+	data, err := desk.Reach.ReadDocument("manifest_path", r.path)
 	if err == nil {
 		err = r.takeManifest(data)
 	}

@@ -15,6 +15,7 @@ import (
 // Run is an opened run: its manifest as it was when it was opened, and its
 // folder. [Run.Update] reads again under the lock.
 type Run struct {
+	desk     Desk
 	path     string // of the manifest, as given
 	name     string // of the manifest in folder
 	uses     []string
@@ -35,7 +36,7 @@ type Run struct {
 	events   map[string]*readEvents // by what was asked for
 }
 
-// Open opens the run of the manifest at an absolute path. Reading is tolerant:
+// Open opens the run of the manifest at an absolute path, to work on it at desk. Reading is tolerant:
 // it demands schema_version, run_id and the fields in uses (written as
 // [codec.Shape.Using] takes them: "limits.max_summary_kb"); every other known
 // field must have the right type where it is present.
@@ -51,20 +52,20 @@ type Run struct {
 // A write that was committed and not finished is finished first, and one that
 // failed and was not taken back is taken back, so that a caller who
 // inspects a run neither repeats nor skips a step.
-func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error) {
+func Open(ctx context.Context, desk Desk, manifestPath string, uses ...string) (*Run, error) {
 	if err := CheckPath("manifest_path", manifestPath); err != nil {
 		return nil, err
 	}
-	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
+	data, err := desk.Reach.ReadDocument("manifest_path", manifestPath)
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...), events: map[string]*readEvents{}}
+	r := &Run{desk: desk, path: manifestPath, uses: append([]string{"schema_version", "run_id"}, uses...), events: map[string]*readEvents{}}
 	if err := r.takeManifest(data); err != nil {
 		return nil, err
 	}
 	root := filepath.Dir(manifestPath)
-	if r.folder, err = artifact.Open(ctx, "manifest_path", root); err != nil {
+	if r.folder, err = desk.Reach.Open("manifest_path", root); err != nil {
 		return nil, err
 	}
 	r.digests = r.folder.Digests()
@@ -75,7 +76,7 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 	}
 	r.found = r.manifest.Revision()
 	if r.finished = r.finishInterrupted(ctx); r.finished {
-		if data, err = artifact.ReadDocument(ctx, "manifest_path", manifestPath); err == nil {
+		if data, err = desk.Reach.ReadDocument("manifest_path", manifestPath); err == nil {
 			err = r.takeManifest(data)
 		}
 		if err != nil {
@@ -94,13 +95,13 @@ func Open(ctx context.Context, manifestPath string, uses ...string) (*Run, error
 // OpenByGates opens the run whose gates file is at an absolute path. It returns
 // the errors of [Open], NOT_FOUND with gates_path when there are no gates, and
 // PATH_NOT_ALLOWED for a file that is not the run's gates.
-func OpenByGates(ctx context.Context, gatesPath string) (*Run, error) {
-	file, err := artifact.OpenFile(ctx, "gates_path", gatesPath)
+func OpenByGates(ctx context.Context, desk Desk, gatesPath string) (*Run, error) {
+	file, err := desk.Reach.OpenFile("gates_path", gatesPath)
 	if err != nil {
 		return nil, err
 	}
 	file.Close()
-	r, err := Open(ctx, filepath.Join(filepath.Dir(gatesPath), ManifestFile))
+	r, err := Open(ctx, desk, filepath.Join(filepath.Dir(gatesPath), ManifestFile))
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +168,9 @@ func (r *Run) parseManifest(data []byte) (Manifest, error) {
 
 // Close closes the run's folder.
 func (r *Run) Close() error { return r.folder.Close() }
+
+// Desk is the one that the run was opened at.
+func (r *Run) Desk() Desk { return r.desk }
 
 // ManifestPath is the path by which the run was opened.
 func (r *Run) ManifestPath() string { return r.path }

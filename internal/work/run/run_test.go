@@ -17,7 +17,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	r := runs.Open(t, out.ManifestPath)
 	before := runs.Read(t, filepath.Join(out.Root, run.AuditFile))
 
-	_, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	_, err := r.Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventPatched, "toy", tidegate.D("reason", "none"))
 		if err := u.Write("deep/er/file.txt", []byte("x")); err != nil {
 			return err
@@ -34,7 +34,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 		t.Errorf("a failed update logged:\n%s", diff)
 	}
 
-	audit, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	audit, err := r.Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventPatched, "toy", tidegate.D("reason", "some"))
 		return u.WriteJSON("deep/er/file.json", tidegate.D("a", 1))
 	})

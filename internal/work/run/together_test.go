@@ -46,7 +46,7 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 	var apart []error
 	r := runs.Open(t, filepath.Join(alone, run.ManifestFile))
 	for _, change := range changes {
-		_, err := r.Update(t.Context(), runs.Pinned, change)
+		_, err := r.Update(t.Context(), change)
 		apart = append(apart, err)
 	}
 	gone, stop := context.WithCancel(t.Context())
@@ -55,7 +55,7 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 	for _, change := range changes {
 		list = append(list, run.Change{Ctx: t.Context(), Do: change})
 	}
-	errs := runs.Open(t, filepath.Join(together, run.ManifestFile)).UpdateTogether(t.Context(), runs.Pinned, list...)
+	errs := runs.Open(t, filepath.Join(together, run.ManifestFile)).UpdateTogether(t.Context(), list...)
 	if tidegate.CodeOf(errs[0]) != tidegate.Cancelled {
 		t.Errorf("a change that nobody waits for: %v", errs[0])
 	}
@@ -92,7 +92,7 @@ func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 	lines, mine := 0, 0 // in the log, and up to which of them the other hand may have written
 	for i, hand := range []string{"mine", "mine", "another", "another", "mine", "mine", "another", "mine"} {
 		var others, end int
-		_, err := hands[hand].Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		_, err := hands[hand].Update(t.Context(), func(u *run.Update) error {
 			others = u.OthersWrote()
 			if i == 0 {
 				lines = u.LastLine()

@@ -20,7 +20,7 @@ type Update struct {
 	run      *Run
 	lock     *artifact.Lock
 	tx       *artifact.Tx
-	clock    Clock
+	desk     Desk
 	at       time.Time
 	now      string
 	actor    tidegate.Actor
@@ -30,8 +30,6 @@ type Update struct {
 	record   record       // what the log says about what is here
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
-
-	rehearsal *Rehearsal // takes what would have been written; nil outside a rehearsal
 }
 
 // Audit says what became of the lines that an update logged.
@@ -47,19 +45,19 @@ type Audit struct {
 // It also returns the error of [Run.Writable], NOT_FOUND and INVALID_STATE for a
 // folder without gates of the run, TAMPERED when the run's documents are not those that its log records,
 // LOCK_HELD, CANCELLED and WRITE_FAILED.
-func (r *Run) Update(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
+func (r *Run) Update(ctx context.Context, change func(*Update) error) (Audit, error) {
 	if _, err := r.Gates(); err != nil {
 		return Audit{}, err
 	}
-	return r.update(ctx, clock, recording, change)
+	return r.update(ctx, recording, change)
 }
 
 // UpdateBeside is [Run.Update] for the tools that need only a manifest and
 // write beside it. In a folder without gates nothing is recorded but their own
 // line, and nothing can be tampered with. If the line cannot be written, nothing
 // else changes.
-func (r *Run) UpdateBeside(ctx context.Context, clock Clock, change func(*Update) error) (Audit, error) {
-	return r.update(ctx, clock, besides, change)
+func (r *Run) UpdateBeside(ctx context.Context, change func(*Update) error) (Audit, error) {
+	return r.update(ctx, besides, change)
 }
 
 // manner is how an update treats the record of the run.
@@ -83,11 +81,11 @@ type Change struct {
 // an error changes nothing and does not affect the others. No two of them may
 // be about the same files, because each sees the files as they were before the
 // first; but any of them may change a document that [Update.Found] knows.
-func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change) []error {
+func (r *Run) UpdateTogether(ctx context.Context, changes ...Change) []error {
 	errs := make([]error, len(changes))
-	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
+	if r.desk.Rehearsal != nil {
 		for i, c := range changes {
-			errs[i] = r.rehearse(c.Ctx, clock, rehearsal, c.Do)
+			errs[i] = r.Rehearse(c.Ctx, r.desk, c.Do)
 		}
 		return errs
 	}
@@ -98,7 +96,7 @@ func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change
 	for at := 0; at < len(changes); {
 		n := len(changes) - at
 		if err == nil {
-			n, _, err = r.transact(ctx, clock, recording, changes[at:], errs[at:])
+			n, _, err = r.transact(ctx, recording, changes[at:], errs[at:])
 		}
 		for i := range n {
 			if err != nil {
@@ -110,15 +108,15 @@ func (r *Run) UpdateTogether(ctx context.Context, clock Clock, changes ...Change
 	return errs
 }
 
-func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Update) error) (Audit, error) {
-	if rehearsal := rehearsalOf(ctx); rehearsal != nil {
-		return Audit{}, r.rehearse(ctx, clock, rehearsal, do)
+func (r *Run) update(ctx context.Context, how manner, do func(*Update) error) (Audit, error) {
+	if r.desk.Rehearsal != nil {
+		return Audit{}, r.Rehearse(ctx, r.desk, do)
 	}
 	if err := r.Writable(); err != nil {
 		return Audit{}, err
 	}
 	errs := make([]error, 1)
-	_, audit, err := r.transact(ctx, clock, how, []Change{{ctx, do}}, errs)
+	_, audit, err := r.transact(ctx, how, []Change{{ctx, do}}, errs)
 	if err == nil {
 		err = errs[0]
 	}
@@ -130,8 +128,8 @@ func (r *Run) update(ctx context.Context, clock Clock, how manner, do func(*Upda
 
 // transact makes the first n changes of a list in one transaction, and says what
 // became of each of them. An error means that none was made.
-func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []Change, errs []error) (n int, audit Audit, err error) {
-	lock, err := r.folder.Lock(ctx, clock.Now)
+func (r *Run) transact(ctx context.Context, how manner, changes []Change, errs []error) (n int, audit Audit, err error) {
+	lock, err := r.folder.Lock(ctx, r.desk.Now)
 	if err != nil {
 		return len(changes), Audit{}, err
 	}
@@ -154,7 +152,7 @@ func (r *Run) transact(ctx context.Context, clock Clock, how manner, changes []C
 	tx := lock.Begin()
 	made, lines := 0, 0
 	for n < len(changes) {
-		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, clock: clock, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
+		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, desk: r.desk, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
 		u.begin()
 		mark := tx.Mark()
 		errs[n] = u.make(how, changes[n].Do)
@@ -209,7 +207,7 @@ func (u *Update) make(how manner, do func(*Update) error) error {
 
 // begin sets the one time for everything in the update.
 func (u *Update) begin() {
-	u.at = u.clock.Now()
+	u.at = u.desk.Now()
 	u.now = tidegate.Stamp(u.at)
 }
 
@@ -255,7 +253,7 @@ func (u *Update) stageLines(how manner) error {
 		if u.decision != "" {
 			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
 		}
-		body := line.details(u.clock, u.now, u.run.ID(), u.actor, first+int64(i), tx, state)
+		body := line.details(u.desk, u.now, u.run.ID(), u.actor, first+int64(i), tx, state)
 		if how == besides {
 			u.tx.Log(AuditFile, body)
 		} else if err := u.tx.Record(AuditFile, body); err != nil {
@@ -278,7 +276,7 @@ func (u *Update) Lock() *artifact.Lock { return u.lock }
 func (u *Update) Now() string { return u.now }
 
 // Pinned reports whether the caller fixed the time, as tests do.
-func (u *Update) Pinned() bool { return u.clock.Pinned }
+func (u *Update) Pinned() bool { return u.desk.Pinned }
 
 // Actor is on whose authority the update is made.
 func (u *Update) Actor() tidegate.Actor { return u.actor }
@@ -345,7 +343,7 @@ func (u *Update) LastLine() int { return int(u.record.lines) + len(u.lines) }
 // written. All later lines come from updates of this opened run, so that a caller
 // that knows what those wrote need not read it again.
 func (u *Update) OthersWrote() int {
-	if u.rehearsal != nil || u.record.bare {
+	if u.desk.Rehearsal != nil || u.record.bare {
 		return math.MaxInt // lines are not counted
 	}
 	return int(u.run.others)
@@ -366,7 +364,7 @@ func (u *Update) Manifest() (Manifest, error) {
 		u.manifest = u.run.manifest
 		return u.manifest, nil
 	}
-	data, err := artifact.ReadDocument(u.ctx, "manifest_path", u.run.path)
+	data, err := u.run.desk.Reach.ReadDocument("manifest_path", u.run.path)
 	if err != nil {
 		return Manifest{}, err
 	}

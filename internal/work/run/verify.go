@@ -66,18 +66,18 @@ const verifyLimits = "A chain cannot show that the log was rewritten as a whole 
 // first, and a run that changes while it is checked is checked again.
 //
 // It returns the errors of [Open] and READ_FAILED. What it finds is a result.
-func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
+func Verify(ctx context.Context, desk Desk, in VerifyInput) (VerifyResult, error) {
 	const attempts = 5
 	var out VerifyResult
 	for range attempts {
-		before := fingerprint(ctx, in.ManifestPath)
-		r, err := Open(ctx, in.ManifestPath)
+		before := fingerprint(ctx, desk, in.ManifestPath)
+		r, err := Open(ctx, desk, in.ManifestPath)
 		if err != nil {
 			return VerifyResult{}, err
 		}
 		v := newVerifier(r)
 		v.follows, v.head = in.Follows, in.Head
-		if err = v.readSigners(ctx, in.SignersPath); err == nil {
+		if err = v.readSigners(in.SignersPath); err == nil {
 			err = v.verify()
 		}
 		r.Close()
@@ -85,7 +85,7 @@ func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
 			return VerifyResult{}, err
 		}
 		out = v.out
-		if out.Pass || before == fingerprint(ctx, in.ManifestPath) {
+		if out.Pass || before == fingerprint(ctx, desk, in.ManifestPath) {
 			break
 		}
 	}
@@ -93,13 +93,13 @@ func Verify(ctx context.Context, in VerifyInput) (VerifyResult, error) {
 }
 
 // fingerprint changes with every write of the run.
-func fingerprint(ctx context.Context, manifestPath string) string {
-	data, err := artifact.ReadDocument(ctx, "manifest_path", manifestPath)
+func fingerprint(ctx context.Context, desk Desk, manifestPath string) string {
+	data, err := desk.Reach.ReadDocument("manifest_path", manifestPath)
 	if err != nil {
 		return ""
 	}
 	print := codec.DigestBytes(data)
-	if r, err := Open(ctx, manifestPath); err == nil {
+	if r, err := Open(ctx, desk, manifestPath); err == nil {
 		defer r.Close()
 		if gates, err := r.folder.Digest(r.layout.Gates); err == nil {
 			print += gates
@@ -131,16 +131,16 @@ func newVerifier(r *Run) *verifier {
 
 // readSigners finds out whose signatures count. A list from elsewhere takes
 // precedence over the one in the run, which may have been rewritten.
-func (v *verifier) readSigners(ctx context.Context, path string) (err error) {
+func (v *verifier) readSigners(path string) (err error) {
 	needed, err := v.run.needsSignature()
 	if err != nil || !needed && path == "" {
 		return err
 	}
 	if path != "" {
-		if v.signers, err = seal.ReadSigners(ctx, "signers", path); err != nil {
+		if v.signers, err = seal.ReadSigners(v.run.desk.Reach, "signers", path); err != nil {
 			return err
 		}
-		given, err := artifact.ReadFile(ctx, "signers", path)
+		given, err := v.run.desk.Reach.ReadFile("signers", path)
 		if err != nil {
 			return err
 		}

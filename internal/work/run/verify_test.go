@@ -28,7 +28,7 @@ func used(t *testing.T) run.InitResult {
 	runs.Put(t, out.Root, "wave-1/p1.md", "x")
 	r := runs.Open(t, out.ManifestPath)
 	for n := range 3 {
-		if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error {
 			if n == 0 {
 				if err := u.WriteJSON("pivot.json", map[string]any{"run_wave2": false}); err != nil {
 					return err
@@ -39,7 +39,7 @@ func used(t *testing.T) run.InitResult {
 			t.Fatal(err)
 		}
 	}
-	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error {
 		_, err := u.EditGates(runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
 		return err
 	}); err != nil {
@@ -132,7 +132,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			out := used(t)
 			tt.tamper(out.Root)
 			before := runs.Tree(t, out.Root)
-			v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
+			v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -157,11 +157,11 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
 	runs.Put(t, out.Root, "logs/audit.jsonl", "no json\n"+runs.Read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
-	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
+	log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
 	}
-	log, err = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 2})
+	log, err = run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath, Last: 2})
 	if err != nil || len(log.Entries) != 2 || log.Lines != 10 || log.Entries[0].Entry.Get("kind").Str() != "gates_write" {
 		t.Fatalf("%+v, %v", log, err)
 	}
@@ -171,7 +171,7 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	if err := os.Remove(log.Path); err != nil {
 		t.Fatal(err)
 	}
-	if log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath}); err != nil || len(log.Entries) != 0 || log.Entries == nil {
+	if log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath}); err != nil || len(log.Entries) != 0 || log.Entries == nil {
 		t.Errorf("%+v, %v", log, err)
 	}
 }
@@ -180,7 +180,7 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	r := runs.Open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
-	audit, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	audit, err := r.Update(t.Context(), func(u *run.Update) error {
 		_, err := u.Patch(runs.Parse(t, `{"metrics":{"n":1}}`), nil, long)
 		return err
 	})
@@ -192,7 +192,7 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	if err != nil || !res.AuditWritten {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass {
+	if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
 }
@@ -201,7 +201,7 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	r := runs.Open(t, out.ManifestPath)
 	const files = 2500
-	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error {
 		for i := range files {
 			if err := u.Write(fmt.Sprintf("wave-1/p%d.md", i), []byte("x")); err != nil {
 				return err
@@ -212,7 +212,7 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs.Put(t, out.Root, "wave-1/p2499.md", "y")
-	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: out.ManifestPath})
+	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath})
 	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
 		t.Errorf("%+v, %v", v.Findings, err)
 	}
@@ -230,7 +230,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 		"ts kind run_id event seq tx actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress args state clock prev",
 		"ts kind run_id event seq tx actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
-	log, err := run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath})
+	log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,12 +248,12 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	unpinned := run.Clock{Now: runs.Pinned.Now}
-	r := runs.Open(t, out.ManifestPath)
-	if _, err := r.Update(t.Context(), unpinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	unpinned := run.Desk{Now: runs.Pinned.Now}
+	r := runs.OpenAt(t, unpinned, out.ManifestPath)
+	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
-	log, _ = run.Log(t.Context(), run.LogInput{ManifestPath: out.ManifestPath, Last: 1})
+	log, _ = run.Log(t.Context(), unpinned, run.LogInput{ManifestPath: out.ManifestPath, Last: 1})
 	if log.Entries[0].Entry.Get("clock") != nil {
 		t.Error("a line under the real clock says pinned")
 	}

@@ -4,9 +4,9 @@ import "context"
 
 // With opens a run, hands it to do with the result to fill in, and closes it. It
 // returns the errors of [Open] and those of do, and no result beside an error.
-func With[T any](ctx context.Context, manifestPath string, do func(r *Run, out *T) error, uses ...string) (T, error) {
+func With[T any](ctx context.Context, desk Desk, manifestPath string, do func(r *Run, out *T) error, uses ...string) (T, error) {
 	var out, none T
-	r, err := Open(ctx, manifestPath, uses...)
+	r, err := Open(ctx, desk, manifestPath, uses...)
 	if err != nil {
 		return none, err
 	}

@@ -58,14 +58,14 @@ type Decision struct {
 // It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
 // gates are not the run's own), LOCK_HELD, READ_FAILED and WRITE_FAILED.
-func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResult, error) {
+func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult, error) {
 	if err := run.CheckPath("gates_path", in.GatesPath); err != nil {
 		return AdvanceResult{}, err
 	}
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return AdvanceResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *AdvanceResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *AdvanceResult) error {
 		if err := r.OwnGates(in.GatesPath); err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func Advance(ctx context.Context, clock run.Clock, in AdvanceInput) (AdvanceResu
 			return v.refusal()
 		}
 		var v verdict
-		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		_, err = r.Update(ctx, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -350,7 +350,7 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manife
 		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
 			return v.s.manifest, nil
 		}
-		u.As(tidegate.Rule)
+		u.As(tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
 		return v.s.manifest, LeaveToPerson(u, run.Failure{Message: only.Message, Code: only.Code, Count: v.s.manifest.ReviewRounds()}, "stage_advance: "+reason)
 	}
 	status := run.Running

@@ -34,7 +34,7 @@ func TestRunPassesThroughAllStagesToCompleted(t *testing.T) {
 		if diff := cmp.Diff(want, strings.Join(moves, " ")); diff != "" {
 			t.Error(diff)
 		}
-		if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass || len(v.Findings) != 0 {
+		if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass || len(v.Findings) != 0 {
 			t.Errorf("verify: %+v, %v", v, err)
 		}
 	}

@@ -20,12 +20,12 @@ func agedRun(t testing.TB, lines int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := run.Open(context.Background(), out.ManifestPath)
+	r, err := run.Open(context.Background(), runs.Pinned, out.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if _, err := r.Update(context.Background(), runs.Pinned, func(u *run.Update) error {
+	if _, err := r.Update(context.Background(), func(u *run.Update) error {
 		for range lines {
 			u.Log(run.EventRefused, "count", tidegate.D("reason", "count"))
 		}
@@ -33,7 +33,7 @@ func agedRun(t testing.TB, lines int) string {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := run.Verify(context.Background(), run.VerifyInput{ManifestPath: out.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
+	if v, err := run.Verify(context.Background(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
 		t.Fatalf("the aged run is not sound: %+v, %v", v.Findings, err)
 	}
 	return out.ManifestPath

@@ -30,14 +30,14 @@ type BudgetResult struct {
 // INVALID_ARGS for a name that is not part of the budget and a value out of its
 // range, INVALID_STATE for a run that is final, and the errors of [run.Open] and
 // [run.Run.Update].
-func SetBudget(ctx context.Context, clock run.Clock, in BudgetInput) (BudgetResult, error) {
+func SetBudget(ctx context.Context, desk run.Desk, in BudgetInput) (BudgetResult, error) {
 	if err := run.CheckBudget(in.Name, in.Value); err != nil {
 		return BudgetResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *BudgetResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *BudgetResult) error {
 		*out = BudgetResult{RunID: r.ID(), Name: in.Name, To: in.Value}
 		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
-		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			if err := u.SetBudget(in.Name, in.Value, in.Reason); err != nil {
 				return err
 			}

@@ -49,30 +49,30 @@ func (c ControlResult) Report() report.Report {
 
 // Pause pauses a created or running run. It returns INVALID_STATE for one that
 // is failed or final, and the errors of [ManifestWrite].
-func Pause(ctx context.Context, clock run.Clock, in ControlInput) (ControlResult, error) {
-	return control(ctx, clock, in, ByPause, run.Paused)
+func Pause(ctx context.Context, desk run.Desk, in ControlInput) (ControlResult, error) {
+	return control(ctx, desk, in, ByPause, run.Paused)
 }
 
 // Cancel ends a run that is not completed. It returns INVALID_STATE for one that
 // is, and the errors of [ManifestWrite].
-func Cancel(ctx context.Context, clock run.Clock, in ControlInput) (ControlResult, error) {
-	return control(ctx, clock, in, ByCancel, run.Cancelled)
+func Cancel(ctx context.Context, desk run.Desk, in ControlInput) (ControlResult, error) {
+	return control(ctx, desk, in, ByCancel, run.Cancelled)
 }
 
 // Resume lets a paused run go on. With Accept it lets a failed run go on: that
 // is a person's decision and must not be offered to agents. What was used up is
 // granted once more, counted from here. It returns INVALID_STATE for other runs,
 // and the errors of [ManifestWrite].
-func Resume(ctx context.Context, clock run.Clock, in ResumeInput) (ControlResult, error) {
+func Resume(ctx context.Context, desk run.Desk, in ResumeInput) (ControlResult, error) {
 	trigger := ByResume
 	if in.Accept {
 		trigger = ByAccept
 	}
-	return control(ctx, clock, ControlInput{in.ManifestPath, in.Reason}, trigger, run.Running)
+	return control(ctx, desk, ControlInput{in.ManifestPath, in.Reason}, trigger, run.Running)
 }
 
-func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trigger, to run.Status) (ControlResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *ControlResult) error {
+func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigger, to run.Status) (ControlResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *ControlResult) error {
 		verb, logged := string(trigger), string(trigger)
 		if trigger == ByAccept {
 			verb, logged = "resume", "resume --accept"
@@ -82,7 +82,7 @@ func control(ctx context.Context, clock run.Clock, in ControlInput, trigger Trig
 			reason = verb + " by a person"
 		}
 		*out = ControlResult{RunID: r.ID(), Root: r.Root()}
-		_, err := r.Decide(ctx, clock, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
+		_, err := r.Decide(ctx, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err

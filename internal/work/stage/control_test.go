@@ -138,7 +138,7 @@ func TestResumeKeepsWhenTheStageBegan(t *testing.T) {
 	if _, err := y.control("pause"); err != nil {
 		t.Fatal(err)
 	}
-	later := run.Clock{Now: pinnedAt(5000)}
+	later := run.Desk{Now: pinnedAt(5000)}
 	if _, err := stage.Resume(t.Context(), later, stage.ResumeInput{ManifestPath: y.files.ManifestPath}); err != nil {
 		t.Fatal(err)
 	}
@@ -164,25 +164,25 @@ func TestCheckpointsHoldOneFactALineWhateverTheReason(t *testing.T) {
 
 func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
 	y := newToy(t, run.InitInput{RequireBoundGates: true})
-	out, err := stage.Status(t.Context(), y.files.ManifestPath)
+	out, err := stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil || out.Stage != run.Init || len(out.WaitingFor) != 1 || *out.NextStage != run.Wave1 || !strings.Contains(*out.NextCommand, "perspectives") {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	y.put("perspectives.json", perspectives)
-	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	out, err = stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil || len(out.WaitingFor) != 0 || *out.NextCommand != "tidegate run advance "+y.root {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	y.to(run.Pivot)
 	y.put("wave-1/p1.md", "changed")
-	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	out, err = stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil || out.NextStage != nil || out.Gates[1].Status != "pass" || out.Gates[1].Counts != "not_run" || out.Gates[1].Changed[0] != "wave-1/p1.md" {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if _, err := y.control("cancel"); err != nil {
 		t.Fatal(err)
 	}
-	out, err = stage.Status(t.Context(), y.files.ManifestPath)
+	out, err = stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil || len(out.WaitingFor) != 0 || out.NextCommand != nil {
 		t.Fatalf("%+v, %v", out, err)
 	}
@@ -200,7 +200,7 @@ func TestStatusChangesNothing(t *testing.T) {
 	before := y.tree()
 	for _, status := range run.Statuses {
 		y.force(run.Review, status)
-		if _, err := stage.Status(t.Context(), y.files.ManifestPath); err != nil {
+		if _, err := stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath); err != nil {
 			t.Errorf("%s: %v", status, err)
 		}
 	}
@@ -212,13 +212,13 @@ func TestStatusChangesNothing(t *testing.T) {
 
 func TestPauseWaitsForAWriterInsteadOfFailing(t *testing.T) {
 	y := newToy(t, run.InitInput{})
-	r, err := run.Open(t.Context(), y.files.ManifestPath)
+	r, err := run.Open(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	holding, paused := make(chan struct{}), make(chan error, 1)
-	_, err = r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	_, err = r.Update(t.Context(), func(u *run.Update) error {
 		go func() {
 			close(holding)
 			_, err := y.control("pause")

@@ -67,7 +67,7 @@ func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
 				if err := sameArtifacts(reference, got); err != nil {
 					t.Fatalf("%s: it said %q: %v", inject, said, err)
 				}
-				if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: filepath.Join(dir, "home/r1/manifest.json"), Follows: stage.Follows}); err != nil || !v.Pass {
+				if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: filepath.Join(dir, "home/r1/manifest.json"), Follows: stage.Follows}); err != nil || !v.Pass {
 					t.Fatalf("%s: verify %+v, %v", inject, v.Findings, err)
 				}
 			}

@@ -44,7 +44,7 @@ type sequence struct {
 // has looks at the run first, as one does to see how to go on: what it sees
 // after that stays.
 func (s sequence) has(name string) bool {
-	if _, err := stage.Status(s.ctx, s.files.ManifestPath); err != nil {
+	if _, err := stage.Status(s.ctx, runs.Pinned, s.files.ManifestPath); err != nil {
 		return false
 	}
 	_, err := os.Stat(filepath.Join(s.files.Root, name))
@@ -53,7 +53,7 @@ func (s sequence) has(name string) bool {
 
 func (s sequence) advance(from string) func() error {
 	return func() error {
-		now, err := stage.Status(s.ctx, s.files.ManifestPath)
+		now, err := stage.Status(s.ctx, runs.Pinned, s.files.ManifestPath)
 		if err != nil || string(now.Stage) != from {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s sequence) review() error {
 }
 
 func (s sequence) gateB() error {
-	now, err := stage.Status(s.ctx, s.files.ManifestPath)
+	now, err := stage.Status(s.ctx, runs.Pinned, s.files.ManifestPath)
 	if err != nil || now.Gates[1].Status == "pass" {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s sequence) pivot() error {
 	if s.has("pivot.json") {
 		return nil
 	}
-	in, err := step.PivotOf(s.ctx, s.files.ManifestPath)
+	in, err := step.PivotOf(s.ctx, runs.Pinned, s.files.ManifestPath)
 	if err != nil {
 		return err
 	}

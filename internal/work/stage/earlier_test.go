@@ -39,11 +39,11 @@ func earlier(t *testing.T) *toy {
 
 func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 	y := earlier(t)
-	status, err := stage.Status(t.Context(), y.files.ManifestPath)
+	status, err := stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil || status.Stage != run.Pivot || status.Gates[1].Status != "pass" || status.Gates[1].Counts != "not_run" || len(status.WaitingFor) == 0 {
 		t.Fatalf("%+v, %v", status, err)
 	}
-	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Unchained != 4 {
 		t.Fatalf("verify %+v, %v", v, err)
 	}
@@ -60,7 +60,7 @@ func TestRunOfTheEarlierSystemIsJudgedAgain(t *testing.T) {
 	if got := runs.Parse(t, y.read("gates.json")).Get("gates").Get("B").Get("status").Str(); got != "not_run" {
 		t.Errorf("the first write of ours leaves gate B %s", got)
 	}
-	v, err = run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	v, err = run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 7 || v.Log.Unchained != 4 || v.Log.Broken != 0 {
 		t.Errorf("the chain was not taken up: %+v, %v", v, err)
 	}

@@ -33,9 +33,9 @@ type LimitResult struct {
 // value already. It is a person's decision. It returns INVALID_ARGS for a name
 // that is not a limit and a value out of its range, INVALID_STATE for a run that
 // is final, and the errors of [run.Open] and [run.Run.Decide].
-func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
+func Limit(ctx context.Context, desk run.Desk, in LimitInput) (LimitResult, error) {
 	if slices.Contains(run.BudgetNames(), in.Name) {
-		return limitBudget(ctx, clock, in)
+		return limitBudget(ctx, desk, in)
 	}
 	value := int64(in.Value)
 	if float64(value) != in.Value {
@@ -44,10 +44,10 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 	if err := run.CheckLimit(in.Name, value); err != nil {
 		return LimitResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
 		*out = LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
 		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
-		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -69,13 +69,13 @@ func Limit(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, er
 	})
 }
 
-func limitBudget(ctx context.Context, clock run.Clock, in LimitInput) (LimitResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
+func limitBudget(ctx context.Context, desk run.Desk, in LimitInput) (LimitResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
 		before, err := r.Policy()
 		if err != nil {
 			return err
 		}
-		_, err = SetBudget(ctx, clock, BudgetInput(in))
+		_, err = SetBudget(ctx, desk, BudgetInput(in))
 		from := before.Budget.Of(in.Name)
 		if math.IsInf(from, 1) {
 			from = 0 // there was no limit

@@ -104,12 +104,12 @@ func (y *toy) status() string { return y.manifest().Get("status").Str() }
 // update changes the run, whatever the rules say.
 func (y *toy) update(change func(*run.Update) error) error {
 	y.t.Helper()
-	r, err := run.Open(y.t.Context(), y.files.ManifestPath)
+	r, err := run.Open(y.t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err != nil {
 		y.t.Fatal(err)
 	}
 	defer r.Close()
-	_, err = r.Update(y.t.Context(), runs.Pinned, change)
+	_, err = r.Update(y.t.Context(), change)
 	return err
 }
 
@@ -171,7 +171,7 @@ func (y *toy) recordGate(id, status string, artifacts ...string) error {
 // decide decides the pivot from the output of the first wave.
 func (y *toy) decide() {
 	y.t.Helper()
-	in, err := step.PivotOf(y.t.Context(), y.files.ManifestPath)
+	in, err := step.PivotOf(y.t.Context(), runs.Pinned, y.files.ManifestPath)
 	if err == nil {
 		in.Reason = "test"
 		_, err = step.DecidePivot(y.t.Context(), runs.Pinned, in)

@@ -192,7 +192,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 				}
 			}
 		}
-		if v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
+		if v, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
 			t.Fatalf("walk %d: verify %+v, %v", seed, v.Findings, err)
 		}
 	}

@@ -26,16 +26,16 @@ type ManifestWriteInput struct {
 // It returns INVALID_ARGS, NOT_FOUND, READ_FAILED, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, IMMUTABLE_FIELD, REVISION_MISMATCH, INVALID_STATE
 // (a status that does not follow), PATH_NOT_ALLOWED, LOCK_HELD and WRITE_FAILED.
-func ManifestWrite(ctx context.Context, clock run.Clock, in ManifestWriteInput) (run.WriteResult, error) {
+func ManifestWrite(ctx context.Context, desk run.Desk, in ManifestWriteInput) (run.WriteResult, error) {
 	if in.Patch.Kind() != codec.Object {
 		return run.WriteResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("patch", in.Patch), "patch must be an object")
 	}
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return run.WriteResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *run.WriteResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *run.WriteResult) error {
 		var next run.Manifest
-		audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+		audit, err := r.Update(ctx, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err

@@ -147,7 +147,7 @@ func TestPatchDigestsAreThoseOfTheEarlierSystem(t *testing.T) {
 		if err := y.patch(patch); err != nil {
 			t.Fatal(err)
 		}
-		log, err := run.Log(t.Context(), run.LogInput{ManifestPath: y.files.ManifestPath, Last: 1})
+		log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: y.files.ManifestPath, Last: 1})
 		if err != nil || log.Entries[0].Entry.Get("patch_digest").Str() != want {
 			t.Errorf("%s: %v, %v", patch, log.Entries[0].Entry.Get("patch_digest").Str(), err)
 		}
@@ -174,7 +174,7 @@ func TestEightProcessesTimesFiftyWritesLoseNoUpdate(t *testing.T) {
 	if n, _ := y.manifest().Get("revision").Int(); n != 401 {
 		t.Errorf("revision %d, want 401", n)
 	}
-	v, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
 	if err != nil || !v.Pass || v.Log.Lines != 401 || v.Log.Unchained != 0 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}

@@ -66,7 +66,7 @@ func TestTableHoldsEveryDocumentedMove(t *testing.T) {
 func TestStatusReportForPeople(t *testing.T) {
 	y := newToy(t, run.InitInput{RequireBoundGates: true})
 	y.force(run.Wave1, run.Paused)
-	out, err := stage.Status(t.Context(), y.files.ManifestPath)
+	out, err := stage.Status(t.Context(), run.Desk{}, y.files.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}

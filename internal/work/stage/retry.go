@@ -40,7 +40,7 @@ type RetryResult struct {
 // It also returns INVALID_ARGS, INVALID_STATE (the run is not created or
 // running), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED, LOCK_HELD and
 // WRITE_FAILED.
-func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResult, error) {
+func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult, error) {
 	row, known := run.FindGate(in.GateID)
 	if !known {
 		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("gate_id", tidegate.Cut(in.GateID)),
@@ -52,10 +52,10 @@ func RetryRecord(ctx context.Context, clock run.Clock, in RetryInput) (RetryResu
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return RetryResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RetryResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *RetryResult) error {
 		*out = RetryResult{GateID: in.GateID}
 		var exhausted error
-		audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+		audit, err := r.Update(ctx, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err

@@ -133,7 +133,7 @@ func TestConcurrentRetriesNeverExceedTheCap(t *testing.T) {
 }
 
 func (y *toy) watchdog(seconds int) (stage.WatchdogResult, error) {
-	return stage.WatchdogCheck(y.t.Context(), run.Clock{Now: pinnedAt(seconds), Pinned: true}, stage.WatchdogInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
+	return stage.WatchdogCheck(y.t.Context(), run.Desk{Now: pinnedAt(seconds), Pinned: true}, stage.WatchdogInput{ManifestPath: y.files.ManifestPath, Reason: "test"})
 }
 
 func TestWatchdogFailsAStageThatIsOverItsBudgetOnce(t *testing.T) {

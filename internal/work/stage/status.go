@@ -47,8 +47,8 @@ type GateStatus struct {
 // nothing itself and takes no lock; what [run.Open] finishes is finished first.
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED and
 // INVALID_STATE (the gates are another run's).
-func Status(ctx context.Context, manifestPath string) (StatusResult, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, out *StatusResult) error {
+func Status(ctx context.Context, desk run.Desk, manifestPath string) (StatusResult, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *StatusResult) error {
 		gates, err := r.Gates()
 		if err != nil {
 			return err

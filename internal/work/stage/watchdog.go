@@ -45,18 +45,18 @@ type WatchdogResult struct {
 // It returns INVALID_ARGS, STAGE_MISMATCH, INVALID_STATE (a time in the manifest
 // that cannot be read), NOT_FOUND, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // LOCK_HELD and WRITE_FAILED.
-func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (WatchdogResult, error) {
+func WatchdogCheck(ctx context.Context, desk run.Desk, in WatchdogInput) (WatchdogResult, error) {
 	if in.Stage != "" && !slices.Contains(run.Stages, run.Stage(in.Stage)) {
 		return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("stage", tidegate.Cut(in.Stage)), "%q is not a stage", tidegate.Cut(in.Stage))
 	}
-	now := clock.Now()
+	now := desk.Now()
 	if in.NowISO != "" {
 		given, ok := tidegate.ParseTime(in.NowISO)
 		if !ok {
 			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
 				"now_iso must be a time such as 2026-02-14T12:00:00.000Z")
 		}
-		if !clock.Pinned {
+		if !desk.Pinned {
 			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
 				"now_iso is only for runs under a pinned clock (TIDEGATE_NOW): the time is the program's own")
 		}
@@ -65,13 +65,13 @@ func WatchdogCheck(ctx context.Context, clock run.Clock, in WatchdogInput) (Watc
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return WatchdogResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, t *WatchdogResult) (err error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, t *WatchdogResult) (err error) {
 		// A run that is alive is checked without its lock: the watchdog is called
 		// often, and may be called while a tool holds it.
 		if *t, err = measure(r, r.Manifest(), in, now); err != nil || !t.TimedOut {
 			return err
 		}
-		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		_, err = r.Update(ctx, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -171,7 +171,7 @@ func (t *WatchdogResult) timeOut(u *run.Update, r *run.Run, m run.Manifest, now,
 		return err
 	}
 	status, _ := next(m.Status(), ByWatchdog)
-	u.As(tidegate.Rule)
+	u.As(tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
 	m, err := u.Fail(status, run.Failure{Kind: "timeout", Stage: t.Stage,
 		Message: fmt.Sprintf("timeout after %ds without progress; %ds are allowed", t.ElapsedS, t.TimeoutS)}, "watchdog_check: "+reason)
 	if err != nil {

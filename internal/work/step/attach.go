@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -42,24 +41,24 @@ type SourceDecision struct {
 // It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
 // that no output cites and for the file, READ_FAILED, and INVALID_ARGS for a file
 // that is too large.
-func Attach(ctx context.Context, clock run.Clock, in AttachInput) (SourceDecision, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
+func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
 		source, err := sourceMeant(r, in.CID)
 		if err != nil {
 			return err
 		}
-		body, err := artifact.ReadFile(ctx, "file_path", in.FilePath)
+		body, err := desk.Reach.ReadFile("file_path", in.FilePath)
 		if err != nil {
 			return err
 		}
 		name := filepath.Base(in.FilePath)
-		file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, clock.Now()))
+		file, err := archive.Pack(archive.Attachment(attachedURL(source.CID), name, contentTypes[strings.ToLower(filepath.Ext(name))], body, desk.Now()))
 		if err != nil {
 			return err
 		}
 		fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, Attached: name}
-		return out.decide(ctx, clock, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		return out.decide(ctx, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 			e.attach(source.CID)
 			return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
 		})
@@ -86,12 +85,12 @@ type ReplaceInput struct {
 // It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
 // that no output cites, INVALID_ARGS for a URL that cannot be fetched,
 // INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
-func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
+func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := link.Normalize(in.URL); err != nil || link.HasCredentials(in.URL) || link.Mask(in.URL) != in.URL {
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(link.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
 		if r.Manifest().Sensitivity() == noWeb {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
 				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
@@ -102,7 +101,7 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 		}
 		fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, ReplacedBy: in.URL}
-		err = out.decide(ctx, clock, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		err = out.decide(ctx, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 			e.replace(source.CID, in.URL)
 			u.Log(run.EventReplaced, "citations_replace", fields)
 			return nil, nil
@@ -115,7 +114,7 @@ func Replace(ctx context.Context, clock run.Clock, fetch Fetch, in ReplaceInput)
 			return err
 		}
 		if _, found := e.archive.Find(in.URL); !found {
-			if err := e.fetch(ctx, clock, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
+			if err := e.fetch(ctx, fetch, []string{in.URL}, nil, func(batch []*archive.Packed) { out.Fetched = len(batch) > 0 }); err != nil {
 				return err
 			}
 		}
@@ -135,13 +134,13 @@ func sourceMeant(r *run.Run, cid string) (*source.Source, error) {
 // decide carries out a person's decision about a source that the outputs cite, and
 // judges the source by its evidence from then on. A run that failed on gate C goes
 // on.
-func (s *SourceDecision) decide(ctx context.Context, clock run.Clock, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
+func (s *SourceDecision) decide(ctx context.Context, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
 	e, err := openEvidence(ctx, r)
 	if err != nil {
 		return err
 	}
 	var records []archive.Ref
-	_, err = r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+	_, err = r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 		if records, err = write(e, u); err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func saved(t *testing.T, title string) string {
 // TestTheLaterDecisionHolds attaches a file to a source, names another page for
 // it, and attaches a file again.
 func TestTheLaterDecisionHolds(t *testing.T) {
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	gone := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
 	other := honest(1)[0]
 	made := citing(t, run.InitInput{}, outputOf(gone))
@@ -66,7 +66,7 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 // anything is archived, so that it still holds when the call is killed while it
 // fetches the page, the first one of the run.
 func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	cited, other := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}, honest(1)[0]
 	made := citing(t, run.InitInput{}, outputOf(cited))
 	normalized, err := link.Normalize(cited.URL)
@@ -100,12 +100,12 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 // gate C goes on after the decision that removes the reason; a run that failed for
 // another reason does not.
 func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	for gate, want := range map[string]run.Status{"C": run.Running, "B": run.Failed} {
 		made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
 		validate(t, made, noFetch(t), step.CitationsInput{})
 		r := runs.Open(t, made.ManifestPath)
-		_, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+		_, err := r.Update(t.Context(), func(u *run.Update) error {
 			_, err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
 			return err
 		})
@@ -119,7 +119,7 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 		if accepted := m.Failures()[0].Get("accepted_at") != nil; m.Status() != want || accepted != (want == run.Running) {
 			t.Errorf("a failure of gate %s: the run is %s, accepted %v", gate, m.Status(), accepted)
 		}
-		if result, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: made.ManifestPath}); err != nil || !result.Pass {
+		if result, err := run.Verify(t.Context(), runClock, run.VerifyInput{ManifestPath: made.ManifestPath}); err != nil || !result.Pass {
 			t.Errorf("%+v %v", result.Findings, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
 	for _, cid := range []string{"", "cid_", "cid_0000000", "cid_00000000", "nowhere"} {
-		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
+		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
 		runs.WantCode(t, err, tidegate.FileNotFound)
 	}
 }
@@ -137,7 +137,7 @@ func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 // TestTwoCIDsThatBeginAlike: when an agent cites two pages whose cids begin with
 // the same digits, neither gets a file that a person meant for the other.
 func TestTwoCIDsThatBeginAlike(t *testing.T) {
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(
 		planted.Page{URL: "https://example.org/16800", Title: "Tides"}, planted.Page{URL: "https://example.org/24772", Title: "Tides"}))
 	validate(t, made, noFetch(t), step.CitationsInput{})

@@ -63,8 +63,8 @@ type ExtractResult struct {
 //
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND without the
 // folder of the first wave, and PATH_NOT_ALLOWED for files other than the run's.
-func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (ExtractResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *ExtractResult) error {
+func ExtractURLs(ctx context.Context, desk run.Desk, in ExtractInput) (ExtractResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *ExtractResult) error {
 		files := citationFilesOf(r)
 		if err := ownFile(r, "extracted_urls_path", in.ExtractedPath, files.extracted); err != nil {
 			return err
@@ -96,7 +96,7 @@ func ExtractURLs(ctx context.Context, clock run.Clock, in ExtractInput) (Extract
 		*out = ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
 				"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
-		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", r.InRecord(out.ExtractedPath), "found_by_path", r.InRecord(out.FoundByPath),
 				"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
 			if err := u.Write(files.extracted, list); err != nil {
@@ -141,8 +141,8 @@ type NormalizeResult struct {
 //
 // It returns the errors of [run.Open] and [run.Run.Update], NOT_FOUND and
 // READ_FAILED for the list, and PATH_NOT_ALLOWED for files other than the run's.
-func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (NormalizeResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *NormalizeResult) error {
+func NormalizeURLs(ctx context.Context, desk run.Desk, in NormalizeInput) (NormalizeResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *NormalizeResult) error {
 		files := citationFilesOf(r)
 		if err := ownFile(r, "normalized_urls_path", in.NormalizedPath, files.normalized); err != nil {
 			return err
@@ -171,7 +171,7 @@ func NormalizeURLs(ctx context.Context, clock run.Clock, in NormalizeInput) (Nor
 		sources := source.Sources(found)
 		*out = NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
 			InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
-		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", r.InRecord(out.NormalizedPath), "url_map_path", r.InRecord(out.URLMapPath),
 				"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
 			return writeNormalized(u, files, sources)
@@ -254,8 +254,8 @@ func (c *statusCounts) add(status source.Status) {
 //
 // It returns the errors of [run.Open], [FetchSources] and [run.Run.Update],
 // and PATH_NOT_ALLOWED for a file other than the run's.
-func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in CitationsInput) (CitationsResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *CitationsResult) error {
+func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in CitationsInput) (CitationsResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *CitationsResult) error {
 		files := citationFilesOf(r)
 		if err := ownFile(r, "citations_path", in.CitationsPath, files.records); err != nil {
 			return err
@@ -275,7 +275,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 			if err != nil {
 				return err
 			}
-			if err := e.fetch(ctx, clock, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
+			if err := e.fetch(ctx, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
 				return err
 			}
 		}
@@ -292,7 +292,7 @@ func ValidateCitations(ctx context.Context, clock run.Clock, fetch Fetch, in Cit
 			return err
 		}
 		out.InputsDigest = made.inputsDigest
-		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			blocked := source.NewBlockedFile(r.ID(), u.Now(), out.records)
 			if out.BlockedCount = len(blocked.Items); out.BlockedCount > 0 {
 				queue := r.Path(files.queue)
@@ -426,8 +426,8 @@ type RenderResult struct {
 // It returns the errors of [run.Open], [run.Run.Update] and
 // [source.ParseRecords], NOT_FOUND, and PATH_NOT_ALLOWED for a file other than
 // the run's.
-func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (RenderResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RenderResult) error {
+func RenderCitations(ctx context.Context, desk run.Desk, in RenderInput) (RenderResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *RenderResult) error {
 		files := citationFilesOf(r)
 		if err := ownFile(r, "output_md_path", in.OutputPath, files.rendered); err != nil {
 			return err
@@ -455,7 +455,7 @@ func RenderCitations(ctx context.Context, clock run.Clock, in RenderInput) (Rend
 		if in.CitationsPath != "" {
 			args = tidegate.D("citations_path", r.InRecord(in.CitationsPath))
 		}
-		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", r.InRecord(out.OutputPath), "rendered", out.Rendered, "inputs_digest", out.InputsDigest,
 				"args", args))
 			return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
@@ -486,8 +486,8 @@ type CitationList struct {
 
 // ListCitations lists the records of a run as they were judged last. It returns
 // the errors of [run.Open] and [source.ParseRecords], and NOT_FOUND.
-func ListCitations(ctx context.Context, manifestPath string) (CitationList, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, out *CitationList) error {
+func ListCitations(ctx context.Context, desk run.Desk, manifestPath string) (CitationList, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *CitationList) error {
 		records, err := readRecords(r, "")
 		*out = CitationList{RunID: r.ID(), Records: records}
 		return err

@@ -52,7 +52,7 @@ func TestLabelledClaimsInARun(t *testing.T) {
 		fmt.Fprintf(&document, "- %s [@%s]\n", claim.Text, cids[normalized])
 	}
 	runs.Put(t, made.Root, "claims.md", document.String())
-	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
+	grounding, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || len(grounding.Claims) != len(claims) {
 		t.Fatalf("%d claims of %d, %v", len(grounding.Claims), len(claims), err)
 	}
@@ -98,7 +98,7 @@ func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 		fmt.Fprintf(&document, "- It rose by 45 %% in 1962 [@%s]\n", r.CID)
 	}
 	runs.Put(t, made.Root, "claims.md", document.String())
-	grounding, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
+	grounding, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || grounding.Pass || grounding.Metrics.Unchecked != len(pages) || len(pages) != 3 {
 		t.Errorf("%+v of %d pages, %v", grounding.Metrics, len(pages), err)
 	}

@@ -15,14 +15,14 @@ import (
 // It returns REVISION_MISMATCH when the perspectives have changed since,
 // NOT_FOUND when there are none, INVALID_STATE for a run that is final, and the
 // errors of [run.Open] and [run.Run.Decide].
-func ConfirmPlan(ctx context.Context, clock run.Clock, manifestPath, digest string) error {
-	r, err := run.Open(ctx, manifestPath)
+func ConfirmPlan(ctx context.Context, desk run.Desk, manifestPath, digest string) error {
+	r, err := run.Open(ctx, desk, manifestPath)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
 	decision := run.Decision{What: run.ConfirmPlan, Fields: tidegate.D("perspectives", digest)}
-	_, err = r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+	_, err = r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 		policy, err := u.Run().Policy()
 		if err != nil || !policy.ConfirmPlan {
 			return err

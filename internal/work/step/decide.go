@@ -41,9 +41,9 @@ type PivotInput struct {
 // It returns the errors of [run.Open] and [ReadPerspectives], and NOT_FOUND,
 // READ_FAILED or PATH_NOT_ALLOWED for the first output in byte order of the ids
 // that cannot be read.
-func PivotOf(ctx context.Context, manifestPath string) (PivotInput, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, in *PivotInput) error {
-		doc, err := ReadPerspectives(ctx, "perspectives_path", r.Path(r.Layout().Perspectives), wave.Contracts)
+func PivotOf(ctx context.Context, desk run.Desk, manifestPath string) (PivotInput, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, in *PivotInput) error {
+		doc, err := ReadPerspectives(desk, "perspectives_path", r.Path(r.Layout().Perspectives), wave.Contracts)
 		if err != nil {
 			return err
 		}
@@ -54,7 +54,7 @@ func PivotOf(ctx context.Context, manifestPath string) (PivotInput, error) {
 			return func(i int) error {
 				p := doc.List[i]
 				o := pivot.Output{PerspectiveID: p.ID, Path: r.Path(r.Output(run.Wave1, p.ID))}
-				report, err := validationReport(ctx, &judge, p.Contract, o)
+				report, err := validationReport(ctx, desk, &judge, p.Contract, o)
 				in.Outputs[i], in.Reports[i] = o, report
 				return err
 			}
@@ -64,8 +64,8 @@ func PivotOf(ctx context.Context, manifestPath string) (PivotInput, error) {
 }
 
 // validationReport is the report on an output, as the validator gives it.
-func validationReport(ctx context.Context, judge *wave.Judge, contract wave.Contract, o pivot.Output) (*codec.Value, error) {
-	file, err := wave1Files{}.open(ctx, o)
+func validationReport(ctx context.Context, desk run.Desk, judge *wave.Judge, contract wave.Contract, o pivot.Output) (*codec.Value, error) {
+	file, err := wave1Files{}.open(ctx, desk, o)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +93,24 @@ func validationReport(ctx context.Context, judge *wave.Judge, contract wave.Cont
 // It returns the errors of [pivot.Check], [run.Open] and [run.Run.Update];
 // NOT_FOUND and READ_FAILED of an output, GAPS_SECTION_NOT_FOUND and
 // GAPS_PARSE_FAILED, for the first perspective in byte order.
-func DecidePivot(ctx context.Context, clock run.Clock, in PivotInput) (pivot.Decision, error) {
+func DecidePivot(ctx context.Context, desk run.Desk, in PivotInput) (pivot.Decision, error) {
 	w, err := pivot.Check(pivot.Input{Outputs: in.Outputs, Reports: in.Reports, ExplicitGaps: in.ExplicitGaps, InRun: in.ManifestPath != ""})
 	if err != nil {
 		return pivot.Decision{}, err
 	}
 	if in.ManifestPath == "" {
-		return decide(ctx, w, wave1Files{progress: in.Progress})
+		return decide(ctx, desk, w, wave1Files{progress: in.Progress})
 	}
-	return decideInRun(ctx, clock, w, in)
+	return decideInRun(ctx, desk, w, in)
 }
 
-func decide(ctx context.Context, w pivot.Wave1, files wave1Files) (pivot.Decision, error) {
+func decide(ctx context.Context, desk run.Desk, w pivot.Wave1, files wave1Files) (pivot.Decision, error) {
 	gaps := w.Explicit
 	var err error
 	if len(gaps) > 0 {
-		err = files.exist(ctx, w.Outputs)
+		err = files.exist(ctx, desk, w.Outputs)
 	} else {
-		gaps, err = files.gaps(ctx, w.Outputs)
+		gaps, err = files.gaps(ctx, desk, w.Outputs)
 	}
 	if err != nil {
 		return pivot.Decision{}, err
@@ -118,16 +118,16 @@ func decide(ctx context.Context, w pivot.Wave1, files wave1Files) (pivot.Decisio
 	return w.Decide(gaps), nil
 }
 
-func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotInput) (pivot.Decision, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, d *pivot.Decision) error {
+func decideInRun(ctx context.Context, desk run.Desk, w pivot.Wave1, in PivotInput) (pivot.Decision, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, d *pivot.Decision) error {
 		name, err := pivotFile(r)
 		if err != nil {
 			return err
 		}
 		w := w.Named(r.InRecord)
 		files := wave1Files{r.Folder(), in.Progress}
-		before, unread := files.digests(ctx, w.Outputs)
-		if *d, err = decide(ctx, w, files); err != nil || unread != nil {
+		before, unread := files.digests(ctx, desk, w.Outputs)
+		if *d, err = decide(ctx, desk, w, files); err != nil || unread != nil {
 			return cmp.Or(err, unread)
 		}
 		if agents, ok := r.Manifest().Limit("max_wave2_agents"); ok {
@@ -141,7 +141,7 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 		if len(w.Explicit) == 0 && ownOutputs(r, recorded) {
 			args = run.Args()
 		}
-		audit, err := r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+		audit, err := r.UpdateBeside(ctx, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -149,7 +149,7 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 			if written, err := keepsDecision(r, m); err != nil || !written {
 				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
 			}
-			after, err := files.digests(ctx, w.Outputs)
+			after, err := files.digests(ctx, desk, w.Outputs)
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func decideInRun(ctx context.Context, clock run.Clock, w pivot.Wave1, in PivotIn
 				u.Log(run.EventDecided, "pivot_decide", append(tidegate.D("reason", run.Note(reason), "pivot_path", r.InRecord(path), "wave2_required", d.Wave2Required,
 					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest), args...))
 			}
-			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor(), *d, recorded))
+			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor().Kind, *d, recorded))
 		})
 		d.PivotPath, d.AuditWritten = &path, audit.Written
 		return err
@@ -216,11 +216,11 @@ type wave1Files struct {
 
 // open opens an output. It returns NOT_FOUND, READ_FAILED and, for a relative
 // path that leads out of the run, PATH_NOT_ALLOWED.
-func (s wave1Files) open(ctx context.Context, o pivot.Output) (*os.File, error) {
+func (s wave1Files) open(ctx context.Context, desk run.Desk, o pivot.Output) (*os.File, error) {
 	var file *os.File
 	var err error
 	if filepath.IsAbs(o.Path) {
-		file, err = artifact.OpenFile(ctx, "output_md_path", o.Path)
+		file, err = desk.Reach.OpenFile("output_md_path", o.Path)
 	} else {
 		file, err = s.folder.Open(filepath.ToSlash(o.Path))
 	}
@@ -241,11 +241,11 @@ func (s wave1Files) path(o pivot.Output) string {
 // each opens the outputs, which are sorted, on all cores; start makes a separate
 // function for each worker. Of several failures it returns the first in the order of
 // outputs.
-func (s wave1Files) each(ctx context.Context, outputs []pivot.Output, progress func(done, total int), start func() func(i int, file *os.File) error) error {
+func (s wave1Files) each(ctx context.Context, desk run.Desk, outputs []pivot.Output, progress func(done, total int), start func() func(i int, file *os.File) error) error {
 	return parallel.Each(ctx, len(outputs), progress, func() func(i int) error {
 		do := start()
 		return func(i int) error {
-			file, err := s.open(ctx, outputs[i])
+			file, err := s.open(ctx, desk, outputs[i])
 			if err != nil {
 				return err
 			}
@@ -259,9 +259,9 @@ func (s wave1Files) each(ctx context.Context, outputs []pivot.Output, progress f
 }
 
 // gaps are what the outputs state.
-func (s wave1Files) gaps(ctx context.Context, outputs []pivot.Output) ([]pivot.Gap, error) {
+func (s wave1Files) gaps(ctx context.Context, desk run.Desk, outputs []pivot.Output) ([]pivot.Gap, error) {
 	found := make([][]pivot.Gap, len(outputs))
-	err := s.each(ctx, outputs, s.progress, func() func(int, *os.File) error {
+	err := s.each(ctx, desk, outputs, s.progress, func() func(int, *os.File) error {
 		var e pivot.Extractor
 		return func(i int, file *os.File) (err error) {
 			found[i], err = e.Extract(outputs[i].PerspectiveID, artifact.Until(ctx, file))
@@ -276,16 +276,16 @@ func (s wave1Files) gaps(ctx context.Context, outputs []pivot.Output) ([]pivot.G
 
 // exist demands that every output can be opened, as far as that can be seen
 // without reading it.
-func (s wave1Files) exist(ctx context.Context, outputs []pivot.Output) error {
-	return s.each(ctx, outputs, s.progress, func() func(int, *os.File) error {
+func (s wave1Files) exist(ctx context.Context, desk run.Desk, outputs []pivot.Output) error {
+	return s.each(ctx, desk, outputs, s.progress, func() func(int, *os.File) error {
 		return func(int, *os.File) error { return nil }
 	})
 }
 
 // digests are the digests of the outputs' bytes, in their order.
-func (s wave1Files) digests(ctx context.Context, outputs []pivot.Output) ([]string, error) {
+func (s wave1Files) digests(ctx context.Context, desk run.Desk, outputs []pivot.Output) ([]string, error) {
 	digests := make([]string, len(outputs))
-	err := s.each(ctx, outputs, nil, func() func(int, *os.File) error {
+	err := s.each(ctx, desk, outputs, nil, func() func(int, *os.File) error {
 		return func(i int, file *os.File) (err error) {
 			digests[i], err = codec.DigestReader(artifact.Until(ctx, file))
 			return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
@@ -41,8 +40,8 @@ const (
 // skips hidden files and folders. It returns NOT_FOUND, READ_FAILED, and
 // INVALID_ARGS for a folder without documents, for too many or too large ones, and
 // for one from which no text can be read.
-func ReadDocuments(ctx context.Context, dir string) ([]Document, error) {
-	folder, err := artifact.Open(ctx, "files", dir)
+func ReadDocuments(desk run.Desk, dir string) ([]Document, error) {
+	folder, err := desk.Reach.Open("files", dir)
 	if err != nil {
 		return nil, err
 	}
@@ -100,8 +99,8 @@ func (d Document) capture(at time.Time) archive.Capture {
 // AttachDocuments puts a person's own documents into the archive of a run, each as
 // the evidence of a source that answers may cite. It is a person's decision. It
 // returns the errors of [run.Open] and [run.Run.Decide].
-func AttachDocuments(ctx context.Context, clock run.Clock, manifestPath string, documents []Document) error {
-	r, err := run.Open(ctx, manifestPath)
+func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, documents []Document) error {
+	r, err := run.Open(ctx, desk, manifestPath)
 	if err != nil {
 		return err
 	}
@@ -114,9 +113,9 @@ func AttachDocuments(ctx context.Context, clock run.Clock, manifestPath string, 
 	for _, d := range documents {
 		digests = append(digests, tidegate.Detail{Key: d.Name, Value: codec.DigestBytes(d.body)})
 	}
-	_, err = r.Decide(ctx, clock, run.Decision{What: run.AttachDocuments, Fields: tidegate.D("documents", digests)}, run.Unfinished(func(u *run.Update) error {
+	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.D("documents", digests)}, run.Unfinished(func(u *run.Update) error {
 		for _, d := range documents {
-			packed, err := archive.Pack(d.capture(clock.Now()))
+			packed, err := archive.Pack(d.capture(desk.Now()))
 			if err != nil {
 				return err
 			}

@@ -34,16 +34,16 @@ func (e Evaluation) Passed() bool { return e.Status == run.GatePass }
 
 // take logs what a judge found, and gives the update by which to record it. It
 // changes nothing but the log.
-func (e *Evaluation) take(ctx context.Context, clock run.Clock, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (err error) {
+func (e *Evaluation) take(ctx context.Context, desk run.Desk, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (err error) {
 	*e = Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
-	e.Update, err = logFound(ctx, clock, r, "gate_"+strings.ToLower(found.Gate)+"_evaluate", found, append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
+	e.Update, err = logFound(ctx, r, "gate_"+strings.ToLower(found.Gate)+"_evaluate", found, append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
 		"status", e.Status, "metrics", e.Metrics, "inputs_digest", e.InputsDigest, "warnings", e.Warnings), about...))
 	return err
 }
 
 // logFound logs what a judge found, and gives the update by which to record it.
-func logFound(ctx context.Context, clock run.Clock, r *run.Run, kind string, found run.Judgement, fields tidegate.Details) (update tidegate.Details, err error) {
-	_, err = r.Update(ctx, clock, func(u *run.Update) error {
+func logFound(ctx context.Context, r *run.Run, kind string, found run.Judgement, fields tidegate.Details) (update tidegate.Details, err error) {
+	_, err = r.Update(ctx, func(u *run.Update) error {
 		update = tidegate.D(found.Gate, found.Patch(u.Now()))
 		u.Log(run.EventJudged, kind, fields)
 		return nil
@@ -66,15 +66,15 @@ const gateARule = "scope, perspectives and plan are there, belong to the run and
 // EvaluateGateA is the tool deep_research_gate_a_evaluate: it says what the judge
 // of gate A finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], READ_FAILED and PATH_NOT_ALLOWED.
-func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (GateAResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateAResult) error {
+func EvaluateGateA(ctx context.Context, desk run.Desk, in EvaluateInput) (GateAResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateAResult) error {
 		found, details, err := lookAtPlanning(r)
 		if err != nil {
 			return err
 		}
 		*out = GateAResult{WarningDetails: append(tidegate.Details{}, details...), ScopePath: r.Path(run.ScopeFile),
 			PerspectivesPath: r.Path(r.Layout().Perspectives), PlanPath: r.Path(r.Layout().Wave1Plan()), Rule: gateARule}
-		return out.take(ctx, clock, r, found, in.Reason, run.Args()...)
+		return out.take(ctx, desk, r, found, in.Reason, run.Args()...)
 	})
 }
 
@@ -82,24 +82,24 @@ func EvaluateGateA(ctx context.Context, clock run.Clock, in EvaluateInput) (Gate
 // of gate D finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], and NOT_FOUND, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED for the pack, the pool and the perspectives.
-func EvaluateGateD(ctx context.Context, clock run.Clock, in EvaluateInput) (Evaluation, error) {
-	return evaluateWith(ctx, clock, in.ManifestPath, in.Reason, judgeD)
+func EvaluateGateD(ctx context.Context, desk run.Desk, in EvaluateInput) (Evaluation, error) {
+	return evaluateWith(ctx, desk, in.ManifestPath, in.Reason, judgeD)
 }
 
 // EvaluateGateF is the tool deep_research_gate_f_evaluate: it says what the judge
 // of gate F finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], and INVALID_JSON for run-config.json.
-func EvaluateGateF(ctx context.Context, clock run.Clock, in EvaluateInput) (Evaluation, error) {
-	return evaluateWith(ctx, clock, in.ManifestPath, in.Reason, judgeF)
+func EvaluateGateF(ctx context.Context, desk run.Desk, in EvaluateInput) (Evaluation, error) {
+	return evaluateWith(ctx, desk, in.ManifestPath, in.Reason, judgeF)
 }
 
-func evaluateWith(ctx context.Context, clock run.Clock, manifestPath, reason string, judge judge) (Evaluation, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, out *Evaluation) error {
+func evaluateWith(ctx context.Context, desk run.Desk, manifestPath, reason string, judge judge) (Evaluation, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *Evaluation) error {
 		found, err := judge(ctx, r)
 		if err != nil {
 			return err
 		}
-		return out.take(ctx, clock, r, found, reason, run.Args()...)
+		return out.take(ctx, desk, r, found, reason, run.Args()...)
 	})
 }
 
@@ -121,8 +121,8 @@ type GateEResult struct {
 // [run.Open] and [run.Run.Update], NOT_FOUND and INVALID_JSON for the synthesis
 // and the pool, PATH_NOT_ALLOWED for a synthesis outside the run, and TAMPERED for
 // a kept review that was changed.
-func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateEResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateEResult) error {
+func EvaluateGateE(ctx context.Context, desk run.Desk, in GateEInput) (GateEResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateEResult) error {
 		judged, err := judgeNamed(ctx, r, in.SynthesisPath)
 		if err != nil {
 			return err
@@ -132,6 +132,6 @@ func EvaluateGateE(ctx context.Context, clock run.Clock, in GateEInput) (GateERe
 		if judged.name != r.Layout().Synthesis() {
 			about = tidegate.D("document", judged.name) // the gate is not about it
 		}
-		return out.take(ctx, clock, r, judged.judgement, in.Reason, about...)
+		return out.take(ctx, desk, r, judged.judgement, in.Reason, about...)
 	})
 }

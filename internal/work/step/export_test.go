@@ -8,10 +8,10 @@ import (
 
 // CheckFresh is [SourceChecker.Check] by all the evidence of a run, read from the
 // beginning.
-func CheckFresh(ctx context.Context, clock run.Clock, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
+func CheckFresh(ctx context.Context, desk run.Desk, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
 	e, err := openEvidence(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	return e.check(ctx, clock, fetch, submittedSources(in), in)
+	return e.check(ctx, desk, fetch, submittedSources(in), in)
 }

@@ -42,8 +42,8 @@ type FetchResult struct {
 // It returns the errors of [run.Open] and [run.Run.Update], INVALID_STATE for a
 // run whose sensitivity is no_web, in which nothing is fetched, and CANCELLED,
 // after which what was fetched is kept.
-func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInput) (FetchResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *FetchResult) error {
+func FetchSources(ctx context.Context, desk run.Desk, fetch Fetch, in FetchInput) (FetchResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *FetchResult) error {
 		if sensitivity := r.Manifest().Sensitivity(); sensitivity == noWeb {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", sensitivity),
 				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
@@ -61,7 +61,7 @@ func FetchSources(ctx context.Context, clock run.Clock, fetch Fetch, in FetchInp
 			return err
 		}
 		*out = FetchResult{RunID: r.ID(), Sensitivity: r.Manifest().Sensitivity(), ArchivePath: r.Path(archiveFile), Sources: len(c.sources)}
-		err = e.fetch(ctx, clock, fetch, urls, nil, func(batch []*archive.Packed) {
+		err = e.fetch(ctx, fetch, urls, nil, func(batch []*archive.Packed) {
 			out.Fetched += len(batch)
 			for _, packed := range batch {
 				if packed.Entry().Kind == archive.Responded {
@@ -104,7 +104,7 @@ func (e *evidence) toFetch(ctx context.Context, sources []source.Source, again b
 // fetch fetches URLs into the archive, and calls progress with what was kept.
 // What has come when ctx ends is kept. The given sources, which may be nil, will be
 // judged next; they are judged as their pages come.
-func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
+func (e *evidence) fetch(ctx context.Context, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}
@@ -113,7 +113,7 @@ func (e *evidence) fetch(ctx context.Context, clock run.Clock, fetch Fetch, urls
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		ctx := context.WithoutCancel(ctx)
 		var records []archive.Ref
-		_, err := e.run.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err := e.run.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			var err error
 			records, err = e.keep(ctx, u, run.EventFetched, "citations_fetch", append(fields, tidegate.Detail{Key: "captures", Value: len(batch)}), batch...)
 			return err

@@ -55,7 +55,7 @@ func FuzzGates(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: manifestPath}); err != nil {
+		if _, err := run.Verify(t.Context(), runClock, run.VerifyInput{ManifestPath: manifestPath}); err != nil {
 			notInternal(err)
 		}
 		before, readErr := runs.Open(t, manifestPath).Gates()

@@ -49,8 +49,8 @@ const gateRule = "every perspective of the run was reviewed and passed, the repo
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // INVALID_STATE (the report is an error, or the outputs change while they are
 // judged), PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
-func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateBResult) error {
+func DeriveGateB(ctx context.Context, desk run.Desk, in GateBInput) (GateBResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateBResult) error {
 		name, err := nameOr(r, "wave_review_report_path", in.ReportPath, r.Layout().WaveReview)
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func DeriveGateB(ctx context.Context, clock run.Clock, in GateBInput) (GateBResu
 		if name == r.Layout().WaveReview {
 			args = run.Args()
 		}
-		out.Update, err = logFound(ctx, clock, r, "gate_b_derive", found, append(tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
+		out.Update, err = logFound(ctx, r, "gate_b_derive", found, append(tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "wave_review_report_path", r.InRecord(out.WaveReviewReport), "warnings", append([]string{}, found.Warnings...)), args...))
 		return err
 	})

@@ -115,14 +115,14 @@ func (g GateCResult) Passed() bool { return g.Status == run.GatePass }
 //
 // It returns NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED,
 // INVALID_STATE, PATH_NOT_ALLOWED, TAMPERED and LOCK_HELD.
-func ComputeGateC(ctx context.Context, clock run.Clock, in GateCInput) (GateCResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateCResult) error {
+func ComputeGateC(ctx context.Context, desk run.Desk, in GateCInput) (GateCResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateCResult) error {
 		found, err := judgeC(ctx, r)
 		if err != nil {
 			return err
 		}
 		*out = GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
-		out.Update, err = logFound(ctx, clock, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
+		out.Update, err = logFound(ctx, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "warnings", out.Warnings, "args", tidegate.D()))
 		return err
 	})

@@ -58,7 +58,7 @@ func judgeF(ctx context.Context, r *run.Run) (run.Judgement, error) {
 			facts.Fetches = append(facts.Fetches, synthesis.Fetch{URL: fmt.Sprintf("line %d of the log", e.Number), Sensitivity: e.Entry.Get("sensitivity").Str()})
 		}
 	}
-	if facts.Unsigned, err = r.UnsignedDecisions(ctx); err != nil {
+	if facts.Unsigned, err = r.UnsignedDecisions(); err != nil {
 		return run.Judgement{}, err
 	}
 	if facts.Budget, err = spentOf(r); err != nil {

@@ -33,8 +33,8 @@ type GateStand struct {
 
 // ListGates lists the states of a run's gates. It writes nothing and judges
 // nothing. It returns the errors of [run.Open], and NOT_FOUND without gates.
-func ListGates(ctx context.Context, manifestPath string) (GateList, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, out *GateList) error {
+func ListGates(ctx context.Context, desk run.Desk, manifestPath string) (GateList, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *GateList) error {
 		gates, err := r.Gates()
 		if err != nil {
 			return err

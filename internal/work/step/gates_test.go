@@ -19,7 +19,7 @@ import (
 // editGates lays an update over the gates of a run, as its judges do.
 func editGates(t *testing.T, out run.InitResult, update *codec.Value) error {
 	t.Helper()
-	_, err := runs.Open(t, out.ManifestPath).Update(t.Context(), runs.Pinned, func(u *run.Update) error {
+	_, err := runs.Open(t, out.ManifestPath).Update(t.Context(), func(u *run.Update) error {
 		_, err := u.EditGates(update, "sha256:x", nil, "test")
 		return err
 	})
@@ -140,7 +140,7 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 	}
 	// The manifest moves on; what it says about the question does not.
 	r := runs.Open(t, out.ManifestPath)
-	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(); s.Counts() != "pass" {

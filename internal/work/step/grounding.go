@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -47,8 +46,8 @@ func (g GroundResult) Passed() bool { return g.Pass }
 // It returns the errors of [run.Open], NOT_FOUND and READ_FAILED for the document,
 // and PATH_NOT_ALLOWED for an agent's document outside the run and the working
 // folder.
-func Ground(ctx context.Context, in GroundInput) (GroundResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GroundResult) error {
+func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GroundResult) error {
 		document, path, err := readClaims(ctx, r, in)
 		if err != nil {
 			return err
@@ -77,13 +76,13 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 		document, err = r.Folder().Read(name)
 		return document, path, tidegate.WithDetails(err, tidegate.D("document_path", path))
 	}
-	if tidegate.ActorOf(ctx) == tidegate.Agent {
+	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		if rest, err := filepath.Rel(in.Dir, path); in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
 			return nil, path, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("document_path", path, "run_root", r.Root()),
 				"an agent can have a document checked that lies in the run or in the working folder")
 		}
 	}
-	document, err = artifact.ReadFile(ctx, "document_path", path)
+	document, err = r.Desk().Reach.ReadFile("document_path", path)
 	return document, path, err
 }
 

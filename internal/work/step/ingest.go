@@ -64,11 +64,11 @@ const idsPerLine = 1000
 // STAGE_MISMATCH, INVALID_WAVE_DIR, WAVE_DIR_SYMLINK, PERSPECTIVE_NOT_FOUND,
 // JOB_NOT_OPEN (an agent holds the job of an output, or did it),
 // INVALID_TOOL_BUDGET, INVALID_TOOL_USAGE, TAMPERED, LOCK_HELD and WRITE_FAILED.
-func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult, error) {
+func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, error) {
 	if err := checkSubmissions(in.Outputs); err != nil {
 		return IngestResult{}, err
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, result *IngestResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, result *IngestResult) error {
 		stage := run.Stage(in.Wave)
 		if err := inStage(r.Manifest(), stage); err != nil {
 			return err
@@ -84,7 +84,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 			return err
 		}
 		*result = IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
-		_, err = r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -97,7 +97,7 @@ func Ingest(ctx context.Context, clock run.Clock, in IngestInput) (IngestResult,
 					"the contracts changed while the outputs were judged; hand them in again"))
 			}
 			for _, output := range in.Outputs {
-				if err := jobIsFree(r, clock.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
+				if err := jobIsFree(r, desk.Now(), run.WaveJob(stage, output.PerspectiveID)); err != nil {
 					return err
 				}
 				name := r.Output(stage, output.PerspectiveID)
@@ -243,8 +243,8 @@ func faultsOf(judge *wave.Judge, p *wave.Perspective, output Submission) ([]wave
 
 // RefusedOutputs shows every fault of outputs that [Ingest] refuses, at the places
 // where they were read. It returns the errors of reading the run's contracts.
-func RefusedOutputs(ctx context.Context, in IngestInput) (report.Report, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *report.Report) error {
+func RefusedOutputs(ctx context.Context, desk run.Desk, in IngestInput) (report.Report, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *report.Report) error {
 		contracts, _, err := contractsForIngest(r, run.Stage(in.Wave))
 		if err != nil {
 			return err
@@ -337,14 +337,14 @@ type RestoreResult struct {
 // person's decision. It returns the errors of [run.Open] and [run.Run.Update],
 // NOT_FOUND when the run took no output of that perspective, and TAMPERED when
 // its copy was changed.
-func Restore(ctx context.Context, clock run.Clock, in RestoreInput) (RestoreResult, error) {
+func Restore(ctx context.Context, desk run.Desk, in RestoreInput) (RestoreResult, error) {
 	if fault := wave.IDFault(in.PerspectiveID); fault != "" {
 		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *RestoreResult) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *RestoreResult) error {
 		*out = RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
 		decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
-		_, err := r.Decide(ctx, clock, decision, run.Unfinished(func(u *run.Update) error {
+		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			recorded, err := r.Recorded()
 			if err != nil {
 				return err

@@ -70,14 +70,14 @@ func (g GateRecord) Passed() bool { return g.Status == run.GatePass }
 // acceptance without a reason, the errors of [run.Open], [Judge] and
 // [run.Update.EditGates], and TAMPERED for a gate that would pass on outputs other
 // than those that the run took.
-func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord, error) {
+func RecordGate(ctx context.Context, desk run.Desk, in GateInput) (GateRecord, error) {
 	accept := in.Accept
 	if accept {
 		if err := run.CheckText("reason", in.Reason); err != nil {
 			return GateRecord{}, err
 		}
 	}
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *GateRecord) error {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateRecord) error {
 		found, err := Judge(ctx, r, in.Gate)
 		if err != nil {
 			return err
@@ -109,9 +109,9 @@ func RecordGate(ctx context.Context, clock run.Clock, in GateInput) (GateRecord,
 		}
 		if accept {
 			decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
-			_, err = r.Decide(ctx, clock, decision, write)
+			_, err = r.Decide(ctx, decision, write)
 		} else {
-			_, err = r.Update(ctx, clock, write)
+			_, err = r.Update(ctx, write)
 		}
 		return err
 	})
@@ -165,7 +165,7 @@ func logJudged(u *run.Update, found run.Judgement) {
 // notAccepted returns INVALID_STATE when a person accepted the gate, it still
 // counts, and the caller is not a person.
 func notAccepted(u *run.Update, id string) error {
-	if u.Actor() == tidegate.Person {
+	if u.Actor().Kind == tidegate.Person {
 		return nil
 	}
 	gates, err := u.Gates()
@@ -279,7 +279,7 @@ var ownedMetrics = []string{"accepted", "judge"}
 // GATE_NOT_DERIVED (the judge does not find what was handed in),
 // LIFECYCLE_RULE_VIOLATION, MISSING_ARTIFACT, INVALID_STATE, PATH_NOT_ALLOWED,
 // TAMPERED, LOCK_HELD and WRITE_FAILED; in every case nothing is written.
-func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.WriteResult, error) {
+func GatesWrite(ctx context.Context, desk run.Desk, in GatesWriteInput) (run.WriteResult, error) {
 	if err := run.CheckPath("gates_path", in.GatesPath); err != nil {
 		return run.WriteResult{}, err
 	}
@@ -293,7 +293,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return run.WriteResult{}, err
 	}
-	r, err := run.OpenByGates(ctx, in.GatesPath)
+	r, err := run.OpenByGates(ctx, desk, in.GatesPath)
 	if err != nil {
 		return run.WriteResult{}, err
 	}
@@ -311,7 +311,7 @@ func GatesWrite(ctx context.Context, clock run.Clock, in GatesWriteInput) (run.W
 		digest = j.InputsDigest
 	}
 	var next run.Gates
-	audit, err := r.Update(ctx, clock, func(u *run.Update) error {
+	audit, err := r.Update(ctx, func(u *run.Update) error {
 		if err := notMoved(u); err != nil {
 			return err
 		}

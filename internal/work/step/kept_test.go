@@ -33,8 +33,10 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			made := runs.Create(t, run.InitInput{})
-			o := others{t: t, dice: rand.New(rand.NewPCG(uint64(seed), 0)), made: made, run: runs.Open(t, made.ManifestPath), now: runs.Pinned.Now()}
-			kept := step.NewSourceChecker(runs.Open(t, made.ManifestPath))
+			o := others{t: t, dice: rand.New(rand.NewPCG(uint64(seed), 0)), made: made, now: runs.Pinned.Now()}
+			desk := run.Desk{Pinned: true, Now: func() time.Time { return o.now }}
+			o.run = runs.OpenAt(t, desk, made.ManifestPath)
+			kept := step.NewSourceChecker(runs.OpenAt(t, desk, made.ManifestPath))
 			o.look = func() {
 				if _, err := kept.Check(t.Context(), runs.Pinned, nil, step.SubmittedSources{Text: o.output(), MaxSources: 9}); err != nil {
 					t.Fatal(err)
@@ -44,13 +46,12 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 			for range 80 / full.Stride(2, 1) {
 				what := o.act()
 				in := step.SubmittedSources{Text: o.output(), MaxSources: 9, Quotations: true}
-				clock := run.Clock{Pinned: true, Now: func() time.Time { return o.now }}
 				got := found(func(fetch step.Fetch) ([]step.SourceFault, error) {
-					checked, err := kept.Check(t.Context(), clock, fetch, in)
+					checked, err := kept.Check(t.Context(), desk, fetch, in)
 					return checked.Faults, err
 				})
 				want := found(func(fetch step.Fetch) ([]step.SourceFault, error) {
-					return step.CheckFresh(t.Context(), clock, fetch, runs.Open(t, made.ManifestPath), in)
+					return step.CheckFresh(t.Context(), desk, fetch, runs.OpenAt(t, desk, made.ManifestPath), in)
 				})
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Fatalf("after %q, a fresh reading against a kept one:\n%s", what, diff)
@@ -147,7 +148,7 @@ func (o *others) act() string {
 // keep adds captures to the archive and, where there is an event, its line to the log.
 func (o *others) keep(event run.Event, fields tidegate.Details, captures ...archive.Capture) {
 	o.t.Helper()
-	_, err := o.run.Update(o.t.Context(), run.Clock{Pinned: true, Now: func() time.Time { return o.now }}, func(u *run.Update) error {
+	_, err := o.run.Update(o.t.Context(), func(u *run.Update) error {
 		a, err := archive.Open(o.t.Context(), o.run.Folder(), "evidence/archive.warc.gz", nil)
 		if err != nil {
 			return err
@@ -219,7 +220,7 @@ func (o *others) takeBack() {
 	}
 	o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
 	o.look()
-	o.run = runs.Open(o.t, o.made.ManifestPath) // it has not written what is taken back
+	o.run = runs.OpenAt(o.t, o.run.Desk(), o.made.ManifestPath) // it has not written what is taken back
 	for name, data := range before {
 		o.change(name, func([]byte) []byte { return data })
 	}

@@ -56,15 +56,15 @@ type PackResult struct {
 // INVALID_JSON, SCHEMA_VALIDATION_FAILED (also for a document without
 // perspectives), PATH_NOT_ALLOWED for a target that is not its own, INVALID_ARGS
 // for two targets that are one, LOCK_HELD, CANCELLED and WRITE_FAILED.
-func BuildPack(ctx context.Context, clock run.Clock, req PackInput) (PackResult, error) {
-	return run.With(ctx, req.ManifestPath, func(r *run.Run, out *PackResult) error {
+func BuildPack(ctx context.Context, desk run.Desk, req PackInput) (PackResult, error) {
+	return run.With(ctx, desk, req.ManifestPath, func(r *run.Run, out *PackResult) error {
 		if req.DryRun {
 			p, err := newPackPlan(ctx, r, r.Manifest(), req)
 			if err != nil {
 				return err
 			}
 			*out = p.result()
-			_, err = p.summaries.Pack(r.ID(), clock.Stamp(), p.digest)
+			_, err = p.summaries.Pack(r.ID(), desk.Stamp(), p.digest)
 			return err
 		}
 		if err := packsHere(r, r.Manifest(), req); err != nil {
@@ -78,7 +78,7 @@ func BuildPack(ctx context.Context, clock run.Clock, req PackInput) (PackResult,
 		if err != nil {
 			return err
 		}
-		_, err = r.UpdateBeside(ctx, clock, func(u *run.Update) error {
+		_, err = r.UpdateBeside(ctx, func(u *run.Update) error {
 			manifest, err := u.Manifest()
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ func BuildPack(ctx context.Context, clock run.Clock, req PackInput) (PackResult,
 func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req PackInput) (string, error) {
 	digests := []string{codec.Digest(m.Doc())}
 	for _, path := range []string{cmp.Or(req.PerspectivesPath, r.Path(r.Layout().Perspectives)), r.Path(r.Layout().Wave2Perspectives()), cmp.Or(req.CitationsPath, r.Path(r.Layout().Citations))} {
-		file, err := artifact.OpenFile(ctx, "path", path)
+		file, err := r.Desk().Reach.OpenFile("path", path)
 		if err != nil {
 			digests = append(digests, "")
 			continue

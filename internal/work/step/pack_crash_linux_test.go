@@ -154,7 +154,7 @@ func checkAfterKill(t *testing.T, r *packRun, said string, old, fresh map[string
 		}
 	}
 	// The next holder of the lock finishes what was interrupted.
-	if _, err := run.Recover(t.Context(), run.Clock{Now: time.Now}, r.path("manifest.json")); err != nil {
+	if _, err := run.Recover(t.Context(), run.Desk{Now: time.Now}, r.path("manifest.json")); err != nil {
 		t.Errorf("recovering says %v", err)
 	}
 	after := artifacts(r)

@@ -206,7 +206,7 @@ func checkChange(t *testing.T, r *packRun, c change, n int) {
 func TestInputsDigestDoesNotDependOnTheTime(t *testing.T) {
 	r := newPackRun(t)
 	now := r.mustBuild(dryRun).InputsDigest
-	later, err := step.BuildPack(t.Context(), run.Clock{Now: time.Now}, r.request(dryRun))
+	later, err := step.BuildPack(t.Context(), run.Desk{Now: time.Now}, r.request(dryRun))
 	if err != nil {
 		t.Fatal(err)
 	}

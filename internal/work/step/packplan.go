@@ -47,7 +47,7 @@ func newPackPlan(ctx context.Context, r *run.Run, manifest run.Manifest, req Pac
 	if err := p.placeTargets(); err != nil {
 		return nil, err
 	}
-	perspectivesDigest, err := p.readPerspectives(ctx, manifest.ID())
+	perspectivesDigest, err := p.readPerspectives(manifest.ID())
 	if err != nil {
 		return nil, err
 	}
@@ -112,12 +112,12 @@ func (p *packPlan) input(arg, path, name string) (string, error) {
 
 // readPerspectives reads the perspectives and returns the digest of the
 // document.
-func (p *packPlan) readPerspectives(ctx context.Context, runID string) (digest string, err error) {
+func (p *packPlan) readPerspectives(runID string) (digest string, err error) {
 	path, err := p.input("perspectives_path", p.req.PerspectivesPath, p.run.Layout().Perspectives)
 	if err != nil {
 		return "", err
 	}
-	data, err := artifact.ReadDocument(ctx, "perspectives_path", path)
+	data, err := p.run.Desk().Reach.ReadDocument("perspectives_path", path)
 	if err != nil {
 		return "", err
 	}
@@ -224,7 +224,7 @@ func (p *packPlan) readPool(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	file, err := artifact.OpenFile(ctx, "citations_path", path)
+	file, err := p.run.Desk().Reach.OpenFile("citations_path", path)
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (p *packPlan) namedURLs(ctx context.Context) (func(key string) bool, error)
 
 // readGiven reads the summaries that are given as files.
 func (p *packPlan) readGiven(ctx context.Context) error {
-	folder, err := artifact.Open(ctx, "fixture_summaries_dir", p.req.FixtureSummariesDir)
+	folder, err := p.run.Desk().Reach.Open("fixture_summaries_dir", p.req.FixtureSummariesDir)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ const mostOfASummary = 4 << 20
 func (p *packPlan) readSummary(ctx context.Context, id string) ([]byte, error) {
 	path := filepath.Join(p.req.FixtureSummariesDir, id+".md")
 	details := tidegate.D("perspective_id", id, "fixture_file", path)
-	file, err := artifact.OpenFile(ctx, "fixture_file", path)
+	file, err := p.run.Desk().Reach.OpenFile("fixture_file", path)
 	if err != nil {
 		return nil, tidegate.WithDetails(err, details)
 	}

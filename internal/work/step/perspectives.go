@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -48,7 +47,7 @@ type PerspectivesResult struct {
 // run's id, a run that is final or past its first wave), CONTRACT_FROZEN,
 // PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED (also for a folder that
 // is not there).
-func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInput) (PerspectivesResult, error) {
+func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput) (PerspectivesResult, error) {
 	if err := run.CheckPath("perspectives_path", in.PerspectivesPath); err != nil {
 		return PerspectivesResult{}, err
 	}
@@ -61,29 +60,29 @@ func WritePerspectives(ctx context.Context, clock run.Clock, in PerspectivesInpu
 	if err := wave.CheckPerspectives(in.Value); err != nil {
 		return PerspectivesResult{}, err
 	}
-	holder := run.HolderOf(ctx, in.PerspectivesPath)
+	holder := run.HolderOf(desk, in.PerspectivesPath)
 	switch {
 	case holder.Changes != "":
 		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", in.PerspectivesPath),
 			"perspectives cannot be written into a folder of code changes: %s", holder.Changes)
 	case holder.Run == "":
-		return writeFreely(ctx, in)
+		return writeFreely(desk, in)
 	}
-	return run.With(ctx, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *PerspectivesResult) error {
-		return writeInRun(ctx, clock, r, in, out)
+	return run.With(ctx, desk, filepath.Join(holder.Run, run.ManifestFile), func(r *run.Run, out *PerspectivesResult) error {
+		return writeInRun(ctx, r, in, out)
 	})
 }
 
 // writeFreely writes perspectives outside any run. An agent can name any path, so
 // only a file that is, or becomes, a file of perspectives is written.
-func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult, error) {
+func writeFreely(desk run.Desk, in PerspectivesInput) (PerspectivesResult, error) {
 	refused := func(problem string) error {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
 	}
 	if !strings.HasSuffix(filepath.Base(in.PerspectivesPath), "perspectives.json") {
 		return PerspectivesResult{}, refused("a file of perspectives has a name that ends in perspectives.json")
 	}
-	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
+	data, err := desk.Reach.ReadDocument("perspectives_path", in.PerspectivesPath)
 	switch {
 	case err == nil:
 		if doc, err := codec.Parse(data); err != nil || doc.Get("schema_version").Str() != wave.PerspectivesVersion {
@@ -96,10 +95,10 @@ func writeFreely(ctx context.Context, in PerspectivesInput) (PerspectivesResult,
 	if err != nil {
 		return PerspectivesResult{}, err
 	}
-	return PerspectivesResult{Path: in.PerspectivesPath}, artifact.WriteFile(ctx, "perspectives_path", in.PerspectivesPath, document)
+	return PerspectivesResult{Path: in.PerspectivesPath}, desk.Reach.WriteFile("perspectives_path", in.PerspectivesPath, document)
 }
 
-func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in PerspectivesInput, out *PerspectivesResult) error {
+func writeInRun(ctx context.Context, r *run.Run, in PerspectivesInput, out *PerspectivesResult) error {
 	name := r.Layout().Perspectives
 	if given, err := r.Name("perspectives_path", in.PerspectivesPath); err != nil || given != name {
 		return tidegate.Errorf(tidegate.PathNotAllowed,
@@ -116,9 +115,9 @@ func writeInRun(ctx context.Context, clock run.Clock, r *run.Run, in Perspective
 	var err error
 	if in.Replan {
 		decision := run.Decision{What: "replan", Fields: tidegate.D("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
-		audit, err = r.Decide(ctx, clock, decision, write)
+		audit, err = r.Decide(ctx, decision, write)
 	} else {
-		audit, err = r.Update(ctx, clock, write)
+		audit, err = r.Update(ctx, write)
 	}
 	if err != nil {
 		return err

@@ -38,10 +38,10 @@ func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 		}
 		facts.digests[name] = codec.DigestBytes(data)
 	}
-	in, err := PivotOf(ctx, r.ManifestPath())
+	in, err := PivotOf(ctx, r.Desk(), r.ManifestPath())
 	if err == nil {
 		in.ManifestPath = ""
-		facts.Decision, err = DecidePivot(ctx, run.Clock{}, in)
+		facts.Decision, err = DecidePivot(ctx, r.Desk(), in)
 	}
 	if tidegate.CodeOf(err) == tidegate.Cancelled {
 		return facts, err

@@ -24,7 +24,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	b := write(t, filepath.Join(root, "wave-1", "b.md"), "# Gaps\n- (P1) x\n# Sources\n- https://example.org\n")
 	a := write(t, filepath.Join(root, "wave-1", "a.md"), "# Gaps\n")
 	write(t, filepath.Join(root, "else", "where.md"), "# Gaps\n- (P0) what nobody judged\n")
-	in, err := step.PivotOf(t.Context(), manifest)
+	in, err := step.PivotOf(t.Context(), runClock, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	}
 
 	write(t, b, "# Gaps\n")
-	if in, err = step.PivotOf(t.Context(), manifest); err != nil {
+	if in, err = step.PivotOf(t.Context(), runClock, manifest); err != nil {
 		t.Fatal(err)
 	}
 	refused(t, in, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "b",
@@ -52,7 +52,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
 	}
-	_, err = step.PivotOf(t.Context(), manifest)
+	_, err = step.PivotOf(t.Context(), runClock, manifest)
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.FileNotFound {
 		t.Fatalf("got %v, want NOT_FOUND", err)
@@ -69,7 +69,7 @@ func TestFromRunLooksWhereTheManifestSays(t *testing.T) {
 	write(t, filepath.Join(root, "p", "p.json"), `{"schema_version": "perspectives.v1", "perspectives": [
 		{"id": "x", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": []}}]}`)
 	x := write(t, filepath.Join(root, "first", "x.md"), "# Gaps\n")
-	in, err := step.PivotOf(t.Context(), manifest)
+	in, err := step.PivotOf(t.Context(), runClock, manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -257,7 +257,7 @@ func TestTheManifestMustBeReadable(t *testing.T) {
 func TestTheResultHoldsNoTime(t *testing.T) {
 	_, in := pivotRun(t, plainManifest)
 	first, _ := codec.Marshal(decided(t, in))
-	later := run.Clock{Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }}
+	later := run.Desk{Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }}
 	d, err := step.DecidePivot(t.Context(), later, in)
 	if err != nil {
 		t.Fatal(err)
@@ -273,7 +273,7 @@ func TestTheResultHoldsNoTime(t *testing.T) {
 
 func TestTheDecisionIsMadeUnderTheLockOfTheRun(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
-	folder, err := artifact.Open(t.Context(), "root", root)
+	folder, err := artifact.Everywhere.Open("root", root)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,14 +65,14 @@ type planDocument struct {
 // NOT_FOUND, READ_FAILED, INVALID_JSON, SCHEMA_VALIDATION_FAILED, INVALID_STATE
 // (another run's perspectives or scope, or a run that is final), STAGE_MISMATCH,
 // WAVE_CAP_EXCEEDED, PATH_NOT_ALLOWED, TAMPERED, LOCK_HELD and WRITE_FAILED.
-func Plan(ctx context.Context, clock run.Clock, in PlanInput) (PlanResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, result *PlanResult) error {
+func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, result *PlanResult) error {
 		if err := ownPerspectives(r, in.PerspectivesPath); err != nil {
 			return err
 		}
 		name := r.Layout().Wave1Plan()
 		*result = PlanResult{PlanPath: r.Path(name)}
-		_, err := r.Update(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err := r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			manifest, err := u.Manifest()
 			if err != nil {
 				return err

@@ -56,7 +56,7 @@ func TestThePlantedWebInARun(t *testing.T) {
 			}
 		}
 	}
-	result, err := run.Verify(t.Context(), run.VerifyInput{ManifestPath: made.ManifestPath})
+	result, err := run.Verify(t.Context(), runClock, run.VerifyInput{ManifestPath: made.ManifestPath})
 	if err != nil || !result.Pass {
 		t.Errorf("%+v %v", result.Findings, err)
 	}

@@ -178,7 +178,7 @@ func (w *reportReader) eachPerspective(visit func(run.Stage, wave.Perspective) e
 		if there, err := thereOf(w.run, name); err != nil || len(there) == 0 {
 			return err
 		}
-		doc, err := ReadPerspectives(w.ctx, "perspectives_path", w.run.Path(name), wave.Contracts)
+		doc, err := ReadPerspectives(w.run.Desk(), "perspectives_path", w.run.Path(name), wave.Contracts)
 		if err != nil {
 			return err
 		}

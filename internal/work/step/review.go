@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
@@ -38,34 +37,34 @@ type WaveReviewInput struct {
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
 // something else. In a run it also returns INVALID_STATE (it is final), TAMPERED
 // and LOCK_HELD.
-func Review(ctx context.Context, clock run.Clock, in WaveReviewInput) (wave.ReviewResult, error) {
+func Review(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
 	if in.ReportPath == "" {
-		return in.review(ctx, wave.Review)
+		return in.review(ctx, desk, wave.Review)
 	}
-	holder := run.HolderOf(ctx, in.ReportPath)
+	holder := run.HolderOf(desk, in.ReportPath)
 	if holder.Run == "" {
-		return in.reviewIntoFile(ctx, holder)
+		return in.reviewIntoFile(ctx, desk, holder)
 	}
-	return ReviewInRun(ctx, clock, filepath.Join(holder.Run, run.ManifestFile), in)
+	return ReviewInRun(ctx, desk, filepath.Join(holder.Run, run.ManifestFile), in)
 }
 
 // ReviewInRun is [Review] with a report that lies in a run.
-func ReviewInRun(ctx context.Context, clock run.Clock, manifestPath string, in WaveReviewInput) (wave.ReviewResult, error) {
-	return run.With(ctx, manifestPath, func(r *run.Run, out *wave.ReviewResult) error {
+func ReviewInRun(ctx context.Context, desk run.Desk, manifestPath string, in WaveReviewInput) (wave.ReviewResult, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *wave.ReviewResult) error {
 		name := r.Layout().WaveReview
 		if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
 			return notForReport(in.ReportPath, "the run keeps its wave review in "+name)
 		}
-		if _, err := in.replacedByReport(ctx); err != nil {
+		if _, err := in.replacedByReport(desk); err != nil {
 			return err
 		}
-		result, err := in.review(ctx, wave.Review)
+		result, err := in.review(ctx, desk, wave.Review)
 		if err != nil {
 			return err
 		}
 		result.ReportPath = &in.ReportPath
 		*out = result
-		_, err = r.UpdateBeside(ctx, clock, run.Unfinished(func(u *run.Update) error {
+		_, err = r.UpdateBeside(ctx, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventReviewed, "wave_review", append(tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed), in.args(r)...))
 			return u.WriteJSON(name, inRecord(r, result))
 		}))
@@ -97,12 +96,12 @@ func inRecord(r *run.Run, result wave.ReviewResult) wave.ReviewResult {
 }
 
 // ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
-func ReviewThere(ctx context.Context, in WaveReviewInput) (wave.ReviewResult, error) {
-	return in.review(ctx, wave.ReviewThere)
+func ReviewThere(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
+	return in.review(ctx, desk, wave.ReviewThere)
 }
 
-func (in WaveReviewInput) review(ctx context.Context, judge func(context.Context, wave.Outputs) (wave.ReviewResult, error)) (wave.ReviewResult, error) {
-	outputs, err := in.outputs(ctx, nil)
+func (in WaveReviewInput) review(ctx context.Context, desk run.Desk, judge func(context.Context, wave.Outputs) (wave.ReviewResult, error)) (wave.ReviewResult, error) {
+	outputs, err := in.outputs(ctx, desk, nil)
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
@@ -113,13 +112,13 @@ func (in WaveReviewInput) review(ctx context.Context, judge func(context.Context
 
 // reviewIntoFile writes the report to a file that belongs to no run, and that is
 // nothing which the review reads, by whatever name.
-func (in WaveReviewInput) reviewIntoFile(ctx context.Context, holder run.Holder) (wave.ReviewResult, error) {
-	if err := freeForReport(ctx, holder, in.ReportPath); err != nil {
+func (in WaveReviewInput) reviewIntoFile(ctx context.Context, desk run.Desk, holder run.Holder) (wave.ReviewResult, error) {
+	if err := freeForReport(desk, holder, in.ReportPath); err != nil {
 		return wave.ReviewResult{}, err
 	}
 	var replaced fs.FileInfo
 	var clash atomic.Bool
-	outputs, err := in.outputs(ctx, func(output *os.File) {
+	outputs, err := in.outputs(ctx, desk, func(output *os.File) {
 		if replaced != nil && isSame(replaced, infoOf(output)) {
 			clash.Store(true)
 		}
@@ -127,7 +126,7 @@ func (in WaveReviewInput) reviewIntoFile(ctx context.Context, holder run.Holder)
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
-	if replaced, err = in.replacedByReport(ctx); err != nil {
+	if replaced, err = in.replacedByReport(desk); err != nil {
 		return wave.ReviewResult{}, err
 	}
 	result, err := wave.Review(ctx, outputs)
@@ -142,14 +141,14 @@ func (in WaveReviewInput) reviewIntoFile(ctx context.Context, holder run.Holder)
 	if err != nil {
 		return wave.ReviewResult{}, err
 	}
-	return result, artifact.WriteFile(ctx, "report_path", in.ReportPath, document)
+	return result, desk.Reach.WriteFile("report_path", in.ReportPath, document)
 }
 
 // replacedByReport is the file that the report will replace, nil when there is
 // none. It returns INVALID_ARGS when that is perspectives.json.
-func (in WaveReviewInput) replacedByReport(ctx context.Context) (fs.FileInfo, error) {
-	replaced := fileInfo(ctx, "report_path", in.ReportPath)
-	if isSame(replaced, fileInfo(ctx, "perspectives_path", in.PerspectivesPath)) {
+func (in WaveReviewInput) replacedByReport(desk run.Desk) (fs.FileInfo, error) {
+	replaced := fileInfo(desk, "report_path", in.ReportPath)
+	if isSame(replaced, fileInfo(desk, "perspectives_path", in.PerspectivesPath)) {
 		return nil, in.reportReplacesInput()
 	}
 	return replaced, nil
@@ -157,8 +156,8 @@ func (in WaveReviewInput) replacedByReport(ctx context.Context) (fs.FileInfo, er
 
 // fileInfo is nil for what cannot be opened: the code that reads or writes
 // the file says why.
-func fileInfo(ctx context.Context, arg, path string) fs.FileInfo {
-	file, err := artifact.OpenFile(ctx, arg, path)
+func fileInfo(desk run.Desk, arg, path string) fs.FileInfo {
+	file, err := desk.Reach.OpenFile(arg, path)
 	if err != nil {
 		return nil
 	}
@@ -186,14 +185,14 @@ func (in WaveReviewInput) reportReplacesInput() error {
 // report, and some of its content.
 var othersNames = []string{run.ManifestFile, "gates.json", "STATE.yaml", "REVIEW.md", "allowed_signers", "tidegate.toml"}
 
-func freeForReport(ctx context.Context, holder run.Holder, path string) error {
+func freeForReport(desk run.Desk, holder run.Holder, path string) error {
 	if holder.Changes != "" {
 		return notForReport(path, "it lies in a folder of code changes")
 	}
 	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
 	}
-	data, err := artifact.ReadDocument(ctx, "report_path", path)
+	data, err := desk.Reach.ReadDocument("report_path", path)
 	if err != nil && tidegate.CodeOf(err) != tidegate.InvalidJSON {
 		return nil // new, or for the write to refuse with its reason
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-var runClock = run.Clock{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}
+var runClock = run.Desk{Now: func() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }, Pinned: true}
 
 // testRun is a run with two perspectives, a and b.
 type testRun struct {
@@ -296,7 +296,7 @@ func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 	if err != nil || !recorded.Passed() {
 		t.Fatal(err, recorded.Status)
 	}
-	opened, err := run.Open(t.Context(), r.manifest)
+	opened, err := run.Open(t.Context(), runClock, r.manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 		func() error { gateC(t, made); return nil },
 		func() error {
 			for _, url := range []string{"http://reader:" + secret + "@a.test-pages.org/", "http://a.test-pages.org/#access_token=" + secret} {
-				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, fetch,
+				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, fetch,
 					step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: url})
 				if tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(fmt.Sprintf("%+v", tidegate.AsError(err)), secret) {
 					t.Errorf("%+v", tidegate.AsError(err))
@@ -175,7 +175,7 @@ func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 	if out.Statuses.Valid != len(titles) {
 		t.Fatalf("%+v", out.Statuses)
 	}
-	list, err := step.ListCitations(t.Context(), made.ManifestPath)
+	list, err := step.ListCitations(t.Context(), runClock, made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}

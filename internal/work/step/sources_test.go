@@ -136,7 +136,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Person), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
+		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
 		if err != nil || got.Status != "valid" || got.Attached != "page.txt" {
 			t.Fatalf("%+v %v", got, err)
 		}
@@ -376,7 +376,7 @@ func TestReplacedSource(t *testing.T) {
 	defer web.Close()
 	validate(t, made, fetcher(t, web), step.CitationsInput{})
 	cid := source.CID("https://nowhere.invalid/report")
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	out, err := step.Replace(person, runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
 	if err != nil || !out.Fetched || out.Status != "valid" {
 		t.Fatalf("%+v %v", out, err)
@@ -454,7 +454,7 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	quotation := page.Sentences[0]
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
 		quotation, source.CID(normalized), source.CID(normalized), quotation, source.CID(missing.URL)))
-	out, err := step.Ground(t.Context(), step.GroundInput{ManifestPath: made.ManifestPath})
+	out, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Pass || len(out.Claims) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -471,10 +471,10 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	if err := os.WriteFile(elsewhere, []byte("Nothing.\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	agent := tidegate.WithActor(t.Context(), tidegate.Agent)
-	_, err = step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
+	agent := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
+	_, err = step.Ground(agent, runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
 	runs.WantCode(t, err, tidegate.PathNotAllowed)
-	if _, err := step.Ground(agent, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
+	if _, err := step.Ground(agent, runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
 		t.Error(err)
 	}
 }

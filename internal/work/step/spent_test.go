@@ -16,13 +16,13 @@ import (
 // or the gate fails and says what to do.
 func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	made := runs.Create(t, run.InitInput{})
-	r := runs.Open(t, made.ManifestPath)
 	at := runs.Pinned.Now()
-	clock := run.Clock{Pinned: true, Now: func() time.Time { return at }}
+	desk := run.Desk{Pinned: true, Now: func() time.Time { return at }}
+	r := runs.OpenAt(t, desk, made.ManifestPath)
 	do := func(after time.Duration, change func(u *run.Update) error) {
 		t.Helper()
 		at = at.Add(after)
-		if _, err := r.Update(t.Context(), clock, change); err != nil {
+		if _, err := r.Update(t.Context(), change); err != nil {
 			t.Fatal(err)
 		}
 	}

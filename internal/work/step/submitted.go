@@ -85,7 +85,7 @@ func (e *evidence) readOn(ctx context.Context) bool {
 // no_web, and without fetch, nothing is fetched.
 //
 // It returns the errors of [run.Run.Update], and CANCELLED.
-func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch, in SubmittedSources) (CheckedSources, error) {
+func (c *SourceChecker) Check(ctx context.Context, desk run.Desk, fetch Fetch, in SubmittedSources) (CheckedSources, error) {
 	sources := submittedSources(in)
 	if len(sources) == 0 {
 		return CheckedSources{}, nil
@@ -94,7 +94,7 @@ func (c *SourceChecker) Check(ctx context.Context, clock run.Clock, fetch Fetch,
 	if err != nil {
 		return CheckedSources{}, err
 	}
-	faults, err := e.check(ctx, clock, fetch, sources, in)
+	faults, err := e.check(ctx, desk, fetch, sources, in)
 	return CheckedSources{faults, sources, e.basis(sources)}, err
 }
 
@@ -126,15 +126,15 @@ func (e *evidence) basis(sources []source.Source) string {
 }
 
 // check is [SourceChecker.Check] by this evidence.
-func (e *evidence) check(ctx context.Context, clock run.Clock, fetch Fetch, sources []source.Source, in SubmittedSources) ([]SourceFault, error) {
+func (e *evidence) check(ctx context.Context, desk run.Desk, fetch Fetch, sources []source.Source, in SubmittedSources) ([]SourceFault, error) {
 	if fetch != nil && e.run.Manifest().Sensitivity() != noWeb {
 		urls, err := e.toFetch(ctx, sources, false)
 		if err != nil {
 			return nil, err
 		}
-		urls = append(urls, e.failedBefore(sources, clock.Now())...)
+		urls = append(urls, e.failedBefore(sources, desk.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
-		err = e.fetch(bounded, clock, fetch, urls, sources, func([]*archive.Packed) {})
+		err = e.fetch(bounded, fetch, urls, sources, func([]*archive.Packed) {})
 		stop()
 		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
 			return nil, err

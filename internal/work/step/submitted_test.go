@@ -76,7 +76,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made := runs.Create(t, run.InitInput{Sensitivity: c.sensitivity})
-			r, err := run.Open(t.Context(), made.ManifestPath)
+			r, err := run.Open(t.Context(), runClock, made.ManifestPath)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 // refused is not.
 func TestASourceThatComesBackIsUsable(t *testing.T) {
 	made := runs.Create(t, run.InitInput{})
-	r, err := run.Open(t.Context(), made.ManifestPath)
+	r, err := run.Open(t.Context(), runClock, made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,8 +135,8 @@ func TestASourceThatComesBackIsUsable(t *testing.T) {
 	check := func(fetch step.Fetch, after time.Duration) int {
 		t.Helper()
 		asked = nil
-		clock := run.Clock{Now: func() time.Time { return runs.Pinned.Now().Add(after) }, Pinned: true}
-		checked, err := step.NewSourceChecker(r).Check(t.Context(), clock, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
+		desk := run.Desk{Now: func() time.Time { return runs.Pinned.Now().Add(after) }, Pinned: true}
+		checked, err := step.NewSourceChecker(r).Check(t.Context(), desk, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +177,7 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 	in := step.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
 	synctest.Test(t, func(t *testing.T) {
 		made := runs.Create(t, run.InitInput{})
-		r, err := run.Open(t.Context(), made.ManifestPath)
+		r, err := run.Open(t.Context(), runClock, made.ManifestPath)
 		if err != nil {
 			t.Fatal(err)
 		}

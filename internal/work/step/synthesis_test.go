@@ -183,7 +183,7 @@ func TestUnsourcedRunIsNotAskedForCitations(t *testing.T) {
 	if g := judged(t, made, "E"); g.Passed() {
 		t.Errorf("passes without a person: %+v", g)
 	}
-	person := tidegate.WithActor(t.Context(), tidegate.Person)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	if _, err := step.RecordGate(person, runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "C", Accept: true, Reason: "no network here"}); err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestListGates(t *testing.T) {
 	judged(t, made, "E")
 	judged(t, made, "D")
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("Changed."))
-	out, err := step.ListGates(t.Context(), made.ManifestPath)
+	out, err := step.ListGates(t.Context(), runClock, made.ManifestPath)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -378,7 +378,7 @@ func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 		t.Errorf("a review that nobody kept is not asked for: %+v", g)
 	}
 	r := runs.Open(t, made.ManifestPath)
-	if _, err := r.Update(t.Context(), runs.Pinned, func(u *run.Update) error { return step.KeepRound(u, 1) }); err != nil {
+	if _, err := r.Update(t.Context(), func(u *run.Update) error { return step.KeepRound(u, 1) }); err != nil {
 		t.Fatal(err)
 	}
 	if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "UNCHANGED" {
@@ -386,7 +386,7 @@ func TestGateEAsksForWhatTheReviewAskedFor(t *testing.T) {
 	}
 	write := func(name, text string) {
 		t.Helper()
-		if _, err := runs.Open(t, made.ManifestPath).Update(t.Context(), runs.Pinned, func(u *run.Update) error { return u.Write(name, []byte(text)) }); err != nil {
+		if _, err := runs.Open(t, made.ManifestPath).Update(t.Context(), func(u *run.Update) error { return u.Write(name, []byte(text)) }); err != nil {
 			t.Fatal(err)
 		}
 	}

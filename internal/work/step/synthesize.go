@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -45,8 +44,8 @@ type SynthesisResult struct {
 // citation and a pack that cannot be used, UNKNOWN_CID, RAW_URL_NOT_ALLOWED,
 // STAGE_MISMATCH, INVALID_STATE for a run that is final, PATH_NOT_ALLOWED,
 // NOT_FOUND, INVALID_JSON, and the errors of [run.Open] and [run.Run.Update].
-func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (SynthesisResult, error) {
-	return run.With(ctx, in.ManifestPath, func(r *run.Run, out *SynthesisResult) error {
+func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (SynthesisResult, error) {
+	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SynthesisResult) error {
 		if err := inStage(r.Manifest(), run.Synthesis); err != nil {
 			return err
 		}
@@ -82,7 +81,7 @@ func WriteSynthesis(ctx context.Context, clock run.Clock, in SynthesisInput) (Sy
 		*out = SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.D(
 			"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
 			"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
-		_, err = r.Update(ctx, clock, func(u *run.Update) error {
+		_, err = r.Update(ctx, func(u *run.Update) error {
 			if err := takesIn(u, run.Synthesis); err != nil {
 				return err
 			}
@@ -111,13 +110,13 @@ func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, 
 		data, err := r.Folder().Read(name)
 		return data, tidegate.WithDetails(err, tidegate.D(arg, path))
 	}
-	if tidegate.ActorOf(ctx) == tidegate.Agent {
+	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		if rest, err := filepath.Rel(dir, path); dir == "" || err != nil || !filepath.IsLocal(rest) {
 			return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
 				"an agent can name a file that lies in the run or in the working folder")
 		}
 	}
-	return artifact.ReadFile(ctx, arg, path)
+	return r.Desk().Reach.ReadFile(arg, path)
 }
 
 // checkSynthesis refuses a text that no gate could pass, by its first fault.

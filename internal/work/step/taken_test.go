@@ -90,7 +90,7 @@ func TestGateAIsNotJudgedByWhatCannotBeRead(t *testing.T) {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		opened, err := run.Open(t.Context(), r.manifest)
+		opened, err := run.Open(t.Context(), runClock, r.manifest)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,14 +12,15 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
 
 // ReadPerspectives reads and checks the perspectives at path, once. It returns
 // NOT_FOUND, READ_FAILED, INVALID_JSON or SCHEMA_VALIDATION_FAILED; arg is the
 // argument that named the path.
-func ReadPerspectives(ctx context.Context, arg, path string, use wave.Use) (*wave.Perspectives, error) {
-	data, err := artifact.ReadDocument(ctx, arg, path)
+func ReadPerspectives(desk run.Desk, arg, path string, use wave.Use) (*wave.Perspectives, error) {
+	data, err := desk.Reach.ReadDocument(arg, path)
 	if err != nil {
 		return nil, err
 	}
@@ -38,8 +39,8 @@ type LintInput struct {
 
 // Lint is the tool deep_research_perspectives_check: [wave.Lint] of a file. It also
 // returns NOT_FOUND and READ_FAILED.
-func Lint(ctx context.Context, in LintInput) (wave.LintResult, error) {
-	data, err := artifact.ReadDocument(ctx, "perspectives_path", in.PerspectivesPath)
+func Lint(ctx context.Context, desk run.Desk, in LintInput) (wave.LintResult, error) {
+	data, err := desk.Reach.ReadDocument("perspectives_path", in.PerspectivesPath)
 	if err != nil {
 		return wave.LintResult{}, err
 	}
@@ -56,8 +57,8 @@ type ValidateInput struct {
 // Validate is the tool deep_research_wave_output_validate: [wave.Validate] of a
 // file. It also returns NOT_FOUND, the errors of [ReadPerspectives],
 // PERSPECTIVE_NOT_FOUND and CANCELLED.
-func Validate(ctx context.Context, in ValidateInput) (wave.Validation, error) {
-	doc, err := ReadPerspectives(ctx, "perspectives_path", in.PerspectivesPath, wave.Contracts)
+func Validate(ctx context.Context, desk run.Desk, in ValidateInput) (wave.Validation, error) {
+	doc, err := ReadPerspectives(desk, "perspectives_path", in.PerspectivesPath, wave.Contracts)
 	if err != nil {
 		return wave.Validation{}, err
 	}
@@ -65,7 +66,7 @@ func Validate(ctx context.Context, in ValidateInput) (wave.Validation, error) {
 	if !ok {
 		return wave.Validation{}, perspectiveNotFound(doc, in.PerspectiveID, in.PerspectivesPath)
 	}
-	file, err := artifact.OpenFile(ctx, "markdown_path", in.MarkdownPath)
+	file, err := desk.Reach.OpenFile("markdown_path", in.MarkdownPath)
 	if err != nil {
 		return wave.Validation{}, err
 	}
@@ -101,9 +102,9 @@ type RetryPromptInput struct {
 // RetryPrompt is the tool deep_research_wave_retry_prompt: [wave.RetryPrompt] of
 // the outputs in a folder. It writes nothing and returns the errors of [Review]
 // that are not about its report.
-func RetryPrompt(ctx context.Context, in RetryPromptInput) (wave.RetryPrompts, error) {
+func RetryPrompt(ctx context.Context, desk run.Desk, in RetryPromptInput) (wave.RetryPrompts, error) {
 	folder := WaveReviewInput{PerspectivesPath: in.PerspectivesPath, OutputsDir: in.OutputsDir, PerspectiveIDs: in.PerspectiveIDs, MaxFailures: in.MaxFailures, Progress: in.Progress}
-	outputs, err := folder.outputs(ctx, nil)
+	outputs, err := folder.outputs(ctx, desk, nil)
 	if err != nil {
 		return wave.RetryPrompts{}, err
 	}
@@ -115,12 +116,12 @@ func RetryPrompt(ctx context.Context, in RetryPromptInput) (wave.RetryPrompts, e
 // outputs reads the contracts and selects those that are asked for, in byte
 // order of the ids. What is empty is for [wave.Review] to refuse. Opened, unless it
 // is nil, sees every output first, from several goroutines.
-func (in WaveReviewInput) outputs(ctx context.Context, opened func(*os.File)) (wave.Outputs, error) {
-	doc, err := ReadPerspectives(ctx, "perspectives_path", in.PerspectivesPath, wave.Contracts)
+func (in WaveReviewInput) outputs(ctx context.Context, desk run.Desk, opened func(*os.File)) (wave.Outputs, error) {
+	doc, err := ReadPerspectives(desk, "perspectives_path", in.PerspectivesPath, wave.Contracts)
 	if err != nil || len(doc.List) == 0 {
 		return wave.Outputs{}, err
 	}
-	dir, err := artifact.Open(ctx, "outputs_dir", in.OutputsDir)
+	dir, err := desk.Reach.Open("outputs_dir", in.OutputsDir)
 	if err != nil {
 		return wave.Outputs{}, err
 	}
@@ -142,7 +143,7 @@ func (in WaveReviewInput) outputs(ctx context.Context, opened func(*os.File)) (w
 	return wave.Outputs{
 		Perspectives: chosen, Path: path, MaxFailures: in.MaxFailures, Progress: in.Progress,
 		Open: func(i int) (io.ReadCloser, error) {
-			file, err := artifact.OpenFile(ctx, "markdown_path", path(i))
+			file, err := desk.Reach.OpenFile("markdown_path", path(i))
 			if err != nil {
 				return nil, err
 			}

@@ -124,7 +124,7 @@ func TestReviewOrdersByBytesAndTellsEveryFailure(t *testing.T) {
 func TestReviewMirrorsValidate(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	for _, r := range review(t, perspectives, outputs).Results {
-		validation, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath})
+		validation, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: r.PerspectiveID, MarkdownPath: r.MarkdownPath})
 		if r.Pass {
 			want := wave.Metrics{Words: validation.Words, Sources: validation.Sources, MissingSections: validation.MissingSections}
 			if diff := cmp.Diff(want, r.Metrics); diff != "" || err != nil || r.Failure != nil {

@@ -47,11 +47,11 @@ func TestValidateWithoutAFile(t *testing.T) {
 			if test.path == locked && os.Getuid() == 0 {
 				t.Skip("root may read everything")
 			}
-			_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: test.path})
+			_, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: test.path})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as markdown_path: code %s, want %s (%v)", got, test.code, err)
 			}
-			_, err = step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: test.path, PerspectiveID: "p1", MarkdownPath: perspectives})
+			_, err = step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: test.path, PerspectiveID: "p1", MarkdownPath: perspectives})
 			if got := tidegate.CodeOf(err); got != test.code {
 				t.Errorf("as perspectives_path: code %s, want %s (%v)", got, test.code, err)
 			}

@@ -22,7 +22,7 @@ func TestValidateAnswersTheFigures(t *testing.T) {
 	perspectives, outputs := writeWave(t, []contract{{id: "p1", sections: []string{"Findings", "Sources"}}},
 		map[string]string{"p1": "# Findings\ntext\n# Sources\n- https://a\n"})
 	output := filepath.Join(outputs, "p1.md")
-	got, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
+	got, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestValidateRefusals(t *testing.T) {
 			perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
 			writeFile(t, perspectives, test.perspectives)
 			writeFile(t, output, test.output)
-			_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: test.id, MarkdownPath: output})
+			_, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: test.id, MarkdownPath: output})
 			wantError(t, err, test.code, dir, test.details)
 		})
 	}
@@ -108,7 +108,7 @@ func TestValidateChecksInOrder(t *testing.T) {
 	dir := t.TempDir()
 	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "p1.md")
 	validate := func(id string) error {
-		_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: id, MarkdownPath: output})
+		_, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: id, MarkdownPath: output})
 		return err
 	}
 	wantError(t, validate("p2"), tidegate.FileNotFound, dir, `{"perspectives_path":"$DIR/perspectives.json"}`)
@@ -136,7 +136,7 @@ func TestValidateHostileOutputs(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			writeFile(t, output, test.output)
-			result, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
+			result, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
 			got := fmt.Sprintf("%d words", result.Words)
 			if err != nil {
 				got = tidegate.AsError(err).Message
@@ -166,10 +166,10 @@ func TestValidateAmongManyPerspectives(t *testing.T) {
 	perspectives, output := filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "x.md")
 	writeFile(t, perspectives, b.String())
 	writeFile(t, output, "# A\n"+words(many-3))
-	if _, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-1), MarkdownPath: output}); err != nil {
+	if _, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-1), MarkdownPath: output}); err != nil {
 		t.Error(err)
 	}
-	_, err := step.Validate(t.Context(), step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-2), MarkdownPath: output})
+	_, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: fmt.Sprintf("p%d", many-2), MarkdownPath: output})
 	wantError(t, err, tidegate.TooManyWords, dir, fmt.Sprintf(`{"max_words":%d,"words":%d}`, many-2, many-1))
 }
 
@@ -177,7 +177,7 @@ func TestValidateIsCancelled(t *testing.T) {
 	perspectives, outputs := writeWave(t, []contract{{id: "p1"}}, map[string]string{"p1": "x"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := step.Validate(ctx, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: filepath.Join(outputs, "p1.md")})
+	_, err := step.Validate(ctx, runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: filepath.Join(outputs, "p1.md")})
 	if code := tidegate.CodeOf(err); code != tidegate.Cancelled {
 		t.Errorf("code %s", code)
 	}
@@ -192,7 +192,7 @@ func TestReadPerspectivesTellsThePositionHoweverLongThePath(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{\n]"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := step.ReadPerspectives(t.Context(), "perspectives_path", path, wave.Contracts)
+	_, err := step.ReadPerspectives(runClock, "perspectives_path", path, wave.Contracts)
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.InvalidJSON || !strings.HasPrefix(e.Message, "p.json is not JSON: line 2, column 1: ") {
 		t.Errorf("got %v", err)
@@ -205,7 +205,7 @@ func TestReadPerspectivesTellsThePositionHoweverLongThePath(t *testing.T) {
 func TestLintOfAFileThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	for path, code := range map[string]tidegate.Code{filepath.Join(dir, "perspectives.json"): tidegate.FileNotFound, dir: tidegate.ReadFailed} {
-		if _, err := step.Lint(t.Context(), step.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != code {
+		if _, err := step.Lint(t.Context(), runClock, step.LintInput{PerspectivesPath: path, MaxFindings: 1}); tidegate.CodeOf(err) != code {
 			t.Errorf("%s: %v, want %s", path, err, code)
 		}
 	}

@@ -59,7 +59,7 @@ func confined(t *testing.T) (dir, inside, other string) {
 
 func TestReadingStaysInTheRoots(t *testing.T) {
 	dir, inside, other := confined(t)
-	ctx := artifact.WithRoots(t.Context(), inside, other, filepath.Join(dir, "not-yet"))
+	reach := artifact.Within(inside, other, filepath.Join(dir, "not-yet"))
 	for name, want := range map[string]string{
 		"inside/file":                   "in",
 		"inside/deep/er/file":           "deep",
@@ -96,7 +96,7 @@ func TestReadingStaysInTheRoots(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := dir + string(filepath.Separator) + filepath.FromSlash(name)
-			got, err := artifact.ReadFile(ctx, "path", path)
+			got, err := reach.ReadFile("path", path)
 			if err != nil {
 				got = []byte(tidegate.CodeOf(err))
 			}
@@ -104,7 +104,7 @@ func TestReadingStaysInTheRoots(t *testing.T) {
 				t.Errorf("got %q (%v), want %q", got, err, want)
 			}
 			// The answer beforehand agrees with what happens.
-			asked := tidegate.CodeOf(artifact.Allowed(ctx, "path", path)) == tidegate.PathNotAllowed
+			asked := tidegate.CodeOf(reach.Allowed("path", path)) == tidegate.PathNotAllowed
 			if asked != (want == string(tidegate.PathNotAllowed)) {
 				t.Errorf("Allowed refuses: %v", asked)
 			}
@@ -113,16 +113,16 @@ func TestReadingStaysInTheRoots(t *testing.T) {
 			}
 		})
 	}
-	if _, err := artifact.ReadFile(ctx, "path", filepath.Join(inside, "loop")); err == nil {
+	if _, err := reach.ReadFile("path", filepath.Join(inside, "loop")); err == nil {
 		t.Error("a link to itself was read")
 	}
 }
 
 func TestRootsAreKnownByTheirRealPathToo(t *testing.T) {
 	dir, inside, _ := confined(t)
-	ctx := artifact.WithRoots(t.Context(), filepath.Join(dir, "alias"))
+	reach := artifact.Within(filepath.Join(dir, "alias"))
 	for _, path := range []string{filepath.Join(dir, "alias", "file"), filepath.Join(inside, "file")} {
-		if _, err := artifact.ReadFile(ctx, "path", path); err != nil {
+		if _, err := reach.ReadFile("path", path); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -130,15 +130,15 @@ func TestRootsAreKnownByTheirRealPathToo(t *testing.T) {
 
 func TestWithoutAnyRootNothingIsAllowed(t *testing.T) {
 	_, inside, _ := confined(t)
-	ctx := artifact.WithRoots(t.Context())
-	if _, err := artifact.ReadFile(ctx, "path", filepath.Join(inside, "file")); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+	reach := artifact.Within()
+	if _, err := reach.ReadFile("path", filepath.Join(inside, "file")); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestWritingStaysInTheRoots(t *testing.T) {
 	dir, inside, other := confined(t)
-	ctx := artifact.WithRoots(t.Context(), inside, other)
+	reach := artifact.Within(inside, other)
 	for name, want := range map[string]tidegate.Code{
 		"inside/new":          "",
 		"inside/file":         "",
@@ -151,7 +151,7 @@ func TestWritingStaysInTheRoots(t *testing.T) {
 		"inside/../new":       tidegate.PathNotAllowed,
 		"secret/file":         tidegate.PathNotAllowed,
 	} {
-		err := artifact.WriteFile(ctx, "path", dir+"/"+name, []byte("new"))
+		err := reach.WriteFile("path", dir+"/"+name, []byte("new"))
 		if code := tidegate.CodeOf(err); err == nil && want != "" || err != nil && code != want {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
@@ -167,7 +167,7 @@ func TestWritingStaysInTheRoots(t *testing.T) {
 func TestFoldersAreOpenedAndMadeInTheRoots(t *testing.T) {
 	dir, inside, other := confined(t)
 	home := filepath.Join(dir, "data", "runs") // not there yet
-	ctx := artifact.WithRoots(t.Context(), inside, other, home)
+	reach := artifact.Within(inside, other, home)
 	fill := func(d *artifact.Draft) error { return d.Write("manifest.json", []byte("{}")) }
 	for name, want := range map[string]tidegate.Code{
 		"inside/r1":           "",
@@ -180,11 +180,11 @@ func TestFoldersAreOpenedAndMadeInTheRoots(t *testing.T) {
 		"data/r1":             tidegate.PathNotAllowed,
 	} {
 		path := filepath.Join(dir, name)
-		err := artifact.CreateFolder(ctx, "root", path, fill)
+		err := reach.CreateFolder("root", path, fill)
 		if code := tidegate.CodeOf(err); err == nil && want != "" || err != nil && code != want {
 			t.Errorf("create %s: got %v, want %q", name, err, want)
 		}
-		folder, err := artifact.Open(ctx, "root", path)
+		folder, err := reach.Open("root", path)
 		if want == "" {
 			if err != nil {
 				t.Errorf("open %s: %v", name, err)
@@ -206,8 +206,8 @@ func TestFoldersAreOpenedAndMadeInTheRoots(t *testing.T) {
 func TestFailedCreationLeavesNoFolderInTheRoots(t *testing.T) {
 	dir := t.TempDir()
 	home := filepath.Join(dir, "data", "runs")
-	ctx := artifact.WithRoots(t.Context(), home)
-	err := artifact.CreateFolder(ctx, "root", filepath.Join(home, "a", "r1"), func(*artifact.Draft) error {
+	reach := artifact.Within(home)
+	err := reach.CreateFolder("root", filepath.Join(home, "a", "r1"), func(*artifact.Draft) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, nil, "no")
 	})
 	if tidegate.CodeOf(err) != tidegate.InvalidArgs {
@@ -222,7 +222,7 @@ func TestFailedCreationLeavesNoFolderInTheRoots(t *testing.T) {
 // as fast as it can. No reader may ever see the secret.
 func TestLinkSwappedWhileReading(t *testing.T) {
 	dir, inside, _ := confined(t)
-	ctx := artifact.WithRoots(t.Context(), inside)
+	reach := artifact.Within(inside)
 	real, swapped := filepath.Join(inside, "deep", "er"), filepath.Join(inside, "swapped")
 	var stop atomic.Bool
 	done := make(chan struct{})
@@ -241,7 +241,7 @@ func TestLinkSwappedWhileReading(t *testing.T) {
 	seen := map[string]int{}
 	// Both states have to be met, however the two sides are scheduled.
 	for reads := 0; reads < 3000 || reads < 300_000 && (seen["deep"] == 0 || seen[string(tidegate.PathNotAllowed)] == 0); reads++ {
-		data, err := artifact.ReadFile(ctx, "path", filepath.Join(swapped, "file"))
+		data, err := reach.ReadFile("path", filepath.Join(swapped, "file"))
 		if err != nil {
 			data = []byte(tidegate.CodeOf(err))
 		}
@@ -257,7 +257,7 @@ func TestLinkSwappedWhileReading(t *testing.T) {
 func TestTooManyFoldersAreNotMade(t *testing.T) {
 	_, inside, _ := confined(t)
 	deep := filepath.Join(inside, strings.Repeat("n/", 600), "r1")
-	err := artifact.CreateFolder(artifact.WithRoots(t.Context(), inside), "root", deep, func(*artifact.Draft) error { return nil })
+	err := artifact.Within(inside).CreateFolder("root", deep, func(*artifact.Draft) error { return nil })
 	if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 		t.Errorf("got %v", err)
 	}

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,56 +9,46 @@ import (
 	"github.com/tidegate/tidegate"
 )
 
-type rootsKey struct{}
+// Reach says which files may be touched by their paths, and where they are looked
+// for. The zero value reaches whatever the user may touch.
+type Reach struct {
+	roots    []string // absolute and clean
+	confined bool     // to roots, even where there are none
+	replica  string   // the folder that is taken for the one at stead, "" for none
+	stead    string
+}
 
-// roots are the folders that access by path is confined to, absolute and clean.
-type roots []string
+// Everywhere is for files that no caller names, such as the operator's own
+// configuration, and for what a person names at a terminal.
+var Everywhere Reach
 
-// WithRoots confines every function of this package that takes a path, when it
-// is called with the context returned or one derived from it: what does not lie
-// in one of the folders is PATH_NOT_ALLOWED, before anything of it is read. The
-// folders are absolute paths and need not exist yet. Without any, nothing is
-// allowed.
+// Within reaches the folders alone: what does not lie in one of them is
+// PATH_NOT_ALLOWED, before anything of it is read. The folders are absolute paths
+// and need not exist yet. Without any, nothing is allowed.
 //
 // Files are opened through the folder that allows them, by [os.Root], never
 // first checked and then opened: a symbolic link that is put in the way
 // meanwhile leads nowhere else. Links from one of the folders into another, or
 // back into the same one, are followed.
-func WithRoots(ctx context.Context, folders ...string) context.Context {
-	confined := make(roots, len(folders))
+func Within(folders ...string) Reach {
+	r := Reach{confined: true, roots: make([]string, len(folders))}
 	for i, folder := range folders {
-		confined[i] = filepath.Clean(folder)
+		r.roots[i] = filepath.Clean(folder)
 	}
-	return context.WithValue(ctx, rootsKey{}, confined)
+	return r
 }
 
-// WithoutRoots lifts that confinement for files that no caller names, such as the
-// operator's own configuration.
-func WithoutRoots(ctx context.Context) context.Context {
-	return context.WithValue(ctx, rootsKey{}, nil)
-}
+// Confined reports whether r is confined to folders by [Within].
+func (r Reach) Confined() bool { return r.confined }
 
-func rootsOf(ctx context.Context) (roots, bool) {
-	confined, ok := ctx.Value(rootsKey{}).(roots)
-	return confined, ok
-}
-
-// Confined reports whether ctx is confined to folders by [WithRoots].
-func Confined(ctx context.Context) bool {
-	_, confined := rootsOf(ctx)
-	return confined
-}
-
-// Allowed returns PATH_NOT_ALLOWED when ctx is confined to folders and path
+// Allowed returns PATH_NOT_ALLOWED when r is confined to folders and path
 // does not lie in one of them, as far as that is known before it is opened.
 // A path where nothing is yet is allowed when something could be there.
-func Allowed(ctx context.Context, arg, path string) error {
-	confined, ok := rootsOf(ctx)
-	if !ok {
+func (r Reach) Allowed(arg, path string) error {
+	if !r.confined {
 		return nil
 	}
-	p := place{arg, path}
-	err := confined.access(p, path, func(root *os.Root, name string) error {
+	err := r.access(place{arg, path}, path, func(root *os.Root, name string) error {
 		_, err := root.Stat(name)
 		return err
 	})
@@ -72,7 +61,7 @@ func Allowed(ctx context.Context, arg, path string) error {
 // access calls open with the folder that allows path, opened, and the name of
 // path in it, until nothing leads out of that folder. The folder is closed
 // afterwards. It returns PATH_NOT_ALLOWED and what open returns.
-func (r roots) access(p place, path string, open func(root *os.Root, name string) error) error {
+func (r Reach) access(p place, path string, open func(root *os.Root, name string) error) error {
 	const maxLinks = 40
 	path = filepath.Clean(path)
 	for range maxLinks {
@@ -104,13 +93,13 @@ func (r roots) access(p place, path string, open func(root *os.Root, name string
 
 // match is the folder that path lies in by its name, and the name in it. A
 // folder is known by the path that was given for it and by its real one.
-func (r roots) match(path string) (base, name string, ok bool) {
-	for _, folder := range r {
+func (r Reach) match(path string) (base, name string, ok bool) {
+	for _, folder := range r.roots {
 		if name, ok := inside(folder, path); ok {
 			return folder, name, true
 		}
 	}
-	for _, folder := range r {
+	for _, folder := range r.roots {
 		real, err := filepath.EvalSymlinks(folder)
 		if err != nil {
 			continue
@@ -153,20 +142,19 @@ func leadsOut(root *os.Root, name string) (string, bool) {
 	return "", false
 }
 
-func (r roots) refuse(p place) error {
-	details := append(p.details(), tidegate.Detail{Key: "allowed_roots", Value: []string(r)})
-	return tidegate.Errorf(tidegate.PathNotAllowed, details, "path lies outside the allowed roots (%s): %s", strings.Join(r, ", "), p.path)
+func (r Reach) refuse(p place) error {
+	details := append(p.details(), tidegate.Detail{Key: "allowed_roots", Value: r.roots})
+	return tidegate.Errorf(tidegate.PathNotAllowed, details, "path lies outside the allowed roots (%s): %s", strings.Join(r.roots, ", "), p.path)
 }
 
 // openFolder opens the folder at path as one that access cannot leave.
-func openFolder(ctx context.Context, p place, path string) (*os.Root, error) {
-	path, free := standing(ctx, path)
-	confined, ok := rootsOf(ctx)
-	if !ok || free {
+func (r Reach) openFolder(p place, path string) (*os.Root, error) {
+	path, replaced := r.standing(path)
+	if !r.confined || replaced {
 		return openRoot(path)
 	}
 	var folder *os.Root
-	err := confined.access(p, path, func(root *os.Root, name string) (err error) {
+	err := r.access(p, path, func(root *os.Root, name string) (err error) {
 		folder, err = root.OpenRoot(name + "/.")
 		return err
 	})
@@ -174,10 +162,9 @@ func openFolder(ctx context.Context, p place, path string) (*os.Root, error) {
 }
 
 // openPath opens the regular file at path for reading.
-func openPath(ctx context.Context, p place) (*os.File, error) {
-	path, free := standing(ctx, p.path)
-	confined, ok := rootsOf(ctx)
-	if !ok || free {
+func (r Reach) openPath(p place) (*os.File, error) {
+	path, replaced := r.standing(p.path)
+	if !r.confined || replaced {
 		f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 		if err == nil {
 			_, err = regular(f)
@@ -185,7 +172,7 @@ func openPath(ctx context.Context, p place) (*os.File, error) {
 		return f, err
 	}
 	var f *os.File
-	err := confined.access(p, p.path, func(root *os.Root, name string) (err error) {
+	err := r.access(p, p.path, func(root *os.Root, name string) (err error) {
 		f, err = openRegular(root, name, os.O_RDONLY)
 		return err
 	})
@@ -195,9 +182,8 @@ func openPath(ctx context.Context, p place) (*os.File, error) {
 // makeFolder opens the folder at path, and makes it and those above it as far
 // as they are missing, durably. End must always be called; after a failure it
 // removes what was made and is still empty.
-func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end func(failed bool), err error) {
-	confined, ok := rootsOf(ctx)
-	if !ok {
+func (r Reach) makeFolder(p place, path string) (folder *os.Root, end func(failed bool), err error) {
+	if !r.confined {
 		made, err := makeAbove(path)
 		if err == nil {
 			folder, err = openRoot(path)
@@ -209,11 +195,11 @@ func makeFolder(ctx context.Context, p place, path string) (folder *os.Root, end
 		made  []string // those in it
 		keep  *os.Root
 	)
-	if base, _, ok := confined.match(filepath.Clean(path)); ok {
+	if base, _, ok := r.match(filepath.Clean(path)); ok {
 		above, err = makeAbove(base)
 	}
 	if err == nil {
-		err = confined.access(p, path, func(root *os.Root, name string) (err error) {
+		err = r.access(p, path, func(root *os.Root, name string) (err error) {
 			// Each folder is reached from root, so that the cost grows with the square of
 			// their number.
 			if len(name) > maxName {

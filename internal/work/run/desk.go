@@ -1,0 +1,39 @@
+package run
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/seal"
+)
+
+// Desk is what work on runs and code changes has at hand, whoever does it: the
+// time, what it may touch, and how a person signs. Faces set it up.
+type Desk struct {
+	Now       func() time.Time
+	Pinned    bool           // Now was fixed by the caller; log lines written under it carry "clock":"pinned"
+	Program   string         // the program that writes, by name and version; the first line of a run keeps it
+	Reach     artifact.Reach // which files it may touch by their paths
+	Sign      seal.Sign      // signs a person's decision; nil where no key was named
+	Changes   string         // the folder of a project that holds its code changes, with slashes; "" for the usual one
+	Rehearsal *Rehearsal     // takes what would have been written; nil where it is written
+}
+
+// Stamp is the present time as it stands in artifacts: UTC, milliseconds, Z.
+func (d Desk) Stamp() string { return tidegate.Stamp(d.Now()) }
+
+// defaultChanges is what Agentd reads.
+const defaultChanges = "agentd"
+
+// ChangesFolder is the folder of a project that holds its code changes, in
+// changes/<id>.
+func (d Desk) ChangesFolder() string { return cmp.Or(d.Changes, defaultChanges) }
+
+func notTime(s string) string {
+	if _, ok := tidegate.ParseTime(s); ok {
+		return ""
+	}
+	return "must be a time such as 2026-02-14T12:00:00.000Z"
+}
