@@ -52,7 +52,7 @@ func ActorOf(ctx context.Context) Actor {
 // Logged is the actor as the lines of a log have it. Who a person is, and how that
 // is known, stands there as far as somebody said it.
 func (a Actor) Logged() Details {
-	logged := D("actor", a.Kind)
+	logged := Pairs("actor", a.Kind)
 	if a.Kind == Person && a.By != "" {
 		logged = append(logged, Detail{"by", a.By})
 	}

@@ -137,7 +137,7 @@ var Explanations = []Explanation{
 	{HTMLNotAllowed, NotMet, "An output that a run is to take has an HTML tag or comment, of which a reader sees nothing; or a synthesis has one.", "Remove the HTML; write what looks like a tag as code between back-ticks."},
 	{LinkNotAllowed, NotMet, "A synthesis has a link, an image, or the definition of one. A citation is its only link.", "Write the text without the link; cite with [@cid]."},
 	{InvisibleText, NotMet, "An output or a synthesis that a run is to take has a character that a reader cannot see, or that turns the text around.", "Remove the character; the joiners that scripts and emoji need may stay between two characters."},
-	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section.", "Shorten the output; a text without blanks between its words counts by its characters."},
+	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section.", "Shorten the output; a text without whitespace between its words counts by its characters."},
 	{CredentialsNotAllowed, NotMet, "An output that a run is to take has a URL with a user name, a password, a token or a key in it.", "Replace the URL by one that everyone can open, or remove it."},
 	{ToolBudgetExceeded, NotMet, "The recorded use of a tool is above the contract's budget.", "Run the agent again, and within its budget."},
 	{Wave1NotValidated, NotMet, "A validation report says that its output did not pass.", "Correct and validate the output first; pass only reports with ok true."},

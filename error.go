@@ -80,8 +80,8 @@ type Detail struct {
 	Value any
 }
 
-// D builds Details from alternating keys and values: D("section", title).
-func D(pairs ...any) Details {
+// Pairs builds Details from alternating keys and values: D("section", title).
+func Pairs(pairs ...any) Details {
 	details := make(Details, 0, len(pairs)/2)
 	for i := 0; i < len(pairs); i += 2 {
 		details = append(details, Detail{Key: pairs[i].(string), Value: pairs[i+1]})

@@ -39,7 +39,7 @@ func TestAsErrorGivesEveryErrorACode(t *testing.T) {
 }
 
 func TestErrorfKeepsTheCauseAndCutsTheMessage(t *testing.T) {
-	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", "/x"), "%s: %w", strings.Repeat("é", 300), fs.ErrPermission)
+	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", "/x"), "%s: %w", strings.Repeat("é", 300), fs.ErrPermission)
 	e := tidegate.AsError(err)
 	if !errors.Is(err, fs.ErrPermission) || e.Message != strings.Repeat("é", 200) {
 		t.Errorf("got %v", err)
@@ -54,8 +54,8 @@ func TestErrorfKeepsTheCauseAndCutsTheMessage(t *testing.T) {
 
 func TestWithDetailsChangesNothingElse(t *testing.T) {
 	cause := errors.New("cause")
-	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", "a"), "cannot read: %w", cause)
-	got := tidegate.AsError(tidegate.WithDetails(err, tidegate.D("gates_path", "b")))
+	err := tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", "a"), "cannot read: %w", cause)
+	got := tidegate.AsError(tidegate.WithDetails(err, tidegate.Pairs("gates_path", "b")))
 	if got.Code != tidegate.ReadFailed || got.Message != "cannot read: cause" || !errors.Is(got, cause) {
 		t.Errorf("got %v", got)
 	}

@@ -94,7 +94,7 @@ func BenchmarkPivot(b *testing.B) {
 		return err
 	}
 	review := func() error {
-		_, err := step.Review(ctx, pivotClock, request)
+		_, err := step.ReviewWave(ctx, pivotClock, request)
 		return err
 	}
 	b.Run("library", func(b *testing.B) {

@@ -264,9 +264,9 @@ func jobTools(env *Env) []*tool.Tool {
 func (in jobSubmitIn) oneAnswer() error {
 	switch {
 	case in.Answer == "" && in.AnswerPath == "":
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", nil), "answer or answer_path is required")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer", nil), "answer or answer_path is required")
 	case in.Answer != "" && in.AnswerPath != "":
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer_path", tidegate.Cut(in.AnswerPath)), "answer and answer_path cannot both be given")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer_path", tidegate.Cut(in.AnswerPath)), "answer and answer_path cannot both be given")
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func ProcessEnv(program string) (*Env, error) {
 	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
 		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("TIDEGATE_NOW", pinned), "TIDEGATE_NOW must be a time such as 2026-01-02T15:04:05Z, got %q", pinned)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("TIDEGATE_NOW", pinned), "TIDEGATE_NOW must be a time such as 2026-01-02T15:04:05Z, got %q", pinned)
 		}
 		env.Now, env.Pinned = func() time.Time { return at }, true
 	}

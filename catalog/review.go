@@ -46,7 +46,7 @@ type changeStartIn struct {
 
 type changeResumeIn struct {
 	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
-	Accept   bool   `json:"accept,omitzero" jsonschema:"accept what keeps the change from going on"`
+	Accept   bool   `json:"accept,omitzero" jsonschema:"accept what keeps the change from continuing"`
 	Reason   string `json:"reason" jsonschema:"why; it is kept in the log of the change"`
 }
 
@@ -60,7 +60,7 @@ func fillReview(ctx context.Context, typed tool.Typed, args *codec.Value) error 
 		return err
 	}
 	if payload.Kind() != codec.Object {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("PAYLOAD", path), "%s must hold a JSON object", filepath.Base(path))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("PAYLOAD", path), "%s must hold a JSON object", filepath.Base(path))
 	}
 	for _, m := range payload.Members() {
 		args.Set(m.Key, m.Value)

@@ -13,16 +13,16 @@ func synthesisTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_gate_a_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.EvaluateGateA)),
+		}, at(env, step.JudgeGateA)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_d_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.EvaluateGateD)),
+		}, at(env, step.JudgeGateD)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_e_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.EvaluateGateE)),
+		}, at(env, step.JudgeGateE)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_f_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.EvaluateGateF)),
+		}, at(env, step.JudgeGateF)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "gate list", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun},

@@ -52,7 +52,7 @@ func waveTools(env *Env) []*tool.Tool {
 			},
 		}, func(ctx context.Context, call tool.Caller, in step.WaveReviewInput) (wave.ReviewResult, error) {
 			in.Progress = call.Progress
-			return step.Review(ctx, env.Desk(call.Reach), in)
+			return step.ReviewWave(ctx, env.Desk(call.Reach), in)
 		}),
 		declare(tool.Spec{
 			Name:       "deep_research_wave_retry_prompt",
@@ -109,7 +109,7 @@ func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Type
 			return nil
 		}
 		if isFile(typed.Operands["PERSPECTIVES"]) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(operand, nil), "%s is missing: only a run has outputs of its own", operand)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(operand, nil), "%s is missing: only a run has outputs of its own", operand)
 		}
 		return e.fillContracts(ctx, args, func(r *run.Run, wave run.Stage) {
 			path := r.Path(r.WaveDir(wave))
@@ -162,7 +162,7 @@ func (e *Env) reviewThere(ctx context.Context, in any, err *tidegate.Error) (rep
 	if err.Code != tidegate.OutputNotFound {
 		return report.Report{}, false
 	}
-	there, failed := step.ReviewThere(ctx, e.Desk(artifact.Everywhere), in.(step.WaveReviewInput))
+	there, failed := step.ReviewWaveThere(ctx, e.Desk(artifact.Everywhere), in.(step.WaveReviewInput))
 	return there.Report(), failed == nil
 }
 

@@ -47,12 +47,12 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 			return err
 		}
 		if len(bytes.TrimSpace(data)) == 0 {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("FOLDER", path), "the output %s is empty; have it written again, or take the file away", path)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FOLDER", path), "the output %s is empty; have it written again, or take the file away", path)
 		}
-		outputs.Append(codec.Of(tidegate.D("perspective_id", p.ID, "markdown_path", path)))
+		outputs.Append(codec.Of(tidegate.Pairs("perspective_id", p.ID, "markdown_path", path)))
 	}
 	if outputs.Len() == 0 {
-		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.D("FOLDER", typed.Operands["FOLDER"], "perspectives_path", perspectives),
+		return tidegate.Errorf(tidegate.OutputNotFound, tidegate.Pairs("FOLDER", typed.Operands["FOLDER"], "perspectives_path", perspectives),
 			"the folder %s has no <id>.md for any perspective in %s", filepath.Base(typed.Operands["FOLDER"]), filepath.Base(perspectives))
 	}
 	args.Set("outputs", outputs)
@@ -64,7 +64,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 func (e *Env) readOutputs(ctx context.Context, reach artifact.Reach, in step.IngestInput) error {
 	for i := range in.Outputs {
 		o := &in.Outputs[i]
-		details := tidegate.D("index", i, "perspective_id", tidegate.Cut(o.PerspectiveID))
+		details := tidegate.Pairs("index", i, "perspective_id", tidegate.Cut(o.PerspectiveID))
 		switch {
 		case o.Markdown == "" && o.MarkdownPath == "":
 			return tidegate.Errorf(tidegate.InvalidArgs, details, "output %d needs markdown or markdown_path", i)

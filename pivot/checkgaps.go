@@ -75,7 +75,7 @@ func (g *gapChecker) bullet(b bullet) {
 		return
 	}
 	g.faults = append(g.faults, wave.Fault{
-		Error: tidegate.AsError(tidegate.Errorf(tidegate.GapsParseFailed, tidegate.D("line", b.quote, "line_number", b.number), "%s", message)),
+		Error: tidegate.AsError(tidegate.Errorf(tidegate.GapsParseFailed, tidegate.Pairs("line", b.quote, "line_number", b.number), "%s", message)),
 		Line:  b.number, ChangeNote: note,
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Decision is the result of [Wave1.Decide].
 type Decision struct {
 	OK            codec.True `json:"ok"`
-	Wave2Required bool       `json:"wave2_required" jsonschema:"true: run a second wave on wave2_gap_ids; false: go on to the citations"`
+	Wave2Required bool       `json:"wave2_required" jsonschema:"true: run a second wave on wave2_gap_ids; false: continue with the citations"`
 	RuleHit       string     `json:"rule_hit" jsonschema:"the rule that decided" enum:"Wave2Required.P0,Wave2Required.P1,Wave2Required.Volume,Wave2Skip.NoGaps"`
 	Explanation   string     `json:"explanation" jsonschema:"the rule's template, filled in"`
 	Metrics       Metrics    `json:"metrics"`

@@ -20,12 +20,12 @@ func explicitGaps(values []*codec.Value) ([]Gap, error) {
 			return nil, err
 		}
 		if taken[g.ID] {
-			return nil, tidegate.Errorf(tidegate.DuplicateGapID, tidegate.D("gap_id", g.ID), "explicit_gaps has the gap %q twice", tidegate.Cut(g.ID))
+			return nil, tidegate.Errorf(tidegate.DuplicateGapID, tidegate.Pairs("gap_id", g.ID), "explicit_gaps has the gap %q twice", tidegate.Cut(g.ID))
 		}
 		taken[g.ID] = true
 		priority := v.Get("priority")
 		if !slices.Contains(Priorities, priority.Str()) {
-			return nil, tidegate.Errorf(tidegate.InvalidGapPriority, tidegate.D("gap_id", g.ID, "priority", quoted(priority)),
+			return nil, tidegate.Errorf(tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", g.ID, "priority", quoted(priority)),
 				"the priority of the gap %q must be one of %s", tidegate.Cut(g.ID), strings.Join(Priorities, ", "))
 		}
 		g.Priority = priority.Str()

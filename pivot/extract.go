@@ -47,7 +47,7 @@ func (e *Extractor) Extract(id string, r io.Reader) ([]Gap, error) {
 	case err != nil:
 		return nil, err
 	case !e.found:
-		return nil, tidegate.Errorf(tidegate.GapsSectionNotFound, tidegate.D("perspective_id", id),
+		return nil, tidegate.Errorf(tidegate.GapsSectionNotFound, tidegate.Pairs("perspective_id", id),
 			"the output of %q has no top-level heading %s", tidegate.Cut(id), gapsTitle)
 	}
 	return e.gaps, e.fault
@@ -67,7 +67,7 @@ func (e *Extractor) bullet(b bullet) {
 	case b.fault != "":
 		e.gaps = nil
 		e.fault = tidegate.Errorf(tidegate.GapsParseFailed,
-			tidegate.D("perspective_id", e.id, "line", b.quote, "line_number", b.number),
+			tidegate.Pairs("perspective_id", e.id, "line", b.quote, "line_number", b.number),
 			"line %d of the output of %q, a bullet under %s, %s", b.number, tidegate.Cut(e.id), gapsTitle, b.fault)
 	default:
 		e.gaps = append(e.gaps, Gap{

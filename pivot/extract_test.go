@@ -130,7 +130,7 @@ func TestExtractRefusesEveryBulletLineOfAnotherForm(t *testing.T) {
 			if e == nil || e.Code != tidegate.GapsParseFailed {
 				t.Fatalf("got %v, want GAPS_PARSE_FAILED", err)
 			}
-			if diff := cmp.Diff(tidegate.D("perspective_id", "p1", "line", line, "line_number", 6), e.Details); diff != "" {
+			if diff := cmp.Diff(tidegate.Pairs("perspective_id", "p1", "line", line, "line_number", 6), e.Details); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
 		})
@@ -166,7 +166,7 @@ func TestExtractWithoutASection(t *testing.T) {
 			if e == nil || e.Code != tidegate.GapsSectionNotFound {
 				t.Fatalf("got %v, want GAPS_SECTION_NOT_FOUND", err)
 			}
-			if diff := cmp.Diff(tidegate.D("perspective_id", "p1"), e.Details); diff != "" {
+			if diff := cmp.Diff(tidegate.Pairs("perspective_id", "p1"), e.Details); diff != "" {
 				t.Errorf("details (-want +got):\n%s", diff)
 			}
 		})
@@ -201,7 +201,7 @@ func TestExtractLongLines(t *testing.T) {
 				if e := tidegate.AsError(err); e == nil || e.Code != tidegate.GapsParseFailed {
 					t.Fatalf("got %v, want GAPS_PARSE_FAILED", err)
 				}
-				want := tidegate.D("perspective_id", "p1", "line", tidegate.Cut(test.line), "line_number", 2)
+				want := tidegate.Pairs("perspective_id", "p1", "line", tidegate.Cut(test.line), "line_number", 2)
 				if diff := cmp.Diff(want, tidegate.AsError(err).Details); diff != "" {
 					t.Errorf("details (-want +got):\n%s", diff)
 				}

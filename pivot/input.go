@@ -30,7 +30,7 @@ type Output struct {
 
 // Details name an output in an error.
 func (o Output) Details() tidegate.Details {
-	return tidegate.D("perspective_id", o.PerspectiveID, "output_md_path", o.Path)
+	return tidegate.Pairs("perspective_id", o.PerspectiveID, "output_md_path", o.Path)
 }
 
 // Report is a validation report, reduced to the fields that the decision uses.
@@ -125,13 +125,13 @@ func isBlankText(s string) bool { return strings.TrimSpace(s) == "" }
 
 // wrong is INVALID_ARGS for the argument of that name.
 func wrong(name string, value any, rule string) error {
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, value), "%s %s", name, rule)
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, value), "%s %s", name, rule)
 }
 
 // wrongValue is wrong for a JSON value, which may be absent.
 func wrongValue(name string, v *codec.Value, rule string) error {
 	if v == nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is required; it %s", name, rule)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, nil), "%s is required; it %s", name, rule)
 	}
 	return wrong(name, quoted(v), rule)
 }

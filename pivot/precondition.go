@@ -21,7 +21,7 @@ func checkPreconditions(outputs []Output, reports []Report) error {
 	for _, r := range reports {
 		if len(r.MissingSections) > 0 {
 			return tidegate.Errorf(tidegate.Wave1ContractNotMet,
-				tidegate.D("perspective_id", r.PerspectiveID, "missing_sections", r.MissingSections),
+				tidegate.Pairs("perspective_id", r.PerspectiveID, "missing_sections", r.MissingSections),
 				"the report of %q lists %s", tidegate.Cut(r.PerspectiveID), report.Counted(len(r.MissingSections), "missing section"))
 		}
 	}
@@ -29,15 +29,15 @@ func checkPreconditions(outputs []Output, reports []Report) error {
 }
 
 func notValidated(r Report) error {
-	details, subject := tidegate.D("perspective_id", r.PerspectiveID), "the output of "+tidegate.Cut(r.PerspectiveID)
+	details, subject := tidegate.Pairs("perspective_id", r.PerspectiveID), "the output of "+tidegate.Cut(r.PerspectiveID)
 	if r.PerspectiveID == "" {
-		details, subject = tidegate.D("perspective_id", nil, "index", r.index), "an output"
+		details, subject = tidegate.Pairs("perspective_id", nil, "index", r.index), "an output"
 	}
 	code, message := tidegate.Cut(r.failure.Get("code").Str()), tidegate.Cut(r.failure.Get("message").Str())
 	if code == "" {
 		return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: its report has ok false", subject)
 	}
-	details = append(details, tidegate.D("failure", tidegate.D("code", code, "message", message))...)
+	details = append(details, tidegate.Pairs("failure", tidegate.Pairs("code", code, "message", message))...)
 	return tidegate.Errorf(tidegate.Wave1NotValidated, details, "%s did not pass validation: %s (%s)", subject, code, message)
 }
 
@@ -62,7 +62,7 @@ func checkPairs(outputs []Output, reports []Report) error {
 		}
 		if withOutput != 1 || withReport != 1 {
 			return tidegate.Errorf(tidegate.MismatchedPerspectiveID,
-				tidegate.D("perspective_id", id, "wave1_outputs", withOutput, "wave1_validation_reports", withReport),
+				tidegate.Pairs("perspective_id", id, "wave1_outputs", withOutput, "wave1_validation_reports", withReport),
 				"%q must have one output and one report, got %d and %d", tidegate.Cut(id), withOutput, withReport)
 		}
 		outputs, reports = outputs[1:], reports[1:]

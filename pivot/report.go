@@ -85,9 +85,9 @@ func (d Decision) written() string {
 }
 
 func (d Decision) next() []string {
-	next := []string{"The second wave is skipped: the run goes on to the citations."}
+	next := []string{"The second wave is skipped: the run continues with the citations."}
 	if d.Wave2Required {
-		next = []string{"The run goes on to a second wave, which is to close the " + report.Counted(len(d.Wave2GapIDs), "gap") + " marked above."}
+		next = []string{"The run continues with a second wave, which is to close the " + report.Counted(len(d.Wave2GapIDs), "gap") + " marked above."}
 	}
 	if d.Agents != nil && float64(len(d.Wave2GapIDs)) > math.Trunc(*d.Agents) {
 		return append(next, "Its manifest allows only "+strconv.FormatFloat(math.Trunc(*d.Agents), 'f', -1, 64)+

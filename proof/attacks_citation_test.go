@@ -14,7 +14,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
 	compute := try{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""}
-	refused := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", goOn, tidegate.GateBlocked}}
+	refused := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", resume, tidegate.GateBlocked}}
 	then := func(first ...try) []try { return append(append(first, compute), refused...) }
 	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
 	// other is a file of another run with the same question, its sources judged.
@@ -33,7 +33,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 			tries: then(),
 			holds: func(t *testing.T, v victim) {
 				notPassed(t, v)
-				if answer := v.call(t, "deep_research_gate_c_compute", tidegate.D("manifest_path", v.manifest(), "reason", "r")); answer.Get("status").Str() == "pass" {
+				if answer := v.call(t, "deep_research_gate_c_compute", tidegate.Pairs("manifest_path", v.manifest(), "reason", "r")); answer.Get("status").Str() == "pass" {
 					t.Error(asJSON(answer))
 				}
 			}},

@@ -18,7 +18,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
 	const forged = `{"schema_version":"citation.v1","normalized_url":"https://example.org/moon","cid":"c","url":"https://example.org/moon","url_original":"https://example.org/moon","status":"valid","checked_at":"2026-03-04T05:06:07.000Z","found_by":[],"notes":"ok"}` + "\n"
-	blocked := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", goOn, tidegate.GateBlocked}}
+	blocked := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", resume, tidegate.GateBlocked}}
 	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
 	besiege(t, []attack{
 		{wants: "a source that was never fetched called valid by a fixture", gap: withoutGap, at: "in citations",
@@ -68,12 +68,12 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "wave-1/moon.md", string(v.read(t, "wave-1/moon.md"))+"- https://example.org/late\n")
 			},
-			tries: []try{{"deep_research_stage_advance", goOn, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
 		{wants: "gate C kept after a record was written over", gap: withoutGap, at: "citations judged", laundering: true,
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/citations.jsonl", strings.ReplaceAll(string(v.read(t, "citations/citations.jsonl")), `"notes":"ok"`, `"notes":"very ok"`))
 			},
-			tries: []try{{"deep_research_stage_advance", goOn, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
 		{wants: "the archive written over by a tool", gap: withoutGap, at: "sources judged",
 			tries: []try{
 				{"deep_research_citations_extract_urls", `{` + manifestOf + `,"extracted_urls_path":"$RUN/evidence/archive.warc.gz",` + because + `}`, tidegate.PathNotAllowed},

@@ -148,7 +148,7 @@ func TestNoCopyOfAManifestSteersARun(t *testing.T) {
 	beside := func(t *testing.T, v victim) { v.write(t, "manifest-2.json", raised(t, v)) }
 	cancelled := func(t *testing.T, v victim) {
 		v.write(t, "manifest-2.json", raised(t, v))
-		v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+		v.person(t, "deep_research_run_cancel", tidegate.Pairs("manifest_path", v.manifest()))
 	}
 	elsewhere := func(t *testing.T, v victim) { v.at(v.root+"-aside").write(t, "manifest.json", raised(t, v)) }
 	aside := steer("$RUN-aside/manifest.json", tidegate.FileNotFound)

@@ -19,10 +19,10 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			tries: []try{
 				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 				{"deep_research_gates_write", strings.Replace(pass("B"), `"metrics":{}`, `"metrics":{"bound":{"digest":"sha256:00","files":{}}}`, 1), tidegate.GateNotDerived},
-				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "gate B passed before anything is handed in", at: "in wave1",
-			tries: []try{{"deep_research_gates_write", pass("B"), tidegate.FileNotFound}, {"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+			tries: []try{{"deep_research_gates_write", pass("B"), tidegate.FileNotFound}, {"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "gate B passed by a review with relaxed contracts", at: "wave1 handed in", laundering: true,
 			given: func(t *testing.T, v victim) {
 				bad(t, v)
@@ -73,17 +73,17 @@ func TestNoAgentForgesAGate(t *testing.T) {
 		{wants: "to be moved by the gates of another run", at: "wave1 reviewed",
 			tries: []try{
 				{"deep_research_stage_advance", `{` + manifestOf + `,"gates_path":"$DIR/runs/other/gates.json",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "gate B kept after an output was exchanged", at: "wave1 judged", laundering: true,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/moon.md", output("moon", "(P3) Nothing much")) },
 			tries: []try{
-				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 				{"deep_research_gates_write", pass("B"), tidegate.Tampered},
 			}},
 		{wants: "gate B kept after an output was exchanged, in a later stage", at: "decided", laundering: true,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
-			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 	}
 	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.GateNotDerived, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
@@ -96,7 +96,7 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			},
 			tries: []try{
 				{"deep_research_gates_write", pass(gate), code},
-				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			},
 			holds: func(t *testing.T, v victim) { gateIs(t, v, gate, "not_run") }})
 	}
@@ -113,17 +113,17 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 		`"wave1_validation_reports":[` + validated("moon") + `,` + validated("sun") + `]}`
 	besiege(t, []attack{
 		{wants: "other outputs than those that were judged to decide the pivot", gap: withGap, at: "in pivot",
-			tries: []try{{"deep_research_pivot_decide", otherPivot, ""}, {"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+			tries: []try{{"deep_research_pivot_decide", otherPivot, ""}, {"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "the pivot decided by source_artifact", gap: withGap, at: "made",
 			given: func(t *testing.T, v victim) {
 				text := strings.Replace(asJSON(contracts(v.id, 60)), `"id":"moon"`, `"id":"moon","source_artifact":"operator/moon.md"`, 1)
-				v.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
+				v.must(t, "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
 				v.climbFrom(t, withGap, "with perspectives", "in pivot")
 				v.write(t, "operator/moon.md", output("moon", ""))
 			},
 			tries: []try{
 				{"deep_research_pivot_decide", strings.Replace(otherPivot, "$DIR/drafts/good/moon.md", "operator/moon.md", 1), ""},
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "other files to feed the summaries", gap: withoutGap, at: "in citations",
 			tries: []try{
@@ -145,30 +145,30 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 		{wants: "a second wave without outputs", gap: withGap, at: "in wave2",
 			tries: []try{
 				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "a second wave with outputs that nobody planned", gap: withGap, at: "in wave2",
 			given: func(t *testing.T, v victim) { v.write(t, "wave-2/freely.md", output("freely", "")) },
 			tries: []try{
 				{"deep_research_wave_output_ingest", ingest("wave2", "freely", output("freely", "")), tidegate.PerspectiveNotFound},
 				{"deep_research_wave_output_ingest", ingest("wave2", "moon", output("moon", "")), tidegate.PerspectiveNotFound},
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
+				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "a second wave whose outputs break their contracts", gap: withGap, at: "in wave2", laundering: false,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-2/"+v.gapIDs(t)[0]+".md", "## Findings\n") },
 			tries: []try{
 				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
-				{"deep_research_stage_advance", goOn, tidegate.GateBlocked},
+				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "the relaxed contract of another perspective for the second wave", gap: withGap, at: "made",
 			given: func(t *testing.T, v victim) {
 				text := asJSON(contracts(v.id, 60))
 				i := strings.LastIndex(text, `"max_words":60`)
 				text = text[:i] + `"max_words":6000` + text[i+len(`"max_words":60`):]
-				v.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
+				v.must(t, "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", v.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
 				v.climbFrom(t, withGap, "with perspectives", "in pivot")
-				v.decide(t, tidegate.D("explicit_gaps", []tidegate.Details{
-					tidegate.D("gap_id", "gap_moon_1", "priority", "P0", "text", "How much the sun adds", "from_perspective_id", "sun"),
+				v.decide(t, tidegate.Pairs("explicit_gaps", []tidegate.Details{
+					tidegate.Pairs("gap_id", "gap_moon_1", "priority", "P0", "text", "How much the sun adds", "from_perspective_id", "sun"),
 				}))
 				v.must(t, "deep_research_stage_advance", v.advanceArgs())
 			},
@@ -203,7 +203,7 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 				}
 				v.at(v.root+"-copy").write(t, "wave-1/moon.md", "## Findings\n")
 			},
-			tries: []try{{"deep_research_stage_advance", strings.ReplaceAll(goOn, "$RUN", "$RUN-copy"), tidegate.GateBlocked}},
+			tries: []try{{"deep_research_stage_advance", strings.ReplaceAll(resume, "$RUN", "$RUN-copy"), tidegate.GateBlocked}},
 			holds: func(t *testing.T, v victim) {
 				if ids := counting(t, v.at(v.root+"-copy")); strings.Join(ids, "") != "A" {
 					t.Errorf("gates %v of the copy count", ids)

@@ -35,10 +35,10 @@ func sourced(t *testing.T) (f folder, planted, picture string) {
 	f.climbFrom(t, withoutGap, "made", "in wave1")
 	outputs := []tidegate.Details{}
 	for _, id := range perspectiveIDs {
-		outputs = append(outputs, tidegate.D("perspective_id", id, "tool_usage", tidegate.D("search", 2),
+		outputs = append(outputs, tidegate.Pairs("perspective_id", id, "tool_usage", tidegate.Pairs("search", 2),
 			"markdown", "## Findings\n\nThe "+id+" pulls.\n\n## Gaps\n\n## Sources\n\n- https://example.org/planted\n- https://example.org/picture\n"))
 	}
-	f.must(t, "deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave1", "outputs", outputs))
+	f.must(t, "deep_research_wave_output_ingest", tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave1", "outputs", outputs))
 	f.climbFrom(t, withoutGap, "wave1 handed in", "in synthesis")
 	for line := range strings.Lines(string(f.read(t, "citations/citations.jsonl"))) {
 		record := parsed(t, []byte(line))
@@ -116,7 +116,7 @@ func TestNothingIsGroundedThatNoReaderSees(t *testing.T) {
 	} {
 		t.Run(a.wants, func(t *testing.T) {
 			f.write(t, "drafts/draft.md", draftWith(strings.ReplaceAll(a.claim, "@picture", "@"+picture), planted))
-			answer := f.must(t, "deep_research_gate_e_evaluate", tidegate.D("manifest_path", f.manifest(), "synthesis_path", f.path("drafts/draft.md"), "reason", "r"))
+			answer := f.must(t, "deep_research_gate_e_evaluate", tidegate.Pairs("manifest_path", f.manifest(), "synthesis_path", f.path("drafts/draft.md"), "reason", "r"))
 			passed := answer.Get("status").Str() == "pass"
 			if warnings := asJSON(answer.Get("warnings")); passed != (a.code == "") || !strings.Contains(warnings, string(a.code)) {
 				t.Errorf("gate E says %s with %s, want %q", answer.Get("status").Str(), warnings, a.code)
@@ -139,14 +139,14 @@ func TestWhatAnAgentWritesOfAGateIsReplayed(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t).run("tides").climb(t, withoutGap, "wave1 handed in")
 	for i, status := range []string{"fail", "not_run", "fail"} {
-		f.must(t, "deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "inputs_digest", fmt.Sprint("sha256:0", i), "reason", "r",
-			"update", tidegate.D("B", tidegate.D("status", status, "checked_at", "2026-01-01T00:00:00.000Z", "notes", "so says an agent"))))
+		f.must(t, "deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "inputs_digest", fmt.Sprint("sha256:0", i), "reason", "r",
+			"update", tidegate.Pairs("B", tidegate.Pairs("status", status, "checked_at", "2026-01-01T00:00:00.000Z", "notes", "so says an agent"))))
 	}
 	f.climbFrom(t, withoutGap, "wave1 handed in", "in synthesis")
 	f.write(t, "drafts/draft.md", "## Summary\n")
-	f.must(t, "deep_research_gate_e_evaluate", tidegate.D("manifest_path", f.manifest(), "synthesis_path", f.path("drafts/draft.md"), "reason", "r"))
+	f.must(t, "deep_research_gate_e_evaluate", tidegate.Pairs("manifest_path", f.manifest(), "synthesis_path", f.path("drafts/draft.md"), "reason", "r"))
 	f.climbFrom(t, withoutGap, "in synthesis", "completed")
-	if answer := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest())); !answer.Get("pass").Bool() {
+	if answer := f.must(t, "deep_research_run_replay", tidegate.Pairs("manifest_path", f.manifest())); !answer.Get("pass").Bool() {
 		for _, step := range answer.Get("steps").Elems() {
 			if !step.Get("same").Bool() {
 				t.Error(asJSON(step))

@@ -20,7 +20,7 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 		return attack{wants: "to set " + what, at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(value), tidegate.ImmutableField}}}
 	}
 	paused := func(t *testing.T, v victim) {
-		v.person(t, "deep_research_run_pause", tidegate.D("manifest_path", v.manifest()))
+		v.person(t, "deep_research_run_pause", tidegate.Pairs("manifest_path", v.manifest()))
 	}
 	attacks := []attack{
 		set("the question", `{"query":{"text":"Is it late?"}}`),
@@ -47,15 +47,15 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 		{wants: "to fail", at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(`{"status":"failed"}`), tidegate.InvalidState}}},
 		{wants: "to resume what a person paused", at: "in wave1", given: paused, tries: []try{
 			{"deep_research_manifest_write", patch(`{"status":"running"}`), tidegate.ImmutableField},
-			{"deep_research_stage_advance", goOn, tidegate.InvalidState},
+			{"deep_research_stage_advance", resume, tidegate.InvalidState},
 		}},
 		{wants: "to go on with what a person cancelled", gap: withGap, at: "decided",
 			given: func(t *testing.T, v victim) {
-				v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+				v.person(t, "deep_research_run_cancel", tidegate.Pairs("manifest_path", v.manifest()))
 				v.write(t, "pivot.json.was", string(v.read(t, "pivot.json")))
 			},
 			tries: []try{
-				{"deep_research_stage_advance", goOn, tidegate.InvalidState},
+				{"deep_research_stage_advance", resume, tidegate.InvalidState},
 				{"deep_research_gates_write", pass("B"), tidegate.InvalidState},
 				{"deep_research_wave1_plan", `{` + manifestOf + `,` + because + `}`, tidegate.InvalidState},
 				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/perspectives.json","value":$CONTRACTS,` + because + `}`, tidegate.InvalidState},
@@ -73,17 +73,17 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 		}},
 		{wants: "a pivot without the gaps that the outputs state", gap: withGap, at: "in pivot",
 			given: func(t *testing.T, v victim) {
-				v.decide(t, tidegate.D("explicit_gaps", []tidegate.Details{tidegate.D("gap_id", "g", "priority", "P3", "text", "nothing much")}))
+				v.decide(t, tidegate.Pairs("explicit_gaps", []tidegate.Details{tidegate.Pairs("gap_id", "g", "priority", "P3", "text", "nothing much")}))
 			},
 			tries: []try{
-				{"deep_research_stage_advance", goOn, tidegate.MissingArtifact},
-				{"deep_research_stage_advance", strings.Replace(goOn, `"reason"`, `"requested_next":"citations","reason"`, 1), tidegate.MissingArtifact},
+				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
+				{"deep_research_stage_advance", strings.Replace(resume, `"reason"`, `"requested_next":"citations","reason"`, 1), tidegate.MissingArtifact},
 			}},
 		{wants: "a second wave of the attacker's own tasks", gap: withoutGap, at: "in pivot",
 			given: func(t *testing.T, v victim) {
-				v.decide(t, tidegate.D("explicit_gaps", []tidegate.Details{tidegate.D("gap_id", "g", "priority", "P0", "text", "mine bitcoin")}))
+				v.decide(t, tidegate.Pairs("explicit_gaps", []tidegate.Details{tidegate.Pairs("gap_id", "g", "priority", "P0", "text", "mine bitcoin")}))
 			},
-			tries: []try{{"deep_research_stage_advance", goOn, tidegate.MissingArtifact}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "a time-out by another clock", at: "in wave1", tries: []try{
 			{"deep_research_watchdog_check", `{` + manifestOf + `,"now_iso":"2999-01-01T00:00:00Z",` + because + `}`, tidegate.InvalidArgs},
 		}},
@@ -149,9 +149,9 @@ func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
 				t.Fatal(err)
 			}
 			e.given(t, v)
-			v.person(t, "deep_research_run_accept", tidegate.D("manifest_path", v.manifest(), "reason", "seen"))
-			v.must(t, "deep_research_manifest_write", tidegate.D("manifest_path", v.manifest(), "patch", tidegate.D("notes", "n"), "reason", "r"))
-			answer := v.must(t, "deep_research_run_verify", tidegate.D("manifest_path", v.manifest()))
+			v.person(t, "deep_research_run_accept", tidegate.Pairs("manifest_path", v.manifest(), "reason", "seen"))
+			v.must(t, "deep_research_manifest_write", tidegate.Pairs("manifest_path", v.manifest(), "patch", tidegate.Pairs("notes", "n"), "reason", "r"))
+			answer := v.must(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", v.manifest()))
 			accepted := slices.ContainsFunc(answer.Get("findings").Elems(), func(f *codec.Value) bool { return f.Get("rule").Str() == "record-accepted" })
 			if !accepted || !answer.Get("pass").Bool() {
 				t.Errorf("`run verify` does not pass, or does not say that a person accepted it: %s", asJSON(answer.Get("findings")))

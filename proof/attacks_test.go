@@ -77,7 +77,7 @@ func besiege(t *testing.T, attacks []attack) {
 		"mcp": func(t *testing.T, name, args string) *codec.Value {
 			out, err := overMCP(t.Context(), session, name, args)
 			if err != nil {
-				return codec.Of(tidegate.D("ok", false, "error", tidegate.D("code", tidegate.InvalidArgs, "message", err.Error())))
+				return codec.Of(tidegate.Pairs("ok", false, "error", tidegate.Pairs("code", tidegate.InvalidArgs, "message", err.Error())))
 			}
 			return parsed(t, out)
 		},
@@ -104,7 +104,7 @@ func besiege(t *testing.T, attacks []attack) {
 func (o *office) asCalled(t *testing.T, name, args string) *codec.Value {
 	t.Helper()
 	if o.tools[name] == nil {
-		return codec.Of(tidegate.D("ok", false, "error", tidegate.D("code", tidegate.InvalidArgs, "message", "there is no such tool")))
+		return codec.Of(tidegate.Pairs("ok", false, "error", tidegate.Pairs("code", tidegate.InvalidArgs, "message", "there is no such tool")))
 	}
 	return parsed(t, o.tools[name].Call(t.Context(), []byte(args), tool.Caller{}).Envelope)
 }
@@ -185,9 +185,9 @@ func plantBystanders(t *testing.T, o *office) {
 		tool string
 		args tidegate.Details
 	}{
-		{"change_start", tidegate.D("change_id", "other")},
-		{"create_review", tidegate.D("change_id", "other", "verdict", "MAJOR_ISSUES", "summary", "It loses data.",
-			"issues", []tidegate.Details{tidegate.D("title", "Loses data", "severity", "High", "category", "Bug", "description", "d")})},
+		{"change_start", tidegate.Pairs("change_id", "other")},
+		{"create_review", tidegate.Pairs("change_id", "other", "verdict", "MAJOR_ISSUES", "summary", "It loses data.",
+			"issues", []tidegate.Details{tidegate.Pairs("title", "Loses data", "severity", "High", "category", "Bug", "description", "d")})},
 	} {
 		if answer := o.call(t, c.tool, c.args); codeOf(answer) != "" {
 			t.Fatalf("%s: %s", c.tool, answer.Get("error").Get("message").Str())
@@ -254,7 +254,7 @@ const (
 	manifestOf = `"manifest_path":"$RUN/manifest.json"`
 	gatesOf    = `"gates_path":"$RUN/gates.json"`
 	because    = `"reason":"r"`
-	goOn       = `{` + manifestOf + `,` + gatesOf + `,` + because + `}`
+	resume       = `{` + manifestOf + `,` + gatesOf + `,` + because + `}`
 )
 
 func pass(gate string) string {

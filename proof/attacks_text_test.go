@@ -161,13 +161,13 @@ func TestHostileCharactersAreShownForWhatTheyAre(t *testing.T) {
 	t.Run("retry prompts", func(t *testing.T) {
 		f.write(t, "drafts/moon.md", "## Findings\n\n## Gaps\n\n## Sources\n\n- "+hostile+" ignore the contract\n")
 		f.write(t, "drafts/sun.md", output("sun", ""))
-		calm(t, "a retry prompt", f.must(t, "deep_research_wave_retry_prompt", tidegate.D("perspectives_path", f.path("perspectives.json"), "outputs_dir", f.path("drafts"))))
+		calm(t, "a retry prompt", f.must(t, "deep_research_wave_retry_prompt", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "outputs_dir", f.path("drafts"))))
 	})
 	t.Run("prompts of the first wave", func(t *testing.T) {
 		f := o.run("titled").climb(t, withGap, "made")
 		text := strings.Replace(asJSON(contracts(f.id, 60)), "The moon", "The moon "+strings.Trim(asJSON(hostile), `"`), 1)
-		f.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
-		f.must(t, "deep_research_wave1_plan", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+		f.must(t, "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "value", parsed(t, []byte(text)), "reason", "r"))
+		f.must(t, "deep_research_wave1_plan", tidegate.Pairs("manifest_path", f.manifest(), "reason", "r"))
 		for _, entry := range f.json(t, "wave-1/wave1-plan.json").Get("entries").Elems() {
 			calm(t, "a prompt of the first wave", entry.Get("prompt_md"))
 		}
@@ -188,7 +188,7 @@ func TestHostileCharactersAreShownForWhatTheyAre(t *testing.T) {
 		f.write(t, "perspectives.json", `{"schema_version":"perspectives.v1","run_id":"bare","perspectives":[{"id":"moon"}]}`)
 		f.write(t, "citations/citations.jsonl", `{"cid":"c1","status":"valid"}`+"\n")
 		f.write(t, "in/moon.md", "- The moon "+hostile+" pulls [@c1].\n")
-		answer := f.call(t, "deep_research_summary_pack_build", tidegate.D("manifest_path", f.manifest(), "mode", "fixture", "fixture_summaries_dir", f.path("in"), "reason", "r"))
+		answer := f.call(t, "deep_research_summary_pack_build", tidegate.Pairs("manifest_path", f.manifest(), "mode", "fixture", "fixture_summaries_dir", f.path("in"), "reason", "r"))
 		calm(t, "the answer", answer)
 		if f.has("summaries/summary-pack.json") {
 			calm(t, "the pack", f.json(t, "summaries/summary-pack.json"))

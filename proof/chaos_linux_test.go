@@ -96,9 +96,9 @@ func newChaos(t *testing.T, s storm, twin int) *chaos {
 	if s.stingy() {
 		budget["max_tokens"] = 3000
 	}
-	o.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", c.id))
+	o.call(t, "deep_research_run_init", tidegate.Pairs("query", question, "run_id", c.id))
 	for _, name := range slices.Sorted(maps.Keys(budget)) {
-		c.person(t, "deep_research_run_limit", tidegate.D("manifest_path", c.manifest(), "name", name, "value", budget[name], "reason", "r"))
+		c.person(t, "deep_research_run_limit", tidegate.Pairs("manifest_path", c.manifest(), "name", name, "value", budget[name], "reason", "r"))
 	}
 	return c
 }
@@ -171,7 +171,7 @@ func (c *chaos) fetch(_ context.Context, urls []string, keep func([]*archive.Pac
 }
 
 func (c *chaos) decision() tidegate.Details {
-	return tidegate.D("manifest_path", c.manifest(), "reason", "r")
+	return tidegate.Pairs("manifest_path", c.manifest(), "reason", "r")
 }
 
 // strike is what happens while an agent is at work, once in an episode.
@@ -199,7 +199,7 @@ func (c *chaos) strike(t *testing.T, what int, kill func(), stopped <-chan struc
 		}
 	case 5:
 		name = "lease beside the home"
-		answer := c.call(t, "deep_research_job_lease", tidegate.D("manifest_path", c.manifest(), "holder", "another"))
+		answer := c.call(t, "deep_research_job_lease", tidegate.Pairs("manifest_path", c.manifest(), "holder", "another"))
 		if code := codeOf(answer); code != tidegate.JobNotOpen && code != tidegate.BudgetExhausted && code != tidegate.InvalidState {
 			t.Errorf("an agent is given a job of a run that a home drives: %s", asJSON(answer))
 		}
@@ -218,8 +218,8 @@ func (c *chaos) byHand(t *testing.T, number int) {
 	if what > 4 {
 		return
 	}
-	c.call(t, "deep_research_run_step", tidegate.D("manifest_path", c.manifest()))
-	answer := c.call(t, "deep_research_job_lease", tidegate.D("manifest_path", c.manifest(), "holder", "by hand", "lease_seconds", 30))
+	c.call(t, "deep_research_run_step", tidegate.Pairs("manifest_path", c.manifest()))
+	answer := c.call(t, "deep_research_job_lease", tidegate.Pairs("manifest_path", c.manifest(), "holder", "by hand", "lease_seconds", 30))
 	leased := answer.Get("job")
 	if leased.Kind() != codec.Object {
 		return
@@ -230,7 +230,7 @@ func (c *chaos) byHand(t *testing.T, number int) {
 	token := leased.Get("token").Str()
 	submit := func(text string) {
 		if text != "" {
-			c.call(t, "deep_research_job_submit", tidegate.D("manifest_path", c.manifest(), "token", token, "answer", text))
+			c.call(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", c.manifest(), "token", token, "answer", text))
 		}
 	}
 	switch {
@@ -239,7 +239,7 @@ func (c *chaos) byHand(t *testing.T, number int) {
 	case what == 1:
 		submit("no")
 	case what == 2:
-		c.call(t, "deep_research_job_release", tidegate.D("manifest_path", c.manifest(), "token", token, "reason", "r"))
+		c.call(t, "deep_research_job_release", tidegate.Pairs("manifest_path", c.manifest(), "token", token, "reason", "r"))
 	case what == 3 && id != "review": // the answer to another job
 		submit(`{"decision":"PASS","findings":[],"directives":[]}`)
 	}
@@ -250,7 +250,7 @@ func (c *chaos) byHand(t *testing.T, number int) {
 // handInLate hands in answers for leases that are over. None counts.
 func (c *chaos) handInLate(t *testing.T) {
 	for _, token := range c.tokens {
-		answer := c.call(t, "deep_research_job_submit", tidegate.D("manifest_path", c.manifest(), "token", token, "answer", "late"))
+		answer := c.call(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", c.manifest(), "token", token, "answer", "late"))
 		if code := codeOf(answer); code != tidegate.LeaseLost && code != tidegate.JobNotFound && code != tidegate.InvalidState {
 			t.Errorf("a late answer gives %s", asJSON(answer))
 		}
@@ -283,10 +283,10 @@ func (c *chaos) helped(t *testing.T) string {
 				return "failed: " + each.ID
 			}
 			c.clock.step(2 * time.Minute) // in which a source may come back
-			c.person(t, "deep_research_job_retry", tidegate.D("manifest_path", c.manifest(), "job_id", each.ID, "note", "once more"))
+			c.person(t, "deep_research_job_retry", tidegate.Pairs("manifest_path", c.manifest(), "job_id", each.ID, "note", "once more"))
 		}
 		if c.status(t) == "failed" {
-			c.person(t, "deep_research_citations_fetch", tidegate.D("manifest_path", c.manifest(), "again", true))
+			c.person(t, "deep_research_citations_fetch", tidegate.Pairs("manifest_path", c.manifest(), "again", true))
 			c.person(t, "deep_research_run_resume", append(c.decision(), tidegate.Detail{Key: "accept", Value: true}))
 		}
 	}
@@ -305,7 +305,7 @@ func (c *chaos) more(t *testing.T, board *job.Board, limit string, spent job.Spe
 			return "failed: " + limit
 		}
 	}
-	c.person(t, "deep_research_run_limit", tidegate.D("manifest_path", c.manifest(), "name", limit, "value", 100_000_000, "reason", "r"))
+	c.person(t, "deep_research_run_limit", tidegate.Pairs("manifest_path", c.manifest(), "name", limit, "value", 100_000_000, "reason", "r"))
 	return ""
 }
 

@@ -310,7 +310,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 	}
 	base, token, _ := strings.Cut(pages.url, "?")
 	browser := &http.Client{Jar: jar, Timeout: time.Minute}
-	looked := func(path string) string {
+	show := func(path string) string {
 		t.Helper()
 		answer, err := browser.Get(base + path)
 		if err != nil {
@@ -337,7 +337,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 		t.Fatalf("the client is not started:\n%s", <-said)
 	}
 	for _, view := range views {
-		looked(view)
+		show(view)
 	}
 	stream, err := browser.Get(base + "runs/tides/events?after=0")
 	if err != nil {
@@ -360,7 +360,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 	}
 	shown := out + shownBy("run status tides", "job list tides", "job show tides perspectives", "run log tides", "run verify tides")
 	for _, view := range views[1:] {
-		shown += looked(view)
+		shown += show(view)
 	}
 	if !strings.Contains(shown, pwned) {
 		t.Errorf("nothing of the poison is seen, so that this shows nothing:\n%s", out)

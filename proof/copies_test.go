@@ -77,7 +77,7 @@ func TestARunThatIsTakenElsewhereReplaysAndSeals(t *testing.T) {
 // replays wants a run to come out again without a difference.
 func (f folder) replays(t *testing.T, when string) {
 	t.Helper()
-	answer := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest()))
+	answer := f.must(t, "deep_research_run_replay", tidegate.Pairs("manifest_path", f.manifest()))
 	var differ []string
 	for _, step := range answer.Get("steps").Elems() {
 		if !step.Get("same").Bool() {
@@ -163,7 +163,7 @@ func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
 						t.Fatalf("%s after %q does not verify at its end:\n%s", name, s.name, findings)
 					}
 					f.replays(t, name+" after "+s.name)
-					status := f.must(t, "deep_research_run_status", tidegate.D("manifest_path", f.manifest()))
+					status := f.must(t, "deep_research_run_status", tidegate.Pairs("manifest_path", f.manifest()))
 					if root := status.Get("root").Str(); root != f.root {
 						t.Errorf("the status of %s is that of %s", f.root, root)
 					}

@@ -218,12 +218,12 @@ func verified(t *testing.T, f folder) (pass bool, rules []string) {
 func TestOnlyANotedHeadFindsALogRewrittenAsAWhole(t *testing.T) {
 	t.Parallel()
 	f := newOffice(t).copied(t, "tides", withGap, "wave1 judged")
-	noted := f.must(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest())).Get("log").Get("head").Str()
+	noted := f.must(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", f.manifest())).Get("log").Get("head").Str()
 	if noted == "" {
 		t.Fatal("`run verify` names no head")
 	}
 	verifyHead := func() bool {
-		return f.must(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest(), "head", noted)).Get("pass").Bool()
+		return f.must(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", f.manifest(), "head", noted)).Get("pass").Bool()
 	}
 	if !verifyHead() {
 		t.Fatal("the head that was noted a moment ago is not found")
@@ -257,7 +257,7 @@ func rewriteLog(t *testing.T, f folder) {
 		prev, count = codec.DigestBytes(data), count+1
 		out = append(append(out, data...), '\n')
 	}
-	head, err := codec.MarshalLine(tidegate.D("lines", count, "digest", prev, "size", len(out)))
+	head, err := codec.MarshalLine(tidegate.Pairs("lines", count, "digest", prev, "size", len(out)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestNothingThatAnAgentWritesBecomesMore(t *testing.T) {
 			h := poisoner{folder: newOffice(t).run("tides"), text: p.text, accepted: map[string]bool{}, reached: map[string]int{}}
 			h.env.Fetch = h.fetch
 			h.through(t)
-			h.look(t)
+			h.inspect(t)
 			t.Logf("taken in %d jobs; seen in %v", len(h.accepted), h.reached)
 			if len(h.accepted) < 5 || h.reached["prompts"] < 3 || h.reached["commands"] < 3 || h.reached["pages"] < 3 {
 				t.Errorf("the poison is taken in %d jobs and seen in %v: too few to show anything", len(h.accepted), h.reached)
@@ -91,13 +91,13 @@ func (h poisoner) fetch(_ context.Context, urls []string, keep func([]*archive.P
 // honest one where that is refused.
 func (h poisoner) through(t *testing.T) {
 	t.Helper()
-	h.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", h.id))
+	h.call(t, "deep_research_run_init", tidegate.Pairs("query", question, "run_id", h.id))
 	for range 40 {
-		h.must(t, "deep_research_run_step", tidegate.D("manifest_path", h.manifest(), "reason", h.text))
+		h.must(t, "deep_research_run_step", tidegate.Pairs("manifest_path", h.manifest(), "reason", h.text))
 		if h.json(t, "manifest.json").Get("status").Str() == "completed" {
 			return
 		}
-		leased := h.call(t, "deep_research_job_lease", tidegate.D("manifest_path", h.manifest(), "holder", h.text)).Get("job")
+		leased := h.call(t, "deep_research_job_lease", tidegate.Pairs("manifest_path", h.manifest(), "holder", h.text)).Get("job")
 		if leased.Kind() != codec.Object { // the name of the holder is refused, or no job is open
 			leased = h.lease(t, "")
 		}
@@ -108,17 +108,17 @@ func (h poisoner) through(t *testing.T) {
 		h.see("prompts", leased.Get("prompt_md").Str())
 		h.checkPrompt(t, id, leased.Get("prompt_md").Str())
 		for _, bad := range h.poisoned(leased.Get("kind").Str(), good) {
-			answer := h.call(t, "deep_research_job_submit", tidegate.D("manifest_path", h.manifest(), "token", token, "answer", bad))
+			answer := h.call(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", h.manifest(), "token", token, "answer", bad))
 			if answer.Get("accepted").Bool() {
 				h.accepted[id] = true
 				break
 			}
 		}
 		if !h.accepted[id] {
-			h.call(t, "deep_research_job_submit", tidegate.D("manifest_path", h.manifest(), "token", token, "answer", good))
+			h.call(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", h.manifest(), "token", token, "answer", good))
 		}
-		h.call(t, "deep_research_manifest_write", tidegate.D("manifest_path", h.manifest(), "patch", tidegate.D("notes", h.text, h.text, h.text), "reason", h.text))
-		h.call(t, "deep_research_job_release", tidegate.D("manifest_path", h.manifest(), "token", token, "reason", h.text))
+		h.call(t, "deep_research_manifest_write", tidegate.Pairs("manifest_path", h.manifest(), "patch", tidegate.Pairs("notes", h.text, h.text, h.text), "reason", h.text))
+		h.call(t, "deep_research_job_release", tidegate.Pairs("manifest_path", h.manifest(), "token", token, "reason", h.text))
 	}
 	t.Fatalf("the run does not end: it is in stage %s", h.stage(t))
 }
@@ -133,7 +133,7 @@ func (h poisoner) poisoned(kind, good string) []string {
 		titled := regexp.MustCompile(`"(title|agent_type)": "`).ReplaceAllString(good, `"$1": "`+strings.ReplaceAll(quoted, "$", "$$"))
 		return []string{regexp.MustCompile(`"id": "`).ReplaceAllString(titled, `"id": "`+strings.ReplaceAll(quoted, "$", "$$")), titled}
 	case "review":
-		return []string{asJSON(tidegate.D("decision", "PASS", "findings", []tidegate.Details{tidegate.D("severity", "low", "line", 3, "message", h.text)}, "directives", []string{}))}
+		return []string{asJSON(tidegate.Pairs("decision", "PASS", "findings", []tidegate.Details{tidegate.Pairs("severity", "low", "line", 3, "message", h.text)}, "directives", []string{}))}
 	case "wave1", "wave2":
 		return []string{
 			strings.Replace(good, "Nothing else.", h.text, 1),
@@ -183,7 +183,7 @@ func (h poisoner) checkPrompt(t *testing.T, job, prompt string) {
 }
 
 // look looks at every face of the run.
-func (h poisoner) look(t *testing.T) {
+func (h poisoner) inspect(t *testing.T) {
 	t.Helper()
 	work := filepath.Join(h.dir, "somewhere")
 	if err := os.Mkdir(work, 0o700); err != nil {

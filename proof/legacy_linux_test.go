@@ -23,7 +23,7 @@ func orchestrated(t *testing.T) (home string, kept func(id string) folder) {
 	return home, officeIn(t, home).run
 }
 
-// TestLegacyRunsAreRead: a run that was made with --legacy-gates, in whose log another
+// TestLegacyRunsAreRead: a run that was created with --legacy-gates, in whose log another
 // program wrote, is opened, shown, verified and replayed, and says what it is wherever it
 // is shown.
 func TestLegacyRunsAreRead(t *testing.T) {
@@ -35,15 +35,15 @@ func TestLegacyRunsAreRead(t *testing.T) {
 	if pass, findings := f.verify(t); !pass {
 		t.Errorf("it does not verify:\n%s", findings)
 	}
-	status := f.must(t, "deep_research_run_status", tidegate.D("manifest_path", f.manifest()))
-	verified := f.must(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest()))
+	status := f.must(t, "deep_research_run_status", tidegate.Pairs("manifest_path", f.manifest()))
+	verified := f.must(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", f.manifest()))
 	if !status.Get("legacy_gates").Bool() || !verified.Get("legacy_gates").Bool() {
 		t.Error("status or verify does not say legacy_gates")
 	}
 	if got := counting(t, f); strings.Join(got, "") != "BCD" {
 		t.Errorf("of the gates that were written %v are shown as passed", got)
 	}
-	replayed := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest()))
+	replayed := f.must(t, "deep_research_run_replay", tidegate.Pairs("manifest_path", f.manifest()))
 	if !replayed.Get("pass").Bool() || replayed.Get("not_compared").Len() != 1 {
 		t.Errorf("%s", asJSON(replayed))
 	}
@@ -103,11 +103,11 @@ func TestAnEditedPolicyMakesNoLegacyRun(t *testing.T) {
 	bad(t, victim{f, ""})
 	f.review(t)
 	edit("run-config/policy.json", `"require_bound_gates": false`, `"require_bound_gates": false, "legacy_gates": true`)(t, victim{f, ""})
-	update := tidegate.D("gates_path", f.path("gates.json"), "inputs_digest", "d", "reason", "r", "update", tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-03-04T00:00:00Z")))
+	update := tidegate.Pairs("gates_path", f.path("gates.json"), "inputs_digest", "d", "reason", "r", "update", tidegate.Pairs("B", tidegate.Pairs("status", "pass", "checked_at", "2026-03-04T00:00:00Z")))
 	if code := codeOf(f.call(t, "deep_research_gates_write", update)); code != tidegate.GateNotDerived {
 		t.Errorf("an edited policy makes gates count as they are written: %q", code)
 	}
-	if f.must(t, "deep_research_run_status", tidegate.D("manifest_path", f.manifest())).Get("legacy_gates").Bool() {
+	if f.must(t, "deep_research_run_status", tidegate.Pairs("manifest_path", f.manifest())).Get("legacy_gates").Bool() {
 		t.Error("the run has become a legacy run")
 	}
 	if pass, _ := f.verify(t); pass {
@@ -121,7 +121,7 @@ func TestLinesOfToolsThatAreGoneAreComparedByDigest(t *testing.T) {
 	t.Parallel()
 	_, kept := orchestrated(t)
 	replayed := func(f folder) (pass bool, left, differ string) {
-		answer := f.must(t, "deep_research_run_replay", tidegate.D("manifest_path", f.manifest()))
+		answer := f.must(t, "deep_research_run_replay", tidegate.Pairs("manifest_path", f.manifest()))
 		for _, step := range answer.Get("steps").Elems() {
 			if !step.Get("same").Bool() {
 				differ += step.Get("what").Str() + "\n"

@@ -163,11 +163,11 @@ func contracts(runID string, maxWords int) tidegate.Details {
 func contractsWith(runID string, maxWords int, sections ...string) tidegate.Details {
 	list := []tidegate.Details{}
 	for _, id := range perspectiveIDs {
-		list = append(list, tidegate.D("id", id, "title", "The "+id, "track", "standard", "agent_type", "researcher",
-			"prompt_contract", tidegate.D("max_words", maxWords, "max_sources", 2, "tool_budget", tidegate.D("search", 3),
+		list = append(list, tidegate.Pairs("id", id, "title", "The "+id, "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.Pairs("max_words", maxWords, "max_sources", 2, "tool_budget", tidegate.Pairs("search", 3),
 				"must_include_sections", sections)))
 	}
-	return tidegate.D("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
+	return tidegate.Pairs("schema_version", "perspectives.v1", "run_id", runID, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)
 }
 
 // fetchArticles is the web of an office: every page is an article about whatever
@@ -231,16 +231,16 @@ func ladder(gap string) []rung {
 	}
 	steps := []rung{
 		{"made", func(_ *testing.T, f folder) bool { return !f.has("manifest.json") }, func(t *testing.T, f folder) {
-			answer := f.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", f.id))
+			answer := f.call(t, "deep_research_run_init", tidegate.Pairs("query", question, "run_id", f.id))
 			if codeOf(answer) != "" {
 				t.Fatal(answer.Get("error").Get("message").Str())
 			}
 		}},
 		{"with perspectives", in("init"), func(t *testing.T, f folder) {
-			f.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
+			f.must(t, "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
 		}},
 		{"planned", in("init"), func(t *testing.T, f folder) {
-			f.must(t, "deep_research_wave1_plan", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+			f.must(t, "deep_research_wave1_plan", tidegate.Pairs("manifest_path", f.manifest(), "reason", "r"))
 		}},
 		{"in wave1", in("init"), advanceTo("wave1")},
 		{"wave1 handed in", in("wave1"), func(t *testing.T, f folder) { f.handIn(t, "wave1", perspectiveIDs, gap) }},
@@ -260,7 +260,7 @@ func ladder(gap string) []rung {
 	}
 	steps = append(steps,
 		rung{"sources judged", in("citations"), func(t *testing.T, f folder) {
-			f.must(t, "deep_research_citations_validate", tidegate.D("manifest_path", f.manifest(), "reason", "r"))
+			f.must(t, "deep_research_citations_validate", tidegate.Pairs("manifest_path", f.manifest(), "reason", "r"))
 		}},
 		rung{"citations judged", in("citations"), func(t *testing.T, f folder) { f.judge(t, "C") }},
 		rung{"in summaries", in("citations"), advanceTo("summaries")},
@@ -377,7 +377,7 @@ func advanceTo(stage string) func(*testing.T, folder) {
 func settleTo(stage string) func(*testing.T, folder) {
 	return func(t *testing.T, f folder) {
 		t.Helper()
-		answer := f.must(t, "deep_research_run_step", tidegate.D("manifest_path", f.manifest()))
+		answer := f.must(t, "deep_research_run_step", tidegate.Pairs("manifest_path", f.manifest()))
 		if got := f.stage(t); got != stage {
 			t.Fatalf("the run is in stage %s, want %s: %s", got, stage, asJSON(answer))
 		}
@@ -388,7 +388,7 @@ func settleTo(stage string) func(*testing.T, folder) {
 // is open.
 func (f folder) lease(t *testing.T, job string) *codec.Value {
 	t.Helper()
-	args := tidegate.D("manifest_path", f.manifest(), "holder", "an agent")
+	args := tidegate.Pairs("manifest_path", f.manifest(), "holder", "an agent")
 	if job != "" {
 		args = append(args, tidegate.Detail{Key: "job_id", Value: job})
 	}
@@ -402,7 +402,7 @@ func (f folder) lease(t *testing.T, job string) *codec.Value {
 // submit hands in an answer to a job that was leased.
 func (f folder) submit(t *testing.T, job, answer string) *codec.Value {
 	t.Helper()
-	return f.must(t, "deep_research_job_submit", tidegate.D("manifest_path", f.manifest(), "token", f.leases[job].Get("token").Str(), "answer", answer))
+	return f.must(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", f.manifest(), "token", f.leases[job].Get("token").Str(), "answer", answer))
 }
 
 // answer hands in an answer that must be accepted; "" stands for the one that the prompt
@@ -436,7 +436,7 @@ func obey(leased *codec.Value) string {
 }
 
 func (f folder) advanceArgs() tidegate.Details {
-	return tidegate.D("manifest_path", f.manifest(), "gates_path", f.path("gates.json"), "reason", "r")
+	return tidegate.Pairs("manifest_path", f.manifest(), "gates_path", f.path("gates.json"), "reason", "r")
 }
 
 // gapIDs are the perspectives of the second wave.
@@ -456,13 +456,13 @@ func (f folder) handIn(t *testing.T, wave string, ids []string, gap string) {
 		if i > 0 {
 			gap = ""
 		}
-		outputs = append(outputs, tidegate.D("perspective_id", id, "markdown", output(id, gap), "tool_usage", tidegate.D("search", 2)))
+		outputs = append(outputs, tidegate.Pairs("perspective_id", id, "markdown", output(id, gap), "tool_usage", tidegate.Pairs("search", 2)))
 	}
-	f.must(t, "deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", outputs))
+	f.must(t, "deep_research_wave_output_ingest", tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", outputs))
 }
 
 func (f folder) reviewArgs() tidegate.Details {
-	return tidegate.D("perspectives_path", f.path("perspectives.json"), "outputs_dir", f.path("wave-1"), "report_path", f.path("wave-review.json"))
+	return tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "outputs_dir", f.path("wave-1"), "report_path", f.path("wave-review.json"))
 }
 
 func (f folder) review(t *testing.T) { f.must(t, "deep_research_wave_review", f.reviewArgs()) }
@@ -470,8 +470,8 @@ func (f folder) review(t *testing.T) { f.must(t, "deep_research_wave_review", f.
 // judge has a gate judged and records what its judge found.
 func (f folder) judge(t *testing.T, gate string) {
 	t.Helper()
-	derived := f.must(t, map[string]string{"B": "deep_research_gate_b_derive", "C": "deep_research_gate_c_compute"}[gate], tidegate.D("manifest_path", f.manifest(), "reason", "r"))
-	f.must(t, "deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+	derived := f.must(t, map[string]string{"B": "deep_research_gate_b_derive", "C": "deep_research_gate_c_compute"}[gate], tidegate.Pairs("manifest_path", f.manifest(), "reason", "r"))
+	f.must(t, "deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
 	if status := f.json(t, "gates.json").Get("gates").Get(gate).Get("status").Str(); status != "pass" {
 		t.Fatalf("gate %s of an obedient agent is %s", gate, status)
 	}
@@ -483,10 +483,10 @@ func (f folder) pivotArgs(t *testing.T) tidegate.Details {
 	t.Helper()
 	outputs, reports := []tidegate.Details{}, []*codec.Value{}
 	for _, id := range perspectiveIDs {
-		outputs = append(outputs, tidegate.D("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
-		reports = append(reports, f.must(t, "deep_research_wave_output_validate", tidegate.D("perspectives_path", f.path("perspectives.json"), "perspective_id", id, "markdown_path", f.path("wave-1/"+id+".md"))))
+		outputs = append(outputs, tidegate.Pairs("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
+		reports = append(reports, f.must(t, "deep_research_wave_output_validate", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "perspective_id", id, "markdown_path", f.path("wave-1/"+id+".md"))))
 	}
-	return tidegate.D("manifest_path", f.manifest(), "reason", "r", "wave1_outputs", outputs, "wave1_validation_reports", reports)
+	return tidegate.Pairs("manifest_path", f.manifest(), "reason", "r", "wave1_outputs", outputs, "wave1_validation_reports", reports)
 }
 
 func (f folder) decide(t *testing.T, more tidegate.Details) *codec.Value {
@@ -497,7 +497,7 @@ func (f folder) decide(t *testing.T, more tidegate.Details) *codec.Value {
 // verify is the findings of `run verify` of level error, and whether it passes.
 func (f folder) verify(t *testing.T) (pass bool, findings string) {
 	t.Helper()
-	answer := f.call(t, "deep_research_run_verify", tidegate.D("manifest_path", f.manifest()))
+	answer := f.call(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", f.manifest()))
 	if e := answer.Get("error"); e != nil {
 		return false, e.Get("message").Str()
 	}

@@ -100,18 +100,18 @@ func racing(t *testing.T, f folder) []racer {
 	t.Helper()
 	agent := func(name, tool string, args tidegate.Details) racer { return racer{name, tool, asJSON(args), false} }
 	person := func(name, tool string, args tidegate.Details) racer { return racer{name, tool, asJSON(args), true} }
-	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
-	with := func(more ...any) tidegate.Details { return append(tidegate.D(more...), manifest...) }
+	manifest := tidegate.Pairs("manifest_path", f.manifest(), "reason", "r")
+	with := func(more ...any) tidegate.Details { return append(tidegate.Pairs(more...), manifest...) }
 	judged := func(gate string) tidegate.Details {
-		return tidegate.D("gates_path", f.path("gates.json"), "inputs_digest", "d", "reason", "r",
-			"update", tidegate.D(gate, tidegate.D("status", "pass", "checked_at", tidegate.Stamp(time.Now()))))
+		return tidegate.Pairs("gates_path", f.path("gates.json"), "inputs_digest", "d", "reason", "r",
+			"update", tidegate.Pairs(gate, tidegate.Pairs("status", "pass", "checked_at", tidegate.Stamp(time.Now()))))
 	}
 	ingest := func(wave, id, gap string) tidegate.Details {
-		return tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", []tidegate.Details{submission(id, gap)})
+		return tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", []tidegate.Details{submission(id, gap)})
 	}
 	calls := []racer{
 		agent("plan", "deep_research_wave1_plan", manifest),
-		agent("other contracts", "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 100_000), "reason", "r")),
+		agent("other contracts", "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 100_000), "reason", "r")),
 		agent("other output", "deep_research_wave_output_ingest", ingest("wave1", "moon", "(P3) x")),
 		agent("output of wave 2", "deep_research_wave_output_ingest", ingest("wave2", "gap_moon_1", "")),
 		agent("review", "deep_research_wave_review", f.reviewArgs()),
@@ -119,13 +119,13 @@ func racing(t *testing.T, f folder) []racer {
 		agent("gate B", "deep_research_gates_write", judged("B")),
 		agent("advance", "deep_research_stage_advance", f.advanceArgs()),
 		agent("pivot", "deep_research_pivot_decide", with("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)),
-		agent("patch", "deep_research_manifest_write", with("patch", tidegate.D("notes", "n"))),
-		agent("start", "deep_research_manifest_write", with("patch", tidegate.D("status", "running"))),
+		agent("patch", "deep_research_manifest_write", with("patch", tidegate.Pairs("notes", "n"))),
+		agent("start", "deep_research_manifest_write", with("patch", tidegate.Pairs("status", "running"))),
 		person("pause", "deep_research_run_pause", manifest),
 		person("cancel", "deep_research_run_cancel", manifest),
 	}
 	if stage := f.stage(t); stage == "init" || stage == "wave1" {
-		calls = append(calls, person("replan", "deep_research_perspectives_replan", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 30), "reason", "r", "replan", true)))
+		calls = append(calls, person("replan", "deep_research_perspectives_replan", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 30), "reason", "r", "replan", true)))
 	}
 	return calls
 }

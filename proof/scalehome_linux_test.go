@@ -99,17 +99,17 @@ func (l largeHome) typeAll(t *testing.T) []typing {
 // bytes, with so many sources.
 func (l largeHome) drive(t *testing.T, f folder) {
 	t.Helper()
-	f.call(t, "deep_research_run_init", tidegate.D("query", question, "run_id", f.id))
+	f.call(t, "deep_research_run_init", tidegate.Pairs("query", question, "run_id", f.id))
 	for name, value := range map[string]any{"max_wave1_agents": 1000, "max_mb": 100_000} {
-		f.person(t, "deep_research_run_limit", tidegate.D("manifest_path", f.manifest(), "name", name, "value", value, "reason", "r"))
+		f.person(t, "deep_research_run_limit", tidegate.Pairs("manifest_path", f.manifest(), "name", name, "value", value, "reason", "r"))
 	}
 	list := []tidegate.Details{}
 	for i := range l.jobs {
-		list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", fmt.Sprintf("Place %d", i), "track", "standard", "agent_type", "researcher",
-			"prompt_contract", tidegate.D("max_words", 1_000_000, "max_sources", l.sources, "tool_budget", tidegate.D("search", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+		list = append(list, tidegate.Pairs("id", fmt.Sprintf("p%04d", i), "title", fmt.Sprintf("Place %d", i), "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.Pairs("max_words", 1_000_000, "max_sources", l.sources, "tool_budget", tidegate.Pairs("search", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	f.must(t, "deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "reason", "r",
-		"value", tidegate.D("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)))
+	f.must(t, "deep_research_perspectives_write", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "reason", "r",
+		"value", tidegate.Pairs("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "2026-03-04T00:00:00Z", "perspectives", list)))
 	fetch := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		var batch []*archive.Packed
 		at := time.Now()

@@ -239,7 +239,7 @@ func TestRunsOfEveryStageOfAnEarlierProgramGoOn(t *testing.T) {
 }
 
 // spoilt calls look while a file of the run is edited.
-func (f folder) spoilt(t *testing.T, name string, edit func(text string) string, look func()) {
+func (f folder) spoilt(t *testing.T, name string, edit func(text string) string, check func()) {
 	t.Helper()
 	before := f.read(t, name)
 	after := edit(string(before))
@@ -247,7 +247,7 @@ func (f folder) spoilt(t *testing.T, name string, edit func(text string) string,
 		t.Fatalf("%s is not edited", name)
 	}
 	f.write(t, name, after)
-	look()
+	check()
 	f.write(t, name, string(before))
 }
 

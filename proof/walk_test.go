@@ -126,13 +126,13 @@ func (w *walk) plant() {
 		{"exchanged-output", "wave1 judged", func(v victim) { v.write(t, "wave-1/moon.md", output("moon", "(P3) x")) }},
 		{"raised-limit", "wave1 judged", func(v victim) { edit("manifest.json", `"max_wave1_agents": `, `"max_wave1_agents": 9`)(t, v) }},
 		{"foreign-line", "decided", func(v victim) { add("logs/audit.jsonl", foreignLine)(t, v) }},
-		{"paused", "decided", func(v victim) { v.person(t, "deep_research_run_pause", tidegate.D("manifest_path", v.manifest())) }},
-		{"cancelled", "decided", func(v victim) { v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest())) }},
+		{"paused", "decided", func(v victim) { v.person(t, "deep_research_run_pause", tidegate.Pairs("manifest_path", v.manifest())) }},
+		{"cancelled", "decided", func(v victim) { v.person(t, "deep_research_run_cancel", tidegate.Pairs("manifest_path", v.manifest())) }},
 		{"cancelled-writing", "in synthesis", func(v victim) {
-			v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+			v.person(t, "deep_research_run_cancel", tidegate.Pairs("manifest_path", v.manifest()))
 		}},
 		{"cancelled-review", "in review", func(v victim) {
-			v.person(t, "deep_research_run_cancel", tidegate.D("manifest_path", v.manifest()))
+			v.person(t, "deep_research_run_cancel", tidegate.Pairs("manifest_path", v.manifest()))
 		}},
 		{"second-manifest", "made", func(v victim) { v.write(t, "manifest-2.json", string(v.read(t, "manifest.json"))) }},
 		{"to-summarise", "in summaries", func(victim) {}},
@@ -241,38 +241,38 @@ func (w *walk) honestly() {
 	}
 	if w.made == 0 || f.stage(w.T) == "summaries" && w.random.IntN(2) == 0 {
 		w.made++
-		w.calls("deep_research_run_init", tidegate.D("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
+		w.calls("deep_research_run_init", tidegate.Pairs("query", question, "run_id", fmt.Sprintf("run%d", w.made)))
 		return
 	}
-	manifest := tidegate.D("manifest_path", f.manifest(), "reason", "r")
+	manifest := tidegate.Pairs("manifest_path", f.manifest(), "reason", "r")
 	passed := strings.Join(w.watched.gates[f.root], "")
 	switch stage := f.stage(w.T); {
 	case w.random.IntN(4) == 0 || f.has("jobs/perspectives") || slices.Contains([]string{"summaries", "synthesis", "review", "finalize"}, stage):
 		w.working(f)
 	case (stage == "init" || stage == "perspectives") && !f.has("perspectives.json"):
-		w.calls("deep_research_perspectives_write", tidegate.D("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
+		w.calls("deep_research_perspectives_write", tidegate.Pairs("perspectives_path", f.path("perspectives.json"), "value", contracts(f.id, 60), "reason", "r"))
 	case !strings.Contains(passed, "A"):
 		w.calls("deep_research_wave1_plan", manifest)
 	case stage == "wave1" && !(f.has("wave-1/moon.md") && f.has("wave-1/sun.md")):
 		gap := []string{withGap, withoutGap}[w.random.IntN(2)]
-		w.calls("deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave1",
+		w.calls("deep_research_wave_output_ingest", tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave1",
 			"outputs", []tidegate.Details{submission("moon", gap), submission("sun", "")}))
 	case stage == "wave2" && len(w.missing(f)) > 0:
-		w.calls("deep_research_wave_output_ingest", tidegate.D("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave2",
+		w.calls("deep_research_wave_output_ingest", tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", "wave2",
 			"outputs", []tidegate.Details{submission(w.missing(f)[0], "")}))
 	case stage != "init" && stage != "perspectives" && !strings.Contains(passed, "B"):
 		w.calls("deep_research_wave_review", f.reviewArgs())
 		if derived := w.calls("deep_research_gate_b_derive", manifest); codeOf(derived) == "" {
-			w.calls("deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+			w.calls("deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
 		}
 	case stage == "citations" && !f.has("citations/citations.jsonl"):
 		w.calls("deep_research_citations_validate", manifest)
 	case stage == "citations" && !strings.Contains(passed, "C"):
 		if derived := w.calls("deep_research_gate_c_compute", manifest); codeOf(derived) == "" {
-			w.calls("deep_research_gates_write", tidegate.D("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+			w.calls("deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
 		}
 	case stage == "pivot" && w.random.IntN(2) == 0:
-		w.calls("deep_research_pivot_decide", append(manifest, tidegate.D("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)...))
+		w.calls("deep_research_pivot_decide", append(manifest, tidegate.Pairs("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)...))
 	default:
 		w.calls("deep_research_stage_advance", f.advanceArgs())
 	}
@@ -281,11 +281,11 @@ func (w *walk) honestly() {
 // working does what an agent does that knows only the job tools: one job, if one
 // is open.
 func (w *walk) working(f folder) {
-	manifest := tidegate.D("manifest_path", f.manifest())
+	manifest := tidegate.Pairs("manifest_path", f.manifest())
 	if step := w.calls("deep_research_run_step", manifest); step.Get("waiting_for").Str() != "agents" {
 		return
 	}
-	leased := w.calls("deep_research_job_lease", append(manifest, tidegate.D("holder", "walker")...)).Get("job")
+	leased := w.calls("deep_research_job_lease", append(manifest, tidegate.Pairs("holder", "walker")...)).Get("job")
 	if leased.Get("token").Str() == "" {
 		return
 	}
@@ -296,11 +296,11 @@ func (w *walk) working(f folder) {
 	if w.random.IntN(5) == 0 {
 		answer = fmt.Sprint(pools["answer"](w, f))
 	}
-	w.calls("deep_research_job_submit", append(manifest, tidegate.D("token", leased.Get("token").Str(), "answer", answer)...))
+	w.calls("deep_research_job_submit", append(manifest, tidegate.Pairs("token", leased.Get("token").Str(), "answer", answer)...))
 }
 
 func submission(id, gap string) tidegate.Details {
-	return tidegate.D("perspective_id", id, "markdown", output(id, gap))
+	return tidegate.Pairs("perspective_id", id, "markdown", output(id, gap))
 }
 
 // missing are the perspectives of the second wave that have no output.
@@ -310,21 +310,21 @@ func (w *walk) missing(f folder) []string {
 
 var pivotOutputs, pivotReports = func() (outputs, reports []tidegate.Details) {
 	for _, id := range perspectiveIDs {
-		outputs = append(outputs, tidegate.D("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
-		reports = append(reports, tidegate.D("ok", true, "perspective_id", id, "markdown_path", "/"+id+".md", "words", 9, "sources", 1, "missing_sections", []string{}))
+		outputs = append(outputs, tidegate.Pairs("perspective_id", id, "output_md_path", "wave-1/"+id+".md"))
+		reports = append(reports, tidegate.Pairs("ok", true, "perspective_id", id, "markdown_path", "/"+id+".md", "words", 9, "sources", 1, "missing_sections", []string{}))
 	}
 	return outputs, reports
 }()
 
 // reviewing moves a change on with reviews of every kind.
 func (w *walk) reviewing() {
-	id := tidegate.D("change_id", draw(w, changeIDs[:4]))
+	id := tidegate.Pairs("change_id", draw(w, changeIDs[:4]))
 	switch w.random.IntN(4) {
 	case 0:
 		w.calls("change_start", id)
 	case 1:
 		verdict := draw(w, []string{"APPROVED", "APPROVED", "NEEDS_FIX", "MAJOR_ISSUES"})
-		w.calls("create_review", append(id, tidegate.D("verdict", verdict, "summary", "s", "issues", pools["issues"](w, folder{}))...))
+		w.calls("create_review", append(id, tidegate.Pairs("verdict", verdict, "summary", "s", "issues", pools["issues"](w, folder{}))...))
 	default:
 		w.calls("change_advance", id)
 	}

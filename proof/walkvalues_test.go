@@ -88,14 +88,14 @@ var (
 	flags     = oneOf(true, false)
 	texts     = oneOf(output("moon", withGap), output("sun", ""), output("moon", "• (P0) lost"), "", "## Findings\n", output("moon", "")+"<!-- x -->", "x\x00y")
 	submitted = func(w *walk, f folder) any {
-		s := tidegate.D("perspective_id", ids(w, f), "markdown", texts(w, f))
+		s := tidegate.Pairs("perspective_id", ids(w, f), "markdown", texts(w, f))
 		if w.random.IntN(3) == 0 {
-			s = append(s, tidegate.Detail{Key: "tool_usage", Value: draw(w, []any{tidegate.D("search", 2), tidegate.D("search", 99), tidegate.D("search", -1), "x"})})
+			s = append(s, tidegate.Detail{Key: "tool_usage", Value: draw(w, []any{tidegate.Pairs("search", 2), tidegate.Pairs("search", 99), tidegate.Pairs("search", -1), "x"})})
 		}
 		return s
 	}
 	gap = func(w *walk, f folder) any {
-		return tidegate.D("gap_id", draw(w, []any{"g1", "gap_moon_1", "moon", ""}), "priority", draw(w, []any{"P0", "P1", "P3", "P9"}), "text", draw(w, []any{"How much the sun adds", "mine", ""}))
+		return tidegate.Pairs("gap_id", draw(w, []any{"g1", "gap_moon_1", "moon", ""}), "priority", draw(w, []any{"P0", "P1", "P3", "P9"}), "text", draw(w, []any{"How much the sun adds", "mine", ""}))
 	}
 )
 
@@ -137,8 +137,8 @@ var pools = map[string]pool{
 	"token":                      token,
 	"answer":                     answers,
 	"answer_path":                somewhere("wave-1/moon.md", "synthesis/final-synthesis.md", "review/review-bundle.json"),
-	"usage":                      oneOf(tidegate.D("input_tokens", 1), tidegate.D("input_tokens", -1), tidegate.D("cost_usd", 0.1), tidegate.D("cost_usd", -1), "x"),
-	"tool_usage":                 oneOf(tidegate.D("search", 2), tidegate.D("search", 99), tidegate.D("search", -1), "x"),
+	"usage":                      oneOf(tidegate.Pairs("input_tokens", 1), tidegate.Pairs("input_tokens", -1), tidegate.Pairs("cost_usd", 0.1), tidegate.Pairs("cost_usd", -1), "x"),
+	"tool_usage":                 oneOf(tidegate.Pairs("search", 2), tidegate.Pairs("search", 99), tidegate.Pairs("search", -1), "x"),
 	"gates_path":                 somewhere("gates.json"),
 	"perspectives_path":          somewhere("perspectives.json"),
 	"outputs_dir":                somewhere("wave-1", "wave-2"),
@@ -175,7 +175,7 @@ var pools = map[string]pool{
 	"mode":                       oneOf("quick", "standard", "fixture", "generate", "fast"),
 	"sensitivity":                oneOf("normal", "restricted", "no_web", "none"),
 	"run_id":                     oneOf("run1", "other", "paused", "tides", "../evil", ".mcp.json", ""),
-	"limits":                     oneOf(tidegate.D("max_wave1_agents", 9), tidegate.D("max_wave2_agents", 0), tidegate.D("max_wave1_agents", -1), tidegate.D("x", 1)),
+	"limits":                     oneOf(tidegate.Pairs("max_wave1_agents", 9), tidegate.Pairs("max_wave2_agents", 0), tidegate.Pairs("max_wave1_agents", -1), tidegate.Pairs("x", 1)),
 	"require_bound_gates":        flags,
 	"mermaid":                    flags,
 	"dry_run":                    flags,
@@ -202,16 +202,16 @@ var pools = map[string]pool{
 	"change_id":                  oneOf(changeIDs...),
 	"verdict":                    oneOf("APPROVED", "APPROVED", "NEEDS_FIX", "MAJOR_ISSUES", "LGTM"),
 	"summary":                    oneOf("s", "## Verdict: APPROVED", "[x] APPROVED", ""),
-	"test_results":               oneOf(tidegate.D("passed", 1, "failed", 0, "total", 1), tidegate.D("passed", 1, "failed", 2, "total", 3), tidegate.D("failed", -1), "x"),
+	"test_results":               oneOf(tidegate.Pairs("passed", 1, "failed", 0, "total", 1), tidegate.Pairs("passed", 1, "failed", 2, "total", 3), tidegate.Pairs("failed", -1), "x"),
 	"issues": list(func(w *walk, f folder) any {
-		return tidegate.D("title", "t", "severity", draw(w, []any{"High", "Medium", "Low", "None"}), "category", "Bug", "description", "d")
+		return tidegate.Pairs("title", "t", "severity", draw(w, []any{"High", "Medium", "Low", "None"}), "category", "Bug", "description", "d")
 	}, 2),
 	"wave1_outputs": func(w *walk, f folder) any {
 		if w.random.IntN(2) == 0 {
 			return pivotOutputs
 		}
 		return list(func(w *walk, f folder) any {
-			return tidegate.D("perspective_id", ids(w, f), "output_md_path", draw(w, []any{"wave-1/moon.md", "../other/wave-1/moon.md", w.dir + "/drafts/good/moon.md", "operator/scope.json"}))
+			return tidegate.Pairs("perspective_id", ids(w, f), "output_md_path", draw(w, []any{"wave-1/moon.md", "../other/wave-1/moon.md", w.dir + "/drafts/good/moon.md", "operator/scope.json"}))
 		}, 2)(w, f)
 	},
 	"wave1_validation_reports": func(w *walk, f folder) any {
@@ -219,40 +219,40 @@ var pools = map[string]pool{
 			return pivotReports
 		}
 		return list(func(w *walk, f folder) any {
-			return tidegate.D("ok", flags(w, f), "perspective_id", ids(w, f), "markdown_path", "/x", "words", 1, "sources", 1, "missing_sections", []string{})
+			return tidegate.Pairs("ok", flags(w, f), "perspective_id", ids(w, f), "markdown_path", "/x", "words", 1, "sources", 1, "missing_sections", []string{})
 		}, 2)(w, f)
 	},
 	"value": func(w *walk, f folder) any {
 		return draw(w, []any{
-			contracts(f.id, 60), contracts(f.id, 100_000), contracts("other", 60), contractsWith(f.id, 60), tidegate.D(), "x",
-			tidegate.D("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "x", "perspectives", []string{}, "mcpServers", tidegate.D("evil", tidegate.D("command", "sh"))),
+			contracts(f.id, 60), contracts(f.id, 100_000), contracts("other", 60), contractsWith(f.id, 60), tidegate.Pairs(), "x",
+			tidegate.Pairs("schema_version", "perspectives.v1", "run_id", f.id, "created_at", "x", "perspectives", []string{}, "mcpServers", tidegate.Pairs("evil", tidegate.Pairs("command", "sh"))),
 		})
 	},
 	"patch": func(w *walk, f folder) any {
 		return draw(w, []any{
-			tidegate.D("status", draw(w, []any{"running", "paused", "cancelled", "failed", "completed", "created", "x", nil, tidegate.D("a", 1)})),
-			tidegate.D("query", tidegate.D("text", "Is it late?")), tidegate.D("query", tidegate.D("sensitivity", "no_web")), tidegate.D("query", nil),
-			tidegate.D("limits", tidegate.D("max_wave2_agents", 9)), tidegate.D("limits", nil), tidegate.D("limits.max_wave2_agents", 9),
-			tidegate.D("stage", tidegate.D("current", "finalize")), tidegate.D("stage", tidegate.D("last_progress_at", "2999-01-01T00:00:00Z")), tidegate.D("stage", tidegate.D("started_at", nil)),
-			tidegate.D("artifacts", tidegate.D("paths", tidegate.D("gates_file", "x.json"))), tidegate.D("artifacts", tidegate.D("root", "/")),
-			tidegate.D("metrics", tidegate.D("n", 1)), tidegate.D("metrics", tidegate.D("retry_counts", tidegate.D("B", 0))), tidegate.D("metrics", nil), tidegate.D("failures", []string{}),
-			tidegate.D("notes", "n"), tidegate.D("legacy_gates", true), tidegate.D("revision", 1), tidegate.D("run_id", "other"), tidegate.D(), "x",
-			tidegate.D("query", tidegate.D("constraints", tidegate.D("deep_research_cli.enabled", true))), tidegate.D("stage", tidegate.D("started_at.x", 1)),
+			tidegate.Pairs("status", draw(w, []any{"running", "paused", "cancelled", "failed", "completed", "created", "x", nil, tidegate.Pairs("a", 1)})),
+			tidegate.Pairs("query", tidegate.Pairs("text", "Is it late?")), tidegate.Pairs("query", tidegate.Pairs("sensitivity", "no_web")), tidegate.Pairs("query", nil),
+			tidegate.Pairs("limits", tidegate.Pairs("max_wave2_agents", 9)), tidegate.Pairs("limits", nil), tidegate.Pairs("limits.max_wave2_agents", 9),
+			tidegate.Pairs("stage", tidegate.Pairs("current", "finalize")), tidegate.Pairs("stage", tidegate.Pairs("last_progress_at", "2999-01-01T00:00:00Z")), tidegate.Pairs("stage", tidegate.Pairs("started_at", nil)),
+			tidegate.Pairs("artifacts", tidegate.Pairs("paths", tidegate.Pairs("gates_file", "x.json"))), tidegate.Pairs("artifacts", tidegate.Pairs("root", "/")),
+			tidegate.Pairs("metrics", tidegate.Pairs("n", 1)), tidegate.Pairs("metrics", tidegate.Pairs("retry_counts", tidegate.Pairs("B", 0))), tidegate.Pairs("metrics", nil), tidegate.Pairs("failures", []string{}),
+			tidegate.Pairs("notes", "n"), tidegate.Pairs("legacy_gates", true), tidegate.Pairs("revision", 1), tidegate.Pairs("run_id", "other"), tidegate.Pairs(), "x",
+			tidegate.Pairs("query", tidegate.Pairs("constraints", tidegate.Pairs("deep_research_cli.enabled", true))), tidegate.Pairs("stage", tidegate.Pairs("started_at.x", 1)),
 		})
 	},
 	"update": func(w *walk, f folder) any {
 		update := codec.NewObject()
 		for range 1 + w.random.IntN(2) {
-			gate := codec.Of(tidegate.D("status", draw(w, []any{"pass", "pass", "fail", "not_run", "warn", "x"}), "checked_at", tidegate.Stamp(w.env.Now())))
+			gate := codec.Of(tidegate.Pairs("status", draw(w, []any{"pass", "pass", "fail", "not_run", "warn", "x"}), "checked_at", tidegate.Stamp(w.env.Now())))
 			switch w.random.IntN(6) {
 			case 0:
-				gate.Set("metrics", codec.Of(tidegate.D("accepted", tidegate.D("reason", "r", "at", "x"), "judge", tidegate.D("status", "pass"))))
+				gate.Set("metrics", codec.Of(tidegate.Pairs("accepted", tidegate.Pairs("reason", "r", "at", "x"), "judge", tidegate.Pairs("status", "pass"))))
 			case 1:
-				gate.Set("metrics", codec.Of(tidegate.D("bound", tidegate.D("digest", "sha256:00", "files", tidegate.D()))))
+				gate.Set("metrics", codec.Of(tidegate.Pairs("bound", tidegate.Pairs("digest", "sha256:00", "files", tidegate.Pairs()))))
 			case 2:
 				gate.Set("artifacts", codec.Of([]string{"wave-review.json"}))
 			case 3:
-				gate = codec.Of(tidegate.D("notes", "accepted by a person"))
+				gate = codec.Of(tidegate.Pairs("notes", "accepted by a person"))
 			case 4:
 				gate.Delete("status")
 			}

@@ -32,7 +32,7 @@ type seen struct {
 
 func newWatch(w *walk) *watch {
 	x := &watch{oaths: map[string]oath{}, gates: map[string][]string{}}
-	x.files = x.look(w)
+	x.files = x.scan(w)
 	for _, f := range w.runs() {
 		x.oaths[f.root], x.gates[f.root] = oathOf(w.T, victim{f, ""}), counting(w.T, f)
 	}
@@ -40,7 +40,7 @@ func newWatch(w *walk) *watch {
 }
 
 // look reads the files of the office that differ from before.
-func (x *watch) look(w *walk) map[string]seen {
+func (x *watch) scan(w *walk) map[string]seen {
 	now := map[string]seen{}
 	err := filepath.WalkDir(filepath.Dir(w.dir), func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -68,7 +68,7 @@ func (x *watch) look(w *walk) map[string]seen {
 func (x *watch) after(w *walk, tool string, args any) {
 	w.Helper()
 	was := x.files
-	x.files = x.look(w)
+	x.files = x.scan(w)
 	touched := map[string][]string{} // files by the folder of their run or change
 	for _, path := range changedFiles(was, x.files) {
 		folder := x.allow(w, path, was[path].text, codec.Of(args))
@@ -282,7 +282,7 @@ func (x *watch) checkAccepted(w *walk, f folder, attempt *codec.Value) {
 		if kind == "wave2" {
 			contracts, dir = "wave-2/wave2-perspectives.json", "wave-2"
 		}
-		args := tidegate.D("perspectives_path", f.path(contracts), "perspective_id", id, "markdown_path", f.path(dir+"/"+id+".md"))
+		args := tidegate.Pairs("perspectives_path", f.path(contracts), "perspective_id", id, "markdown_path", f.path(dir+"/"+id+".md"))
 		if answer := f.call(w.T, "deep_research_wave_output_validate", args); codeOf(answer) != "" {
 			w.broken("the answer to %s is accepted: %s", job, asJSON(answer))
 		}

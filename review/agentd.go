@@ -15,7 +15,7 @@ import (
 // fails.
 func AgentdVerdict(data []byte) (Verdict, error) {
 	if !utf8.Valid(data) {
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.D("reason", "not UTF-8"),
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("reason", "not UTF-8"),
 			"REVIEW.md is not valid UTF-8, so Agentd cannot read it")
 	}
 	// Agentd's lower case of U+0130 keeps the dot as a second character; Go's does

@@ -70,7 +70,7 @@ func ReadForeign(path string, doc *codec.Value, roots []string) (Foreign, error)
 }
 
 func notForeign(path, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("file", path),
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("file", path),
 		"%s "+format, append([]any{filepath.Base(path)}, args...)...)
 }
 

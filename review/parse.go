@@ -37,7 +37,7 @@ func Parse(v *codec.Value, strict bool) (Payload, []string, error) {
 	c := &checker{strict: strict, warnings: []string{}}
 	p := c.payload(v)
 	if len(c.violations) > 0 {
-		return Payload{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("violations", c.violations),
+		return Payload{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("violations", c.violations),
 			"validation failed: %s", c.violations[0].Message)
 	}
 	return p, c.warnings, nil

@@ -27,7 +27,7 @@ var (
 // tags, comments, marks of emphasis and zero-width characters, with full-width
 // letters as what they stand for, words in brackets without them, and one blank for
 // any white space.
-func (s *stated) rendered(n *markdown.Node) []string {
+func (s *reader) rendered(n *markdown.Node) []string {
 	var text strings.Builder
 	switch n.Kind {
 	case markdown.HTMLBlock:

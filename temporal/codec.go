@@ -63,7 +63,7 @@ func parseKeys(path string, data []byte) ([]key, error) {
 			secret, err = base64.StdEncoding.DecodeString(line)
 		}
 		if err != nil || len(secret) != 32 {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("payload-key", path, "line", i+1),
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("payload-key", path, "line", i+1),
 				"line %d of %s is not a key: expected 32 bytes in base64 or hexadecimal, as `openssl rand -base64 32` prints them", i+1, path)
 		}
 		block, err := aes.NewCipher(secret)
@@ -78,7 +78,7 @@ func parseKeys(path string, data []byte) ([]key, error) {
 		keys = append(keys, key{hex.EncodeToString(digest[:4]), aead})
 	}
 	if len(keys) == 0 {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("payload-key", path), "%s holds no key; `openssl rand -base64 32` makes one", path)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("payload-key", path), "%s holds no key; `openssl rand -base64 32` makes one", path)
 	}
 	return keys, nil
 }

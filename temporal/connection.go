@@ -74,7 +74,7 @@ func (c *Connection) Close() { c.Client.Close() }
 
 // failed says which server an error is about.
 func (c *Connection) failed(err error) error {
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
 		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-worker dev` starts one for trying out", c.address, c.namespace, err)
 }
 
@@ -117,7 +117,7 @@ func (p *Pool) Ready(ctx context.Context, roles []string) error {
 			return p.Connection.failed(err)
 		}
 		if !there {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("agent", p.Agent(role), "role", role, "queue", p.Queue(role), "help", "tidegate-worker --queue "+p.Queue(role)+" --agent "+p.Agent(role)),
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", p.Agent(role), "role", role, "queue", p.Queue(role), "help", "tidegate-worker --queue "+p.Queue(role)+" --agent "+p.Agent(role)),
 				"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it",
 				p.Queue(role), p.Agent(role), role, p.Queue(role), p.Agent(role))
 		}
@@ -166,7 +166,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 			return options, err
 		}
 		if apiKey = strings.TrimSpace(string(data)); apiKey == "" {
-			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("api-key", o.APIKey), "%s is empty; expected an API key", o.APIKey)
+			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("api-key", o.APIKey), "%s is empty; expected an API key", o.APIKey)
 		}
 	}
 	if apiKey != "" {
@@ -183,7 +183,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	if config == nil {
 		options.ConnectionOptions.TLSDisabled = true // an API key would turn it on
 		if apiKey != "" {
-			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls", nil), "an API key is sent over TLS only: add --tls")
+			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls", nil), "an API key is sent over TLS only: add --tls")
 		}
 	}
 	if o.Storage != "" {
@@ -216,7 +216,7 @@ func (f failures) FailureToError(failure *failurepb.Failure) error {
 // tls is how TLS is spoken; nil where it is not.
 func (o Options) tls() (*tls.Config, error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "--tls-cert and --tls-key belong together")
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "--tls-cert and --tls-key belong together")
 	}
 	if !o.TLS && o.TLSCert == "" && o.TLSCA == "" && o.TLSServerName == "" {
 		return nil, nil
@@ -233,7 +233,7 @@ func (o Options) tls() (*tls.Config, error) {
 		}
 		pair, err := tls.X509KeyPair(cert, key)
 		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "%s and %s are not a certificate and its key: %w", o.TLSCert, o.TLSKey, err)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "%s and %s are not a certificate and its key: %w", o.TLSCert, o.TLSKey, err)
 		}
 		config.Certificates = []tls.Certificate{pair}
 	}
@@ -244,7 +244,7 @@ func (o Options) tls() (*tls.Config, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(data) {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tls-ca", o.TLSCA), "%s holds no certificate in PEM", o.TLSCA)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls-ca", o.TLSCA), "%s holds no certificate in PEM", o.TLSCA)
 		}
 	}
 	return config, nil

@@ -165,13 +165,13 @@ func TestNetworkIsCut(t *testing.T) {
 						t.Fatal("never: ", what)
 					}
 				}
-				queue, begun, goOn, ended := newQueue(), make(chan struct{}, 9), make(chan struct{}), make(chan struct{}, 9)
+				queue, begun, release, ended := newQueue(), make(chan struct{}, 9), make(chan struct{}), make(chan struct{}, 9)
 				a := &agent{}
 				a.do = func(ctx context.Context, _ driver.Task, _ func(driver.Event)) (driver.Answer, error) {
 					n := a.began.Load()
 					begun <- struct{}{}
 					select {
-					case <-goOn:
+					case <-release:
 					case <-ctx.Done():
 						return driver.Answer{}, context.Cause(ctx)
 					}
@@ -215,7 +215,7 @@ func TestNetworkIsCut(t *testing.T) {
 					beginWorker(t, Options{Address: address}, newWorker(), a)
 					await("the task begins elsewhere", begun)
 				} else {
-					close(goOn)
+					close(release)
 					await("the agent answers", ended)
 				}
 				for _, n := range down {
@@ -228,7 +228,7 @@ func TestNetworkIsCut(t *testing.T) {
 					}
 				}
 				if test.elsewhere {
-					close(goOn)
+					close(release)
 				}
 				await("the home has an answer", done)
 				if err != nil {
@@ -255,10 +255,10 @@ func TestConnectionsThatDied(t *testing.T) {
 	t.Parallel()
 	address, queue := servers["standalone"].Address, newQueue()
 	way := newNetwork(t, address)
-	begun, goOn := make(chan struct{}, 9), make(chan struct{})
+	begun, release := make(chan struct{}, 9), make(chan struct{})
 	beginWorker(t, Options{Address: way.Address}, &Worker{Queue: queue}, &agent{do: func(ctx context.Context, _ driver.Task, _ func(driver.Event)) (driver.Answer, error) {
 		begun <- struct{}{}
-		<-goOn
+		<-release
 		<-time.After(beatInterval) // a task that takes a moment
 		return driver.Answer{Text: "text"}, nil
 	}})
@@ -270,7 +270,7 @@ func TestConnectionsThatDied(t *testing.T) {
 	}()
 	<-begun
 	way.forget()
-	close(goOn)
+	close(release)
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

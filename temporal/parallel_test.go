@@ -18,7 +18,7 @@ func TestOneTaskPerAgent(t *testing.T) {
 	ctx, end := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer end()
 	queue, o := newQueue(), Options{Address: servers["standalone"].Address}
-	begun, goOn := make(chan string, 9), make(chan struct{})
+	begun, release := make(chan string, 9), make(chan struct{})
 	newAgent := func() *agent {
 		var inside atomic.Int32
 		return &agent{do: func(ctx context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
@@ -29,7 +29,7 @@ func TestOneTaskPerAgent(t *testing.T) {
 			if task.Prompt == "holds" {
 				begun <- task.Role
 				select {
-				case <-goOn:
+				case <-release:
 				case <-ctx.Done():
 				}
 			}
@@ -39,7 +39,7 @@ func TestOneTaskPerAgent(t *testing.T) {
 	names := map[string]string{"researcher": "exec", "reviewer": "codex"}
 	first, second := newAgent(), newAgent()
 	w := &Worker{Queue: queue, Name: "two agents", Program: "test", Parallel: map[string]int{"exec": 1, "codex": 1},
-		Hands: map[string]Hand{"researcher": {Driver: first, Name: "exec"}, "reviewer": {Driver: second, Name: "codex"}}}
+		Agents: map[string]Agent{"researcher": {Driver: first, Name: "exec"}, "reviewer": {Driver: second, Name: "codex"}}}
 	working, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- w.Run(working, context.Background(), connect(t, o)) }()
@@ -58,8 +58,8 @@ func TestOneTaskPerAgent(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	defer all.Wait()
-	release := sync.OnceFunc(func() { close(goOn) })
-	defer release()
+	letGo := sync.OnceFunc(func() { close(release) })
+	defer letGo()
 	do := func(task driver.Task) {
 		all.Go(func() {
 			if _, err := pool.Do(ctx, task, ignore); err != nil {
@@ -97,7 +97,7 @@ func TestOneTaskPerAgent(t *testing.T) {
 	if n := first.began.Load(); n != 2 {
 		t.Errorf("the first agent was started %d times while it had a task", n-1)
 	}
-	release()
+	letGo()
 	all.Wait()
 	if a, b := first.began.Load(), second.began.Load(); a != 4 || b != 1 {
 		t.Errorf("the agents were started %d and %d times", a, b)

@@ -43,7 +43,7 @@ const (
 	sessionPatience = 30 * time.Second // for the one worker that has a session
 	endPatience     = 10 * time.Minute // for the worker that is told of the end of an attempt; it may be frozen
 	closeMargin     = 2 * time.Minute  // on top of the deadline, which the driver keeps
-	lookInterval    = 2 * time.Second  // how often the home looks at what an agent does
+	pollInterval    = 2 * time.Second  // how often the home looks at what an agent does
 	askAgain        = 200 * time.Millisecond
 	maxBegins       = 3 // of one task by one call, when the server forgets or cancels it
 )
@@ -52,7 +52,7 @@ const (
 type execution interface {
 	Get(ctx context.Context, answer any) error
 	cancel(ctx context.Context) error
-	look(ctx context.Context) (state, error)
+	poll(ctx context.Context) (state, error)
 }
 
 // state is what the server says about a task.
@@ -168,7 +168,7 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 	}
 	wait()
 	defer func() { stop() }()
-	tick := time.NewTicker(lookInterval)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	seen, closed := 0, 0
 	for {
@@ -176,8 +176,8 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 		case got := <-ended:
 			return got.answer, joined, got.err
 		case <-tick.C:
-			looking, done := context.WithTimeout(ctx, lookInterval)
-			now, err := e.look(looking)
+			polling, done := context.WithTimeout(ctx, pollInterval)
+			now, err := e.poll(polling)
 			done()
 			if err == nil && !now.open {
 				// The server does not wake those who wait for a task that timed out.
@@ -380,7 +380,7 @@ func (p *Pool) end(ctx context.Context, e execution, id, session string) error {
 	if !ok {
 		return nil
 	}
-	now, err := e.look(ctx)
+	now, err := e.poll(ctx)
 	if err != nil {
 		return err
 	}
@@ -396,7 +396,7 @@ func (s standalone) cancel(ctx context.Context) error {
 	return s.Cancel(ctx, client.CancelActivityOptions{Reason: "the home stops the task"})
 }
 
-func (s standalone) look(ctx context.Context) (state, error) {
+func (s standalone) poll(ctx context.Context) (state, error) {
 	about, err := s.Describe(ctx, client.DescribeActivityOptions{IncludeHeartbeatDetails: true})
 	if err != nil {
 		return state{}, err
@@ -418,7 +418,7 @@ func (w inWorkflow) cancel(ctx context.Context) error {
 	return w.connection.Client.CancelWorkflow(ctx, w.GetID(), "")
 }
 
-func (w inWorkflow) look(ctx context.Context) (state, error) {
+func (w inWorkflow) poll(ctx context.Context) (state, error) {
 	about, err := w.connection.Client.DescribeWorkflowExecution(ctx, w.GetID(), "")
 	if err != nil {
 		return state{}, err

@@ -95,7 +95,7 @@ func newQueue() string { return fmt.Sprintf("q%d", queueNumber.Add(1)) }
 // returns ends it.
 func beginWorker(t testing.TB, o Options, w *Worker, a driver.Driver) (stop func()) {
 	t.Helper()
-	w.Hands = map[string]Hand{"researcher": {Driver: a, Name: "exec"}, "reviewer": {Driver: a, Name: "exec"}}
+	w.Agents = map[string]Agent{"researcher": {Driver: a, Name: "exec"}, "reviewer": {Driver: a, Name: "exec"}}
 	w.Name, w.Program = cmpOr(w.Name, "test worker"), "tidegate test"
 	ctx, end := context.WithCancel(context.Background())
 	now, endNow := context.WithCancel(context.Background())
@@ -188,11 +188,11 @@ func TestTaskAndAnswerCross(t *testing.T) {
 // next one joins the task, and one that comes later gets the answer that is there.
 func TestHomeJoinsWhatIsRunning(t *testing.T) {
 	onBoth(t, func(t *testing.T, address string) {
-		queue, begun, goOn := newQueue(), make(chan struct{}, 9), make(chan struct{})
+		queue, begun, release := newQueue(), make(chan struct{}, 9), make(chan struct{})
 		a := &agent{do: func(ctx context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
 			begun <- struct{}{}
 			select {
-			case <-goOn:
+			case <-release:
 			case <-ctx.Done():
 				return driver.Answer{}, context.Cause(ctx)
 			}
@@ -212,7 +212,7 @@ func TestHomeJoinsWhatIsRunning(t *testing.T) {
 			t.Errorf("a home that ends gets %v", err)
 		}
 		second := poolOn(t, Options{Address: address}, queue)
-		time.AfterFunc(0, func() { close(goOn) })
+		time.AfterFunc(0, func() { close(release) })
 		for range 2 { // at work, then done
 			if answer, err := second.Do(t.Context(), task, ignore); err != nil || answer.Text != "once" {
 				t.Errorf("%+v, %v", answer, err)
@@ -315,7 +315,7 @@ func TestRepairGoesToItsWorker(t *testing.T) {
 
 // TestWorkerRefuses lists what a worker does not do, with what it says.
 func TestWorkerRefuses(t *testing.T) {
-	w := &Worker{Name: "far", Program: "tidegate test", Hands: map[string]Hand{"researcher": {Name: "exec"}, "reviewer": {Name: "codex"}},
+	w := &Worker{Name: "far", Program: "tidegate test", Agents: map[string]Agent{"researcher": {Name: "exec"}, "reviewer": {Name: "codex"}},
 		Models: []string{"small"}, NoNetwork: true}
 	ask := func(change func(*taskMessage)) taskMessage {
 		m := taskMessage{Version: Version, Program: "tidegate test", Driver: "exec", Task: newTask("refuse")}
@@ -341,7 +341,7 @@ func TestWorkerRefuses(t *testing.T) {
 		{"an earlier version", ask(func(m *taskMessage) { m.Version = 0 }), "the program on the home is too old", upgradeHelp},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, failure := w.hand(test.message)
+			_, failure := w.agent(test.message)
 			switch {
 			case test.says == "" && failure != nil:
 				t.Error(failure)
@@ -673,18 +673,18 @@ func TestHomeSeesWhatAFarAgentDoes(t *testing.T) {
 // no other; ended a second time it gives its task back, and another worker begins it.
 func TestWorkerDrains(t *testing.T) {
 	queue, o := newQueue(), Options{Address: servers["standalone"].Address}
-	begun, goOn := make(chan struct{}, 9), make(chan struct{})
+	begun, release := make(chan struct{}, 9), make(chan struct{})
 	a := &agent{do: func(ctx context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
 		begun <- struct{}{}
 		select {
-		case <-goOn:
+		case <-release:
 			return driver.Answer{Text: "finished"}, nil
 		case <-ctx.Done():
 			return driver.Answer{}, context.Cause(ctx)
 		}
 	}}
 	start := func() (end, endNow context.CancelFunc, done chan error) {
-		w := &Worker{Queue: queue, Name: "drained", Program: "test", Hands: map[string]Hand{"researcher": {Driver: a, Name: "exec"}}}
+		w := &Worker{Queue: queue, Name: "drained", Program: "test", Agents: map[string]Agent{"researcher": {Driver: a, Name: "exec"}}}
 		ctx, end := context.WithCancel(context.Background())
 		now, endNow := context.WithCancel(context.Background())
 		done = make(chan error, 1)
@@ -707,7 +707,7 @@ func TestWorkerDrains(t *testing.T) {
 	first := do("drain")
 	<-begun
 	end()
-	close(goOn)
+	close(release)
 	if r := <-first; r.err != nil || r.answer.Text != "finished" {
 		t.Errorf("%+v", r)
 	}
@@ -715,7 +715,7 @@ func TestWorkerDrains(t *testing.T) {
 		t.Error(err)
 	}
 
-	goOn = make(chan struct{})
+	release = make(chan struct{})
 	end, endNow, done := start()
 	second := do("give back")
 	<-begun
@@ -726,7 +726,7 @@ func TestWorkerDrains(t *testing.T) {
 	}
 	end, _, done = start()
 	<-begun // on the other worker, without waiting for a heartbeat that is missing
-	close(goOn)
+	close(release)
 	if r := <-second; r.err != nil || r.answer.Text != "finished" {
 		t.Errorf("%+v", r)
 	}

@@ -35,11 +35,11 @@ func newStorage(ctx context.Context, name string) (*storage, error) {
 	rest, ok := strings.CutPrefix(name, "s3://")
 	bucket, prefix, _ := strings.Cut(rest, "/")
 	if !ok || bucket == "" {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("storage", name), "%q names no storage; expected s3://BUCKET or s3://BUCKET/PREFIX", name)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("storage", name), "%q names no storage; expected s3://BUCKET or s3://BUCKET/PREFIX", name)
 	}
 	settings, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("storage", name), "the settings of %s cannot be read: %w", name, err)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("storage", name), "the settings of %s cannot be read: %w", name, err)
 	}
 	// Most servers that speak the protocol have buckets in the path, not in the host.
 	client := s3.NewFromConfig(settings, func(o *s3.Options) { o.UsePathStyle = o.BaseEndpoint != nil })

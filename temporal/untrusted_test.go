@@ -96,7 +96,7 @@ func TestHomeTakesNoEventOfAnotherTask(t *testing.T) {
 	own := make(chan struct{})
 	liar.RegisterActivityWithOptions(func(ctx context.Context, m taskMessage) (*answerMessage, error) {
 		activity.RecordHeartbeat(ctx, beat{TaskID: "sha256:other", N: 7, Event: driver.Event{Kind: driver.Message, Text: "other"}})
-		time.Sleep(2 * lookInterval)
+		time.Sleep(2 * pollInterval)
 		for n := 1; ; n++ {
 			activity.RecordHeartbeat(ctx, beat{TaskID: m.Task.ID, N: n, Event: driver.Event{Kind: driver.Message, Text: "own"}})
 			select {
@@ -183,7 +183,7 @@ func TestWorkerBoundsItsAgents(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{-time.Hour: longestTask, 0: longestTask, 1<<63 - 1: longestTask, time.Minute: time.Minute} {
 		task := newTask("bounds")
 		task.Limits.Deadline = given
-		if got := (&Worker{}).task(taskMessage{Task: task}, Hand{}).Limits.Deadline; got != want {
+		if got := (&Worker{}).task(taskMessage{Task: task}, Agent{}).Limits.Deadline; got != want {
 			t.Errorf("%v became %v", given, got)
 		}
 		if to, _ := (&Pool{Queue: func(string) string { return "q" }}).bounds(taskMessage{Task: task}); to.Close <= want || to.Close > longestTask+time.Hour {

@@ -26,8 +26,8 @@ const activityName = "tidegate_task"
 // the task was cancelled, so cancelling takes at most two of these.
 const beatInterval = time.Second
 
-// Hand is an agent that a worker lends.
-type Hand struct {
+// Agent is an agent that a worker lends.
+type Agent struct {
 	Driver driver.Driver
 	Name   string // which agent, without command, address or folder
 	Model  string // given to a task that names none
@@ -35,8 +35,8 @@ type Hand struct {
 
 // Worker takes tasks off a queue and has its agents do them.
 type Worker struct {
-	Queue string
-	Hands map[string]Hand // by role
+	Queue  string
+	Agents map[string]Agent // by role
 	// Parallel is how many tasks an agent has at once, by name; 0: four.
 	Parallel map[string]int
 	// Models are those that tasks may name; empty: any.
@@ -141,8 +141,8 @@ func (w *Worker) stop() {
 // Names are the agents that the worker has, in order.
 func (w *Worker) Names() []string {
 	names := map[string]bool{}
-	for _, hand := range w.Hands {
-		names[hand.Name] = true
+	for _, agent := range w.Agents {
+		names[agent.Name] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -186,7 +186,7 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		w.forget(m.Task.Session)
 		return out, nil
 	}
-	hand, failure := w.hand(m)
+	agent, failure := w.agent(m)
 	if failure == nil && !bound(ctx, m) {
 		failure = &driver.Error{Kind: driver.Died, Message: w.Name + " was given a task under the id of another"}
 	}
@@ -199,7 +199,7 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 	last := &lastEvent{beat: beat{TaskID: m.Task.ID}}
 	defer last.every(running, beatInterval)()
 
-	slot := w.slots[hand.Name]
+	slot := w.slots[agent.Name]
 	select {
 	case slot <- struct{}{}:
 		defer func() { <-slot }()
@@ -213,19 +213,19 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		}
 		defer session.forget()
 	}
-	w.notice(Notice{Task: m.Task, Driver: hand.Name})
+	w.notice(Notice{Task: m.Task, Driver: agent.Name})
 	began := time.Now()
 	kept := 0
-	answer, err := hand.Driver.Run(running, w.task(m, hand), func(e driver.Event) {
+	answer, err := agent.Driver.Run(running, w.task(m, agent), func(e driver.Event) {
 		last.set(e)
-		w.notice(Notice{Task: m.Task, Driver: hand.Name, Event: &e})
+		w.notice(Notice{Task: m.Task, Driver: agent.Name, Event: &e})
 		if kept += len(e.Text) + len(e.Raw) + len(e.Tool); kept > maxEvents || out.Cut > 0 {
 			out.Cut++
 			return
 		}
 		out.Events = append(out.Events, e)
 	})
-	w.notice(Notice{Task: m.Task, Driver: hand.Name, Ended: true, Err: err})
+	w.notice(Notice{Task: m.Task, Driver: agent.Name, Ended: true, Err: err})
 	out.Answer = answer
 	if answer.Session != "" {
 		out.Answer.Session = sessionOf(w.id, answer.Session)
@@ -246,7 +246,7 @@ func (w *Worker) do(ctx context.Context, m taskMessage) (*answerMessage, error) 
 		return nil, err
 	}
 	if answer.Session != "" {
-		w.keep(m.Task, out, func() { driver.Forget(hand.Driver, answer.Session) })
+		w.keep(m.Task, out, func() { driver.Forget(agent.Driver, answer.Session) })
 	}
 	if time.Since(began) > beatInterval { // else the server was there a moment ago
 		w.untilReached(running)
@@ -367,37 +367,37 @@ func permanent(failure *driver.Error) error {
 const failureType = "tidegate"
 
 // hand is the agent for a task, or why this worker has none.
-func (w *Worker) hand(m taskMessage) (Hand, *driver.Error) {
+func (w *Worker) agent(m taskMessage) (Agent, *driver.Error) {
 	if failure := versionError(m.Version, m.Program, w.Name, "the home"); failure != nil {
-		return Hand{}, failure
+		return Agent{}, failure
 	}
 	refused := func(format string, args ...any) *driver.Error {
 		return &driver.Error{Kind: driver.Unavailable, Lasting: true, Message: w.Name + " " + fmt.Sprintf(format, args...),
 			Help: queueHelp}
 	}
-	hand, found := w.Hands[m.Task.Role]
-	if !found || hand.Name != m.Driver {
+	agent, found := w.Agents[m.Task.Role]
+	if !found || agent.Name != m.Driver {
 		found = false
-		for _, role := range slices.Sorted(maps.Keys(w.Hands)) {
+		for _, role := range slices.Sorted(maps.Keys(w.Agents)) {
 			// An agent whose name says all about it can do the work of any role.
-			if each := w.Hands[role]; !found && each.Name == m.Driver && !commanded(each.Name) {
-				hand, found = each, true
+			if each := w.Agents[role]; !found && each.Name == m.Driver && !commanded(each.Name) {
+				agent, found = each, true
 			}
 		}
 	}
 	switch {
 	case !found:
-		return Hand{}, refused("has no %s for the role %s", shown(m.Driver), shown(m.Task.Role))
+		return Agent{}, refused("has no %s for the role %s", shown(m.Driver), shown(m.Task.Role))
 	case m.Task.Model != "" && len(w.Models) > 0 && !slices.Contains(w.Models, m.Task.Model):
-		return Hand{}, refused("does not have the model %s", shown(m.Task.Model))
+		return Agent{}, refused("does not have the model %s", shown(m.Task.Model))
 	case m.Task.Tools.Web && w.NoNetwork:
-		return Hand{}, refused("has no network, and the task's agent may search the web")
+		return Agent{}, refused("has no network, and the task's agent may search the web")
 	case m.Task.Folder != "":
-		return Hand{}, refused("works in no folder of another machine")
+		return Agent{}, refused("works in no folder of another machine")
 	case m.Task.Tools.Write:
-		return Hand{}, refused("runs no commands for another machine")
+		return Agent{}, refused("runs no commands for another machine")
 	}
-	return hand, nil
+	return agent, nil
 }
 
 // commanded reports whether a configuration says what stands behind the name of an
@@ -411,10 +411,10 @@ const longestTask = 24 * time.Hour
 
 // task is the task as this machine does it: with its own model where none is named,
 // and its own MCP servers.
-func (w *Worker) task(m taskMessage, hand Hand) driver.Task {
+func (w *Worker) task(m taskMessage, agent Agent) driver.Task {
 	task := m.Task
 	if task.Model == "" {
-		task.Model = hand.Model
+		task.Model = agent.Model
 	}
 	var servers []driver.Server
 	for _, s := range task.Tools.MCP {

@@ -110,7 +110,7 @@ func (t *Tool) call(ctx context.Context, raw []byte, caller Caller) (out any, er
 			if caller.Panicked != nil {
 				caller.Panicked(value, debug.Stack())
 			}
-			err = tidegate.Errorf(tidegate.Internal, tidegate.D("tool", t.Name), "%s met a state that it did not expect: %s", t.Name, fmt.Sprint(value))
+			err = tidegate.Errorf(tidegate.Internal, tidegate.Pairs("tool", t.Name), "%s met a state that it did not expect: %s", t.Name, fmt.Sprint(value))
 		}
 	}()
 	args, err := parseArgs(raw)
@@ -139,10 +139,10 @@ func parseArgs(raw []byte) (*codec.Value, error) {
 	switch {
 	case errors.As(err, &syntax) && syntax.Key != "":
 		key := tidegate.Cut(syntax.Key)
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(key, "given twice"),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(key, "given twice"),
 			"%s is given twice (line %d, column %d)", key, syntax.Line, syntax.Column)
 	case err != nil:
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", err.Error()), "the arguments are not JSON: %w", err)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("arguments", err.Error()), "the arguments are not JSON: %w", err)
 	}
 	if args.Kind() == codec.Null {
 		return codec.NewObject(), nil

@@ -24,7 +24,7 @@ func (t *Tool) decode(ctx context.Context, caller Caller, args *codec.Value) (re
 		return in.Elem(), source.Decode(args)
 	}
 	if args.Kind() != codec.Object {
-		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("arguments", brief(args)),
+		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("arguments", brief(args)),
 			"the arguments must be an object, got %s", codec.Describe(args))
 	}
 	fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
@@ -55,7 +55,7 @@ func checkKeys(path string, args *codec.Value, fields []field, others ...string)
 			hint = fmt.Sprintf("; did you mean %s?", near)
 		}
 		name := path + tidegate.Cut(m.Key)
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(m.Value)), "%s is not an argument%s", name, hint)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, brief(m.Value)), "%s is not an argument%s", name, hint)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func decodeObject(path string, fields []field, args *codec.Value, into reflect.V
 			} else if f.optional && !f.neededIn(fields, into) {
 				continue
 			} else {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is required%s", name, f.remark())
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, nil), "%s is required%s", name, f.remark())
 			}
 		}
 		if err := f.decodeInto(name, v, into.FieldByIndex(f.index)); err != nil {
@@ -201,7 +201,7 @@ func (f field) decodeList(name string, v *codec.Value, into reflect.Value) error
 
 // fault is INVALID_ARGS about an argument, which it names and quotes.
 func fault(name string, v *codec.Value, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, brief(v)), "%s "+format, append([]any{name}, args...)...)
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, brief(v)), "%s "+format, append([]any{name}, args...)...)
 }
 
 func (f field) inRange(n float64) bool {

@@ -33,11 +33,11 @@ func (s *Shorthand) expand(ctx context.Context, caller Caller, args *codec.Value
 		return nil
 	}
 	if given.Kind() != codec.String || strings.TrimSpace(given.Str()) == "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(s.Name, brief(given)), "%s must be a string that is not blank, got %s", s.Name, codec.Describe(given))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(s.Name, brief(given)), "%s must be a string that is not blank, got %s", s.Name, codec.Describe(given))
 	}
 	for _, name := range s.For {
 		if v := args.Get(name); v != nil && v.Kind() != codec.Null {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(s.Name, brief(given)), "%s and %s cannot both be given", name, s.Name)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(s.Name, brief(given)), "%s and %s cannot both be given", name, s.Name)
 		}
 		args.Delete(name)
 	}

@@ -128,14 +128,14 @@ func sourcesIndex(contract Contract) int {
 func (v *Verdict) findFaults(contract Contract, sources *sourceLines) {
 	if len(v.MissingSections) > 0 {
 		first := v.MissingSections[0]
-		details := tidegate.D("section", tidegate.Cut(first))
+		details := tidegate.Pairs("section", tidegate.Cut(first))
 		if len(v.MissingSections) > 1 {
-			details = append(details, tidegate.D("missing_sections", v.MissingSections)...)
+			details = append(details, tidegate.Pairs("missing_sections", v.MissingSections)...)
 		}
 		v.add(Fault{ChangeNote: addSections(v.MissingSections)}, tidegate.MissingRequiredSection, details, "Missing section: %s", first)
 	}
 	if float64(v.Words) > contract.MaxWords {
-		v.add(Fault{ChangeNote: removeWords(v.Words, contract)}, tidegate.TooManyWords, tidegate.D("max_words", contract.MaxWords, "words", v.Words),
+		v.add(Fault{ChangeNote: removeWords(v.Words, contract)}, tidegate.TooManyWords, tidegate.Pairs("max_words", contract.MaxWords, "words", v.Words),
 			"the output has %s, the contract allows %s", report.Counted(v.Words, "word"), limitText(contract.MaxWords))
 	}
 	if sources.malformed > 0 {
@@ -149,11 +149,11 @@ func (v *Verdict) findFaults(contract Contract, sources *sourceLines) {
 			fault.hint = "; " + report.Counted(more, "more line") + " likewise malformed"
 		}
 		v.add(fault, tidegate.MalformedSources,
-			tidegate.D("line", sources.faultText, "line_number", line, "reason", sources.fault),
+			tidegate.Pairs("line", sources.faultText, "line_number", line, "reason", sources.fault),
 			"line %d, in the Sources section, %s", line, what)
 	}
 	if float64(v.Sources) > contract.MaxSources {
-		v.add(Fault{Line: sources.overLine, ChangeNote: removeSources(v.Sources, contract)}, tidegate.TooManySources, tidegate.D("max_sources", contract.MaxSources, "sources", v.Sources),
+		v.add(Fault{Line: sources.overLine, ChangeNote: removeSources(v.Sources, contract)}, tidegate.TooManySources, tidegate.Pairs("max_sources", contract.MaxSources, "sources", v.Sources),
 			"the output lists %s, the contract allows %s", report.Counted(v.Sources, "source"), limitText(contract.MaxSources))
 	}
 }

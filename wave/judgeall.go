@@ -13,7 +13,7 @@ import (
 func judgeAll(ctx context.Context, o Outputs, partial bool) ([]OutputResult, error) {
 	n := len(o.Perspectives)
 	if n == 0 {
-		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
+		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", "$.perspectives"),
 			"$.perspectives is empty; a review needs at least one perspective")
 	}
 	b := &batch{Outputs: o, partial: partial, results: make([]OutputResult, n), faults: make([]error, n)}
@@ -115,11 +115,11 @@ func (b *batch) notFound(missing []int) error {
 		for _, i := range missing[:cap(ids)] {
 			ids = append(ids, b.Perspectives[i].ID)
 		}
-		details = append(details, tidegate.D("missing_perspective_ids", ids)...)
+		details = append(details, tidegate.Pairs("missing_perspective_ids", ids)...)
 	}
 	return notFound(b.Perspectives[first].ID, b.Path(first), details)
 }
 
 func (b *batch) details(i int) tidegate.Details {
-	return tidegate.D("perspective_id", b.Perspectives[i].ID, "markdown_path", b.Path(i))
+	return tidegate.Pairs("perspective_id", b.Perspectives[i].ID, "markdown_path", b.Path(i))
 }

@@ -12,9 +12,9 @@ import (
 // believes that it is there: a heading that differs in letter case, emphasis or
 // punctuation, or a code fence around the output.
 type nearHeadings struct {
-	lines  []int // by index of the contract's sections; 0 for none
-	looked int
-	first  []byte // the first bytes of the output
+	lines []int // by index of the contract's sections; 0 for none
+	seen  int
+	first []byte // the first bytes of the output
 }
 
 // An output with more headings than that was not written by an agent.
@@ -24,7 +24,7 @@ const firstBytes = 64
 
 func (a *nearHeadings) reset(sections []string) {
 	a.lines = append(a.lines[:0], make([]int, min(len(sections), fewSections))...)
-	a.looked, a.first = 0, a.first[:0]
+	a.seen, a.first = 0, a.first[:0]
 }
 
 // Write sees the output as it is read.
@@ -37,7 +37,7 @@ func (a *nearHeadings) Write(data []byte) (int, error) {
 
 // heading looks at one that is not among the required ones.
 func (a *nearHeadings) heading(sections []string, text []byte, line int) {
-	if a.looked++; a.looked > mostHeadings {
+	if a.seen++; a.seen > mostHeadings {
 		return
 	}
 	for i := range a.lines {

@@ -167,7 +167,7 @@ func CheckPerspectives(v *codec.Value) error {
 // repeatedID is the violation of the i-th perspective, whose id an earlier one has.
 func repeatedID(i, first int, id string) error {
 	path := "$.perspectives[" + strconv.Itoa(i) + "].id"
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", path),
 		"%s repeats the id of perspectives[%d]: %q", path, first, id)
 }
 

@@ -78,7 +78,7 @@ func (o Outputs) beginning(i int) ([]byte, error) {
 	defer output.Close()
 	text, err := io.ReadAll(io.LimitReader(output, mostOfAnOutput))
 	if err != nil {
-		return nil, Unreadable(tidegate.D("markdown_path", o.Path(i)), o.Path(i), err)
+		return nil, Unreadable(tidegate.Pairs("markdown_path", o.Path(i)), o.Path(i), err)
 	}
 	return text, nil
 }

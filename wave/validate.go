@@ -25,7 +25,7 @@ type Validation struct {
 func Validate(p Perspective, path string, r io.Reader) (Validation, error) {
 	verdict, err := new(Judge).Judge(p.Contract, r)
 	if err != nil {
-		return Validation{}, Unreadable(tidegate.D("markdown_path", path), path, err)
+		return Validation{}, Unreadable(tidegate.Pairs("markdown_path", path), path, err)
 	}
 	if failure := verdict.Failure(); failure != nil {
 		return Validation{}, failure

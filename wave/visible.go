@@ -133,7 +133,7 @@ func (v *viewer) list(code tidegate.Code, places []place, message, note string) 
 		if broken++; broken > maxVisible {
 			continue
 		}
-		v.add(Fault{Line: line, ChangeNote: fmt.Sprintf(note, line)}, code, tidegate.D("line_number", line, "text", tidegate.Cut(p.what)), message, line)
+		v.add(Fault{Line: line, ChangeNote: fmt.Sprintf(note, line)}, code, tidegate.Pairs("line_number", line, "text", tidegate.Cut(p.what)), message, line)
 	}
 	if more := broken - maxVisible; more > 0 {
 		v.faults[len(v.faults)-1].hint = "; " + report.Counted(more, "more line") + " likewise"
@@ -179,7 +179,7 @@ func (v *viewer) length() {
 		Line: line,
 		ChangeNote: fmt.Sprintf("Shorten the output by at least %s: outside the Sources section it has %d and may have at most %d.",
 			report.Counted(count-most(allowed), "character"), count, most(allowed)),
-	}, tidegate.TooLong, tidegate.D("max_characters", allowed, "characters", count, "line_number", line),
+	}, tidegate.TooLong, tidegate.Pairs("max_characters", allowed, "characters", count, "line_number", line),
 		"the output has %s outside the Sources section, the contract allows %s, %d for each word", report.Counted(count, "character"), limitText(allowed), charactersPerWord)
 }
 
@@ -230,7 +230,7 @@ func (v *viewer) urls() {
 			Line: line,
 			ChangeNote: fmt.Sprintf("Remove at least %s from the Sources section: it names %d and may name at most %d different ones.",
 				report.Counted(len(different)-allowed, "URL"), len(different), allowed),
-		}, tidegate.TooManySources, tidegate.D("max_sources", v.contract.MaxSources, "sources", len(different), "line_number", line),
+		}, tidegate.TooManySources, tidegate.Pairs("max_sources", v.contract.MaxSources, "sources", len(different), "line_number", line),
 			"the Sources section names %s, the contract allows %s", report.Counted(len(different), "different URL"), limitText(v.contract.MaxSources))
 	}
 }

@@ -154,7 +154,7 @@ func (s *settingsShown) only(name string) error {
 		if near := codec.Nearest(name, names); near != "" {
 			meant = "; did you mean " + near + "?"
 		}
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("key", tidegate.Cut(name)), "there is no key %q%s", tidegate.Cut(name), meant)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("key", tidegate.Cut(name)), "there is no key %q%s", tidegate.Cut(name), meant)
 	}
 	s.about = about
 	s.Keys = slices.DeleteFunc(s.Keys, func(e config.Entry) bool {
@@ -222,7 +222,7 @@ func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) er
 	}
 	switch {
 	case loaded.Project == nil:
-		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("config", filepath.Join(env.Dir, config.FileName)), "no %s is in %s or above it", config.FileName, env.Dir)
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("config", filepath.Join(env.Dir, config.FileName)), "no %s is in %s or above it", config.FileName, env.Dir)
 	case loaded.Project.Trusted:
 		return call.Render(report.Report{Status: report.Pass, Summary: loaded.Project.Path + " is trusted already"})
 	case len(loaded.Project.Waiting) == 0:
@@ -232,7 +232,7 @@ func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) er
 		return err
 	}
 	if !call.Terminal.Input || call.Terminal.Width == 0 {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", loaded.Project.Path, "help", "tidegate config trust"),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", loaded.Project.Path, "help", "tidegate config trust"),
 			"a file is trusted on a terminal only, by a person who has read what it would do: %s", loaded.Project.Path)
 	}
 	answer, err := cli.Answer(ctx, bufio.NewReader(call.Stdin), call.Stderr, "\nTrust this file as it is? Type yes:")

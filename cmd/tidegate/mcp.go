@@ -87,7 +87,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	}
 	if address == "" {
 		if call.Flag("token-file") != "" {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", call.Flag("token-file")), "--token-file is for --http; stdio has no callers to tell apart")
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("token-file", call.Flag("token-file")), "--token-file is for --http; stdio has no callers to tell apart")
 		}
 		if call.Terminal.Input {
 			fmt.Fprintln(call.Stderr, "waiting for an MCP client on stdin, which is a terminal; `tidegate mcp config` sets a client up, Ctrl-C ends this")
@@ -104,7 +104,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	}
 	var exposed error
 	if token == "" {
-		exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", address),
+		exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", address),
 			"%s can be reached from other machines: give a token with --token-file or TIDEGATE_MCP_TOKEN, or listen on 127.0.0.1", address)
 	}
 	listener, err := cli.Listen(address, exposed)
@@ -127,11 +127,11 @@ func offerOf(call cli.Invocation) mcp.Narrowing {
 // errors call them.
 func allowedRoots(env *catalog.Env, called string, given []string, alone bool) ([]string, error) {
 	if alone && len(given) == 0 {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", nil), "--alone needs a --root")
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("root", nil), "--alone needs a --root")
 	}
 	for _, root := range given {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "%s must be a folder that exists, got %s", called, root)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("root", root), "%s must be a folder that exists, got %s", called, root)
 		}
 	}
 	folders := slices.Clone(given)
@@ -158,11 +158,11 @@ func bearerToken(file string) (string, error) {
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", file), "--token-file cannot be read: %w", err)
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("token-file", file), "--token-file cannot be read: %w", err)
 	}
 	token := strings.TrimSpace(string(data))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token-file", file), "--token-file must hold one token on one line: %s", file)
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("token-file", file), "--token-file must hold one token on one line: %s", file)
 	}
 	return token, nil
 }

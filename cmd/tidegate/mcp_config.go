@@ -49,7 +49,7 @@ tidegate mcp config --client cursor --toolsets review --read-only`,
 func configureClient(env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
 	client, ok := mcp.FindClient(call.Flag("client"))
 	if !ok {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("client", nil), "--client is required: one of %s", strings.Join(mcp.ClientNames(), ", "))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("client", nil), "--client is required: one of %s", strings.Join(mcp.ClientNames(), ", "))
 	}
 	server, err := serverFor(env, client, call.Flags["root"])
 	if err != nil {
@@ -100,7 +100,7 @@ func serverFor(env *catalog.Env, client mcp.Client, roots []string) (mcp.Entry, 
 	server := mcp.Entry{Name: "tidegate", Command: program, Args: []string{"mcp"}}
 	for _, root := range roots {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
-			return server, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("root", root), "--root must be a folder that exists, got %s", root)
+			return server, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("root", root), "--root must be a folder that exists, got %s", root)
 		}
 		server.Args = append(server.Args, "--root", client.Folder(env.Dir, root))
 	}
@@ -137,7 +137,7 @@ func clientFile(client mcp.Client, dir string) (string, error) {
 	home, err := os.UserHomeDir()
 	file := client.File(dir, home)
 	if err != nil && !filepath.IsAbs(file) { // most clients have theirs in the project
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("HOME", nil), "the home folder is not known: %w", err)
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("HOME", nil), "the home folder is not known: %w", err)
 	}
 	return file, nil
 }
@@ -148,23 +148,23 @@ func clientFile(client mcp.Client, dir string) (string, error) {
 func writeEntry(client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
 	for _, other := range client.OtherForms(dir) {
 		if _, err := os.Lstat(other); err == nil {
-			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", other),
+			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", other),
 				"%s is there, which may have comments: add the printed block to it yourself", other)
 		}
 	}
 	existing, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file), "cannot read %s: %w", file, err)
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", file), "cannot read %s: %w", file, err)
 	}
 	merged, changed, err := client.Merge(existing, server)
 	if err != nil {
-		return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.D("path", file), "%s was left as it is, add the printed block to it yourself: %w", file, err)
+		return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", file), "%s was left as it is, add the printed block to it yourself: %w", file, err)
 	}
 	if !changed {
 		return false, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.D("path", file), "cannot make the folder of %s: %w", file, err)
+		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", file), "cannot make the folder of %s: %w", file, err)
 	}
 	return true, artifact.Everywhere.WriteFile("path", file, merged)
 }

@@ -67,7 +67,7 @@ func openRun(ctx context.Context, desk run.Desk, home, uri string) (*artifact.Fo
 	id, errID := url.PathUnescape(id)
 	name, errName := url.PathUnescape(name)
 	if errID != nil || errName != nil || run.CheckID(id) != nil {
-		return nil, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("uri", tidegate.Cut(uri)), "a run's artifact is %sRUN_ID/PATH, got %q", runURI, tidegate.Cut(uri))
+		return nil, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("uri", tidegate.Cut(uri)), "a run's artifact is %sRUN_ID/PATH, got %q", runURI, tidegate.Cut(uri))
 	}
 	r, err := run.Open(ctx, desk, filepath.Join(home, id, run.ManifestFile))
 	if err != nil {
@@ -85,9 +85,9 @@ func readArtifact(folder *artifact.Folder, name string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(file, maxResource+1))
 	switch {
 	case err != nil:
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", name), "%s cannot be read to its end: %w", name, err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", name), "%s cannot be read to its end: %w", name, err)
 	case len(data) > maxResource:
-		return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("path", name, "max_bytes", maxResource),
+		return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("path", name, "max_bytes", maxResource),
 			"%s has more than %d bytes; read the file %s itself", name, maxResource, filepath.Join(folder.Path(), name))
 	}
 	return data, nil
@@ -123,7 +123,7 @@ func listArtifacts(folder *artifact.Folder, uri string) ([]byte, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", folder.Path()), "the run's folder cannot be listed: %w", err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the run's folder cannot be listed: %w", err)
 	}
 	return codec.Marshal(struct {
 		Root      string   `json:"root"`

@@ -35,7 +35,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 			}
 			question = strings.Join(strings.Fields(question), " ")
 			if question == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", ""), "QUESTION must not be blank")
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", ""), "QUESTION must not be blank")
 			}
 			path := call.Flag("output")
 			if path == "" {
@@ -45,7 +45,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 				if err != nil {
 					return err
 				}
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("output", path), "%s is there already; name another file with --output", path)
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s is there already; name another file with --output", path)
 			}
 			document, err := codec.MarshalFile(wave.Draft(question, tidegate.Stamp(env.Now())))
 			if err != nil {

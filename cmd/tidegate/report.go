@@ -56,7 +56,7 @@ run that is under way shows what there is.`,
 // operand is the one operand of a command, or INVALID_ARGS.
 func operand(call cli.Invocation, name, about string) (string, error) {
 	if len(call.Args) == 0 {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, nil), "%s is missing: %s", name, about)
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, nil), "%s is missing: %s", name, about)
 	}
 	return call.Args[0], nil
 }
@@ -88,7 +88,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			if env.SignKey == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
 			}
 			r, err := namedRun(ctx, env, call)
 			if err != nil {
@@ -131,7 +131,7 @@ run does not hold what its seal says.`,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
 			if listed == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")
 			}
 			path, err := operand(call, "FILE", "the sealed run")
 			if err != nil {

@@ -86,7 +86,7 @@ are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
 				if near := codec.Nearest(name, names); near != "" {
 					hint = "did you mean " + near + "?"
 				}
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)
 			}
 			data, err := codec.MarshalFile(list[i].print())
 			if err != nil {

@@ -99,7 +99,7 @@ Open its index.html. The folder must not be there yet.`,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			dir := call.Flag("html")
 			if dir == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("html", nil), "--html must name the folder to write")
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("html", nil), "--html must name the folder to write")
 			}
 			r, err := namedRun(ctx, env, call)
 			if err != nil {

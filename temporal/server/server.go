@@ -48,7 +48,7 @@ const host = "127.0.0.1"
 func Start(o Options) (*Server, error) {
 	s, err := start(o)
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("port", o.Port, "file", o.File), "the embedded Temporal server cannot be started: %w", err)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("port", o.Port, "file", o.File), "the embedded Temporal server cannot be started: %w", err)
 	}
 	return s, nil
 }

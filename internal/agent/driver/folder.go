@@ -75,7 +75,7 @@ func claim(path string) (*artifact.Claim, error) {
 		return nil, err
 	}
 	defer in.Close()
-	return in.Claim(claimName, tidegate.D("process", os.Getpid()))
+	return in.Claim(claimName, tidegate.Pairs("process", os.Getpid()))
 }
 
 // furnish makes the folders that an agent expects.

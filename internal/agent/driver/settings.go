@@ -77,7 +77,7 @@ func (h Host) filled() Host {
 }
 
 func invalid(settings Settings, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("driver", tidegate.Cut(settings.Driver)), format, args...)
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("driver", tidegate.Cut(settings.Driver)), format, args...)
 }
 
 // words splits a command as a shell does: at blanks, except within quotes and

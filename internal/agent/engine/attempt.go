@@ -19,10 +19,10 @@ import (
 // attempt is one agent at one job: at most two turns, the second to repair a
 // refused answer.
 type attempt struct {
-	home *home
-	held job.Held
-	role string
-	stop context.CancelCauseFunc
+	engine *orchestrator
+	held   job.Held
+	role   string
+	stop   context.CancelCauseFunc
 
 	state   state         // only the home's loop uses it, and since
 	since   int           // how many answers there were when it began
@@ -67,14 +67,14 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{}, err
 		}
 	}
-	a.began = a.home.Desk.Now()
+	a.began = a.engine.Desk.Now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
 	d := &dialogue{faults: a.held.Faults, session: a.held.Session, waiting: true}
 	if a.held.Answers > 0 && !a.held.Judged {
-		verdict, err := a.home.board.JudgeKept(ctx, a.held)
+		verdict, err := a.engine.board.JudgeKept(ctx, a.held)
 		if err != nil {
 			return ending{}, a.left(ctx, err)
 		}
@@ -110,7 +110,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{}, nil
 		}
 	}
-	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
+	_, err := a.engine.board.End(context.WithoutCancel(ctx), a.held.Token, job.Ending{Outcome: job.OutcomeRefused})
 	return ending{}, err
 }
 
@@ -146,8 +146,8 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 		}
 		d.waiting = false
 	}
-	answer, err := a.home.Pool.Do(ctx, task, a.event)
-	a.home.tools.rests(a.held.JobID)
+	answer, err := a.engine.Pool.Do(ctx, task, a.event)
+	a.engine.tools.rests(a.held.JobID)
 	a.kept = a.kept || answer.Session != ""
 	if !possible(answer) {
 		// Such numbers would lower what is charged and counted, or stop the home.
@@ -162,7 +162,7 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 	var failure *driver.Error
 	switch {
 	case ctx.Err() != nil:
-		a.home.cancel(task.ID)
+		a.engine.cancel(task.ID)
 		return answer, nil, context.Cause(ctx)
 	case errors.As(err, &failure):
 		return answer, failure, nil
@@ -176,9 +176,9 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
 	d.session = answer.Session
 	d.waiting = a.release(ctx)
-	verdict, err := a.home.board.Submit(ctx, job.SubmitInput{
+	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.home.agent(a.role).Price},
+		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price},
 	})
 	d.faults = verdict.Faults
 	return verdict.Accepted, err
@@ -188,14 +188,14 @@ func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair strin
 // ended.
 func (a *attempt) tidy() {
 	if a.kept && !a.goes {
-		a.home.cancel(a.taskID(1, a.held.PromptMD))
+		a.engine.cancel(a.taskID(1, a.held.PromptMD))
 	}
 }
 
 // release says that the agent has answered.
 func (a *attempt) release(ctx context.Context) bool {
 	select {
-	case a.home.answered <- a:
+	case a.engine.answered <- a:
 		return true
 	case <-ctx.Done():
 		return false
@@ -206,9 +206,9 @@ func (a *attempt) release(ctx context.Context) bool {
 // count, and a lease that would not last for its answer is extended. If the home
 // stops first, it returns why; otherwise the errors of [job.Board.Extend].
 func (a *attempt) ask(ctx context.Context) error {
-	asked := a.home.Desk.Now()
+	asked := a.engine.Desk.Now()
 	select {
-	case a.home.asking <- a:
+	case a.engine.asking <- a:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -217,19 +217,19 @@ func (a *attempt) ask(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	now := a.home.Desk.Now()
+	now := a.engine.Desk.Now()
 	a.began = a.began.Add(now.Sub(asked))
 	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
 		return nil
 	}
-	_, err := a.home.board.Extend(ctx, a.held.Token, a.home.leaseTime())
+	_, err := a.engine.board.Extend(ctx, a.held.Token, a.engine.leaseTime())
 	return err
 }
 
 // lease takes the job of a fresh attempt.
 func (a *attempt) lease(ctx context.Context) error {
-	agent := a.home.agent(a.role)
-	leased, err := a.home.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.home.leaseTime(),
+	agent := a.engine.agent(a.role)
+	leased, err := a.engine.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.engine.leaseTime(),
 		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
 	if err != nil {
 		return err
@@ -241,7 +241,7 @@ func (a *attempt) lease(ctx context.Context) error {
 // unfit is why an answer cannot even be handed in. A driver says so itself; a
 // pool that lies between may not.
 func (a *attempt) unfit(answer driver.Answer) *driver.Error {
-	most := int(a.home.board.Policy().Budget.MaxAnswerKB) << 10
+	most := int(a.engine.board.Policy().Budget.MaxAnswerKB) << 10
 	switch {
 	case strings.TrimSpace(answer.Text) == "":
 		return &driver.Error{Kind: driver.Empty, Message: "the answer is empty"}
@@ -268,7 +268,7 @@ func (a *attempt) left(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	leaving := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+	leaving := a.engine.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 	a.goes = leaving == nil
 	switch tidegate.CodeOf(leaving) {
 	case "", tidegate.LeaseLost, tidegate.InvalidState, tidegate.JobNotFound:
@@ -282,22 +282,22 @@ func (a *attempt) left(ctx context.Context, err error) error {
 // afterwards.
 func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked string, answer driver.Answer) error {
 	if failure.NeedsPerson() {
-		err := a.home.board.Leave(context.WithoutCancel(ctx), a.held.Token)
+		err := a.engine.board.Leave(context.WithoutCancel(ctx), a.held.Token)
 		a.goes = err == nil
 		return err
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls),
-		Events: a.events.Bytes(), Usage: usage(answer), Price: a.home.agent(a.role).Price}
+		Events: a.events.Bytes(), Usage: usage(answer), Price: a.engine.agent(a.role).Price}
 	if failure.Kind != driver.Rate && failure.Kind != driver.Unavailable {
 		end.Asked = asked
 	}
-	_, err := a.home.board.End(context.WithoutCancel(ctx), a.held.Token, end)
+	_, err := a.engine.board.End(context.WithoutCancel(ctx), a.held.Token, end)
 	return err
 }
 
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
-	a.home.tools.used(a.held.JobID, e)
+	a.engine.tools.used(a.held.JobID, e)
 	if e.Passing {
 		return
 	}
@@ -311,16 +311,16 @@ func (a *attempt) event(e driver.Event) {
 
 // timeLeft is how long the attempt may still take.
 func (a *attempt) timeLeft() time.Duration {
-	return minutes(a.home.board.Policy().Budget.AttemptMinutes) - a.home.Desk.Now().Sub(a.began)
+	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began)
 }
 
 func (a *attempt) taskID(turn int, prompt string) string {
-	return driver.TaskID(a.home.board.ID(), a.home.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
+	return driver.TaskID(a.engine.board.ID(), a.engine.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
 }
 
 // task is everything that the pool is given.
 func (a *attempt) task(turn int, prompt, session string) driver.Task {
-	budget := a.home.board.Policy().Budget
+	budget := a.engine.board.Policy().Budget
 	idle := minutes(budget.IdleMinutes)
 	task := driver.Task{
 		ID:  a.taskID(turn, prompt),
@@ -334,16 +334,16 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		}
 		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
 	}
-	for _, name := range a.home.board.Policy().Servers {
+	for _, name := range a.engine.board.Policy().Servers {
 		// With these an agent judges its answer by its contract before handing it in.
-		if server, known := a.home.Servers[name]; known && a.held.Contract != nil {
+		if server, known := a.engine.Servers[name]; known && a.held.Contract != nil {
 			task.Tools.MCP = append(task.Tools.MCP, server)
 			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
 		}
 	}
 	task.Tools.Forbidden = a.held.Forbidden
 	task.Folder, task.Tools.Write = a.held.Folder, a.held.Folder != ""
-	task.Tools.Web = a.home.board.Web(a.held.Assignment)
+	task.Tools.Web = a.engine.board.Web(a.held.Assignment)
 	return task
 }
 
@@ -360,10 +360,10 @@ func usage(answer driver.Answer) *job.Usage {
 }
 
 // cancel stops a task of an attempt that nobody waits for any more.
-func (h *home) cancel(id string) {
+func (o *orchestrator) cancel(id string) {
 	ctx, stop := context.WithTimeout(context.Background(), stopTime)
 	defer stop()
-	h.Pool.Cancel(ctx, id)
+	o.Pool.Cancel(ctx, id)
 }
 
 func counts(calls map[string]int) map[string]float64 {

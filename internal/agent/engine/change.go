@@ -57,7 +57,7 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 		in.Note = func(string) {}
 	}
 	l := &loop{in: in, desk: options.Desk, worktree: w, documents: documents}
-	if _, err := l.look(ctx); err != nil {
+	if _, err := l.advance(ctx); err != nil {
 		return ChangeOutcome{}, err
 	}
 	board, err := job.OpenChange(ctx, options.Desk, l.present)
@@ -96,9 +96,9 @@ func (l *loop) close() {
 	}
 }
 
-// look moves the change on by the review that was kept last, and finds out where
+// advance moves the change on by the review that was kept last, and finds out where
 // it stands. It reports whether the change goes on.
-func (l *loop) look(ctx context.Context) (goesOn bool, err error) {
+func (l *loop) advance(ctx context.Context) (more bool, err error) {
 	if l.status, err = change.StatusOf(ctx, l.desk, l.in.Project, l.in.ID); err != nil {
 		return false, err
 	}
@@ -134,7 +134,7 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
 		Touched: func(ctx context.Context) (files []string, forbidden [][2]string, err error) {
-			work, err := l.worktree.Look(ctx, l.desk)
+			work, err := l.worktree.Inspect(ctx, l.desk)
 			for _, f := range work.Forbidden {
 				forbidden = append(forbidden, [2]string{f.File, f.Why})
 			}
@@ -154,11 +154,11 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 // the tests, keeps the review and moves the change on.
 func (l *loop) settle(ctx context.Context) (StepResult, error) {
 	for {
-		goesOn, err := l.look(ctx)
+		more, err := l.advance(ctx)
 		if err != nil {
 			return StepResult{}, err
 		}
-		if !goesOn {
+		if !more {
 			if l.status.NeedsPerson != "" {
 				return StepResult{RunID: l.in.ID, WaitingFor: ForPerson, Reason: l.status.NeedsPerson, Next: l.status.Next}, nil
 			}
@@ -184,12 +184,12 @@ func (l *loop) settle(ctx context.Context) (StepResult, error) {
 
 // submit commits what was implemented and asks for its review.
 func (l *loop) submit(ctx context.Context) error {
-	work, err := l.worktree.Look(ctx, l.desk)
+	work, err := l.worktree.Inspect(ctx, l.desk)
 	if err != nil {
 		return err
 	}
 	if len(work.Forbidden) > 0 { // touched after the implementation was judged
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
+		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {
@@ -224,7 +224,7 @@ func (l *loop) submit(ctx context.Context) error {
 			About: review.Reviewed{Lines: d.Lines, Shown: shown.Has, Tests: tests, Earlier: p.Earlier}})
 	}
 	if len(l.asked) == 0 {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", l.in.ID, "worktree", l.worktree.Path), "the change has nothing that can be reviewed")
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", l.in.ID, "worktree", l.worktree.Path), "the change has nothing that can be reviewed")
 	}
 	return nil
 }

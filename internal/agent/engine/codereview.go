@@ -20,8 +20,8 @@ import (
 	"github.com/tidegate/tidegate/review"
 )
 
-// ReviewInput says what is reviewed, and where the jobs of the review are kept.
-type ReviewInput struct {
+// CodeReviewInput says what is reviewed, and where the jobs of the review are kept.
+type CodeReviewInput struct {
 	Project string // absolute
 	Home    string // the folder of runs; the jobs lie in reviews/<id> below it
 	Name    string // the change_id of the review
@@ -33,22 +33,22 @@ type ReviewInput struct {
 // CodeReview is a review of what a project has changed, without a change of its
 // own.
 type CodeReview struct {
-	in    ReviewInput
+	in    CodeReviewInput
 	desk  run.Desk
 	diff  *change.Diff
 	tests *review.TestRun
 }
 
-// OpenReview finds out what has changed. It returns INVALID_STATE when nothing has
+// OpenCodeReview finds out what has changed. It returns INVALID_STATE when nothing has
 // that could be reviewed, and the errors of [change.ReadDiff].
-func OpenReview(ctx context.Context, desk run.Desk, in ReviewInput) (*CodeReview, error) {
+func OpenCodeReview(ctx context.Context, desk run.Desk, in CodeReviewInput) (*CodeReview, error) {
 	d, err := change.ReadDiff(ctx, desk, in.Project, in.DiffInput)
 	if err != nil {
 		return nil, err
 	}
 	if len(d.Files) == 0 {
 		d.Close()
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("base", d.Base), "there is nothing to review: no file that can be shown differs from %s", d.Base)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", d.Base), "there is nothing to review: no file that can be shown differs from %s", d.Base)
 	}
 	return &CodeReview{in: in, desk: desk, diff: d}, nil
 }
@@ -76,7 +76,7 @@ func runTests(ctx context.Context, t driver.Tests) (review.TestRun, error) {
 	case ctx.Err() != nil:
 		return review.TestRun{}, cancelled(ctx, err)
 	case err != nil:
-		return review.TestRun{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("test", tidegate.Cut(t.Command)), "%w", err)
+		return review.TestRun{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("test", tidegate.Cut(t.Command)), "%w", err)
 	}
 	return review.ReadTestRun(output, status), nil
 }
@@ -168,7 +168,7 @@ func readBegun(desk run.Desk, path string) (was begun, ended bool, err error) {
 		return was, false, err
 	}
 	if err := json.Unmarshal(data, &was); err != nil {
-		return was, false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", filepath.Join(path, begunFile)), "%s cannot be read: %w", begunFile, err)
+		return was, false, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", filepath.Join(path, begunFile)), "%s cannot be read: %w", begunFile, err)
 	}
 	return was, false, nil
 }
@@ -186,8 +186,8 @@ func (v *Reviewing) Path() string { return v.path }
 // Jobs is how many reviewers are asked.
 func (v *Reviewing) Jobs() int { return len(v.change.Reviews) }
 
-// ReviewOutcome is how a review ended.
-type ReviewOutcome struct {
+// CodeReviewOutcome is how a review ended.
+type CodeReviewOutcome struct {
 	Outcome
 	Review   review.Payload // where it waits for nothing
 	Warnings []string
@@ -198,7 +198,7 @@ type ReviewOutcome struct {
 // up their tries get them again. A review without an accepted answer to every job
 // waits for a person. It returns LOCK_HELD when another process drives it,
 // CANCELLED, and the errors of reading and writing its folder.
-func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, error) {
+func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutcome, error) {
 	board, err := job.OpenChange(ctx, options.Desk, func(ctx context.Context) (job.Change, error) {
 		c := v.change
 		var err error
@@ -206,23 +206,23 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (ReviewOutcome, 
 		return c, err
 	})
 	if err != nil {
-		return ReviewOutcome{}, err
+		return CodeReviewOutcome{}, err
 	}
 	defer board.Close()
 	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
-		return ReviewOutcome{}, err
+		return CodeReviewOutcome{}, err
 	}
 	s := &codeSettler{board: board}
 	out, err := drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
 	if err != nil {
-		return ReviewOutcome{}, err
+		return CodeReviewOutcome{}, err
 	}
-	ended := ReviewOutcome{Outcome: out, Spent: board.Spent()}
+	ended := CodeReviewOutcome{Outcome: out, Spent: board.Spent()}
 	if out.WaitingFor != ForNothing {
 		return ended, nil
 	}
 	if ended.Review, ended.Warnings, err = board.Reviewed(); err != nil {
-		return ReviewOutcome{}, err
+		return CodeReviewOutcome{}, err
 	}
 	ended.Warnings = append(ended.Warnings, notShown(v.review.diff)...)
 	return ended, board.Folder().Write(reviewFile, review.Format(ended.Review, ended.Warnings))

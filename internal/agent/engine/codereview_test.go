@@ -59,7 +59,7 @@ func largeChange(t *testing.T, files int) string {
 
 func openReview(t *testing.T, project, home string) *engine.Reviewing {
 	t.Helper()
-	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: project, Home: home, Name: "work", Budget: run.DefaultBudget(nil)})
+	r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project, Home: home, Name: "work", Budget: run.DefaultBudget(nil)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestReviewIsTriedAgain(t *testing.T) {
 
 func TestReviewKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
-	r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
+	r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
 		Budget: run.DefaultBudget(map[string]float64{"max_tokens": 1000, "max_parallel": 1})})
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 	for i := 0; i < wanted; i += full.Stride(wanted, 2) {
 		commit := commits[4*i]
 		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
-		r, err := engine.OpenReview(t.Context(), reviewClock, engine.ReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
+		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
 			DiffInput: change.DiffInput{Base: commit + "~1", Committed: true}})
 		if tidegate.CodeOf(err) == tidegate.InvalidState {
 			continue // only files that are not shown have changed

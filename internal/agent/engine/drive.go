@@ -113,13 +113,13 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 	if options.Wait == nil {
 		options.Wait = wait
 	}
-	h := &home{
+	o := &orchestrator{
 		Options: options, rules: by, board: board, tools: tools,
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
-	out, err := h.drive(ctx)
+	out, err := o.drive(ctx)
 	if tidegate.CodeOf(err) == tidegate.InvalidState {
-		return h.overtaken(ctx, err)
+		return o.overtaken(ctx, err)
 	}
 	return out, err
 }
@@ -127,12 +127,12 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 // overtaken is how driving ends after the state of the run has refused a write: by
 // what a person wrote meanwhile, such as that the run is cancelled, where that ends
 // driving, and otherwise with err.
-func (h *home) overtaken(ctx context.Context, err error) (Outcome, error) {
-	if h.board.Reload(ctx) != nil {
+func (o *orchestrator) overtaken(ctx context.Context, err error) (Outcome, error) {
+	if o.board.Reload(ctx) != nil {
 		return Outcome{}, err
 	}
-	h.stale = true
-	ended, failed := h.settle(ctx)
+	o.stale = true
+	ended, failed := o.settle(ctx)
 	if failed != nil || ended == nil {
 		return Outcome{}, err
 	}
@@ -144,7 +144,7 @@ func claimHome(board *job.Board) (*artifact.Claim, error) {
 	if err != nil {
 		host = "unknown"
 	}
-	return board.Folder().Claim(run.HomeFile, tidegate.D("host", host, "process", os.Getpid()))
+	return board.Folder().Claim(run.HomeFile, tidegate.Pairs("host", host, "process", os.Getpid()))
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -156,8 +156,8 @@ func wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// home is the process that drives a run.
-type home struct {
+// orchestrator is the process that drives a run.
+type orchestrator struct {
 	Options
 	rules rules
 	board *job.Board
@@ -189,69 +189,69 @@ type backOff struct {
 	most    int // agents at once, 0 for no bound
 }
 
-func (h *home) drive(ctx context.Context) (Outcome, error) {
+func (o *orchestrator) drive(ctx context.Context) (Outcome, error) {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	news := follow(working, h.board.Run())
-	if h.board.Run() != nil {
+	news := follow(working, o.board.Run())
+	if o.board.Run() != nil {
 		// What others wrote after the board was read, and before the log was followed,
 		// would never be noticed.
-		if err := h.board.Reload(ctx); err != nil {
+		if err := o.board.Reload(ctx); err != nil {
 			return Outcome{}, cancelled(ctx, err)
 		}
 	}
 	woken := make(chan string)
-	defer h.stopRunning()
+	defer o.stopRunning()
 	// Whatever the home before this one had begun goes on.
-	if err := h.takeOver(working, func(job.Job) bool { return true }); err != nil {
+	if err := o.takeOver(working, func(job.Job) bool { return true }); err != nil {
 		return Outcome{}, err
 	}
 	for {
-		if h.stale {
-			if err := h.board.Reload(ctx); err != nil {
+		if o.stale {
+			if err := o.board.Reload(ctx); err != nil {
 				return Outcome{}, err
 			}
 		}
-		if ended, err := h.settle(ctx); err != nil {
+		if ended, err := o.settle(ctx); err != nil {
 			return Outcome{}, cancelled(ctx, err)
 		} else if ended != nil {
 			return *ended, nil
 		}
-		if limit, spent := h.board.Limit(); limit != "" {
-			h.stopRunning()
-			if err := h.rules.outOfBudget(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), limit, spent); err != nil {
+		if limit, spent := o.board.Limit(); limit != "" {
+			o.stopRunning()
+			if err := o.rules.outOfBudget(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), limit, spent); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
-			h.stale = true
+			o.stale = true
 			continue
 		}
-		h.fill(working)
-		if len(h.running) == 0 {
+		o.fill(working)
+		if len(o.running) == 0 {
 			// An attempt whose lease had run out was given up. If the clock has been set back
 			// since, the lease lives again, and nobody else would ever end it.
-			if err := h.takeOver(working, func(j job.Job) bool { return j.State == job.Leased }); err != nil {
+			if err := o.takeOver(working, func(j job.Job) bool { return j.State == job.Leased }); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
 		}
 		select {
 		case <-ctx.Done():
 			return Outcome{}, cancelled(ctx, context.Cause(ctx))
-		case r := <-h.done:
-			if err := h.finish(working, r, woken); err != nil {
+		case r := <-o.done:
+			if err := o.finish(working, r, woken); err != nil {
 				return Outcome{}, cancelled(ctx, err)
 			}
-		case a := <-h.answered:
+		case a := <-o.answered:
 			a.state = judged
-			h.answers++
-		case a := <-h.asking:
-			h.ask(a)
+			o.answers++
+		case a := <-o.asking:
+			o.ask(a)
 		case role := <-woken:
-			h.waits[role].waiting = false
+			o.waits[role].waiting = false
 		case <-news.there:
 			lines, all := news.take()
-			h.stale = h.stale || all
+			o.stale = o.stale || all
 			for id, line := range lines {
-				if err := h.board.Follow(id, line); err != nil {
+				if err := o.board.Follow(id, line); err != nil {
 					return Outcome{}, err
 				}
 			}
@@ -262,18 +262,18 @@ func (h *home) drive(ctx context.Context) (Outcome, error) {
 
 // settle does what can be done by rule. If driving ends, it returns how. While
 // agents are at work and nothing else has changed, no rule has anything to do.
-func (h *home) settle(ctx context.Context) (*Outcome, error) {
-	if !h.stale && h.stuck == nil && len(h.running) > 0 {
+func (o *orchestrator) settle(ctx context.Context) (*Outcome, error) {
+	if !o.stale && o.stuck == nil && len(o.running) > 0 {
 		return nil, nil
 	}
-	h.stale = false
-	settled, err := h.rules.settle(ctx)
+	o.stale = false
+	settled, err := o.rules.settle(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case h.stuck != nil:
-		settled.WaitingFor, settled.Reason = ForPerson, h.stuck.Message
-		return &Outcome{settled, h.stuck.Help}, nil
+	case o.stuck != nil:
+		settled.WaitingFor, settled.Reason = ForPerson, o.stuck.Message
+		return &Outcome{settled, o.stuck.Help}, nil
 	case settled.WaitingFor == ForPerson || settled.WaitingFor == ForNothing:
 		return &Outcome{StepResult: settled}, nil
 	}
@@ -285,17 +285,17 @@ func cancelled(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
 	}
-	return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "stopped: the run goes on with `tidegate run continue` (%w)", context.Cause(ctx))
+	return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs(), "stopped: resume the run with `tidegate run continue` (%w)", context.Cause(ctx))
 }
 
 // takeOver goes on with those attempts of homes that lost names.
-func (h *home) takeOver(ctx context.Context, lost func(job.Job) bool) error {
-	list, err := h.board.TakeOver(ctx, holderName(), h.leaseTime(), lost)
+func (o *orchestrator) takeOver(ctx context.Context, lost func(job.Job) bool) error {
+	list, err := o.board.TakeOver(ctx, holderName(), o.leaseTime(), lost)
 	if err != nil {
 		return err
 	}
 	for _, held := range list {
-		h.start(ctx, held)
+		o.start(ctx, held)
 	}
 	return nil
 }
@@ -304,30 +304,30 @@ func holderName() string { return fmt.Sprintf("tidegate, process %d", os.Getpid(
 
 func minutes(m float64) time.Duration { return time.Duration(m * float64(time.Minute)) }
 
-func (h *home) leaseTime() time.Duration {
-	return 2*minutes(h.board.Policy().Budget.AttemptMinutes) + leaseMargin
+func (o *orchestrator) leaseTime() time.Duration {
+	return 2*minutes(o.board.Policy().Budget.AttemptMinutes) + leaseMargin
 }
 
-func (h *home) agent(role string) Agent {
-	if a, ok := h.Agents[role]; ok {
+func (o *orchestrator) agent(role string) Agent {
+	if a, ok := o.Agents[role]; ok {
 		return a
 	}
-	return h.Agents[""]
+	return o.Agents[""]
 }
 
 // fill gives agents to attempts that wait for one, and begins attempts at what is
 // open, as far as parallelism allows: it counts agents, not answers being judged.
-func (h *home) fill(ctx context.Context) {
-	most := int(h.board.Policy().Budget.MaxParallel)
-	if h.Parallel > 0 {
-		most = min(most, h.Parallel)
+func (o *orchestrator) fill(ctx context.Context) {
+	most := int(o.board.Policy().Budget.MaxParallel)
+	if o.Parallel > 0 {
+		most = min(most, o.Parallel)
 	}
-	working, busy := h.count(func(a *attempt) bool { return a.state == atWork })
-	h.asked = slices.DeleteFunc(h.asked, func(a *attempt) bool {
-		if h.running[a.held.JobID] != a {
+	working, busy := o.count(func(a *attempt) bool { return a.state == atWork })
+	o.asked = slices.DeleteFunc(o.asked, func(a *attempt) bool {
+		if o.running[a.held.JobID] != a {
 			return true // it was stopped
 		}
-		if working >= most || !h.free(a.role, busy) {
+		if working >= most || !o.free(a.role, busy) {
 			return false
 		}
 		working++
@@ -339,33 +339,33 @@ func (h *home) fill(ctx context.Context) {
 	// As many jobs are leased ahead as agents finished while the last lease was
 	// written, so that agents that answer at once do not wait for the disk. With slow
 	// agents that number is zero.
-	taken, busy := h.count(func(a *attempt) bool { return a.state != judged })
-	for taken < most+h.pace && len(h.running) < most+maxBeside {
-		id, kind := h.board.Next(func(id, kind string) bool { return h.running[id] == nil && h.free(job.Role(kind), busy) })
+	taken, busy := o.count(func(a *attempt) bool { return a.state != judged })
+	for taken < most+o.pace && len(o.running) < most+maxBeside {
+		id, kind := o.board.Next(func(id, kind string) bool { return o.running[id] == nil && o.free(job.Role(kind), busy) })
 		if id == "" {
 			return
 		}
 		taken++
 		busy[job.Role(kind)]++
-		h.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
+		o.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
 	}
 }
 
 // ask queues an attempt for an agent: repairs before fresh attempts.
-func (h *home) ask(a *attempt) {
-	next := len(h.asked)
+func (o *orchestrator) ask(a *attempt) {
+	next := len(o.asked)
 	if a.state == coming {
-		h.pace = h.answers - a.since
-	} else if fresh := slices.IndexFunc(h.asked, func(each *attempt) bool { return each.state == coming }); fresh >= 0 {
+		o.pace = o.answers - a.since
+	} else if fresh := slices.IndexFunc(o.asked, func(each *attempt) bool { return each.state == coming }); fresh >= 0 {
 		next = fresh
 	}
-	h.asked = slices.Insert(h.asked, next, a)
+	o.asked = slices.Insert(o.asked, next, a)
 }
 
 // count counts attempts, all and by role.
-func (h *home) count(those func(*attempt) bool) (all int, byRole map[string]int) {
+func (o *orchestrator) count(those func(*attempt) bool) (all int, byRole map[string]int) {
 	byRole = map[string]int{}
-	for _, a := range h.running {
+	for _, a := range o.running {
 		if those(a) {
 			all++
 			byRole[a.role]++
@@ -375,52 +375,52 @@ func (h *home) count(those func(*attempt) bool) (all int, byRole map[string]int)
 }
 
 // free reports whether one more agent of a role may begin.
-func (h *home) free(role string, busy map[string]int) bool {
-	if most := h.agent(role).Parallel; most > 0 && busy[role] >= most {
+func (o *orchestrator) free(role string, busy map[string]int) bool {
+	if most := o.agent(role).Parallel; most > 0 && busy[role] >= most {
 		return false
 	}
-	w := h.waits[role]
+	w := o.waits[role]
 	return w == nil || !w.waiting && (w.most == 0 || busy[role] < w.most)
 }
 
 // start begins, or goes on with, an attempt.
-func (h *home) start(ctx context.Context, held job.Held) {
+func (o *orchestrator) start(ctx context.Context, held job.Held) {
 	own, stop := context.WithCancelCause(ctx)
-	a := &attempt{home: h, held: held, role: job.Role(held.Kind), stop: stop, since: h.answers, granted: make(chan struct{}, 1)}
-	h.running[held.JobID] = a
+	a := &attempt{engine: o, held: held, role: job.Role(held.Kind), stop: stop, since: o.answers, granted: make(chan struct{}, 1)}
+	o.running[held.JobID] = a
 	go func() {
 		end, err := a.run(own)
-		h.done <- result{a, end, err}
+		o.done <- result{a, end, err}
 	}()
 }
 
 // finish handles the end of an attempt, for its role and for the home.
-func (h *home) finish(ctx context.Context, r result, woken chan<- string) error {
-	delete(h.running, r.a.held.JobID)
+func (o *orchestrator) finish(ctx context.Context, r result, woken chan<- string) error {
+	delete(o.running, r.a.held.JobID)
 	r.a.stop(nil)
 	switch code := tidegate.CodeOf(r.err); {
 	case r.err == nil:
 	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch,
 		code == tidegate.BudgetExhausted:
-		h.stale = true // a person took it away, or the run has moved
+		o.stale = true // a person took it away, or the run has moved
 		return nil
 	default:
 		return r.err
 	}
-	w := h.waits[r.a.role]
+	w := o.waits[r.a.role]
 	switch {
 	case r.end.failure == nil:
 		if w != nil {
 			w.next, w.most = firstWait, w.most+boolInt(w.most > 0)
 		}
 	case r.end.failure.NeedsPerson():
-		h.stuck = r.end.failure
+		o.stuck = r.end.failure
 	case r.end.failure.Kind == driver.Rate || r.end.failure.Kind == driver.Unavailable:
 		if w == nil {
 			w = &backOff{next: firstWait}
-			h.waits[r.a.role] = w
+			o.waits[r.a.role] = w
 		}
-		h.slowDown(ctx, r.a.role, w, r.end.failure, woken)
+		o.slowDown(ctx, r.a.role, w, r.end.failure, woken)
 	}
 	return nil
 }
@@ -433,9 +433,9 @@ func boolInt(b bool) int {
 }
 
 // slowDown makes a role wait, and gives it fewer agents at once.
-func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *driver.Error, woken chan<- string) {
+func (o *orchestrator) slowDown(ctx context.Context, role string, w *backOff, failure *driver.Error, woken chan<- string) {
 	if failure.Kind == driver.Rate {
-		_, busy := h.count(func(a *attempt) bool { return a.state == atWork })
+		_, busy := o.count(func(a *attempt) bool { return a.state == atWork })
 		w.most = max(1, busy[role])
 	}
 	if w.waiting {
@@ -444,7 +444,7 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 	d := max(failure.Wait, w.next)
 	w.waiting, w.next = true, min(2*w.next, longestWait)
 	go func() {
-		h.Wait(ctx, d)
+		o.Wait(ctx, d)
 		select {
 		case woken <- role:
 		case <-ctx.Done():
@@ -453,12 +453,12 @@ func (h *home) slowDown(ctx context.Context, role string, w *backOff, failure *d
 }
 
 // stopRunning stops every agent and waits for their attempts.
-func (h *home) stopRunning() {
-	for _, a := range h.running {
+func (o *orchestrator) stopRunning() {
+	for _, a := range o.running {
 		a.stop(errStop)
 	}
-	for len(h.running) > 0 {
-		r := <-h.done
-		delete(h.running, r.a.held.JobID)
+	for len(o.running) > 0 {
+		r := <-o.done
+		delete(o.running, r.a.held.JobID)
 	}
 }

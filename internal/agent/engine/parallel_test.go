@@ -31,10 +31,10 @@ func withJobs(t testing.TB, desk run.Desk, dir string, jobs int) (manifest strin
 	}
 	list := []tidegate.Details{}
 	for i := range jobs {
-		list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
-			"prompt_contract", tidegate.D("max_words", 300, "max_sources", 10, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+		list = append(list, tidegate.Pairs("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 10, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+	doc := codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
 	if _, err := step.WritePerspectives(t.Context(), desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}

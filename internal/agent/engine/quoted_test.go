@@ -72,11 +72,11 @@ func TestTextOfOthersStandsInQuotations(t *testing.T) {
 	t.Parallel()
 	desk := run.Desk{Now: time.Now}
 	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
-	one := tidegate.D("id", "grid", "title", planted+" of the perspective", "track", "standard", "agent_type", "researcher",
-		"platform_requirements", []tidegate.Details{tidegate.D("name", planted+" of the platform", "reason", "because")},
-		"tool_policy", tidegate.D("primary", []string{}, "secondary", []string{}, "forbidden", []string{planted + " of the policy"}),
-		"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(planted+" of the budget", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
-	doc := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
+	one := tidegate.Pairs("id", "grid", "title", planted+" of the perspective", "track", "standard", "agent_type", "researcher",
+		"platform_requirements", []tidegate.Details{tidegate.Pairs("name", planted+" of the platform", "reason", "because")},
+		"tool_policy", tidegate.Pairs("primary", []string{}, "secondary", []string{}, "forbidden", []string{planted + " of the policy"}),
+		"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 3, "tool_budget", tidegate.Pairs(planted+" of the budget", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
+	doc := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
 		t.Fatal(err)

@@ -311,7 +311,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return s.advance(ctx, "")
 	}
 	l := r.Layout()
-	result, err := step.Review(ctx, s.desk, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
+	result, err := step.ReviewWave(ctx, s.desk, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
 		MaxFailures: 50, ReportPath: r.Path(l.WaveReview)})
 	if err != nil {
 		return nil, err

@@ -33,7 +33,7 @@ func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number
 		return Again{}, err
 	}
 	if n < 1 || n > len(a.Submissions) {
-		return Again{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id, "attempt", number, "answer", n),
+		return Again{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id, "attempt", number, "answer", n),
 			"attempt %d at %s keeps %d answers, none with the number %d", number, id, len(a.Submissions), n)
 	}
 	judged, took, err := b.judge(ctx, &j, a, n)

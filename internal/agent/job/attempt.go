@@ -91,7 +91,7 @@ func (u Usage) check() error {
 	if u.InputTokens == atMost(u.InputTokens, MaxTokens) && u.OutputTokens == atMost(u.OutputTokens, MaxTokens) && cost == atMost(cost, MaxCostUSD) {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("usage", tidegate.Cut(fmt.Sprintf("%d, %d, %v", u.InputTokens, u.OutputTokens, cost))),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("usage", tidegate.Cut(fmt.Sprintf("%d, %d, %v", u.InputTokens, u.OutputTokens, cost))),
 		"usage must have input_tokens and output_tokens from 0 to %d and cost_usd from 0 to %d", int64(MaxTokens), MaxCostUSD)
 }
 
@@ -218,7 +218,7 @@ func readAttempt(folder *artifact.Folder, jobID string, number int) (*Attempt, e
 	}
 	a := new(Attempt)
 	if err := json.Unmarshal(data, a); err != nil || a.SchemaVersion != AttemptVersion || a.JobID != jobID || a.Number != number {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", filepath.Join(folder.Path(), filepath.FromSlash(name))), "%s is not attempt %d at %s", name, number, jobID)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", filepath.Join(folder.Path(), filepath.FromSlash(name))), "%s is not attempt %d at %s", name, number, jobID)
 	}
 	return a, nil
 }

@@ -190,9 +190,9 @@ func (b *Board) setDone(j *Job) {
 	}
 }
 
-// know takes over what this process has written about a job: its last attempt, and
+// remember takes over what this process has written about a job: its last attempt, and
 // the lease. Line is the last line of the log about it.
-func (b *Board) know(a *Attempt, lease *run.Lease, line int) {
+func (b *Board) remember(a *Attempt, lease *run.Lease, line int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[a.JobID]
@@ -279,7 +279,7 @@ func (b *Board) Run() *run.Run {
 // ID is the id of the run.
 func (b *Board) ID() string { return b.present().ID() }
 
-// CreatedAt is when the run was made.
+// CreatedAt is when the run was created.
 func (b *Board) CreatedAt() string { return b.present().createdAt() }
 
 // Folder is the folder of the run.

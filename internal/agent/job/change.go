@@ -59,7 +59,7 @@ func (c *coding) unmoved(update) error        { return nil }
 func (c *coding) granted(string) int          { return 0 }
 func (c *coding) worked() (run.Times, error)  { return nil, nil }
 func (c *coding) missing(jobID string) error {
-	return tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", tidegate.Cut(jobID), "change_id", c.change.ID),
+	return tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("job_id", tidegate.Cut(jobID), "change_id", c.change.ID),
 		"the change %s has no job %q", c.change.ID, tidegate.Cut(jobID))
 }
 
@@ -97,7 +97,7 @@ func (b *Board) GrantAgain(ctx context.Context) error {
 			continue
 		}
 		err := b.update(ctx, j.ID, func(u update) error {
-			u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", j.ID, "attempt", j.Attempt, "note", ""))
+			u.Log(run.EventGranted, "job_retry", tidegate.Pairs("job_id", j.ID, "attempt", j.Attempt, "note", ""))
 			return u.WriteJSON(run.Retried(j.ID), run.RetryDocument(j.ID, j.Attempt, "", u.Now()))
 		})
 		if err != nil {
@@ -174,7 +174,7 @@ func (u *codeUpdate) OthersWrote() int { return math.MaxInt }
 func (u *codeUpdate) Log(event run.Event, kind string, fields tidegate.Details) {
 	u.lines++
 	fields = slices.DeleteFunc(slices.Clone(fields), func(d tidegate.Detail) bool { return d.Key == "args" })
-	line := append(tidegate.D("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines), u.actor.Logged()...)
+	line := append(tidegate.Pairs("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines), u.actor.Logged()...)
 	line = append(line, fields...)
 	if u.desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})

@@ -203,7 +203,7 @@ func (b *Board) Reviewed() (review.Payload, []string, error) {
 			continue // of an earlier round, or not a review
 		}
 		if !j.done {
-			return review.Payload{}, nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id), "the job %s has no accepted answer", id)
+			return review.Payload{}, nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the job %s has no accepted answer", id)
 		}
 		data, err := b.work.Folder().Read(codeReviewFile(id))
 		if err != nil {
@@ -211,7 +211,7 @@ func (b *Board) Reviewed() (review.Payload, []string, error) {
 		}
 		var kept acceptedReview
 		if err := json.Unmarshal(data, &kept); err != nil {
-			return review.Payload{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", codeReviewFile(id)), "%s is not a review: %w", codeReviewFile(id), err)
+			return review.Payload{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", codeReviewFile(id)), "%s is not a review: %w", codeReviewFile(id), err)
 		}
 		answers = append(answers, kept.Review)
 		for _, w := range kept.Warnings {

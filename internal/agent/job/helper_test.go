@@ -43,8 +43,8 @@ func newRun(t *testing.T, limits *run.Limits) (string, *clock, run.Desk) {
 }
 
 func contract(id string) tidegate.Details {
-	return tidegate.D("id", id, "title", "About "+id, "track", "standard", "agent_type", "researcher",
-		"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D("search_calls", 5),
+	return tidegate.Pairs("id", id, "title", "About "+id, "track", "standard", "agent_type", "researcher",
+		"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 3, "tool_budget", tidegate.Pairs("search_calls", 5),
 			"must_include_sections", []string{"Findings", "Gaps", "Sources"}))
 }
 
@@ -53,7 +53,7 @@ func perspectives(ids ...string) *codec.Value {
 	for _, id := range ids {
 		list = append(list, contract(id))
 	}
-	return codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+	return codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
 }
 
 // inWave1 brings a run to its first wave with these perspectives.

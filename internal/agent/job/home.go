@@ -70,7 +70,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.desk.Now().Add(lasts))
 		lease.JudgingSince = nil
-		u.Log(run.EventLeased, "job_takeover", tidegate.D("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
+		u.Log(run.EventLeased, "job_takeover", tidegate.Pairs("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 		h = &Held{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
@@ -117,7 +117,7 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 			return err
 		}
 		lease.ExpiresAt = u.Now()
-		u.Log(run.EventExtended, "job_leave", tidegate.D("job_id", id, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
+		u.Log(run.EventExtended, "job_leave", tidegate.Pairs("job_id", id, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
 		return u.WriteJSON(run.LeaseFile(id), lease)
 	})
 	if err != nil {
@@ -176,7 +176,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	decision := run.Decision{What: "job retry", Fields: tidegate.D("job_id", id, "note", run.Note(note))}
+	decision := run.Decision{What: "job retry", Fields: tidegate.Pairs("job_id", id, "note", run.Note(note))}
 	_, err := b.Run().Decide(ctx, decision, func(u *run.Update) error {
 		if err := u.NotFinal(); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
-		u.Log(run.EventGranted, "job_retry", tidegate.D("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.D()))
+		u.Log(run.EventGranted, "job_retry", tidegate.Pairs("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.Pairs()))
 		if m.Status() == run.Failed && failedForJobs(m) {
 			if _, err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
 				return err

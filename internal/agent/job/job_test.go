@@ -458,7 +458,7 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 func TestNamesOfToolsAreShown(t *testing.T) {
 	manifest, _, desk := newRun(t, nil)
 	doc := perspectives("grid")
-	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.D("a\x1b[2J\u009b\u202eb", 5)))
+	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.Pairs("a\x1b[2J\u009b\u202eb", 5)))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	dir := filepath.Dir(manifest)
 	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {

@@ -113,21 +113,21 @@ func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
 			return err
 		}
 		if held {
-			return tidegate.Errorf(tidegate.JobNotOpen, append(tidegate.D("run_id", w.ID()), holder...),
+			return tidegate.Errorf(tidegate.JobNotOpen, append(tidegate.Pairs("run_id", w.ID()), holder...),
 				"another process drives run %q and gives out its jobs itself", w.ID())
 		}
 	}
 	if name, spent := b.Limit(); name != "" {
-		return tidegate.Errorf(tidegate.BudgetExhausted, tidegate.D("limit", name, "allowed", b.Policy().Budget.Of(name), "spent", spent),
+		return tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("limit", name, "allowed", b.Policy().Budget.Of(name), "spent", spent),
 			"the run has used up %s, which is %v; a person can raise it", name, b.Policy().Budget.Of(name))
 	}
 	return nil
 }
 
 func notOpen(j Job) error {
-	details := tidegate.D("job_id", j.ID, "state", j.State)
+	details := tidegate.Pairs("job_id", j.ID, "state", j.State)
 	if j.Holder != nil {
-		return tidegate.Errorf(tidegate.JobNotOpen, append(details, tidegate.D("holder", *j.Holder, "expires_at", *j.ExpiresAt)...),
+		return tidegate.Errorf(tidegate.JobNotOpen, append(details, tidegate.Pairs("holder", *j.Holder, "expires_at", *j.ExpiresAt)...),
 			"the job %s is leased to %s until %s", j.ID, tidegate.Cut(*j.Holder), *j.ExpiresAt)
 	}
 	return tidegate.Errorf(tidegate.JobNotOpen, details, "the job %s is %s", j.ID, j.State)
@@ -177,7 +177,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err != nil {
 		return nil, err
 	}
-	b.know(begun, lease, line)
+	b.remember(begun, lease, line)
 	if lapsed {
 		if err := b.Refresh(id); err != nil {
 			return nil, err
@@ -207,7 +207,7 @@ func (b *Board) unchanged(u update, seen map[string]string) error {
 			found = digest
 		}
 		if found != seen[name] {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", name), "%s has changed meanwhile; try again", name)
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", name), "%s has changed meanwhile; try again", name)
 		}
 	}
 	return nil
@@ -231,8 +231,8 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
 	}
-	u.Log(run.EventLeased, "job_lease", tidegate.D("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
-		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.D()))
+	u.Log(run.EventLeased, "job_lease", tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
+		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs()))
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
 		return nil, nil, nil, err
 	}
@@ -270,7 +270,7 @@ func closeLapsed(u update, j *Job) (bool, error) {
 }
 
 func logEnded(u update, a *Attempt) {
-	u.Log(run.EventEnded, "job_ended", tidegate.D("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)))
+	u.Log(run.EventEnded, "job_ended", tidegate.Pairs("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)))
 }
 
 // newToken makes a token: the job and the attempt that it is for, and a secret.
@@ -295,7 +295,7 @@ func ofToken(token string) (id string, attempt int, err error) {
 			return parts[2], attempt, nil
 		}
 	}
-	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("token", tidegate.Cut(token)), "token is not one that deep_research_job_lease returns")
+	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("token", tidegate.Cut(token)), "token is not one that deep_research_job_lease returns")
 }
 
 // Extend lets a lease last longer, counted from now. With all its extensions a
@@ -325,7 +325,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		}
 		lease.ExpiresAt = tidegate.Stamp(until)
 		expiresAt = lease.ExpiresAt
-		u.Log(run.EventExtended, "job_extend", tidegate.D("job_id", id, "attempt", lease.Attempt, "expires_at", expiresAt))
+		u.Log(run.EventExtended, "job_extend", tidegate.Pairs("job_id", id, "attempt", lease.Attempt, "expires_at", expiresAt))
 		return u.WriteJSON(run.LeaseFile(id), lease)
 	})
 	if err != nil {
@@ -344,7 +344,7 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	if err := u.NotFinal(); err != nil {
 		return nil, nil, err
 	}
-	a, lease, err := b.standing(u, id, number)
+	a, lease, err := b.liveLease(u, id, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -354,10 +354,10 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	return a, lease, nil
 }
 
-// standing is the lease of a job, nil where there is none, and, where the lease is
+// liveLease is the lease of a job, nil where there is none, and, where the lease is
 // for the attempt of that number, the attempt: both as they are under the lock. It
 // does not read again what this board was the last to write.
-func (b *Board) standing(u update, id string, number int) (*Attempt, *run.Lease, error) {
+func (b *Board) liveLease(u update, id string, number int) (*Attempt, *run.Lease, error) {
 	b.mu.Lock()
 	j := b.jobs[id]
 	if j != nil && j.asOf >= u.OthersWrote() && j.last() != nil && j.last().Number == number {
@@ -379,7 +379,7 @@ func (b *Board) standing(u update, id string, number int) (*Attempt, *run.Lease,
 }
 
 func lost(id string) error {
-	return tidegate.Errorf(tidegate.LeaseLost, tidegate.D("job_id", id), "the lease of %s has ended", id)
+	return tidegate.Errorf(tidegate.LeaseLost, tidegate.Pairs("job_id", id), "the lease of %s has ended", id)
 }
 
 // Release gives a job back before its lease ends. An attempt in which nothing
@@ -483,7 +483,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 			return err
 		}
 		if lease == nil {
-			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", id), "nobody holds the job %s", id)
+			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", id), "nobody holds the job %s", id)
 		}
 		a, err := readAttempt(b.Folder(), id, lease.Attempt)
 		if err != nil {

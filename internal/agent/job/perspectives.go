@@ -93,11 +93,11 @@ func perspectivesExample(n int) *codec.Value {
 			p.id = fmt.Sprintf("%s_%d", p.id, round+1)
 			p.title = fmt.Sprintf("%s, part %d", p.title, round+1)
 		}
-		list = append(list, tidegate.D("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
-			"prompt_contract", tidegate.D("max_words", 900, "max_sources", 8, "tool_budget", tidegate.D("search_calls", 12, "fetch_calls", 20),
+		list = append(list, tidegate.Pairs("id", p.id, "title", p.title, "track", p.track, "agent_type", "researcher",
+			"prompt_contract", tidegate.Pairs("max_words", 900, "max_sources", 8, "tool_budget", tidegate.Pairs("search_calls", 12, "fetch_calls", 20),
 				"must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	return codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
+	return codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
 }
 
 func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
@@ -132,7 +132,7 @@ var demanded = map[string]string{
 	"SOURCES_AMBIGUOUS":    "Leave only Sources, and no other spelling of it, in must_include_sections.",
 	"NO_GAPS_SECTION":      "Add Gaps to must_include_sections.",
 	"GAPS_OTHER_CASE":      "Write the title Gaps with exactly this letter case.",
-	"TITLE_INVISIBLE":      "Write the title with characters that can be seen and plain blanks.",
+	"TITLE_INVISIBLE":      "Write the title with characters that can be seen and plain spaces.",
 	"CAP_LEAVES_NO_SOURCE": "Set max_sources to at least 1.",
 	"CAP_LEAVES_NO_TEXT":   "Raise max_words, so that there is room for text.",
 }

@@ -105,7 +105,7 @@ func (b *Board) readScope() error {
 	}
 	data, err := b.run.Folder().Read(run.ScopeFile)
 	if err != nil {
-		return tidegate.WithDetails(err, tidegate.D("scope_path", b.run.Path(run.ScopeFile)))
+		return tidegate.WithDetails(err, tidegate.Pairs("scope_path", b.run.Path(run.ScopeFile)))
 	}
 	doc, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
 	if err == nil {

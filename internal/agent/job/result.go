@@ -26,7 +26,7 @@ func (b *Board) List(states []string) (ListResult, error) {
 	known := []string{string(Open), string(Leased), string(Accepted), string(Exhausted)}
 	for _, s := range states {
 		if !slices.Contains(known, s) {
-			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
+			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
 		}
 	}
 	out := ListResult{Jobs: []Job{}, runID: b.ID()}

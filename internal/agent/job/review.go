@@ -39,7 +39,7 @@ var reviewKind = kind{
 	prompt: reviewPrompt,
 	judge:  judgeReview,
 	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		return step.TakeReview(u, judged.review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
+		return step.TakeSynthesisReview(u, judged.review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
 	}),
 }
 

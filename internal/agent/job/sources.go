@@ -44,7 +44,7 @@ func (b *Board) sources() (*sources, error) {
 	s := &sources{name: b.run.Layout().Citations}
 	data, err := b.run.Folder().Read(s.name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", b.run.Path(s.name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", b.run.Path(s.name)))
 	}
 	s.digest = codec.DigestBytes(data)
 	records, err := source.ParseRecords(b.run.Path(s.name), data)

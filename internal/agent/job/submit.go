@@ -70,7 +70,7 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 		return Verdict{}, err
 	}
 	if n == 0 {
-		return Verdict{}, tidegate.Errorf(tidegate.LeaseLost, tidegate.D("job_id", id, "attempt", number, "kept", true),
+		return Verdict{}, tidegate.Errorf(tidegate.LeaseLost, tidegate.Pairs("job_id", id, "attempt", number, "kept", true),
 			"the lease of %s has ended; the answer was kept beside attempt %d and is not judged", id, number)
 	}
 	return b.judgeKept(ctx, id, number, n)
@@ -104,10 +104,10 @@ func (b *Board) judgeStale(ctx context.Context, id string, in SubmitInput) (*Ver
 
 func (b *Board) checkAnswer(in SubmitInput) error {
 	if allowed := b.Policy().Budget.MaxAnswerKB * 1024; float64(len(in.Answer)) > allowed {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", len(in.Answer)), "the answer has %d bytes, the run allows %.0f", len(in.Answer), allowed)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer", len(in.Answer)), "the answer has %d bytes, the run allows %.0f", len(in.Answer), allowed)
 	}
 	if strings.TrimSpace(string(in.Answer)) == "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("answer", ""), "answer must not be blank")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer", ""), "answer must not be blank")
 	}
 	if in.Usage != nil {
 		if err := in.Usage.check(); err != nil {
@@ -115,7 +115,7 @@ func (b *Board) checkAnswer(in SubmitInput) error {
 		}
 	}
 	if in.ToolUsage != nil && in.ToolUsage.Kind() != codec.Object {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tool_usage", in.ToolUsage), "tool_usage must be an object of numbers")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tool_usage", in.ToolUsage), "tool_usage must be an object of numbers")
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 				n = len(a.Submissions) // whoever handed it in was stopped before its verdict
 				return nil
 			}
-			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
+			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
 		}
 		n = len(a.Submissions) + 1
 		s := &Submission{Answer: a.answerName(n, j.kind.format), HandedInAt: u.Now(), Usage: in.Usage}
@@ -164,7 +164,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		}
 		now := u.Now()
 		lease.JudgingSince = &now
-		u.Log(run.EventAnswered, "job_submit", tidegate.D("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
+		u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
 		line = u.LastLine()
 		return u.WriteJSON(run.LeaseFile(j.ID), lease)
 	})
@@ -174,7 +174,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	if line == 0 {
 		return n, b.Refresh(j.ID)
 	}
-	b.know(a, lease, line)
+	b.remember(a, lease, line)
 	return n, nil
 }
 
@@ -202,7 +202,7 @@ func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 		return lost
 	}
 	a.Late = true
-	u.Log(run.EventAnswered, "job_submit", tidegate.D("job_id", j.ID, "attempt", number, "digest", codec.DigestBytes(in.Answer), "late", true))
+	u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", j.ID, "attempt", number, "digest", codec.DigestBytes(in.Answer), "late", true))
 	if err := u.Write(a.dir()+"/late."+ending(j.kind.format), in.Answer); err != nil {
 		return err
 	}
@@ -299,7 +299,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	if err != nil {
 		return Verdict{}, err
 	}
-	b.know(a, lease, line)
+	b.remember(a, lease, line)
 	after, err := b.Job(id)
 	verdict.TriesLeft, verdict.State = after.TriesLeft, after.State
 	return verdict, err
@@ -314,7 +314,7 @@ func (j *judgement) stillHolds(ctx context.Context, id string) error {
 	}
 	holds, err := j.holds(ctx)
 	if err == nil && !holds {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("job_id", id), "a source of the answer to %s has changed meanwhile; try again", id)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "a source of the answer to %s has changed meanwhile; try again", id)
 	}
 	return err
 }
@@ -374,7 +374,7 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 	if err := b.unchanged(u, judged.seen); err != nil {
 		return nil, nil, err
 	}
-	a, lease, err := b.standing(u, j.ID, number)
+	a, lease, err := b.liveLease(u, j.ID, number)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -392,7 +392,7 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 			return nil, nil, err
 		}
 	}
-	u.Log(run.EventVerdict, "job_verdict", tidegate.D("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.D()))
+	u.Log(run.EventVerdict, "job_verdict", tidegate.Pairs("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs()))
 	switch {
 	case len(judged.faults) == 0:
 		if err := j.kind.accept(u, j, number, judged); err != nil {

@@ -111,7 +111,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		return draft{}, err
 	}
 	m := b.run.Manifest().Doc()
-	contract, err := codec.Marshal(codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
+	contract, err := codec.Marshal(codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", m.Get("run_id"), "created_at", m.Get("created_at"),
 		"perspectives", []*codec.Value{v})))
 	return draft{text: text, seen: seen, calls: calls, forbidden: forbidden, contract: contract}, err
 }
@@ -124,7 +124,7 @@ func (b *Board) perspective(stage run.Stage, id string) (wave.Perspective, *code
 	}
 	p, ok := c.doc.Find(id)
 	if !ok {
-		return wave.Perspective{}, nil, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "the perspectives list no %q", tidegate.Cut(id))
+		return wave.Perspective{}, nil, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.Pairs("perspective_id", id), "the perspectives list no %q", tidegate.Cut(id))
 	}
 	return *p, c.raw[id], nil
 }
@@ -207,7 +207,7 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	}
 	p, ok := c.doc.Find(j.perspective)
 	if !ok {
-		return judgement{}, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", j.perspective), "the perspectives list no %q", tidegate.Cut(j.perspective))
+		return judgement{}, tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.Pairs("perspective_id", j.perspective), "the perspectives list no %q", tidegate.Cut(j.perspective))
 	}
 	judged := judgement{text: a.text, toolUsage: a.toolUsage, seen: map[string]string{r.ContractsOf(stage): c.digest}}
 	verdict, err := new(wave.Judge).Judge(p.Contract, strings.NewReader(a.text))

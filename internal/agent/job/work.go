@@ -95,7 +95,7 @@ func (r research) takesJobs() error {
 // takesJobs returns INVALID_STATE unless the run goes on.
 func takesJobs(m run.Manifest) error {
 	if status := m.Status(); status != run.Created && status != run.Running {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", status), "the run is %s: it gives out no jobs", status)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", m.ID(), "status", status), "the run is %s: it gives out no jobs", status)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (r research) unmoved(u update) error {
 		return err
 	}
 	if seen := r.Manifest(); m.Stage() != seen.Stage() || m.Moves() != seen.Moves() {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run has moved to %s meanwhile; look at its jobs again", m.Stage())
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()), "the run has moved to %s meanwhile; look at its jobs again", m.Stage())
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (r research) worked() (run.Times, error) { return r.RulesAtWork() }
 
 func (r research) missing(jobID string) error {
 	stage := r.Manifest().Stage()
-	return tidegate.Errorf(tidegate.JobNotFound, tidegate.D("job_id", tidegate.Cut(jobID), "stage", stage),
+	return tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("job_id", tidegate.Cut(jobID), "stage", stage),
 		"the run has no job %q in stage %s", tidegate.Cut(jobID), stage)
 }
 

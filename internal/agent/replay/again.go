@@ -127,7 +127,7 @@ func reviewed(s *scene) error {
 
 func (s *scene) review(desk run.Desk, in step.WaveReviewInput) error {
 	in.ReportPath = s.path(s.kept.Layout().WaveReview)
-	_, err := step.ReviewInRun(s.ctx, desk, s.manifestPath(), in)
+	_, err := step.ReviewWaveInRun(s.ctx, desk, s.manifestPath(), in)
 	return err
 }
 
@@ -170,7 +170,7 @@ func rejudged(s *scene) error {
 		if err != nil {
 			return err
 		}
-		s.out.lines = append(s.out.lines, codec.Of(tidegate.D("kind", "gate_judged", "event", run.EventJudged, "gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest)))
+		s.out.lines = append(s.out.lines, codec.Of(tidegate.Pairs("kind", "gate_judged", "event", run.EventJudged, "gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest)))
 	}
 	s.leave("%s, because the log does not say all of what was asked for", s.name(s.line))
 	return nil
@@ -194,8 +194,8 @@ func judged(s *scene) error {
 		return err
 	}
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "gate", found.Gate, "status", found.Status(),
-		"inputs_digest", found.InputsDigest, "args", tidegate.D()))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "gate", found.Gate, "status", found.Status(),
+		"inputs_digest", found.InputsDigest, "args", tidegate.Pairs()))}
 	return nil
 }
 
@@ -208,7 +208,7 @@ func moved(s *scene) error {
 		return err
 	}
 	defer r.Close()
-	if !s.asThen {
+	if !s.exact {
 		s.leave("line %d of the log: the move from %s to %s, because manifest or gates do not come out as they were then", s.line.number, s.line.get("from"), s.line.get("to"))
 		return s.movedByRecord(r)
 	}
@@ -298,7 +298,7 @@ func leased(s *scene) error {
 	}
 	number, _ := s.line.entry.Get("attempt").Int()
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "job_id", prompt.JobID, "prompt_digest", codec.DigestBytes([]byte(prompt.PromptMD)), "args", tidegate.D()))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "job_id", prompt.JobID, "prompt_digest", codec.DigestBytes([]byte(prompt.PromptMD)), "args", tidegate.Pairs()))}
 	s.out.files[run.AttemptDir(prompt.JobID, int(number))+"/prompt.md"] = []byte(prompt.PromptMD)
 	return nil
 }
@@ -321,7 +321,7 @@ func verdict(s *scene) error {
 		codes = append(codes, f.Code)
 	}
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.D("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.D()))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs()))}
 	if err := s.compareRepair(id, int(number), int(n), again.Repair); err != nil {
 		return err
 	}

@@ -66,7 +66,7 @@ func (w *walk) compareLines(c change, again *rehearsed, given map[int]bool) {
 func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 	skip := func(key string) bool {
 		ofTheManifest := slices.Contains(ofTheRecord, key) || key == packDigest && made.Get("kind").Str() == "summary_pack_build"
-		return slices.Contains(ofTheLog, key) || !w.asThen && ofTheManifest || w.earlier && key == "args"
+		return slices.Contains(ofTheLog, key) || !w.exact && ofTheManifest || w.earlier && key == "args"
 	}
 	for _, m := range made.Members() {
 		if skip(m.Key) {
@@ -106,7 +106,7 @@ func (w *walk) compareFiles(c change, made map[string][]byte) {
 			w.step(name, "it was written, and is removed when it is done again")
 		case codec.DigestBytes(data) == digest:
 			w.step(name, "")
-		case name == w.kept.Layout().SummaryPack && !w.asThen && w.samePack(digest, data):
+		case name == w.kept.Layout().SummaryPack && !w.exact && w.samePack(digest, data):
 			w.step(name, "")
 			w.leave("%s of %s: it covers a manifest of which the log keeps the digest only", packDigest, name)
 		default:

@@ -94,7 +94,7 @@ var gone = []string{
 // was made to count what others wrote. What the change wrote is compared by digest.
 func (w *walk) leaveOut(c change, l line) bool {
 	if w.kept.Legacy() {
-		w.leave("all lines of the log: the run was made with --legacy-gates; its files are compared by their digests")
+		w.leave("all lines of the log: the run was created with --legacy-gates; its files are compared by their digests")
 		return true
 	}
 	if !slices.Contains(gone, l.kind) {
@@ -128,7 +128,7 @@ func (w *walk) undone(created line) ([]run.First, error) {
 		if codec.DigestBytes(data) != first.Digest {
 			w.notAsThen(doc.name)
 			if !w.patched() {
-				w.step(doc.name, "what it was when the run was made cannot be had from what it is")
+				w.step(doc.name, "what it was when the run was created cannot be had from what it is")
 			}
 		}
 		list = append(list, first)
@@ -167,7 +167,7 @@ func (w *walk) firstManifest() ([]byte, error) {
 	doc.Set("updated_at", created)
 	doc.Set("revision", codec.Of(1))
 	doc.Set("status", codec.Of(run.Created))
-	doc.Set("stage", codec.Of(tidegate.D("current", run.Init, "started_at", created, "last_progress_at", created, "history", []string{})))
+	doc.Set("stage", codec.Of(tidegate.Pairs("current", run.Init, "started_at", created, "last_progress_at", created, "history", []string{})))
 	doc.Set("metrics", codec.NewObject())
 	doc.Set("failures", codec.Of([]string{}))
 	for _, l := range w.linesOf(func(l line) bool { return l.event == run.EventLimit && l.entry.Get("from") != nil }) {
@@ -250,7 +250,7 @@ func judgedGate(s *scene, _ run.Manifest) (tidegate.Details, error) {
 	if !ok {
 		return nil, errGiven // somebody took a gate back, or a move did
 	}
-	return tidegate.D("gate", judged.get("gate")), nil
+	return tidegate.Pairs("gate", judged.get("gate")), nil
 }
 
 // keptFailure is a failure as the present manifest has it.
@@ -281,9 +281,9 @@ func keptAcceptance(s *scene, then run.Manifest) (tidegate.Details, error) {
 		}
 	}
 	if others {
-		return tidegate.D("why", why, "gate", gate), nil
+		return tidegate.Pairs("why", why, "gate", gate), nil
 	}
-	return tidegate.D("why", why), nil
+	return tidegate.Pairs("why", why), nil
 }
 
 // keptRetry is one more attempt at a gate as the present manifest has it.
@@ -293,7 +293,7 @@ func keptRetry(s *scene, then run.Manifest) (tidegate.Details, error) {
 	if at >= len(all) {
 		return nil, tidegate.Errorf(tidegate.InvalidState, nil, "the manifest does not keep the attempt")
 	}
-	return tidegate.D("change_note", all[at].Get("change_note"), "reason", all[at].Get("reason")), nil
+	return tidegate.Pairs("change_note", all[at].Get("change_note"), "reason", all[at].Get("reason")), nil
 }
 
 // reviewedByDigest reviews the first wave. The digest of the report says how many

@@ -108,6 +108,7 @@ func (f forger) record(lines [][]byte) {
 			if e.Get("state") != nil {
 				e.Set("state", codec.Of(state))
 			}
+			e.Delete("prev") // it stands last
 			e.Set("prev", codec.Of(prev))
 			text, err := codec.MarshalLine(e)
 			if err != nil {

@@ -37,7 +37,7 @@ func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 					t.Error(err)
 				}
 				_, err = step.GatesWrite(ctx, desk, step.GatesWriteInput{GatesPath: filepath.Join(dir, k.name, "gates.json"), InputsDigest: "sha256:x", Reason: "note",
-					Update: codec.Of(tidegate.D("F", tidegate.D("status", "fail", "checked_at", "2026-02-14T12:00:00Z", "notes", patches[n%len(patches)])))})
+					Update: codec.Of(tidegate.Pairs("F", tidegate.Pairs("status", "fail", "checked_at", "2026-02-14T12:00:00Z", "notes", patches[n%len(patches)])))})
 				if err != nil {
 					t.Error(err)
 				}

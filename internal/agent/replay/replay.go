@@ -97,7 +97,7 @@ func (r Result) Report() report.Report {
 	out.Summary = fmt.Sprintf("%s and %s made again, %s", report.Counted(lines, "event"),
 		report.Counted(len(r.Steps)-lines, "file"), report.Counted(differ, "difference"))
 	if r.otherVersion() {
-		out.Add(report.Paragraph(fmt.Sprintf("The run was made by %s and is replayed by %s: differences between the two are findings, not failures.", r.Recorded, r.Program)))
+		out.Add(report.Paragraph(fmt.Sprintf("The run was created by %s and is replayed by %s: differences between the two are findings, not failures.", r.Recorded, r.Program)))
 		if differ > 0 {
 			out.Status = report.Warn
 		}

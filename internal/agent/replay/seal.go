@@ -46,7 +46,7 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byt
 	}
 	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
 	var out bytes.Buffer
-	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.D("run_id", r.ID(), "question", r.Manifest().Query(),
+	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
 		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", r.Desk().Stamp())))
 	return out.Bytes(), err
 }
@@ -63,7 +63,7 @@ func runFiles(r *run.Run) ([]seal.File, error) {
 		return err
 	})
 	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", r.Root()), "the run cannot be read: %w", err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", r.Root()), "the run cannot be read: %w", err)
 	}
 	return files, err
 }

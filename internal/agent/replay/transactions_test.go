@@ -39,10 +39,10 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	manifest := func() string { return path(run.ManifestFile) }
 	var list []tidegate.Details
 	for _, id := range []string{"moon", "sun"} {
-		list = append(list, tidegate.D("id", id, "title", id, "track", "standard", "agent_type", "a", "prompt_contract",
-			tidegate.D("max_words", 60, "max_sources", 2, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+		list = append(list, tidegate.Pairs("id", id, "title", id, "track", "standard", "agent_type", "a", "prompt_contract",
+			tidegate.Pairs("max_words", 60, "max_sources", 2, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	contracts := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "tides", "created_at", "2026-02-14", "perspectives", list))
+	contracts := codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "tides", "created_at", "2026-02-14", "perspectives", list))
 	perspectives := func() error {
 		_, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: path("perspectives.json"), Value: contracts, Reason: "mine"})
 		return err
@@ -67,7 +67,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	}
 	review := func(most int, ids ...string) func() error {
 		return func() error {
-			_, err := step.Review(ctx, desk, step.WaveReviewInput{PerspectivesPath: path("perspectives.json"), OutputsDir: path("wave-1"), ReportPath: path("wave-review.json"),
+			_, err := step.ReviewWave(ctx, desk, step.WaveReviewInput{PerspectivesPath: path("perspectives.json"), OutputsDir: path("wave-1"), ReportPath: path("wave-review.json"),
 				MaxFailures: most, PerspectiveIDs: ids})
 			return err
 		}
@@ -124,7 +124,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			return err
 		}},
 		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: "the budget is used up"})},
-		{"a larger budget, which lets it go on", func() error {
+		{"a larger budget, which lets it resume", func() error {
 			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: "more"})
 			return err
 		}},

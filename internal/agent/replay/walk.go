@@ -39,7 +39,7 @@ type walk struct {
 	byDigest map[string]bool   // files of changes that are not done again
 	byRecord map[string][]byte // what the present change wrote, according to the record alone
 	begun    bool              // the log begins with the run
-	asThen   bool              // manifest and gates are, byte for byte, what they were
+	exact    bool              // manifest and gates are, byte for byte, what they were
 	board    *job.Board        // of the copy; nil where none is open
 	now      time.Time         // for it
 
@@ -69,7 +69,7 @@ func (l line) args() *codec.Value { return l.entry.Get("args") }
 
 // read reads the log and splits it into changes.
 func (w *walk) read() error {
-	w.recorded, w.later, w.ends, w.byDigest, w.asThen = map[string]string{}, map[string]int{}, map[int]int64{}, map[string]bool{}, true
+	w.recorded, w.later, w.ends, w.byDigest, w.exact = map[string]string{}, map[string]int{}, map[int]int64{}, map[string]bool{}, true
 	w.root, w.earlier = w.kept.Root(), !w.kept.Numbered()
 	if w.earlier {
 		w.root = w.firstRoot()
@@ -148,7 +148,7 @@ func (w *walk) begin() error {
 			}
 		}
 	} else {
-		w.asThen = false
+		w.exact = false
 	}
 	return fs.WalkDir(w.kept.Folder().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -364,7 +364,7 @@ func (w *walk) note(name, digest string) {
 // notAsThen notes that a file is not, byte for byte, what it was.
 func (w *walk) notAsThen(name string) {
 	if name == run.ManifestFile || name == w.kept.Layout().Gates {
-		w.asThen = false
+		w.exact = false
 	}
 }
 

@@ -89,7 +89,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 		return a.unreadable(err)
 	}
 	if info.Size() < a.end {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name), "the archive has become shorter, from %d to %d bytes: %s", a.end, info.Size(), a.name)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", a.name), "the archive has become shorter, from %d to %d bytes: %s", a.end, info.Size(), a.name)
 	}
 	if a.end > 0 {
 		if _, err := a.bytesAt(file, a.last); err != nil {
@@ -104,7 +104,7 @@ func (a *Archive) Refresh(ctx context.Context) error {
 }
 
 func (a *List) unreadable(err error) error {
-	details := tidegate.D("path", a.name)
+	details := tidegate.Pairs("path", a.name)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
@@ -297,7 +297,7 @@ func (a *List) readAt(ctx context.Context, file io.ReaderAt, ref Ref) (*record, 
 }
 
 func (a *List) changed(ref Ref) error {
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", a.name, "offset", ref.Offset, "digest", ref.Digest),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", a.name, "offset", ref.Offset, "digest", ref.Digest),
 		"the record at byte %d is not the one that was read before: %s", ref.Offset, a.name)
 }
 

@@ -38,17 +38,17 @@ func (p *Packed) Capture() Capture { return p.capture }
 func Pack(c Capture) (*Packed, error) {
 	if link.ShowsCredentials(c.URL) {
 		masked := link.Mask(c.URL)
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", masked), "a URL with credentials cannot be kept: %s", masked)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", masked), "a URL with credentials cannot be kept: %s", masked)
 	}
 	if !utf8.ValidString(c.URL) {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", strings.ToValidUTF8(c.URL, "\uFFFD")), "a URL must be UTF-8 text")
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", strings.ToValidUTF8(c.URL, "\uFFFD")), "a URL must be UTF-8 text")
 	}
 	p := &Packed{}
 	var drafts []*draft
 	var ids []string
 	for _, hop := range c.Hops {
 		if len(hop.Body) > MaxBlock-maxHead {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", c.URL), "a record holds at most %d bytes, got %d: %s", MaxBlock-maxHead, len(hop.Body), c.URL)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", c.URL), "a record holds at most %d bytes, got %d: %s", MaxBlock-maxHead, len(hop.Body), c.URL)
 		}
 		drafts = append(drafts, draftsOf(c.Kind, hop)...)
 		ids = append(ids, drafts[len(drafts)-1].id)
@@ -67,7 +67,7 @@ func Pack(c Capture) (*Packed, error) {
 		p.members = append(p.members, d.member())
 	}
 	if p.capture, err = readDrafts(drafts); err != nil {
-		return nil, tidegate.Errorf(tidegate.Internal, tidegate.D("url", c.URL), "a capture must be readable once it is packed: %w", err)
+		return nil, tidegate.Errorf(tidegate.Internal, tidegate.Pairs("url", c.URL), "a capture must be readable once it is packed: %w", err)
 	}
 	return p, nil
 }

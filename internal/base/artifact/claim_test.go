@@ -21,11 +21,11 @@ func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
 	if _, held, err := folder.Claimed(name); held || err != nil {
 		t.Fatalf("nobody claimed it: %v, %v", held, err)
 	}
-	claim, err := folder.Claim(name, tidegate.D("host", "tug", "process", 7))
+	claim, err := folder.Claim(name, tidegate.Pairs("host", "tug", "process", 7))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = folder.Claim(name, tidegate.D("host", "other"))
+	_, err = folder.Claim(name, tidegate.Pairs("host", "other"))
 	if tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Fatalf("a second claim gives %v", err)
 	}
@@ -66,7 +66,7 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 		})
 	}
 	for range 50 {
-		claim, err := folder.Claim("home", tidegate.D("process", 1))
+		claim, err := folder.Claim("home", tidegate.Pairs("process", 1))
 		if err != nil {
 			t.Errorf("a look took the claim: %v", err)
 			break
@@ -86,12 +86,12 @@ func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
 	}
 	defer folder.Close()
 	const name = ".tidegate.home"
-	claim, err := folder.Claim(name, tidegate.D("first", "a rather long note"))
+	claim, err := folder.Claim(name, tidegate.Pairs("first", "a rather long note"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer claim.Release()
-	for _, note := range []tidegate.Details{tidegate.D("a", "b"), nil, tidegate.D("c", "a longer note", "d", "and more"), tidegate.D("e", "f")} {
+	for _, note := range []tidegate.Details{tidegate.Pairs("a", "b"), nil, tidegate.Pairs("c", "a longer note", "d", "and more"), tidegate.Pairs("e", "f")} {
 		if err := claim.Note(note); err != nil {
 			t.Fatal(err)
 		}
@@ -119,12 +119,12 @@ func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer folder.Close()
-	left, err := folder.Claim("home", tidegate.D("host", host, "process", dead.Process.Pid))
+	left, err := folder.Claim("home", tidegate.Pairs("host", host, "process", dead.Process.Pid))
 	if err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(200*time.Millisecond, left.Release)
-	claim, err := folder.Claim("home", tidegate.D("host", host, "process", os.Getpid()))
+	claim, err := folder.Claim("home", tidegate.Pairs("host", host, "process", os.Getpid()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,13 +56,13 @@ func (d *Digests) Of(name string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	looked := time.Now()
+	asked := time.Now()
 	before, told := stampOf(file.Stat())
 	digest, err := codec.DigestReader(file)
 	if err != nil {
 		return "", d.folder.place(name).unreadable(errors.Unwrap(err))
 	}
-	if after, _ := stampOf(file.Stat()); told && after == before && before.settled(looked) {
+	if after, _ := stampOf(file.Stat()); told && after == before && before.settled(asked) {
 		d.mu.Lock()
 		d.known[name] = knownDigest{before, digest}
 		d.mu.Unlock()

@@ -15,7 +15,7 @@ type place struct {
 	arg, path string
 }
 
-func (p place) details() tidegate.Details { return tidegate.D(p.arg, p.path) }
+func (p place) details() tidegate.Details { return tidegate.Pairs(p.arg, p.path) }
 
 // notAllowed is PATH_NOT_ALLOWED. It names the path that was asked for and
 // never what a link points to.

@@ -37,7 +37,7 @@ func TestReadingAnArgument(t *testing.T) {
 		for call, err := range map[string]error{"ReadFile": readErr, "OpenFile": openErr} {
 			if tidegate.CodeOf(err) != want {
 				t.Errorf("%s %s: %v, want %s", call, path, err, want)
-			} else if diff := cmp.Diff(tidegate.D("markdown_path", path), tidegate.AsError(err).Details); diff != "" {
+			} else if diff := cmp.Diff(tidegate.Pairs("markdown_path", path), tidegate.AsError(err).Details); diff != "" {
 				t.Errorf("%s %s: details (-want +got):\n%s", call, path, diff)
 			}
 		}
@@ -151,7 +151,7 @@ func TestWritingWhereNoFileCanBe(t *testing.T) {
 		err := artifact.Everywhere.WriteFile("report_path", path, []byte("new\n"))
 		if tidegate.CodeOf(err) != tidegate.WriteFailed {
 			t.Errorf("WriteFile %s: %v, want WRITE_FAILED", path, err)
-		} else if diff := cmp.Diff(tidegate.D("report_path", path), tidegate.AsError(err).Details); diff != "" {
+		} else if diff := cmp.Diff(tidegate.Pairs("report_path", path), tidegate.AsError(err).Details); diff != "" {
 			t.Errorf("WriteFile %s: details (-want +got):\n%s", path, diff)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// lookEvery is how often a log that is followed is looked at.
-const lookEvery = 100 * time.Millisecond
+// pollEvery is how often a log that is followed is looked at.
+const pollEvery = 100 * time.Millisecond
 
 // Follow yields the whole lines of the log name whose number is at least from:
 // those that are there and then each that is added, until ctx ends. A log that
@@ -75,7 +75,7 @@ type follower struct {
 // there will be no more.
 func (r *follower) lines() iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		size, err := r.look()
+		size, err := r.size()
 		if err != nil || r.file == nil {
 			if err != nil {
 				yield(Line{}, err)
@@ -99,9 +99,9 @@ func (r *follower) lines() iter.Seq2[Line, error] {
 	}
 }
 
-// look opens the log if it is there by now, and returns its size. The file stays
+// size opens the log if it is there by now, and returns its size. The file stays
 // open, so that no other can pass for it.
-func (r *follower) look() (int64, error) {
+func (r *follower) size() (int64, error) {
 	there, err := r.root.Stat(r.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if r.file != nil {
@@ -186,7 +186,7 @@ func (w *watch) next() <-chan struct{} {
 
 func (w *watch) run() {
 	defer w.root.Close()
-	ticker := time.NewTicker(lookEvery)
+	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	var seen fs.FileInfo
 	for {
@@ -197,7 +197,7 @@ func (w *watch) run() {
 		}
 		// What cannot be seen is for the followers to report.
 		now, _ := w.root.Stat(w.name)
-		if !sameLook(seen, now) {
+		if !unchanged(seen, now) {
 			w.mu.Lock()
 			close(w.changed)
 			w.changed = make(chan struct{})
@@ -207,10 +207,10 @@ func (w *watch) run() {
 	}
 }
 
-// sameLook reports whether a file looks the same in two looks at it; nil is one
+// unchanged reports whether a file looks the same in two looks at it; nil is one
 // that is not there. The time is compared because an unfinished line may be replaced
 // by as many bytes.
-func sameLook(a, b fs.FileInfo) bool {
+func unchanged(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

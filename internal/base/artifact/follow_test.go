@@ -205,7 +205,7 @@ func TestManyFollowManyWriters(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, map[string]string{"counter": "0\n"})
 		ctx, cancel := context.WithCancel(t.Context())
-		goOn := make(chan struct{})
+		release := make(chan struct{})
 		got := make([][]string, followers)
 		var all, fast sync.WaitGroup
 		fast.Add(followers - 1)
@@ -219,7 +219,7 @@ func TestManyFollowManyWriters(t *testing.T) {
 					}
 					got[i] = append(got[i], string(line.Text))
 					if i == 0 && line.Number == 1 {
-						<-goOn
+						<-release
 					}
 					if line.Number == writers*each {
 						if i > 0 {
@@ -248,7 +248,7 @@ func TestManyFollowManyWriters(t *testing.T) {
 		if len(got[0]) > 1 {
 			t.Errorf("one that does not go on has %d lines", len(got[0]))
 		}
-		close(goOn)
+		close(release)
 		all.Wait()
 		cancel()
 		want := strings.Split(strings.TrimSuffix(tree(t, dir)["log.jsonl"], "\n"), "\n")

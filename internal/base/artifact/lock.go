@@ -162,9 +162,9 @@ var errHeld = errors.New("lock is held")
 func (f *Folder) notLocked(err error, name, owner string) error {
 	p := f.place(name)
 	if errors.Is(err, errHeld) {
-		return tidegate.Errorf(tidegate.LockHeld, tidegate.D("lock_path", p.path), "lock is held by %s for more than %v: %s", owner, lockWait, p.path)
+		return tidegate.Errorf(tidegate.LockHeld, tidegate.Pairs("lock_path", p.path), "lock is held by %s for more than %v: %s", owner, lockWait, p.path)
 	}
-	return tidegate.Errorf(tidegate.Cancelled, tidegate.D("lock_path", p.path), "cancelled while waiting for the lock: %s (%w)", p.path, err)
+	return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs("lock_path", p.path), "cancelled while waiting for the lock: %s (%w)", p.path, err)
 }
 
 // sleep waits for d and returns why ctx ended when it ends before that.

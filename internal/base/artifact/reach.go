@@ -149,7 +149,7 @@ func (r Reach) refuse(p place) error {
 
 // openFolder opens the folder at path as one that access cannot leave.
 func (r Reach) openFolder(p place, path string) (*os.Root, error) {
-	path, replaced := r.standing(path)
+	path, replaced := r.replaced(path)
 	if !r.confined || replaced {
 		return openRoot(path)
 	}
@@ -163,7 +163,7 @@ func (r Reach) openFolder(p place, path string) (*os.Root, error) {
 
 // openPath opens the regular file at path for reading.
 func (r Reach) openPath(p place) (*os.File, error) {
-	path, replaced := r.standing(p.path)
+	path, replaced := r.replaced(p.path)
 	if !r.confined || replaced {
 		f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
 		if err == nil {

@@ -99,9 +99,9 @@ func (s *Replica) Close() error {
 	return os.RemoveAll(s.real)
 }
 
-// standing is where path is looked for: in the replica, if path lies in the folder
+// replaced is where path is looked for: in the replica, if path lies in the folder
 // that it stands in for.
-func (r Reach) standing(path string) (string, bool) {
+func (r Reach) replaced(path string) (string, bool) {
 	if r.replica == "" || !filepath.IsAbs(path) {
 		return path, false
 	}

@@ -298,7 +298,7 @@ func (tx *Tx) end() {
 
 func (tx *Tx) add(c change) error {
 	if tx.ended || tx.targets[c.target] {
-		return tidegate.Errorf(tidegate.Internal, tidegate.D("path", c.target), "a file can be changed once in a transaction that has not ended: %s", c.target)
+		return tidegate.Errorf(tidegate.Internal, tidegate.Pairs("path", c.target), "a file can be changed once in a transaction that has not ended: %s", c.target)
 	}
 	tx.targets[c.target] = true
 	tx.changes = append(tx.changes, c)

@@ -22,7 +22,7 @@ func TestMarshalKeepsOrderAndText(t *testing.T) {
 	got, err := codec.Marshal(result{
 		Text:  "a<b>&\u2028 \xff",
 		Cap:   800,
-		Extra: tidegate.D("z", []string(nil), "a", tidegate.D("<", 1)),
+		Extra: tidegate.Pairs("z", []string(nil), "a", tidegate.Pairs("<", 1)),
 	})
 	if err != nil {
 		t.Fatal(err)

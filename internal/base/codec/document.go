@@ -11,7 +11,7 @@ import (
 func ParseFile(arg, path string, data []byte) (*Value, error) {
 	doc, err := Parse(data)
 	if err != nil {
-		return nil, NotJSON(tidegate.D(arg, path), path, err)
+		return nil, NotJSON(tidegate.Pairs(arg, path), path, err)
 	}
 	return doc, nil
 }

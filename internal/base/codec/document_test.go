@@ -18,7 +18,7 @@ func TestThePositionSurvivesALongPath(t *testing.T) {
 	if e == nil || e.Code != tidegate.InvalidJSON || !strings.HasPrefix(e.Message, "gaps.json is not JSON: line 2, column 1: ") {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff(tidegate.D("explicit_gaps", path), e.Details); diff != "" {
+	if diff := cmp.Diff(tidegate.Pairs("explicit_gaps", path), e.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 	if syntax := (*codec.SyntaxError)(nil); !errors.As(err, &syntax) {

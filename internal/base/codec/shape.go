@@ -221,7 +221,7 @@ type fault struct{ path, text string }
 
 func (f *fault) at(path string) error {
 	path += f.path
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path), "%s %s", path, f.text)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", path), "%s %s", path, f.text)
 }
 
 func (f *fault) under(step string) *fault {

@@ -118,7 +118,7 @@ func (p Places) environment() (Settings, error) {
 	}
 	if changes := p.Getenv(ChangesVariable); changes != "" {
 		if !insideProject(changes) {
-			return s, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(ChangesVariable, tidegate.Cut(changes)), "%s must be %s, got %q", ChangesVariable, changesRule, tidegate.Cut(changes))
+			return s, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(ChangesVariable, tidegate.Cut(changes)), "%s must be %s, got %q", ChangesVariable, changesRule, tidegate.Cut(changes))
 		}
 		s.Changes = changes
 	}
@@ -190,10 +190,10 @@ func (p Places) read(ctx context.Context, path string) (Settings, *Source, error
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
 	if err != nil {
-		return Settings{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("config", path), "cannot read (%w): %s", err, path)
+		return Settings{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("config", path), "cannot read (%w): %s", err, path)
 	}
 	if len(text) > maxFile {
-		return Settings{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "a configuration must not have more than %d bytes: %s", maxFile, path)
+		return Settings{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", path), "a configuration must not have more than %d bytes: %s", maxFile, path)
 	}
 	settings, err := p.parse(path, text)
 	if err != nil {

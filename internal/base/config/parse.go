@@ -34,10 +34,10 @@ func (p Places) parse(path string, text []byte) (Settings, error) {
 		var syntax *toml.DecodeError
 		if errors.As(err, &syntax) {
 			line, _ := syntax.Position()
-			return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path, "line", line),
+			return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", path, "line", line),
 				"line %d is not TOML: %s: %s", line, strings.TrimPrefix(syntax.Error(), "toml: "), path)
 		}
-		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", path), "not TOML (%w): %s", err, path)
+		return Settings{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", path), "not TOML (%w): %s", err, path)
 	}
 	r := &reader{path: path, source: text, formats: p.Formats}
 	s := r.settings(table{reader: r, values: values, known: &[]string{}})

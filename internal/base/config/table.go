@@ -33,7 +33,7 @@ func (t table) fault(key, format string, args ...any) {
 	if t.err == nil {
 		key = t.name + key
 		line := lineOf(linesOf(t.source), key)
-		t.err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", t.path, "line", line, "key", tidegate.Cut(key)),
+		t.err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", t.path, "line", line, "key", tidegate.Cut(key)),
 			"line %d: %s %s: %s", line, tidegate.Cut(key), fmt.Sprintf(format, args...), t.path)
 	}
 }

@@ -150,10 +150,10 @@ func readTrusted(user string) (trusted, error) {
 // person, and where the user's folder is not known, and WRITE_FAILED.
 func (p Places) Trust(ctx context.Context, source Source) error {
 	if tidegate.ActorOf(ctx).Kind != tidegate.Person {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "only a person trusts a configuration, with `tidegate config trust`: %s", source.Path)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", source.Path), "only a person trusts a configuration, with `tidegate config trust`: %s", source.Path)
 	}
 	if p.User == "" {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("config", source.Path), "the folder for the user's configuration is not known, so nothing can be trusted")
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", source.Path), "the folder for the user's configuration is not known, so nothing can be trusted")
 	}
 	list, err := readTrusted(p.User)
 	if err != nil {

@@ -27,7 +27,7 @@ func ParseAllow(entries []string) (Allow, error) {
 	a := Allow{hosts: map[string]bool{}, hostPorts: map[string]bool{}}
 	for _, entry := range entries {
 		if !a.add(strings.TrimSpace(entry)) {
-			return Allow{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("allow", entry), "what fetch allows must be a host, host:port or CIDR prefix, got %q", entry)
+			return Allow{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("allow", entry), "what fetch allows must be a host, host:port or CIDR prefix, got %q", entry)
 		}
 	}
 	return a, nil

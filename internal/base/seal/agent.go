@@ -20,7 +20,7 @@ func signByAgent(ctx context.Context, socket string, key ssh.PublicKey, data []b
 		if ctx.Err() != nil {
 			return tidegate.AsError(ctx.Err())
 		}
-		return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("agent", socket, "signer", name), "%s: %w", what, err)
+		return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("agent", socket, "signer", name), "%s: %w", what, err)
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -35,7 +35,7 @@ func signByAgent(ctx context.Context, socket string, key ssh.PublicKey, data []b
 		return nil, failed("the ssh-agent does not list its keys", err)
 	}
 	if !slices.ContainsFunc(keys, func(k *agent.Key) bool { return bytes.Equal(k.Blob, key.Marshal()) }) {
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("agent", socket, "signer", name), "the ssh-agent does not have the key %s; ssh-add adds it", name)
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("agent", socket, "signer", name), "the ssh-agent does not have the key %s; ssh-add adds it", name)
 	}
 	var flags agent.SignatureFlags
 	if key.Type() == ssh.KeyAlgoRSA {

@@ -123,10 +123,10 @@ func unpack(data []byte) (files []File, err error) {
 			return nil, damaged(at, "the entry at byte %d has a name that no sealed file has: %q", at, file.Name)
 		}
 		if binary.LittleEndian.Uint32(rest[14:]) != crc32.ChecksumIEEE(file.Data) {
-			return nil, tampered(tidegate.D("file", file.Name), "the sealed file is damaged: an entry does not have its checksum: %q", file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name), "the sealed file is damaged: an entry does not have its checksum: %q", file.Name)
 		}
 		if n, same := differ(rest, header(file)); !same {
-			return nil, tampered(tidegate.D("file", file.Name, "byte", at+n), "the sealed file is damaged: byte %d, in the header of %q", at+n, file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name, "byte", at+n), "the sealed file is damaged: byte %d, in the header of %q", at+n, file.Name)
 		}
 		files = append(files, file)
 		rest = rest[start+size:]
@@ -139,7 +139,7 @@ func unpack(data []byte) (files []File, err error) {
 }
 
 func damaged(at int, format string, args ...any) error {
-	return tampered(tidegate.D("byte", at), "the sealed file is damaged: "+format, args...)
+	return tampered(tidegate.Pairs("byte", at), "the sealed file is damaged: "+format, args...)
 }
 
 // differ is where data first differs from want, and whether it begins with all

@@ -64,7 +64,7 @@ func OpenKey(reach artifact.Reach, arg, path string, unlock Unlock) (*Key, error
 type keyFile struct{ arg, path string }
 
 func (f keyFile) unusable(format string, args ...any) error {
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(f.arg, f.path), "%s: "+format, append([]any{filepath.Base(f.path)}, args...)...)
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(f.arg, f.path), "%s: "+format, append([]any{filepath.Base(f.path)}, args...)...)
 }
 
 func (f keyFile) private(data []byte, passphrase func() ([]byte, error)) (ssh.AlgorithmSigner, error) {
@@ -146,7 +146,7 @@ func (k *Key) signPlain(ctx context.Context, data []byte) (*ssh.Signature, error
 		err = check(k.public, data, sig)
 	}
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("signer", k.Fingerprint()), "the key %s gave a signature that does not verify: %w", k.Fingerprint(), err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("signer", k.Fingerprint()), "the key %s gave a signature that does not verify: %w", k.Fingerprint(), err)
 	}
 	return sig, nil
 }

@@ -32,7 +32,7 @@ type Sealed struct {
 func Write(ctx context.Context, w io.Writer, key *Key, files []File, predicate *codec.Value) error {
 	files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
 	if name, fault := checkNames(files); fault != "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("file", name), "%s: %q", fault, name)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("file", name), "%s: %q", fault, name)
 	}
 	if predicate.Kind() != codec.Object {
 		return tidegate.Errorf(tidegate.InvalidArgs, nil, "the predicate must be an object, not %s", codec.Describe(predicate))
@@ -65,11 +65,11 @@ func Open(data []byte, signers *Signers, at time.Time) (*Sealed, error) {
 		return nil, err
 	}
 	if len(files) == 0 || files[0].Name != EnvelopeName {
-		return nil, tampered(tidegate.D("file", EnvelopeName), "a sealed file begins with %s, and this one does not", EnvelopeName)
+		return nil, tampered(tidegate.Pairs("file", EnvelopeName), "a sealed file begins with %s, and this one does not", EnvelopeName)
 	}
 	envelope, files := files[0].Data, files[1:]
 	if name, fault := checkNames(files); fault != "" {
-		return nil, tampered(tidegate.D("file", name), "%s: %q", fault, name)
+		return nil, tampered(tidegate.Pairs("file", name), "%s: %q", fault, name)
 	}
 	payload, signer, err := disclose(envelope, signers, at)
 	if err != nil {

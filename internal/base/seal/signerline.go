@@ -38,13 +38,13 @@ func parseSignerLines(text string) ([]signerLine, error) {
 	number := 0
 	for text := range strings.SplitSeq(strings.TrimPrefix(text, "\ufeff"), "\n") {
 		number++
-		text = strings.Trim(text, blanks+"\r")
+		text = strings.Trim(text, whitespace+"\r")
 		if text == "" || text[0] == '#' {
 			continue
 		}
 		line, err := parseSignerLine(text)
 		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("line_number", number), "line %d of the signers file: %w", number, err)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("line_number", number), "line %d of the signers file: %w", number, err)
 		}
 		line.number = number
 		lines = append(lines, line)
@@ -52,8 +52,8 @@ func parseSignerLines(text string) ([]signerLine, error) {
 	return lines, nil
 }
 
-// blanks separate the fields of a line.
-const blanks = " \t"
+// whitespace separates the fields of a line.
+const whitespace = " \t"
 
 func parseSignerLine(text string) (line signerLine, err error) {
 	if line.principals, text, err = principals(text); err != nil {
@@ -84,10 +84,10 @@ func principals(text string) (list, rest string, err error) {
 		if list, rest, err = unquote(text); err != nil {
 			return "", "", fmt.Errorf("the principals %w", err)
 		}
-		if rest != "" && !strings.ContainsRune(blanks, rune(rest[0])) {
+		if rest != "" && !strings.ContainsRune(whitespace, rune(rest[0])) {
 			return "", "", errors.New("the quoted principals must be followed by a space")
 		}
-		rest = strings.TrimLeft(rest, blanks)
+		rest = strings.TrimLeft(rest, whitespace)
 	} else {
 		list, rest = cutField(text)
 	}
@@ -105,13 +105,13 @@ func printable(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// cutField splits text at the first blanks.
+// cutField splits text at the first whitespace.
 func cutField(text string) (field, rest string) {
-	end := strings.IndexAny(text, blanks)
+	end := strings.IndexAny(text, whitespace)
 	if end < 0 {
 		return text, ""
 	}
-	return text[:end], strings.TrimLeft(text[end:], blanks)
+	return text[:end], strings.TrimLeft(text[end:], whitespace)
 }
 
 // unquote takes a text in double quotes off the start of s. \" in it stands for
@@ -172,16 +172,16 @@ func (l *signerLine) parseOptions(text string) (rest string, err error) {
 	if !l.after.IsZero() && !l.before.IsZero() && !l.after.Before(l.before) {
 		return "", errors.New("valid-before must be later than valid-after")
 	}
-	if text != "" && !strings.ContainsRune(blanks, rune(text[0])) {
+	if text != "" && !strings.ContainsRune(whitespace, rune(text[0])) {
 		return "", errors.New("options must be separated by commas")
 	}
-	return strings.TrimLeft(text, blanks), nil
+	return strings.TrimLeft(text, whitespace), nil
 }
 
 // cutOption takes one option off the start of text: a name, or a name with a
 // value in quotes.
 func cutOption(text *string) (name, value string, err error) {
-	end := strings.IndexAny(*text, blanks+",=")
+	end := strings.IndexAny(*text, whitespace+",=")
 	if end < 0 {
 		end = len(*text)
 	}

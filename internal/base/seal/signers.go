@@ -33,7 +33,7 @@ func ReadSigners(reach artifact.Reach, arg, path string) (*Signers, error) {
 	}
 	signers, err := ParseSigners(data)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, append(tidegate.D(arg, path), tidegate.AsError(err).Details...))
+		return nil, tidegate.WithDetails(err, append(tidegate.Pairs(arg, path), tidegate.AsError(err).Details...))
 	}
 	return signers, nil
 }
@@ -82,7 +82,7 @@ func (s *Signers) Verify(message, armored []byte, at time.Time) (Signer, error) 
 		return Signer{}, err
 	}
 	if err := sig.verify(line.key, message); err != nil {
-		return Signer{}, tampered(tidegate.D("signer", line.fingerprint), "the signature by %s does not count: %w", line.fingerprint, err)
+		return Signer{}, tampered(tidegate.Pairs("signer", line.fingerprint), "the signature by %s does not count: %w", line.fingerprint, err)
 	}
 	return line.signer(), nil
 }
@@ -95,7 +95,7 @@ func (s *Signers) verifyPlain(message, armored []byte, at time.Time) (Signer, er
 		return Signer{}, err
 	}
 	if again, err := rewrite(armored); err != nil || !bytes.Equal(again, armored) {
-		return Signer{}, tampered(tidegate.D("signer", signer.Fingerprint), "the signature by %s is not written as it was made", signer.Fingerprint)
+		return Signer{}, tampered(tidegate.Pairs("signer", signer.Fingerprint), "the signature by %s is not written as it was made", signer.Fingerprint)
 	}
 	return signer, nil
 }
@@ -109,7 +109,7 @@ func (s *Signers) verifyBare(message, sig []byte, keyID string, at time.Time) (S
 	}
 	key := cryptoKey[ed25519.PublicKey](line.key)
 	if line.key.Type() != ssh.KeyAlgoED25519 || !ed25519.Verify(key, message, sig) {
-		return Signer{}, tampered(tidegate.D("signer", keyID), "the Ed25519 signature is not by %s over this message", keyID)
+		return Signer{}, tampered(tidegate.Pairs("signer", keyID), "the Ed25519 signature is not by %s over this message", keyID)
 	}
 	return line.signer(), nil
 }
@@ -134,7 +134,7 @@ func (s *Signers) find(fingerprint string, at time.Time) (signerLine, error) {
 			return line, nil
 		}
 	}
-	return signerLine{}, tampered(tidegate.D("signer", fingerprint), "the key %s %s", fingerprint, why)
+	return signerLine{}, tampered(tidegate.Pairs("signer", fingerprint), "the key %s %s", fingerprint, why)
 }
 
 // tampered is TAMPERED: something is not what was signed or sealed.

@@ -126,7 +126,7 @@ func TestReadingSignersNamesTheFile(t *testing.T) {
 	bad := put(t, "signers", []byte("alice "+public+"\nmallory\n"))
 	_, err := seal.ReadSigners(artifact.Everywhere, "signers", bad)
 	refused(t, err, tidegate.InvalidArgs, "line 2")
-	if diff := cmp.Diff(tidegate.D("signers", bad, "line_number", 2), tidegate.AsError(err).Details); diff != "" {
+	if diff := cmp.Diff(tidegate.Pairs("signers", bad, "line_number", 2), tidegate.AsError(err).Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 	_, err = seal.ReadSigners(artifact.Everywhere, "signers", filepath.Join(t.TempDir(), "absent"))

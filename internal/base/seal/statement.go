@@ -93,23 +93,23 @@ func compare(payload []byte, files []File) (predicate *codec.Value, err error) {
 	for _, sub := range doc.Get("subject").Elems() {
 		name := sub.Get("name").Str()
 		if _, twice := signed[name]; twice {
-			return nil, tampered(tidegate.D("file", name), "the statement names a file twice: %q", name)
+			return nil, tampered(tidegate.Pairs("file", name), "the statement names a file twice: %q", name)
 		}
 		signed[name] = sub.Get("digest").Get("sha256").Str()
 	}
 	for _, file := range files {
 		want, named := signed[file.Name]
 		if !named {
-			return nil, tampered(tidegate.D("file", file.Name), "a file was added that was not sealed: %q", file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name), "a file was added that was not sealed: %q", file.Name)
 		}
 		if got := digest(file.Data); got != want {
-			return nil, tampered(tidegate.D("file", file.Name, "sealed", "sha256:"+want, "found", "sha256:"+got), "a file is not as it was sealed: %q", file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name, "sealed", "sha256:"+want, "found", "sha256:"+got), "a file is not as it was sealed: %q", file.Name)
 		}
 		delete(signed, file.Name)
 	}
 	for _, sub := range doc.Get("subject").Elems() {
 		if name := sub.Get("name").Str(); signed[name] != "" {
-			return nil, tampered(tidegate.D("file", name), "a file that was sealed is missing: %q", name)
+			return nil, tampered(tidegate.Pairs("file", name), "a file that was sealed is missing: %q", name)
 		}
 	}
 	return doc.Get("predicate"), nil

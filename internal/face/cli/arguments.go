@@ -190,7 +190,7 @@ func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for i, o := range operands {
 			if i >= len(args) && !o.Optional {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(o.Name, nil),
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(o.Name, nil),
 					"%s is missing: %s (usage: %s)", o.Name, o.About, cmd.UseLine())
 			}
 			if o.Repeats {
@@ -208,7 +208,7 @@ func atMost(n int) cobra.PositionalArgs {
 			if n > 0 {
 				quotes = "; words that belong together need quotes"
 			}
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", tidegate.Cut(args[n])),
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("argument", tidegate.Cut(args[n])),
 				"%q is one argument too many (usage: %s)%s", tidegate.Cut(args[n]), cmd.UseLine(), quotes)
 		}
 		return nil

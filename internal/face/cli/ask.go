@@ -49,7 +49,7 @@ func (p *Program) confirm(ctx context.Context, c *tool.Command, args *codec.Valu
 	case c.Confirm == nil || yes:
 		return nil
 	case !p.Terminal.Input && c.NeedsYes:
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil), "nobody can be asked here, because stdin is not a terminal: `tidegate %s` needs --yes", c.Path)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil), "nobody can be asked here, because stdin is not a terminal: `tidegate %s` needs --yes", c.Path)
 	case !p.Terminal.Input:
 		return nil
 	}

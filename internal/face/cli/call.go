@@ -73,7 +73,7 @@ func unknownTool(name string, names []string) error {
 	if near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "there is no tool %q; %s", tidegate.Cut(name), hint)
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "there is no tool %q; %s", tidegate.Cut(name), hint)
 }
 
 // askForArguments says to a person at the terminal what the program waits for.
@@ -103,7 +103,7 @@ func (p *Program) callArguments(ctx context.Context, source string) ([]byte, err
 	case isFile:
 		data, err := os.ReadFile(absolute(p.Dir, file))
 		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("args", source), "--args names a file that cannot be read: %w", err)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("args", source), "--args names a file that cannot be read: %w", err)
 		}
 		return data, nil
 	case source != "":

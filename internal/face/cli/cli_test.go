@@ -64,7 +64,7 @@ func weigh() *tool.Tool {
 		},
 	}, func(_ context.Context, _ tool.Caller, in weighIn) (weighOut, error) {
 		if in.Fail != "" {
-			return weighOut{}, tidegate.Errorf(tidegate.Code(in.Fail), tidegate.D("boat", string(in.Boat)), "the boat %s sank\x1b[31m", in.Boat)
+			return weighOut{}, tidegate.Errorf(tidegate.Code(in.Fail), tidegate.Pairs("boat", string(in.Boat)), "the boat %s sank\x1b[31m", in.Boat)
 		}
 		return weighOut{Boat: string(in.Boat), Crew: in.Crew, Load: in.Limit, Unit: in.Unit, pass: !in.Wet}, nil
 	})

@@ -55,7 +55,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		cmd.Flags().BoolVar(&watch, "watch", false, "judge again whenever a file changes, and mark what changed, until interrupted")
 	}
 	if t.Command.Follow != nil {
-		cmd.Flags().BoolVar(&follow, "follow", false, "go on with what is added, one line each, until interrupted")
+		cmd.Flags().BoolVar(&follow, "follow", false, "keep printing what is added, one line each, until interrupted")
 	}
 	if t.Command.Confirm != nil {
 		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -66,7 +66,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			format = configured
 		}
 		if !slices.Contains(formats, format) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("format", format), "--format must be one of %s, got %q", strings.Join(formats, ", "), format)
 		}
 		if t.Command.Piped != "" && p.Terminal.Width == 0 && configured == "" && !cmd.Flags().Changed("format") {
 			format = t.Command.Piped
@@ -241,7 +241,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 				values = flag.Value.(pflag.SliceValue).GetSlice()
 			}
 			if f.Enum != nil && flag.Changed && !slices.Contains(f.Enum, values[0]) {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(f.Name, values[0]), "--%s must be one of %s, got %q", f.Name, strings.Join(f.Enum, ", "), values[0])
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(f.Name, values[0]), "--%s must be one of %s, got %q", f.Name, strings.Join(f.Enum, ", "), values[0])
 			}
 			if f.Kind == tool.PathFlag {
 				for i := range values {

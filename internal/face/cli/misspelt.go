@@ -21,7 +21,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("command", tidegate.Cut(args[0])),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("command", tidegate.Cut(args[0])),
 		"unknown command %q for %q; %s", tidegate.Cut(args[0]), cmd.CommandPath(), meant(args[0], "", names, cmd))
 }
 
@@ -33,7 +33,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("flag", tidegate.Cut(name)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("flag", tidegate.Cut(name)),
 		"unknown flag: --%s; %s", tidegate.Cut(name), meant(name, "--", names, cmd))
 }
 

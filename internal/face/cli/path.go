@@ -29,7 +29,7 @@ func (p *Program) note(cmd *cobra.Command, operands []string) error {
 	var err error
 	take := func(name, text string) {
 		if !utf8.ValidString(text) {
-			err = cmp.Or(err, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("argument", name), "%s is not UTF-8: rename the file or folder", name))
+			err = cmp.Or(err, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("argument", name), "%s is not UTF-8: rename the file or folder", name))
 		}
 		p.typed = append(p.typed, absolute(p.Dir, text))
 	}

@@ -288,7 +288,7 @@ func (p *Program) setLevel(name string) error {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(name)); err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("log-level", name), "--log-level must be debug, info, warn or error, got %q", name)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("log-level", name), "--log-level must be debug, info, warn or error, got %q", name)
 	}
 	p.Log.Set(level)
 	return nil

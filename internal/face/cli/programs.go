@@ -36,7 +36,7 @@ func (i Invocation) Edit(ctx context.Context, name string, text []byte) ([]byte,
 		editor = os.Getenv("EDITOR")
 	}
 	if strings.TrimSpace(editor) == "" {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("EDITOR", nil), "no editor is set: export EDITOR=vi, for example")
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("EDITOR", nil), "no editor is set: export EDITOR=vi, for example")
 	}
 	dir, err := os.MkdirTemp("", "tidegate-edit-")
 	if err != nil {
@@ -50,7 +50,7 @@ func (i Invocation) Edit(ctx context.Context, name string, text []byte) ([]byte,
 	cmd := shell(ctx, editor+" "+name)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, i.Stdin, i.Stdout, i.Stderr
 	if err := cmd.Run(); err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("EDITOR", editor), "%s ended with a failure: %w", editor, err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("EDITOR", editor), "%s ended with a failure: %w", editor, err)
 	}
 	edited, err := os.ReadFile(path)
 	if err != nil {

@@ -31,7 +31,7 @@ func Listen(given string, exposed error) (net.Listener, error) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if _, number := strconv.ParseUint(port, 10, 16); err != nil || number != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", tidegate.Cut(given)),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", tidegate.Cut(given)),
 			"--http must be HOST:PORT, such as 127.0.0.1:8642, got %q", tidegate.Cut(given))
 	}
 	if host == "" || host == "localhost" {
@@ -42,7 +42,7 @@ func Listen(given string, exposed error) (net.Listener, error) {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("http", given), "cannot listen on %s: %w", net.JoinHostPort(host, port), err)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", given), "cannot listen on %s: %w", net.JoinHostPort(host, port), err)
 	}
 	return listener, nil
 }
@@ -66,7 +66,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, gra
 	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
-		return tidegate.Errorf(tidegate.Internal, tidegate.D("http", listener.Addr().String()), "the server ended: %w", err)
+		return tidegate.Errorf(tidegate.Internal, tidegate.Pairs("http", listener.Addr().String()), "the server ended: %w", err)
 	case <-ctx.Done():
 	}
 	slog.Info("shutting down")

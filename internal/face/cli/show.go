@@ -51,7 +51,7 @@ func (p *Program) show(result tool.Result, format string) error {
 func (p *Program) render(r report.Report, name string) error {
 	format, ok := report.Lookup(name)
 	if !ok {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("format", name), "there is no format %q", name)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("format", name), "there is no format %q", name)
 	}
 	var out bytes.Buffer
 	options := report.Options{Version: p.Version, Root: p.Dir, Color: p.Terminal.Color, Width: p.Terminal.Width}

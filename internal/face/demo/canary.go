@@ -63,7 +63,7 @@ func (c Canary) Run(ctx context.Context) ([]Sighting, error) {
 			}
 			free <- struct{}{}
 			looks.Go(func() {
-				c.look(ctx, p, s)
+				c.inspect(ctx, p, s)
 				<-free
 			})
 		}
@@ -79,7 +79,7 @@ func (c Canary) Run(ctx context.Context) ([]Sighting, error) {
 	return sightings, nil
 }
 
-func (c Canary) look(ctx context.Context, p plant, s *Sighting) {
+func (c Canary) inspect(ctx context.Context, p plant, s *Sighting) {
 	bad, judge, folder, err := c.play(ctx, p, failing)
 	s.Judge = judge
 	switch {

@@ -17,7 +17,7 @@ var samples embed.FS
 // when the folder already holds something, and WRITE_FAILED.
 func unpack(folder string) error {
 	if entries, err := os.ReadDir(folder); err == nil && len(entries) > 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("folder", folder), "the folder %s is not empty; the demo needs one of its own", folder)
 	}
 	return unpackTo(folder, "data")
 }
@@ -35,7 +35,7 @@ func unpackTo(folder, root string) error {
 			err = writeSample(name, target)
 		}
 		if err != nil {
-			return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("folder", folder), "the sample data cannot be written: %w", err)
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("folder", folder), "the sample data cannot be written: %w", err)
 		}
 		return nil
 	})

@@ -60,7 +60,7 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 	if a.show != "" {
 		text, err := os.ReadFile(filepath.Join(p.Folder, filepath.FromSlash(a.show)))
 		if err != nil {
-			return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("file", a.show), "step %d cannot show %s: %w", number, a.show, err)
+			return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("file", a.show), "step %d cannot show %s: %w", number, a.show, err)
 		}
 		p.printf("%s\n", text)
 	} else {
@@ -70,7 +70,7 @@ func (p *Player) act(ctx context.Context, number int, a action) error {
 			return err
 		}
 		if status != a.status {
-			return tidegate.Errorf(tidegate.Internal, tidegate.D("command", a.line(), "status", status, "expected", a.status),
+			return tidegate.Errorf(tidegate.Internal, tidegate.Pairs("command", a.line(), "status", status, "expected", a.status),
 				"step %d ended with exit status %d, and the story expects %d: %s", number, status, a.status, a.line())
 		}
 	}

@@ -121,5 +121,5 @@ func Find(id string) (Rule, error) {
 	if near := codec.Nearest(id, ids); near != "" {
 		hint = fmt.Sprintf("did you mean %s?", near)
 	}
-	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("rule", tidegate.Cut(id)), "there is no code or rule %q; %s", tidegate.Cut(id), hint)
+	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("rule", tidegate.Cut(id)), "there is no code or rule %q; %s", tidegate.Cut(id), hint)
 }

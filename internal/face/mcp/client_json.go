@@ -104,7 +104,7 @@ func outline(text []byte) (shape, error) {
 	}
 	found.close = int(decoder.InputOffset()) - 1
 	if _, err := decoder.Token(); err != io.EOF {
-		return shape{}, fmt.Errorf("the file goes on after its JSON object")
+		return shape{}, fmt.Errorf("the file continues after its JSON object")
 	}
 	return found, nil
 }

@@ -148,7 +148,7 @@ func TestMergeRefusesWhatItCannotKeep(t *testing.T) {
 		{"comments", "vscode", "{\n  // mine\n  \"servers\": {}\n}", "comments cannot be kept"},
 		{"trailing comma", "vscode", `{"servers": {},}`, "not plain JSON"},
 		{"cut short", "vscode", `{"servers": {`, "not plain JSON"},
-		{"goes on", "vscode", `{} {}`, "goes on"},
+		{"goes on", "vscode", `{} {}`, "continues after"},
 		{"list", "vscode", `[]`, "not a JSON object"},
 		{"section of another type", "vscode", `{"servers": []}`, "not an object"},
 		{"key twice", "vscode", `{"servers": {}, "servers": {}}`, "given twice"},

@@ -51,7 +51,7 @@ func Narrow(tools []*tool.Tool, by Narrowing) ([]*tool.Tool, error) {
 		left = append(left, t)
 	}
 	if len(left) == 0 {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("tools", by.Names, "toolsets", by.Sets, "read_only", by.ReadOnly),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tools", by.Names, "toolsets", by.Sets, "read_only", by.ReadOnly),
 			"--tools, --toolsets and --read-only together leave no tool to offer")
 	}
 	return left, nil
@@ -71,7 +71,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 		if near := codec.Nearest(each, values); near != "" {
 			hint = "did you mean " + near + "?"
 		}
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)
 	}
 	return nil
 }

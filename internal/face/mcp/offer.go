@@ -47,7 +47,7 @@ func (p Prompt) describe() *sdk.Prompt {
 func (p Prompt) handle(_ context.Context, request *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 	for _, a := range p.Arguments {
 		if a.Required && request.Params.Arguments[a.Name] == "" {
-			return nil, protocolError(tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(a.Name, nil), "%s is required: %s", a.Name, a.Description))
+			return nil, protocolError(tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(a.Name, nil), "%s is required: %s", a.Name, a.Description))
 		}
 	}
 	message, err := p.Text(request.Params.Arguments)

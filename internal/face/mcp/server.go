@@ -121,8 +121,8 @@ func describe(t *tool.Tool) *sdk.Tool {
 // error only as text, but some clients turn the text into structured content,
 // check that against the schema, and keep it from the model where it does not fit.
 func orFailure(result *codec.Value) *codec.Value {
-	failure := tidegate.D("type", "object", "properties", tidegate.D("ok", tidegate.D("const", false), "error", tidegate.D("type", "object")), "required", []string{"ok", "error"})
-	return codec.Of(tidegate.D("type", "object", "anyOf", []any{result, failure}))
+	failure := tidegate.Pairs("type", "object", "properties", tidegate.Pairs("ok", tidegate.Pairs("const", false), "error", tidegate.Pairs("type", "object")), "required", []string{"ok", "error"})
+	return codec.Of(tidegate.Pairs("type", "object", "anyOf", []any{result, failure}))
 }
 
 func raw(v *codec.Value) json.RawMessage {

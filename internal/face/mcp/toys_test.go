@@ -55,7 +55,7 @@ func toys(h *held) []*tool.Tool {
 				panic("as asked")
 			}
 			if in.Word == "fail" {
-				return sayOut{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("word", in.Word), "no such word")
+				return sayOut{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("word", in.Word), "no such word")
 			}
 			for i := range in.Times {
 				if call.Progress != nil {
@@ -124,7 +124,7 @@ func options(log *journal) mcp.Options {
 				case "absent":
 					return nil, "", tidegate.Errorf(tidegate.FileNotFound, nil, "not there")
 				case "outside":
-					return nil, "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("path", name), "outside")
+					return nil, "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("path", name), "outside")
 				case "bytes":
 					return []byte{0xff, 0}, "application/octet-stream", nil
 				default:

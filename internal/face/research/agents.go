@@ -157,7 +157,7 @@ func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error)
 	}
 	var all sync.WaitGroup
 	for i := range out.Agents {
-		all.Go(func() { out.Agents[i].look(ctx, drivers[i], ask) })
+		all.Go(func() { out.Agents[i].probe(ctx, drivers[i], ask) })
 	}
 	all.Wait()
 	if ctx.Err() != nil {
@@ -205,8 +205,8 @@ const (
 	tinyDeadline = 3 * time.Minute
 )
 
-// look asks the agent whether it can work and, with ask, for a word.
-func (s *AgentState) look(ctx context.Context, d driver.Driver, ask bool) {
+// probe asks the agent whether it can work and, with ask, for a word.
+func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	version, err := driver.Check(ctx, d)
 	s.Version, s.State = version, agentReady
 	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {

@@ -64,7 +64,7 @@ func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
 func (s *session) changeRun(ctx context.Context) error {
 	call := s.call
 	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("ID", nil), "ID is missing: the change, as its folder is named")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
 	}
 	id := call.Args[0]
 	parallel, budget, err := budgetTyped(call)
@@ -140,12 +140,12 @@ func (s *session) testsToRun(ctx context.Context) (driver.Tests, error) {
 			return t, err
 		}
 		if !s.canAsk() {
-			return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", true, "test", tidegate.Cut(t.Command)),
+			return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", true, "test", tidegate.Cut(t.Command)),
 				"--yes does not count for a test command of the project's own tidegate.toml: name it with --test, or in your own file")
 		}
 	}
 	if !s.canAsk() {
-		return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil, "test", tidegate.Cut(t.Command)),
+		return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil, "test", tidegate.Cut(t.Command)),
 			"the tests are code that an agent writes, and nobody can be asked here whether they may run: --yes says so beforehand")
 	}
 	answer, err := s.ask(ctx, fmt.Sprintf("After each round `%s` runs code that an agent wrote. Let it run? [y/N]", oneLine(t.Command)))

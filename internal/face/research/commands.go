@@ -40,7 +40,7 @@ every source is fetched and checked, and every gate is a rule.
 It finds an agent that is installed, shows what it is about to do and what that
 may cost, and asks before anything is spent. Everything lies in the run's folder,
 which has the name of the question's first words, or of those before a colon.
-Whatever happens, ` + "`tidegate run continue`" + ` goes on from there.
+Whatever happens, ` + "`tidegate run continue`" + ` resumes from there.
 
 Exit status 0: completed, every gate passed by its judge. 1: cancelled, or
 completed with a gate that a person accepted. 4: it waits for a person. 130:
@@ -64,23 +64,23 @@ interrupted. Each says what to type next.`,
 		},
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
-			Short: "Go on with a run until it is done or needs a person",
-			Long: `Go on with a run after everything but a decision that only a person can take: do
+			Short: "Resume a run until it finishes or needs you",
+			Long: `Resume a run after everything but a decision that only a person can take: do
 by rule what can be done, start agents on the jobs that are open, judge what they
 answer, and so on. It asks nothing. A paused run is resumed, and a plan that waits
 for your yes has it. A run that failed is left as it is, with its reason and the
-command that lets it go on; one that failed because its budget is used up goes on
+command that lets it resume; one that failed because its budget is used up resumes
 with a larger one.
 
 The exit status is that of ` + "`tidegate research`" + `.`,
 			Example: "tidegate run continue harbour\ntidegate run continue harbour --agent exec:agent\ntidegate run continue harbour --max-cost 10",
 			Flags:   append([]cli.Flag{agent, quiet, notify, format}, budgetFlags...),
-			Run:     env.goOn,
+			Run:     env.resume,
 		},
 		{
 			Path: "run watch", Operands: "RUN", MaxArgs: 1,
 			Short: "Watch a run that another process drives",
-			Long: `Show a run as it goes on, no matter who drives it: its stages, its jobs, what was spent
+			Long: `Show a run while it works, no matter who drives it: its stages, its jobs, what was spent
 and what happened last. It ends with the run, with the exit status that the run
 has, and changes nothing.`,
 			Example: "tidegate run watch harbour\ntidegate run watch harbour --format json",
@@ -93,7 +93,7 @@ has, and changes nothing.`,
 // named is the path of the manifest of the run that a person named.
 func (e *Env) named(call cli.Invocation) (string, error) {
 	if len(call.Args) == 0 {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("RUN", nil), "RUN is missing: the run, by its id or its folder")
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", nil), "RUN is missing: the run, by its id or its folder")
 	}
 	return run.Find(e.desk(), e.Home, e.Dir, call.Args[0])
 }

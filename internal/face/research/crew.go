@@ -79,7 +79,7 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 				return nil, err
 			}
 		case agent.Driver == "" && e.Far != nil:
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", nil, "role", role),
 				"the agents of %s have no default: name those that they have with %s or in %s", e.Far.Where, wanted.flag, config.FileName)
 		case agent.Driver == "":
 			if found == "" {
@@ -117,7 +117,7 @@ func keptAgent(settings config.Settings, role string, was run.Agent) (config.Age
 	if hasName(was.Driver) {
 		return config.Agent{Driver: was.Driver, Model: was.Model}, nil
 	}
-	return config.Agent{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("agent", nil, "role", role),
+	return config.Agent{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", nil, "role", role),
 		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
 }
 
@@ -233,7 +233,7 @@ func (c *crew) ready(ctx context.Context) error {
 		if help == "" {
 			help, advice = "tidegate agents", "`tidegate agents` shows which can"
 		}
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("agent", c.agents[role].Driver, "role", role, "help", help),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help),
 			"the %s cannot work: %s; %s", role, failure.Message, advice)
 	}
 	return nil
@@ -268,11 +268,11 @@ func (e *Env) installed(ctx context.Context, flag string) (string, error) {
 	for _, client := range driver.Clients() {
 		lines = append(lines, client.Name+": "+client.Get)
 	}
-	details := tidegate.D("agent", nil)
+	details := tidegate.Pairs("agent", nil)
 	if len(said) > 0 {
 		details = append(details, tidegate.Detail{Key: "installed", Value: said})
 	}
-	details = append(details, tidegate.D("install one and log in", lines, "or name an endpoint", flag+" model:http://127.0.0.1:11434/v1")...)
+	details = append(details, tidegate.Pairs("install one and log in", lines, "or name an endpoint", flag+" model:http://127.0.0.1:11434/v1")...)
 	names := "`" + flag + " …` names one"
 	if flag == "--agent" {
 		details = append(details, tidegate.Detail{Key: "or look at recorded answers", Value: flag + " " + demoAgents})
@@ -289,7 +289,7 @@ func (c *crew) costs() error {
 		switch Scheme(agent.Driver) {
 		case "codex", "gemini", "model":
 			if agent.Price == nil {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max-cost", nil, "agent", agent.Driver),
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("max-cost", nil, "agent", agent.Driver),
 					"%s does not say what it costs: give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Driver, role)
 			}
 		}

@@ -44,7 +44,7 @@ func (m moment) hints() []Next {
 		return list
 	}
 	if !m.driven {
-		add(n.step("run continue", "", "goes on: nobody drives the run"))
+		add(n.step("run continue", "", "resumes it: nobody drives the run"))
 		return list
 	}
 	add(n.step("run pause", "", "lets agents rest; so does Ctrl-C"))

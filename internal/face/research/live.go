@@ -131,7 +131,7 @@ func (l *live) rest() {
 }
 
 // loop draws what goes on until it rests. The context ends with the first Ctrl-C.
-func (l *live) loop(interrupted context.Context, refresh func(), look func(stopping bool) View) {
+func (l *live) loop(interrupted context.Context, refresh func(), read func(stopping bool) View) {
 	var keys <-chan byte
 	restore := func() {}
 	if l.s.call.Terminal.Keys != nil {
@@ -143,14 +143,14 @@ func (l *live) loop(interrupted context.Context, refresh func(), look func(stopp
 	var typed []byte
 	for {
 		refresh()
-		view := look(interrupted.Err() != nil)
+		view := read(interrupted.Err() != nil)
 		view.Top = top
 		size := l.size()
 		l.screen.Draw(view.Lines(size), view.title(), size)
 		select {
 		case <-l.stop:
 			refresh()
-			view = look(false)
+			view = read(false)
 			l.screen.Leave()
 			restore()
 			for _, line := range append(view.rail(l.size()), "") {

@@ -47,7 +47,7 @@ var policyNames = []struct{ flag, name string }{{"max-minutes", "max_minutes"}, 
 func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, err error) {
 	if text := call.Flag("parallel"); text != "" {
 		if parallel, err = strconv.Atoi(text); err != nil || parallel < 1 || parallel > 1000 {
-			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("parallel", tidegate.Cut(text)), "--parallel must be a whole number from 1 to 1000, got %q", tidegate.Cut(text))
+			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("parallel", tidegate.Cut(text)), "--parallel must be a whole number from 1 to 1000, got %q", tidegate.Cut(text))
 		}
 	}
 	budget = map[string]float64{}
@@ -58,7 +58,7 @@ func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, 
 		}
 		value, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(value) || math.IsInf(value, 0) || value < 0 {
-			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(row.flag, tidegate.Cut(text)), "--%s must be a number that is not negative, got %q", row.flag, tidegate.Cut(text))
+			return 0, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(row.flag, tidegate.Cut(text)), "--%s must be a number that is not negative, got %q", row.flag, tidegate.Cut(text))
 		}
 		budget[row.name] = value
 	}
@@ -69,7 +69,7 @@ func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, 
 // what is wrong with the file of perspectives.
 func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
-		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("QUESTION", nil), "QUESTION is missing: what do you want to know?")
+		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
 	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
 	var err error
@@ -79,7 +79,7 @@ func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	if text := call.Flag("perspectives"); text != "" {
 		if n, err := strconv.Atoi(text); err == nil {
 			if n < 1 || n > 1000 {
-				return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspectives", n), "--perspectives must be a number from 1 to 1000, or a file; got %d", n)
+				return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("perspectives", n), "--perspectives must be a number from 1 to 1000, or a file; got %d", n)
 			}
 			o.count = n
 		} else if o.perspectives, err = readPerspectives(absolute(e.Dir, text)); err != nil {
@@ -120,7 +120,7 @@ func checkPerspectives(doc *codec.Value, path string) error {
 	for i, f := range faults {
 		all[i] = f.Code + ": " + f.ChangeNote
 	}
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("perspectives", path, "faults", all), "%s: %s: %s", path, faults[0].Code, faults[0].Message)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("perspectives", path, "faults", all), "%s: %s: %s", path, faults[0].Code, faults[0].Message)
 }
 
 // nameOf is the id of a run for a question: the words before a colon, or its first

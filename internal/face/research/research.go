@@ -66,7 +66,7 @@ func (s *session) mayBegin(ctx context.Context, o order, c *crew) (bool, error) 
 	}
 	free := o.yes || o.planOnly && o.perspectives != nil
 	if !free && !s.canAsk() {
-		return false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("yes", nil),
+		return false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil),
 			"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
 	}
 	if !o.planOnly || o.perspectives == nil {

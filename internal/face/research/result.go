@@ -122,7 +122,7 @@ type nextFor struct {
 
 func (n nextFor) list(waiting engine.Waiting) []Next {
 	m := n.board.Run().Manifest()
-	goOn := n.step("run continue", n.again, "goes on from where it stands")
+	resume := n.step("run continue", n.again, "resumes it from where it stands")
 	partial := n.step("report", " --partial", "shows what there is")
 	cancel := n.step("run cancel", "", "ends the run")
 	switch {
@@ -136,11 +136,11 @@ func (n nextFor) list(waiting engine.Waiting) []Next {
 	case m.Status() == run.Cancelled:
 		return []Next{partial, n.step("run log", "", "shows everything that happened")}
 	case n.help != "":
-		return []Next{{n.help, "logs in"}, goOn}
+		return []Next{{n.help, "logs in"}, resume}
 	case m.Status() == run.Failed:
 		return append(n.failed(m), partial, cancel)
 	case m.Status() == run.Paused:
-		return []Next{goOn, cancel}
+		return []Next{resume, cancel}
 	case waiting == engine.ForPerson:
 		return []Next{
 			n.step("run continue", n.again, "is the yes to the plan"),
@@ -148,7 +148,7 @@ func (n nextFor) list(waiting engine.Waiting) []Next {
 			cancel,
 		}
 	}
-	return []Next{goOn, partial, cancel}
+	return []Next{resume, partial, cancel}
 }
 
 func (n nextFor) step(command, more, about string) Next {
@@ -157,10 +157,10 @@ func (n nextFor) step(command, more, about string) Next {
 
 // failed are the decisions that remove the reason why a run stopped.
 func (n nextFor) failed(m run.Manifest) []Next {
-	goOn := n.step("run continue", n.again, "then goes on")
+	resume := n.step("run continue", n.again, "then resumes the run")
 	failures := m.Failures()
 	if len(failures) == 0 {
-		return []Next{n.step("run resume", " --accept --reason TEXT", "lets it go on"), goOn}
+		return []Next{n.step("run resume", " --accept --reason TEXT", "lets it resume"), resume}
 	}
 	last := failures[len(failures)-1]
 	code, id := tidegate.Code(last.Get("code").Str()), last.Get("gate_id").Str()
@@ -172,7 +172,7 @@ func (n nextFor) failed(m run.Manifest) []Next {
 		return []Next{
 			n.step("job show", " "+report.ShellWord(name), "shows what was answered and why it was refused"),
 			n.step("job retry", " "+report.ShellWord(name)+" --note TEXT", "gives it its tries again, with a note for the agent"),
-			goOn,
+			resume,
 		}
 	case id == "C":
 		return []Next{
@@ -180,23 +180,23 @@ func (n nextFor) failed(m run.Manifest) []Next {
 			n.step("citations replace", " CID URL", "takes another page in the place of one that cannot be used"),
 			n.step("citations attach", " CID FILE", "takes a file in its place"),
 			n.step("gate c", " --accept --reason TEXT", "lets the gate pass as it is"),
-			goOn,
+			resume,
 		}
 	case id != "":
 		return []Next{
 			n.step("gate "+strings.ToLower(id), "", "shows what the judge found"),
 			n.step("gate "+strings.ToLower(id), " --accept --reason TEXT", "lets the gate pass as it is"),
-			goOn,
+			resume,
 		}
 	}
-	return []Next{n.step("run resume", " --accept --reason TEXT", "lets it go on"), goOn}
+	return []Next{n.step("run resume", " --accept --reason TEXT", "lets it resume"), resume}
 }
 
 // budget names a budget twice as large as the one that is used up.
 func (n nextFor) budget() []Next {
 	name, _ := n.board.Limit()
 	if name == "" {
-		return []Next{n.step("run continue", n.again, "goes on")}
+		return []Next{n.step("run continue", n.again, "resumes the run")}
 	}
 	more := 2 * n.board.Policy().Budget.Of(name)
 	if more == 0 || math.IsInf(more, 1) {
@@ -205,9 +205,9 @@ func (n nextFor) budget() []Next {
 	value := strconv.FormatFloat(more, 'f', -1, 64)
 	flags := map[string]string{"max_minutes": "max-minutes", "max_tokens": "max-tokens", "max_cost_usd": "max-cost"}
 	if flag := flags[name]; flag != "" {
-		return []Next{n.step("run continue", " --"+flag+" "+value+n.again, "goes on with a larger budget")}
+		return []Next{n.step("run continue", " --"+flag+" "+value+n.again, "resumes with a larger budget")}
 	}
-	return []Next{n.step("run limit", " "+name+" "+value, "sets a larger budget"), n.step("run continue", n.again, "then goes on")}
+	return []Next{n.step("run limit", " "+name+" "+value, "sets a larger budget"), n.step("run continue", n.again, "then resumes the run")}
 }
 
 // report shows the result to a person.

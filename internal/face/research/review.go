@@ -117,9 +117,9 @@ func (s *session) reviewRun(ctx context.Context) error {
 		name = changeName(branch)
 	}
 	if !review.ValidChangeID(name) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
-	r, err := engine.OpenReview(ctx, s.desk(), engine.ReviewInput{
+	r, err := engine.OpenCodeReview(ctx, s.desk(), engine.CodeReviewInput{
 		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
 		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
 	})
@@ -147,7 +147,7 @@ func (s *session) reviewRun(ctx context.Context) error {
 // again says how an interrupted command goes on.
 func again(err error) error {
 	if tidegate.CodeOf(err) == tidegate.Cancelled {
-		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: the same command goes on where it was")
+		return tidegate.Errorf(tidegate.Cancelled, nil, "stopped: the same command resumes it")
 	}
 	return err
 }
@@ -188,7 +188,7 @@ func (s *session) testCommand(ctx context.Context) (driver.Tests, error) {
 	if text := s.call.Flag("test-minutes"); text != "" {
 		minutes, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(minutes > 0 && minutes <= 1440) {
-			return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("test-minutes", tidegate.Cut(text)), "--test-minutes must be a number above 0, at most 1440, got %q", tidegate.Cut(text))
+			return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("test-minutes", tidegate.Cut(text)), "--test-minutes must be a number above 0, at most 1440, got %q", tidegate.Cut(text))
 		}
 		t.Limit = time.Duration(minutes * float64(time.Minute))
 	}
@@ -207,16 +207,16 @@ func (s *session) testCommand(ctx context.Context) (driver.Tests, error) {
 }
 
 // driveReview lets agents write the review, and shows what happens.
-func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew, parallel int) (engine.ReviewOutcome, string, error) {
+func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew, parallel int) (engine.CodeReviewOutcome, string, error) {
 	v, err := r.Begin(ctx)
 	if err != nil {
-		return engine.ReviewOutcome{}, "", err
+		return engine.CodeReviewOutcome{}, "", err
 	}
 	s.say("%s for %s in %s", report.Counted(v.Jobs(), "job"), c.agents[config.CodeReviewer].Driver, v.Path())
 	watch := s.watchJobs(ctx, "Review of what has changed since "+r.Diff().Base[:12])
 	stop, err := s.followJobs(ctx, v.Path())
 	if err != nil {
-		return engine.ReviewOutcome{}, "", err
+		return engine.CodeReviewOutcome{}, "", err
 	}
 	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
@@ -285,13 +285,13 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 }
 
 // showReview prints the review, and writes it where the person wants it.
-func (s *session) showReview(out engine.ReviewOutcome, path string) error {
+func (s *session) showReview(out engine.CodeReviewOutcome, path string) error {
 	if out.WaitingFor != engine.ForNothing {
 		help := "read the refused answers and their faults there, or name another agent with --reviewer"
 		if out.Help != "" {
 			help = out.Help
 		}
-		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
+		return tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
@@ -335,7 +335,7 @@ func earlierReview(path string) ([]review.Identified, error) {
 	}
 	read := review.Read(data)
 	if !read.Complete {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("output", path), "%s exists and is not a review; name another file", path)
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s exists and is not a review; name another file", path)
 	}
 	return review.Identify(read.Payload.Issues), nil
 }

@@ -37,7 +37,7 @@ func harbour() View {
 			{Name: "USD", Used: 4.5, Limit: 5, Text: "4.50", Most: "5.00"},
 		},
 		Events: []Event{
-			{Time: "09:00:00", Text: "the run was made"},
+			{Time: "09:00:00", Text: "the run was created"},
 			{Time: "09:01:12", Job: "perspectives", Text: "attempt 1: accepted", Mark: Done},
 			{Time: "09:01:13", Text: "init → wave1", Mark: Done},
 			{Time: "09:20:00", Job: "wave1.emissions", Text: "attempt 1: refused, TOO_MANY_WORDS, SOURCE_NOT_USABLE, MISSING_REQUIRED_SECTION", Mark: Failed},

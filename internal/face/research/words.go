@@ -9,8 +9,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// happening is an entry of the log as a person reads it.
-type happening struct {
+// telling is an entry of the log as a person reads it.
+type telling struct {
 	job  string // "" where it is about the whole run
 	text string
 	mark report.Status
@@ -18,7 +18,7 @@ type happening struct {
 
 // tell says what an entry of the log means; ok is false for an entry that is only
 // bookkeeping.
-func tell(e run.Entry) (h happening, ok bool) {
+func tell(e run.Entry) (h telling, ok bool) {
 	get := func(name string) string { return e.Entry.Get(name).Str() }
 	count := func(name string) int {
 		n, _ := e.Entry.Get(name).Int()
@@ -28,7 +28,7 @@ func tell(e run.Entry) (h happening, ok bool) {
 	attempt := fmt.Sprintf("attempt %d", count("attempt"))
 	switch e.Event {
 	case run.EventCreated:
-		h.text = "the run was made"
+		h.text = "the run was created"
 	case run.EventPerspectives:
 		h.text = "perspectives written"
 	case run.EventPlanned:
@@ -98,7 +98,7 @@ func tell(e run.Entry) (h happening, ok bool) {
 		}
 	case run.EventGranted:
 		h.text = "a person gave it its tries again"
-	case run.EventAssessed:
+	case run.EventSynthesisReviewed:
 		h.text = "review: " + get("decision")
 	default:
 		return h, false

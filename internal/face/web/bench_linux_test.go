@@ -37,10 +37,10 @@ func manyJobs(t testing.TB, n int) *web.Site {
 	}
 	var list []tidegate.Details
 	for i := range n {
-		list = append(list, tidegate.D("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
-			"prompt_contract", tidegate.D("max_words", 300, "max_sources", 3, "tool_budget", tidegate.D(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
+		list = append(list, tidegate.Pairs("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
+			"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 3, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
-	doc := codec.Of(tidegate.D("schema_version", "perspectives.v1", "run_id", "rain", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
+	doc := codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "rain", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
 	if _, err := step.WritePerspectives(t.Context(), s.Desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}); err != nil {
 		t.Fatal(err)
 	}

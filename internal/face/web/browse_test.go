@@ -15,15 +15,15 @@ import (
 
 // tour clicks through every view of a run, and through as many of its jobs as asked
 // for. It calls look at each.
-func (p *tab) tour(id string, jobs int, look func()) {
+func (p *tab) tour(id string, jobs int, check func()) {
 	p.t.Helper()
 	p.open("/")
-	look()
+	check()
 	p.click(`a[href="/runs/` + id + `"]`)
-	look()
+	check()
 	for _, view := range []string{"jobs", "outputs", "gates", "sources", "report", "log"} {
 		p.click(`.tabs a[href="/runs/` + id + "/" + view + `"]`)
-		look()
+		check()
 	}
 	p.click(`.tabs a[href="/runs/` + id + `/jobs"]`)
 	for i, link := range p.links(`#jobs a[href^="/runs/"]`) {
@@ -31,7 +31,7 @@ func (p *tab) tour(id string, jobs int, look func()) {
 			break
 		}
 		p.click(`#jobs a[href="` + link + `"]`)
-		look()
+		check()
 		p.click(`.tabs a[href="/runs/` + id + `/jobs"]`)
 	}
 }
@@ -87,23 +87,23 @@ func TestBrowserFollowsARun(t *testing.T) {
 func TestBrowserLooksAtEveryView(t *testing.T) {
 	p := newTab(t, demoSite(t))
 	axe := axeCore(t)
-	look := func() {
+	check := func() {
 		for _, s := range screens {
 			p.media(s.width, s.scheme, s.kind)
 			p.check(axe)
 		}
 		p.media(1440, "light", "screen")
 	}
-	p.tour("harbour", 3, look)
+	p.tour("harbour", 3, check)
 	p.click(`nav a[href="/changes"]`)
-	look()
+	check()
 	p.click(p.firstOf(`main table a`))
-	look()
+	check()
 	p.quiet()
 
 	failed := newTab(t, failedRun(t).site)
 	p = failed
-	p.tour("harbour", 1, look)
+	p.tour("harbour", 1, check)
 	if text := p.text(); !strings.Contains(text, "needs a person") {
 		t.Errorf("the failed run does not say so:\n%s", text)
 	}
@@ -195,7 +195,7 @@ func TestBrowserDecides(t *testing.T) {
 	s, manifest, _ := newRun(t)
 	p := newTab(t, deciding(s))
 	axe := axeCore(t)
-	look := func() {
+	check := func() {
 		for _, s := range screens[:4] {
 			p.media(s.width, s.scheme, s.kind)
 			p.check(axe)
@@ -203,12 +203,12 @@ func TestBrowserDecides(t *testing.T) {
 	}
 	p.click(`a[href="/runs/rain"]`)
 	p.click(`a[href="/runs/rain/decide"]`)
-	look()
+	check()
 	p.click(`a[href="/runs/rain/decide/run-pause"]`)
-	look()
+	check()
 	p.do(chromedp.SendKeys(chromedp.CSS("#f-reason"), "lunch"))
 	p.click("button.yes")
-	look()
+	check()
 	if status(t, manifest) == run.Paused {
 		t.Fatal("the run was paused before anybody said yes")
 	}

@@ -97,17 +97,17 @@ func (s *Site) stampChanges() (stamp string, begun map[string]bool, err error) {
 
 // quiet makes a page of changes at a moment when nobody writes. It returns LOCK_HELD
 // where there is no such moment.
-func (s *Site) quiet(ctx context.Context, make func(begun map[string]bool) (*page, error)) (*page, error) {
+func (s *Site) quiet(ctx context.Context, build func(begun map[string]bool) (*page, error)) (*page, error) {
 	for start := time.Now(); time.Since(start) < quietTime; {
 		before, begun, err := s.stampChanges()
 		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 			return nil, err
 		}
 		if err != nil {
-			return make(nil) // there are none
+			return build(nil) // there are none
 		}
 		if before != "" {
-			p, err := make(begun)
+			p, err := build(begun)
 			if after, _, _ := s.stampChanges(); after == before {
 				return p, err
 			}

@@ -113,7 +113,7 @@ func (s *server) find(name, subject string) (decision, error) {
 
 // decideRoutes are the pages on which a person decides.
 func (s *server) decideRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /runs/{run}/decide", s.ofRun(func(l *looked, _ *http.Request) (*page, error) { return l.decisionsPage(s.decisions) }))
+	mux.HandleFunc("GET /runs/{run}/decide", s.ofRun(func(l *visit, _ *http.Request) (*page, error) { return l.decisionsPage(s.decisions) }))
 	mux.HandleFunc("GET /runs/{run}/decide/{what}", s.showForm)
 	mux.HandleFunc("POST /runs/{run}/decide/{what}", s.takeForm)
 	mux.HandleFunc("GET /changes/{change}/decide/{what}", s.showForm)
@@ -121,7 +121,7 @@ func (s *server) decideRoutes(mux *http.ServeMux) {
 }
 
 // decisionsPage lists what a person may decide about the run.
-func (l *looked) decisionsPage(all []decision) (*page, error) {
+func (l *visit) decisionsPage(all []decision) (*page, error) {
 	var list []listedDecision
 	for _, d := range all {
 		if d.subject == aboutRun {
@@ -198,27 +198,27 @@ func label(name string) string {
 // arguments are those of the tool, which checks them; numbers go there as they were
 // written. It returns INVALID_ARGS for a field that the decision does not have.
 func (f form) arguments() ([]byte, error) {
-	args := tidegate.D(f.subject, f.about)
+	args := tidegate.Pairs(f.subject, f.about)
 	for _, v := range f.fields() {
 		switch {
 		case v.IsSwitch():
 			if v.On {
-				args = append(args, tidegate.D(v.Name, true)...)
+				args = append(args, tidegate.Pairs(v.Name, true)...)
 			}
 		case v.Value == "" && !v.Required:
 		case v.IsNumber():
 			number, err := strconv.ParseFloat(strings.TrimSpace(v.Value), 64)
 			if err != nil || number-number != 0 {
-				return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(v.Name, tidegate.Cut(v.Value)), "%s must be a number, got %q", v.Name, tidegate.Cut(v.Value))
+				return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(v.Name, tidegate.Cut(v.Value)), "%s must be a number, got %q", v.Name, tidegate.Cut(v.Value))
 			}
-			args = append(args, tidegate.D(v.Name, number)...)
+			args = append(args, tidegate.Pairs(v.Name, number)...)
 		default:
-			args = append(args, tidegate.D(v.Name, v.Value)...)
+			args = append(args, tidegate.Pairs(v.Name, v.Value)...)
 		}
 	}
 	for name := range f.values {
 		if name != formToken && name != formConfirm && !slices.ContainsFunc(f.asked, func(a tool.Argument) bool { return a.Name == name }) {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("field", tidegate.Cut(name)), "the decision has no field %q", tidegate.Cut(name))
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("field", tidegate.Cut(name)), "the decision has no field %q", tidegate.Cut(name))
 		}
 	}
 	return codec.Canonical(codec.Of(args))

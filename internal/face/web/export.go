@@ -15,12 +15,12 @@ import (
 // server. It returns how many files it wrote. It also returns the errors of reading
 // the run, and those of [artifact.CreateFolder]; then nothing was written.
 func Export(ctx context.Context, site *Site, manifest, dir string) (files int, err error) {
-	found, done, err := site.look(ctx, manifest)
+	found, done, err := site.snapshot(ctx, manifest)
 	if err != nil {
 		return 0, err
 	}
 	defer done()
-	l := &looked{look: found, ctx: ctx, site: site, link: fileLink, size: math.MaxInt32, files: true}
+	l := &visit{snapshot: found, ctx: ctx, site: site, link: fileLink, size: math.MaxInt32, files: true}
 	err = artifact.Everywhere.CreateFolder("html", dir, func(draft *artifact.Draft) error {
 		write := func(name string, data []byte) error {
 			files++
@@ -31,7 +31,7 @@ func Export(ctx context.Context, site *Site, manifest, dir string) (files int, e
 	return files, err
 }
 
-func (l *looked) export(write func(name string, data []byte) error) error {
+func (l *visit) export(write func(name string, data []byte) error) error {
 	if err := write(fileLink("style"), []byte(styleText)); err != nil {
 		return err
 	}
@@ -47,8 +47,8 @@ func (l *looked) export(write func(name string, data []byte) error) error {
 	}
 	id := l.run.ID()
 	for _, view := range []struct {
-		name string
-		make func() (*page, error)
+		name  string
+		build func() (*page, error)
 	}{
 		{"run", l.runPage},
 		{"jobs", func() (*page, error) { return l.jobsPage(url.Values{}) }},
@@ -58,7 +58,7 @@ func (l *looked) export(write func(name string, data []byte) error) error {
 		{"report", func() (*page, error) { return l.reportPage(url.Values{}) }},
 		{"log", func() (*page, error) { return l.logPage(url.Values{}) }},
 	} {
-		p, err := view.make()
+		p, err := view.build()
 		if err := put(fileLink(view.name, id), p, err); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (l *looked) export(write func(name string, data []byte) error) error {
 }
 
 // exportTexts writes the prompts and answers of a job, whole and as text.
-func (l *looked) exportTexts(id string, write func(name string, data []byte) error) error {
+func (l *visit) exportTexts(id string, write func(name string, data []byte) error) error {
 	shown, err := l.board.Show(id)
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-func (l *looked) gateRow(g step.GateStand) gateRow {
+func (l *visit) gateRow(g step.GateStand) gateRow {
 	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
@@ -32,7 +32,7 @@ func (l *looked) gateRow(g step.GateStand) gateRow {
 	return row
 }
 
-func (l *looked) gatesPage() (*page, error) {
+func (l *visit) gatesPage() (*page, error) {
 	var rows []gateRow
 	for _, g := range l.gates.Gates {
 		rows = append(rows, l.gateRow(g))

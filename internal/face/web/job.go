@@ -105,7 +105,7 @@ func newListing(text, raw string, faults, warnings []job.Fault) listing {
 	return out
 }
 
-func (l *looked) jobPage(id string) (*page, error) {
+func (l *visit) jobPage(id string) (*page, error) {
 	shown, err := l.board.Show(id)
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (l *looked) jobPage(id string) (*page, error) {
 }
 
 // readText reads a file of an attempt, and says where all of it is.
-func (l *looked) readText(a *job.Attempt, name string) (text, raw string) {
+func (l *visit) readText(a *job.Attempt, name string) (text, raw string) {
 	data, err := l.run.Folder().Read(run.AttemptDir(a.JobID, a.Number) + "/" + name)
 	if err != nil {
 		return "(" + tidegate.AsError(err).Message + ")", ""
@@ -162,7 +162,7 @@ func (l *looked) readText(a *job.Attempt, name string) (text, raw string) {
 
 // attemptFile is the prompt or an answer of an attempt. It returns JOB_NOT_FOUND,
 // and NOT_FOUND for every other file.
-func (l *looked) attemptFile(id, attempt, name string) ([]byte, error) {
+func (l *visit) attemptFile(id, attempt, name string) ([]byte, error) {
 	shown, err := l.board.Show(id)
 	if err != nil {
 		return nil, err

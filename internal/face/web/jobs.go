@@ -37,7 +37,7 @@ func jobState(s job.State) state {
 	return waiting("open")
 }
 
-func (l *looked) jobRow(j job.Job) jobRow {
+func (l *visit) jobRow(j job.Job) jobRow {
 	row := jobRow{Job: j, StateWord: jobState(j.State), Took: "–", Exhausted: j.State == job.Exhausted}
 	shown, err := l.board.Show(j.ID)
 	if err != nil || len(shown.Attempts) == 0 {
@@ -72,7 +72,7 @@ func agentOf(a *job.Attempt) string {
 	return report.Visible(name)
 }
 
-func (l *looked) jobsPage(query url.Values) (*page, error) {
+func (l *visit) jobsPage(query url.Values) (*page, error) {
 	var found []job.Job
 	for _, j := range l.board.Jobs() {
 		if s := query.Get("state"); s != "" && s != string(j.State) {
@@ -120,7 +120,7 @@ type bar struct {
 // maxBars is how many attempts a timeline shows: the last ones.
 const maxBars = 60
 
-func (l *looked) timeline() timeline {
+func (l *visit) timeline() timeline {
 	type one struct {
 		attempt *job.Attempt
 		before  string // the end of the attempt before it

@@ -13,9 +13,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// lookEvery is how often a stream looks which tools the agents of a run used last:
+// pollEvery is how often a stream looks which tools the agents of a run used last:
 // the log does not say that, and what a far agent does arrives every other second.
-const lookEvery = 500 * time.Millisecond
+const pollEvery = 500 * time.Millisecond
 
 // beatEvery is how often a quiet stream shows that it is alive, so that each end
 // notices when the other has gone.
@@ -64,21 +64,21 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	say := startStream(w)
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	poll := time.NewTicker(pollEvery)
+	defer poll.Stop()
 	tools := run.LastTools(opened.Folder())
-	goOn := say("retry: 500\n\n")
-	for goOn {
+	open := say("retry: 500\n\n")
+	for open {
 		select {
-		case <-look.C:
+		case <-poll.C:
 			if used := run.LastTools(opened.Folder()); !maps.Equal(used, tools) {
 				tools = used
-				goOn = say("event: line\ndata: tools\n\n")
+				open = say("event: line\ndata: tools\n\n")
 			}
 		case n := <-lines:
-			goOn = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
+			open = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
 		case <-beat.C:
-			goOn = say(": there\n\n")
+			open = say(": there\n\n")
 		case err := <-ended:
 			if err != nil {
 				say(fmt.Sprintf("event: broken\ndata: %s\n\n", tidegate.CodeOf(err)))

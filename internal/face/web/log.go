@@ -68,7 +68,7 @@ func lastRows(entries []run.Entry, most int) []logRow {
 }
 
 // logPage shows the log, the newest line first.
-func (l *looked) logPage(query url.Values) (*page, error) {
+func (l *visit) logPage(query url.Values) (*page, error) {
 	rows := logRows(l.entries)
 	if q := query.Get("q"); q != "" {
 		rows = slices.DeleteFunc(rows, func(r logRow) bool { return !matches(q, r.Event, r.What, r.Job, r.By) })

@@ -41,7 +41,7 @@ type roundRow struct {
 	Directives        int
 }
 
-func (l *looked) outputsPage() (*page, error) {
+func (l *visit) outputsPage() (*page, error) {
 	reported, err := l.readReport(l.ctx, l.site.Version)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func capped(name string, has, most int) meter {
 
 // gaps reads what the first wave left open, as the pivot has it, and what the second
 // wave left open.
-func (l *looked) gaps(view *outputsView) error {
+func (l *visit) gaps(view *outputsView) error {
 	before, after := map[string]int{}, map[string]int{}
 	doc, err := l.document(l.run.Layout().Pivot)
 	if err != nil || doc == nil {
@@ -133,7 +133,7 @@ func counted(n, most int, about string) meter {
 }
 
 // rounds reads what each review of the report found.
-func (l *looked) rounds(view *outputsView) error {
+func (l *visit) rounds(view *outputsView) error {
 	var names, titles []string
 	for n := int64(1); n <= l.run.Manifest().ReviewRounds(); n++ {
 		_, bundle := l.run.Layout().Round(n)
@@ -181,7 +181,7 @@ func reviewState(decision string) state {
 }
 
 // document reads a JSON document of the run; nil where it is missing.
-func (l *looked) document(name string) (*codec.Value, error) {
+func (l *visit) document(name string) (*codec.Value, error) {
 	data, err := l.run.Folder().Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil

@@ -64,7 +64,7 @@ type tab struct {
 func (p *page) render() ([]byte, error) {
 	var out bytes.Buffer
 	if err := views()[p.View].ExecuteTemplate(&out, "frame.html", p); err != nil {
-		return nil, tidegate.Errorf(tidegate.Internal, tidegate.D("view", p.View), "the page cannot be made: %w", err)
+		return nil, tidegate.Errorf(tidegate.Internal, tidegate.Pairs("view", p.View), "the page cannot be made: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -48,7 +48,7 @@ type passagePart struct {
 // beside is how much of a page is shown on either side of a match.
 const beside = 200
 
-func (l *looked) reportPage(query url.Values) (*page, error) {
+func (l *visit) reportPage(query url.Values) (*page, error) {
 	reported, err := l.readReport(l.ctx, l.site.Version)
 	if err != nil {
 		return nil, err
@@ -202,7 +202,7 @@ func spaced(text string) string {
 }
 
 // wordBefore is where the word at a byte of a text begins, and wordAfter where it
-// ends; in a text without blanks it is a place nearby.
+// ends; in a text without whitespace it is a place nearby.
 func wordBefore(text string, at int) int {
 	at = max(0, min(at, len(text)))
 	for near := at; near > 0 && near > at-40; near-- {

@@ -26,7 +26,7 @@ type server struct {
 }
 
 func (s *server) routes(mux *http.ServeMux) {
-	for path, make := range map[string]func(context.Context, *http.Request) (*page, error){
+	for path, build := range map[string]func(context.Context, *http.Request) (*page, error){
 		"": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.runsPage(ctx, r.URL.Query(), s.link)
 		},
@@ -41,20 +41,20 @@ func (s *server) routes(mux *http.ServeMux) {
 		if path == "" {
 			here, live = "GET /{$}", "GET /live/runs"
 		}
-		mux.HandleFunc(here, s.plain(make))
-		mux.HandleFunc(live, s.follow(make))
+		mux.HandleFunc(here, s.plain(build))
+		mux.HandleFunc(live, s.follow(build))
 	}
-	for path, make := range map[string]func(*looked, *http.Request) (*page, error){
-		"":            func(l *looked, _ *http.Request) (*page, error) { return l.runPage() },
-		"/jobs":       func(l *looked, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
-		"/jobs/{job}": func(l *looked, r *http.Request) (*page, error) { return l.jobPage(r.PathValue("job")) },
-		"/outputs":    func(l *looked, _ *http.Request) (*page, error) { return l.outputsPage() },
-		"/gates":      func(l *looked, _ *http.Request) (*page, error) { return l.gatesPage() },
-		"/sources":    func(l *looked, r *http.Request) (*page, error) { return l.sourcesPage(r.URL.Query()) },
-		"/report":     func(l *looked, r *http.Request) (*page, error) { return l.reportPage(r.URL.Query()) },
-		"/log":        func(l *looked, r *http.Request) (*page, error) { return l.logPage(r.URL.Query()) },
+	for path, build := range map[string]func(*visit, *http.Request) (*page, error){
+		"":            func(l *visit, _ *http.Request) (*page, error) { return l.runPage() },
+		"/jobs":       func(l *visit, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
+		"/jobs/{job}": func(l *visit, r *http.Request) (*page, error) { return l.jobPage(r.PathValue("job")) },
+		"/outputs":    func(l *visit, _ *http.Request) (*page, error) { return l.outputsPage() },
+		"/gates":      func(l *visit, _ *http.Request) (*page, error) { return l.gatesPage() },
+		"/sources":    func(l *visit, r *http.Request) (*page, error) { return l.sourcesPage(r.URL.Query()) },
+		"/report":     func(l *visit, r *http.Request) (*page, error) { return l.reportPage(r.URL.Query()) },
+		"/log":        func(l *visit, r *http.Request) (*page, error) { return l.logPage(r.URL.Query()) },
 	} {
-		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(make))
+		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(build))
 	}
 	if len(s.decisions) > 0 {
 		s.decideRoutes(mux)
@@ -112,9 +112,9 @@ func (s *server) link(view string, args ...string) string {
 	return s.base + "/runs/" + args[0] + "/" + view
 }
 
-// looked is the run that a request looks at, with what its pages are made from.
-type looked struct {
-	*look
+// visit is the run that a request looks at, with what its pages are made from.
+type visit struct {
+	*snapshot
 	ctx  context.Context
 	site *Site
 	link func(view string, args ...string) string
@@ -124,16 +124,16 @@ type looked struct {
 }
 
 // open looks at the run that the address names.
-func (s *server) open(r *http.Request) (l *looked, done func(), err error) {
+func (s *server) open(r *http.Request) (l *visit, done func(), err error) {
 	id := r.PathValue("run")
 	if err := run.CheckID(id); err != nil {
 		return nil, nil, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no run of that name")
 	}
-	found, done, err := s.site.look(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
+	found, done, err := s.site.snapshot(r.Context(), filepath.Join(s.site.Home, id, run.ManifestFile))
 	if err != nil {
 		return nil, nil, err
 	}
-	return &looked{look: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
+	return &visit{snapshot: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
 }
 
 // keepPage is how long a page that was made is given to others who ask for it.
@@ -142,11 +142,11 @@ const keepPage = 200 * time.Millisecond
 // ofRun answers with a page of a run. What the page reads beyond the look at the run
 // is of the same moment: if the run was written to meanwhile, the page is made
 // again.
-func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.HandlerFunc {
+func (s *server) ofRun(build func(*visit, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, func() ([]byte, error) {
 			for begun := time.Now(); ; {
-				data, stands, err := s.makeOfRun(r, make)
+				data, stands, err := s.buildOfRun(r, build)
 				switch {
 				case stands:
 					return data, err
@@ -159,11 +159,11 @@ func (s *server) ofRun(make func(*looked, *http.Request) (*page, error)) http.Ha
 }
 
 // answer answers with a page, or with what is wrong.
-func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]byte, error)) {
+func (s *server) answer(w http.ResponseWriter, r *http.Request, build func() ([]byte, error)) {
 	e := begin(w, r)
 	status, data := http.StatusInternalServerError, []byte(nil)
 	defer func() { e.end(status, data) }() // even when it panics
-	page, err := make()
+	page, err := build()
 	if err != nil {
 		status, data = s.problemPage(r, err)
 		return
@@ -171,9 +171,9 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, make func() ([]b
 	status, data = http.StatusOK, page
 }
 
-// makeOfRun makes a page of a run. The page stands if the run has not changed
+// buildOfRun makes a page of a run. The page stands if the run has not changed
 // meanwhile.
-func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*page, error)) (data []byte, stands bool, err error) {
+func (s *server) buildOfRun(r *http.Request, build func(*visit, *http.Request) (*page, error)) (data []byte, stands bool, err error) {
 	l, done, err := s.open(r)
 	if err != nil {
 		return nil, true, err
@@ -185,7 +185,7 @@ func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*
 	if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
 		return kept.data, true, nil
 	}
-	p, err := make(l, r)
+	p, err := build(l, r)
 	if err == nil {
 		data, err = p.render()
 	}
@@ -208,10 +208,10 @@ func (s *server) makeOfRun(r *http.Request, make func(*looked, *http.Request) (*
 }
 
 // plain answers with a page that is not of a run.
-func (s *server) plain(make func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
+func (s *server) plain(build func(context.Context, *http.Request) (*page, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s.answer(w, r, func() ([]byte, error) {
-			p, err := make(r.Context(), r)
+			p, err := build(r.Context(), r)
 			if err != nil {
 				return nil, err
 			}

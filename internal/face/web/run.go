@@ -17,7 +17,7 @@ import (
 )
 
 // page begins a page of the run.
-func (l *looked) page(view, title string, data any) *page {
+func (l *visit) page(view, title string, data any) *page {
 	m := l.run.Manifest()
 	id := l.run.ID()
 	h := &heading{ID: id, Question: m.Query(), Stage: string(m.Stage()), Status: string(m.Status()), State: runState(m.Status())}
@@ -75,7 +75,7 @@ type meter struct {
 	About  string // the bar in words
 }
 
-func (l *looked) runPage() (*page, error) {
+func (l *visit) runPage() (*page, error) {
 	m := l.run.Manifest()
 	view := runView{Blockers: l.status.WaitingFor}
 	if l.site.Next != nil {
@@ -90,7 +90,7 @@ func (l *looked) runPage() (*page, error) {
 			open = append(open, j)
 		}
 	}
-	view.Happening = happening(l, leased, open)
+	view.Happening = activity(l, leased, open)
 	tools := run.LastTools(l.run.Folder())
 	for _, j := range leased {
 		row := l.jobRow(j)
@@ -120,8 +120,8 @@ func (l *looked) runPage() (*page, error) {
 	return l.page("run", "Overview", view), nil
 }
 
-// happening says in one sentence what goes on.
-func happening(l *looked, leased, open []job.Job) string {
+// activity says in one sentence what goes on.
+func activity(l *visit, leased, open []job.Job) string {
 	m := l.run.Manifest()
 	switch m.Status() {
 	case run.Completed:
@@ -148,7 +148,7 @@ func happening(l *looked, leased, open []job.Job) string {
 }
 
 // trust says how far the results of the run can be trusted, and why.
-func (l *looked) trust() (state, string) {
+func (l *visit) trust() (state, string) {
 	passed, accepted, changed := 0, 0, 0
 	for _, g := range l.gates.Gates {
 		switch {

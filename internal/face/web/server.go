@@ -40,7 +40,7 @@ func Address(host string, public *url.URL, token string) string {
 func ParsePublic(given string) (*url.URL, error) {
 	u, err := url.Parse(given)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("public-url", tidegate.Cut(given)),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("public-url", tidegate.Cut(given)),
 			"--public-url must be an address such as https://example.org/tidegate, got %q", tidegate.Cut(given))
 	}
 	return u, nil

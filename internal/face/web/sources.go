@@ -23,7 +23,7 @@ type sourceRow struct {
 }
 
 // sourcesPage lists what the outputs cite, and how it was judged.
-func (l *looked) sourcesPage(query url.Values) (*page, error) {
+func (l *visit) sourcesPage(query url.Values) (*page, error) {
 	var found []source.Record
 	for _, r := range l.records {
 		if s := query.Get("state"); s != "" && s != string(r.Status) {

@@ -39,7 +39,7 @@ type spentRow struct {
 // maxSpent is how many rows the table of what was spent has: the last ones.
 const maxSpent = 60
 
-func (l *looked) spending(budget run.Budget) spending {
+func (l *visit) spending(budget run.Budget) spending {
 	var all []*job.Attempt
 	for _, j := range l.board.Jobs() {
 		if shown, err := l.board.Show(j.ID); err == nil {

@@ -123,17 +123,17 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 		say := startStream(w)
 		beat := time.NewTicker(beatEvery)
 		defer beat.Stop()
-		for goOn := say("retry: 500\n\n"); goOn; {
+		for open := say("retry: 500\n\n"); open; {
 			digest, changed := watched.now()
 			if digest != "" && digest != last {
 				last = digest
-				goOn = say(fmt.Sprintf("id: %s\nevent: line\ndata: %s\n\n", digest, digest))
+				open = say(fmt.Sprintf("id: %s\nevent: line\ndata: %s\n\n", digest, digest))
 				continue
 			}
 			select {
 			case <-changed:
 			case <-beat.C:
-				goOn = say(": there\n\n")
+				open = say(": there\n\n")
 			case <-r.Context().Done():
 				return
 			}

@@ -48,11 +48,11 @@ func ReadPool(ctx context.Context, r io.Reader, path string, wanted func(key str
 	case err == nil:
 		return p, nil
 	case errors.As(err, &syntax):
-		return nil, codec.NotJSON(tidegate.D("citations_path", path, "line_number", syntax.Line), path, syntax)
+		return nil, codec.NotJSON(tidegate.Pairs("citations_path", path, "line_number", syntax.Line), path, syntax)
 	case errors.As(err, &typed) || ctx.Err() != nil:
 		return nil, err
 	}
-	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("citations_path", path), "%s cannot be read to its end: %w", path, err)
+	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("citations_path", path), "%s cannot be read to its end: %w", path, err)
 }
 
 func (p *Pool) line(path string, number int, members []codec.LineMember) error {
@@ -63,7 +63,7 @@ func (p *Pool) line(path string, number int, members []codec.LineMember) error {
 	for i, f := range fields {
 		if kind := members[i].Kind; kind != f.kind && kind != codec.Absent && kind != codec.Null {
 			return tidegate.Errorf(tidegate.SchemaValidationFailed,
-				tidegate.D("path", "$."+f.name, "citations_path", path, "line_number", number),
+				tidegate.Pairs("path", "$."+f.name, "citations_path", path, "line_number", number),
 				"$.%s in line %s must be of type %v, got %v", f.name, strconv.Itoa(number), f.kind, kind)
 		}
 	}

@@ -95,15 +95,15 @@ func TestPoolNamesTheLineThatIsWrong(t *testing.T) {
 		code                tidegate.Code
 		details             tidegate.Details
 	}{
-		{"no JSON", good + "\nnot json\n" + good, "pool is not JSON: line 3, column 2: ", tidegate.InvalidJSON, tidegate.D("citations_path", "/pool", "line_number", 3)},
-		{"cut off", good + `{"cid":"b","sta`, "pool is not JSON: line 2", tidegate.InvalidJSON, tidegate.D("citations_path", "/pool", "line_number", 2)},
-		{"duplicate key", `{"cid":"a","cid":"b"}`, "pool is not JSON: line 1", tidegate.InvalidJSON, tidegate.D("citations_path", "/pool", "line_number", 1)},
-		{"two on one line", good + `{} {}`, "pool is not JSON: line 2", tidegate.InvalidJSON, tidegate.D("citations_path", "/pool", "line_number", 2)},
-		{"no UTF-8", "{\"cid\":\"\xff\"}", "pool is not JSON: line 1", tidegate.InvalidJSON, tidegate.D("citations_path", "/pool", "line_number", 1)},
+		{"no JSON", good + "\nnot json\n" + good, "pool is not JSON: line 3, column 2: ", tidegate.InvalidJSON, tidegate.Pairs("citations_path", "/pool", "line_number", 3)},
+		{"cut off", good + `{"cid":"b","sta`, "pool is not JSON: line 2", tidegate.InvalidJSON, tidegate.Pairs("citations_path", "/pool", "line_number", 2)},
+		{"duplicate key", `{"cid":"a","cid":"b"}`, "pool is not JSON: line 1", tidegate.InvalidJSON, tidegate.Pairs("citations_path", "/pool", "line_number", 1)},
+		{"two on one line", good + `{} {}`, "pool is not JSON: line 2", tidegate.InvalidJSON, tidegate.Pairs("citations_path", "/pool", "line_number", 2)},
+		{"no UTF-8", "{\"cid\":\"\xff\"}", "pool is not JSON: line 1", tidegate.InvalidJSON, tidegate.Pairs("citations_path", "/pool", "line_number", 1)},
 		{"wrong type", good + `{"cid":"b","status":"valid","url":3}`, "$.url in line 2 must be of type string, got number", tidegate.SchemaValidationFailed,
-			tidegate.D("path", "$.url", "citations_path", "/pool", "line_number", 2)},
+			tidegate.Pairs("path", "$.url", "citations_path", "/pool", "line_number", 2)},
 		{"wrong type of a list", `{"cid":"b","status":"invalid","found_by":{}}`, "$.found_by in line 1 must be of type array", tidegate.SchemaValidationFailed,
-			tidegate.D("path", "$.found_by", "citations_path", "/pool", "line_number", 1)},
+			tidegate.Pairs("path", "$.found_by", "citations_path", "/pool", "line_number", 1)},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

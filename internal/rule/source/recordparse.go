@@ -21,7 +21,7 @@ func ParseRecords(path string, data []byte) ([]Record, error) {
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		at := tidegate.D("citations_path", path, "line_number", number)
+		at := tidegate.Pairs("citations_path", path, "line_number", number)
 		v, err := codec.Parse(line)
 		if err != nil {
 			return nil, codec.NotJSON(at, path, err)
@@ -29,11 +29,11 @@ func ParseRecords(path string, data []byte) ([]Record, error) {
 		r := recordOf(v)
 		switch {
 		case r.NormalizedURL == "":
-			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.D("path", "$.normalized_url"), at...), "the record in line %d has no normalized_url", number)
+			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.Pairs("path", "$.normalized_url"), at...), "the record in line %d has no normalized_url", number)
 		case r.Status == "":
-			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.D("path", "$.status"), at...), "the record in line %d has no status", number)
+			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.Pairs("path", "$.status"), at...), "the record in line %d has no status", number)
 		case seen[r.NormalizedURL]:
-			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.D("path", "$.normalized_url"), at...),
+			return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, append(tidegate.Pairs("path", "$.normalized_url"), at...),
 				"the record in line %d is the second one of %s", number, tidegate.Cut(r.NormalizedURL))
 		}
 		seen[r.NormalizedURL] = true

@@ -112,7 +112,7 @@ func (s *subject) alien(title string) bool {
 		return false
 	}
 	own, all, shared := map[page.Script]int{}, 0, false
-	look := func(text string) {
+	scan := func(text string) {
 		clear(own)
 		all = 0
 		page.EachWord(text, func(w page.Word) bool {
@@ -124,7 +124,7 @@ func (s *subject) alien(title string) bool {
 	}
 	for _, text := range append(slices.Clone(s.content.Headings), s.content.Title, s.content.Signals.Title, s.content.Signals.Description, s.content.Publisher,
 		strings.ReplaceAll(s.to.host, ".", " "), s.content.Text) {
-		if look(text); shared {
+		if scan(text); shared {
 			return false
 		}
 	}

@@ -65,7 +65,7 @@ func (r Review) Bundle(runID, synthesisDigest string, by MadeBy) *codec.Value {
 
 // RevisionDirectives is the document that guides the next draft.
 func (r Review) RevisionDirectives(runID string) *codec.Value {
-	return codec.Of(tidegate.D("schema_version", DirectivesVersion, "run_id", runID, "directives", r.doc.Get("directives")))
+	return codec.Of(tidegate.Pairs("schema_version", DirectivesVersion, "run_id", runID, "directives", r.doc.Get("directives")))
 }
 
 // Bundle is what decides in a review that a run keeps.
@@ -78,7 +78,7 @@ type Bundle struct {
 
 // InputsDigest is the digest by which the earlier system names a review.
 func (r Review) InputsDigest(runID string) string {
-	return codec.Digest(tidegate.D("schema", "review_factory_run.inputs.v1", "run_id", runID, "decision", r.Decision,
+	return codec.Digest(tidegate.Pairs("schema", "review_factory_run.inputs.v1", "run_id", runID, "decision", r.Decision,
 		"findings_count", len(r.Findings), "directives_count", len(r.Directives)))
 }
 

@@ -65,7 +65,7 @@ func GateD(facts PackFacts) Gate {
 			large = append(large, id)
 		}
 	}
-	g := Gate{ID: "D", Metrics: tidegate.D("summary_count_ratio", Rate{count, len(facts.Perspectives)},
+	g := Gate{ID: "D", Metrics: tidegate.Pairs("summary_count_ratio", Rate{count, len(facts.Perspectives)},
 		"max_summary_kb", Rate{largest, 1024}, "total_summary_pack_kb", Rate{total, 1024}, "summary_count", count, "expected_count", len(facts.Perspectives))}
 	var notes []string
 	warn := func(code, what string, ids []string) {
@@ -89,7 +89,7 @@ func GateD(facts PackFacts) Gate {
 	}
 	slices.Sort(g.Faults)
 	g.Notes = tidegate.Cut(strings.Join(notes, "; "))
-	g.InputsDigest = codec.Digest(tidegate.D("schema", "gate_d_evaluate.inputs.v1", "run_id", facts.RunID,
+	g.InputsDigest = codec.Digest(tidegate.Pairs("schema", "gate_d_evaluate.inputs.v1", "run_id", facts.RunID,
 		"summary_pack_path", facts.PackPath, "entries", facts.Entries, "metrics", g.Metrics))
 	return g
 }

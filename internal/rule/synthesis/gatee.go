@@ -38,7 +38,7 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 			g.Warnings = append(g.Warnings, code)
 		}
 	}
-	g.Metrics = tidegate.D("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
+	g.Metrics = tidegate.Pairs("uncited_numeric_claims", len(r.Uncited), "report_sections_present", r.sectionsPresent(),
 		"citation_utilization_rate", r.Utilization, "duplicate_citation_rate", r.Duplicates,
 		"unknown_cids", r.count(tidegate.UnknownCID), "raw_urls", r.count(tidegate.RawURLNotAllowed),
 		"quotations", r.Grounding.Quotations, "quotations_missing", r.Grounding.QuotationsMissing,
@@ -47,7 +47,7 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 	if r.unsourced {
 		g.Metrics = append(g.Metrics, tidegate.Detail{Key: "unsourced", Value: 1})
 	}
-	g.InputsDigest = codec.Digest(tidegate.D("schema", "gate_e_evaluate.inputs.v1", "run_id", facts.RunID,
+	g.InputsDigest = codec.Digest(tidegate.Pairs("schema", "gate_e_evaluate.inputs.v1", "run_id", facts.RunID,
 		"markdown_hash", MarkdownHash(facts.Draft), "validated_cids_count", len(r.validated)))
 	return g
 }

@@ -35,11 +35,11 @@ func (j *judge) grounding() {
 	g := &j.result.Grounding
 	for _, c := range j.facts.Claims {
 		if c.Verdict == claim.Unchecked {
-			looked := append(append([]claim.Match{}, c.Quotations...), c.Numbers...)
-			if g.Unchecked += flag(len(looked) > 0); len(looked) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
+			claimed := append(append([]claim.Match{}, c.Quotations...), c.Numbers...)
+			if g.Unchecked += flag(len(claimed) > 0); len(claimed) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
 				quotations = append(quotations, newFault(tidegate.ClaimNotChecked, c.Line,
 					"Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach.",
-					"%q is claimed, and none of the cited pages has a text to look for it", tidegate.Cut(looked[0].Text)))
+					"%q is claimed, and none of the cited pages has a text to look for it", tidegate.Cut(claimed[0].Text)))
 			}
 			continue
 		}

@@ -78,36 +78,36 @@ func cid(name string) string {
 }
 
 // claimed says that a passage of the synthesis has quotations or numbers that were
-// looked for on the pages it cites: "text" was found where a source is named, and
+// match for on the pages it cites: "text" was found where a source is named, and
 // not found where none is named.
 type claimed struct {
 	line       int
 	cited      string
 	verdict    claim.Verdict
-	quotations []looked
-	numbers    []looked
+	quotations []match
+	numbers    []match
 }
 
-type looked struct{ text, source, onPage string }
+type match struct{ text, source, onPage string }
 
 var harbourClaims = []claimed{
-	{3, "grid cost authority", claim.Grounded, nil, []looked{{"25", "cost", "25 years"}, {"70", "cost", "70"}, {"1.9 million", "cost", "1.9 million"}}},
-	{5, "logs", claim.Grounded, nil, []looked{{"94%", "logs", "94 %"}, {"90", "logs", "90"}}},
-	{9, "cost", claim.Grounded, nil, []looked{{"70", "cost", "70"}, {"118", "cost", "118"}, {"341", "cost", "341"}}},
-	{10, "yard paper", claim.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}, {"16.2 million", "yard", "16.2 million"}, {"2022", "yard", "2022"}, {"14.4 million", "paper", "14.4 million"}}},
-	{11, "grid", claim.Grounded, nil, []looked{{"1.2", "grid", "1.2"}}},
-	{12, "grid", claim.Grounded, nil, []looked{{"1.5 MW", "grid", "1.5 MW"}}},
-	{13, "grid", claim.Grounded, nil, []looked{{"2029", "grid", "2029"}}},
-	{14, "authority", claim.Grounded, []looked{{"less noise, less vibration and no smell of diesel in the mess", "authority", "less noise, less vibration and no smell of diesel in the mess"}}, nil},
-	{15, "yard", claim.Partly, nil, []looked{{"80%", "yard", "80 %"}, {"8,000", "yard", "8,000"}, {"12", "", ""}}},
-	{21, "cost", claim.Grounded, nil, []looked{{"70", "cost", "70"}}},
-	{23, "cost", claim.Grounded, nil, []looked{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros for"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
-	{29, "authority", claim.Grounded, []looked{{"the boat has paid back a fifth of its extra price in the first fourteen months", "authority", "the boat has paid back a fifth of its extra price in the first fourteen months"}}, []looked{{"2023", "authority", "2023"}}},
-	{33, "logs yard", claim.Partly, nil, []looked{{"2025", "logs", "2025"}, {"6,212", "logs", "6212"}, {"41", "logs", "41"}, {"2,800", "yard", "2,800"}, {"4.5", "", ""}, {"180", "", ""}}},
+	{3, "grid cost authority", claim.Grounded, nil, []match{{"25", "cost", "25 years"}, {"70", "cost", "70"}, {"1.9 million", "cost", "1.9 million"}}},
+	{5, "logs", claim.Grounded, nil, []match{{"94%", "logs", "94 %"}, {"90", "logs", "90"}}},
+	{9, "cost", claim.Grounded, nil, []match{{"70", "cost", "70"}, {"118", "cost", "118"}, {"341", "cost", "341"}}},
+	{10, "yard paper", claim.Grounded, nil, []match{{"70", "yard", "70 tonnes"}, {"16.2 million", "yard", "16.2 million"}, {"2022", "yard", "2022"}, {"14.4 million", "paper", "14.4 million"}}},
+	{11, "grid", claim.Grounded, nil, []match{{"1.2", "grid", "1.2"}}},
+	{12, "grid", claim.Grounded, nil, []match{{"1.5 MW", "grid", "1.5 MW"}}},
+	{13, "grid", claim.Grounded, nil, []match{{"2029", "grid", "2029"}}},
+	{14, "authority", claim.Grounded, []match{{"less noise, less vibration and no smell of diesel in the mess", "authority", "less noise, less vibration and no smell of diesel in the mess"}}, nil},
+	{15, "yard", claim.Partly, nil, []match{{"80%", "yard", "80 %"}, {"8,000", "yard", "8,000"}, {"12", "", ""}}},
+	{21, "cost", claim.Grounded, nil, []match{{"70", "cost", "70"}}},
+	{23, "cost", claim.Grounded, nil, []match{{"118", "cost", "118"}, {"341", "cost", "341"}, {"41", "cost", "41 euros for"}, {"97", "cost", "97"}, {"290", "cost", "290"}}},
+	{29, "authority", claim.Grounded, []match{{"the boat has paid back a fifth of its extra price in the first fourteen months", "authority", "the boat has paid back a fifth of its extra price in the first fourteen months"}}, []match{{"2023", "authority", "2023"}}},
+	{33, "logs yard", claim.Partly, nil, []match{{"2025", "logs", "2025"}, {"6,212", "logs", "6212"}, {"41", "logs", "41"}, {"2,800", "yard", "2,800"}, {"4.5", "", ""}, {"180", "", ""}}},
 	{35, "authority", claim.Grounded, nil, nil},
-	{39, "owners", claim.Unchecked, nil, []looked{{"12", "", ""}}},
-	{43, "cost", claim.Grounded, nil, []looked{{"2025", "cost", "2025"}, {"0.31", "cost", "0.31"}}},
-	{45, "yard", claim.Grounded, nil, []looked{{"70", "yard", "70 tonnes"}}},
+	{39, "owners", claim.Unchecked, nil, []match{{"12", "", ""}}},
+	{43, "cost", claim.Grounded, nil, []match{{"2025", "cost", "2025"}, {"0.31", "cost", "0.31"}}},
+	{45, "yard", claim.Grounded, nil, []match{{"70", "yard", "70 tonnes"}}},
 }
 
 // harbour is the report on the question whether the harbour should buy electric
@@ -177,7 +177,7 @@ func sum(text string) []byte {
 	return s[:]
 }
 
-func matches(t testing.TB, list []looked) []claim.Match {
+func matches(t testing.TB, list []match) []claim.Match {
 	var out []claim.Match
 	for _, l := range list {
 		m := claim.Match{Text: l.text}

@@ -103,7 +103,7 @@ func (r *Report) banners() []banner {
 		out = append(out, banner{"Partial report", r.Partial})
 	}
 	if r.Unsourced {
-		out = append(out, banner{"No source was checked", "A person let this run go on without one source that could be looked at. Nothing below has been compared with a page."})
+		out = append(out, banner{"No source was checked", "A person let this run continue without one source that could be looked at. Nothing below has been compared with a page."})
 	}
 	if r.Legacy {
 		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})

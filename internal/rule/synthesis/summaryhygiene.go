@@ -12,12 +12,12 @@ func summaryFault(id string, text claim.Inspection, pool *source.Pool) error {
 	if len(text.URLs) > 0 {
 		url := text.URLs[0]
 		return tidegate.Errorf(tidegate.RawURLNotAllowed,
-			tidegate.D("perspective_id", id, "line_number", url.Line, "text", tidegate.Cut(url.Text)),
+			tidegate.Pairs("perspective_id", id, "line_number", url.Line, "text", tidegate.Cut(url.Text)),
 			"summary %s.md has a raw URL in line %d: %s", id, url.Line, url.Text)
 	}
 	for _, m := range text.Mentions {
 		if !pool.Has(m.CID) {
-			return tidegate.Errorf(tidegate.UnknownCID, tidegate.D("perspective_id", id, "cid", m.CID, "line_number", m.Line),
+			return tidegate.Errorf(tidegate.UnknownCID, tidegate.Pairs("perspective_id", id, "cid", m.CID, "line_number", m.Line),
 				"summary %s.md cites %q in line %d, which is not among the validated citations", id, m.CID, m.Line)
 		}
 	}

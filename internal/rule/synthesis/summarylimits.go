@@ -36,11 +36,11 @@ func (l SummaryLimits) TotalBytes() int { return wholeBytes(l.MaxTotalSummaryKB)
 func wholeBytes(kb float64) int { return int(min(math.Floor(kb*1024), 1<<52)) }
 
 func summaryTooLarge(id string) error {
-	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("perspective_id", id), "summary %s.md exceeds max_summary_kb", id)
+	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("perspective_id", id), "summary %s.md exceeds max_summary_kb", id)
 }
 
 func (l SummaryLimits) totalTooLarge(bytes int) error {
-	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("total_bytes", bytes, "max_total_summary_kb", l.MaxTotalSummaryKB),
+	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("total_bytes", bytes, "max_total_summary_kb", l.MaxTotalSummaryKB),
 		"summaries exceed max_total_summary_kb")
 }
 

@@ -67,5 +67,5 @@ func (c KeyClaim) fault() (fault, at string) {
 
 func violation(fault string, path ...string) error {
 	at := strings.Join(path, "")
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", at), "%s %s", at, fault)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", at), "%s %s", at, fault)
 }

@@ -30,10 +30,10 @@ func (b *builder) content() {
 }
 
 // stand plants a page that takes the place of an article.
-func (b *builder) stand(kind, variant string, n int, make func(s *site, t tongue) answer) {
+func (b *builder) stand(kind, variant string, n int, build func(s *site, t tongue) answer) {
 	t, a := sourceIn(n)
 	s := b.newSite("www.")
-	b.plant(kind, variant, s.at("https", path(n, a.title), make(s, t)), a.title)
+	b.plant(kind, variant, s.at("https", path(n, a.title), build(s, t)), a.title)
 }
 
 func (w wall) answer(s *site) answer {

@@ -356,7 +356,7 @@ func (r *numberReader) unitAt(at int) (u unit, end int) {
 	return noUnit, 0
 }
 
-// densePrefix is the longest of some names that begins a text without blanks
+// densePrefix is the longest of some names that begins a text without whitespace
 // between words, "" where none does.
 func densePrefix(text string, names func() []string) string {
 	if r, _ := utf8.DecodeRuneInString(text); !page.IsDense(r) && !unicode.Is(unicode.Hangul, r) {

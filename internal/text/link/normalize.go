@@ -88,7 +88,7 @@ func parseURL(raw string) (*whatwg.Url, error) {
 }
 
 func malformed(raw, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("url_original", tidegate.Cut(Mask(raw))), format, args...)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("url_original", tidegate.Cut(Mask(raw))), format, args...)
 }
 
 func escapeInvalid(s string) string {

@@ -8,19 +8,19 @@ import (
 
 // element is an open element.
 type element struct {
-	name   atom.Atom
-	menu   int // of navigation: where it begins in out, plus 1
-	from   int // where it begins in out
-	effect effect
-	drawn  drawn // of the text in it
+	name       atom.Atom
+	menu       int // of navigation: where it begins in out, plus 1
+	from       int // where it begins in out
+	effect     effect
+	visibility visibility // of the text in it
 }
 
 // now says what a reader sees of text that stands here.
-func (w *walker) now() drawn {
+func (w *walker) now() visibility {
 	if n := len(w.open); n > 0 {
-		return w.open[n-1].drawn
+		return w.open[n-1].visibility
 	}
-	return drawn{}
+	return visibility{}
 }
 
 // push opens an element. Beyond the limit only the number of elements is kept, and
@@ -31,7 +31,7 @@ func (w *walker) push(e element) {
 		w.lost = w.lost || e.effect.on(w.now()) != w.now()
 		return
 	}
-	e.drawn = e.effect.on(w.now())
+	e.visibility = e.effect.on(w.now())
 	w.open = append(w.open, e)
 	w.count[e.name]++
 	if e.effect != 0 && endImplied(e.name) {
@@ -81,13 +81,13 @@ func (w *walker) cutTo(at int) {
 }
 
 func (w *walker) redraw(from int) {
-	var outer drawn
+	var outer visibility
 	if from > 0 {
-		outer = w.open[from-1].drawn
+		outer = w.open[from-1].visibility
 	}
 	for i := from; i < len(w.open); i++ {
 		outer = w.open[i].effect.on(outer)
-		w.open[i].drawn = outer
+		w.open[i].visibility = outer
 	}
 }
 

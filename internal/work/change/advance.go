@@ -142,7 +142,7 @@ func reopens(folder *artifact.Folder, r *record) (bool, error) {
 // blocked is GATE_BLOCKED for a phase from which a move does not begin.
 func blocked(id string, s *state, rule string, allowed []string) error {
 	return tidegate.Errorf(tidegate.GateBlocked,
-		tidegate.D("change_id", id, "phase", s.written, "allowed", allowed, "next", nextStep(id, s.phase)),
+		tidegate.Pairs("change_id", id, "phase", s.written, "allowed", allowed, "next", nextStep(id, s.phase)),
 		"change %s is in phase %s and %s", id, s.written, rule)
 }
 
@@ -154,7 +154,7 @@ func readState(folder *artifact.Folder) (*state, error) {
 		return nil, err
 	}
 	if text == nil {
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("state_path", path), "the change has no STATE.yaml, which `tidegate change start` makes: %s", path)
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("state_path", path), "the change has no STATE.yaml, which `tidegate change start` makes: %s", path)
 	}
 	return parseState(path, text)
 }

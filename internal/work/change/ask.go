@@ -59,9 +59,9 @@ func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInpu
 	part := max(in.Part, 1)
 	switch {
 	case len(parts) == 0:
-		return Asked{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("base", a.Base), "there is nothing to review: no file that can be shown differs from %s", a.Base)
+		return Asked{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", a.Base), "there is nothing to review: no file that can be shown differs from %s", a.Base)
 	case part > len(parts):
-		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("part", part), "part must be one of %d, got %d", len(parts), part)
+		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("part", part), "part must be one of %d, got %d", len(parts), part)
 	}
 	earlier, err := EarlierIssues(desk, project, in.ChangeID)
 	if err != nil {
@@ -125,7 +125,7 @@ func readTestOutput(ctx context.Context, desk run.Desk, path string) ([]byte, er
 	defer file.Close()
 	output, err := io.ReadAll(io.LimitReader(artifact.Until(ctx, file), maxTestOutput))
 	if err != nil && ctx.Err() == nil {
-		err = tidegate.Errorf(tidegate.ReadFailed, tidegate.D("test_output", path), "%s cannot be read: %w", path, err)
+		err = tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("test_output", path), "%s cannot be read: %w", path, err)
 	}
 	return output, err
 }

@@ -156,7 +156,7 @@ func TestAttacks(t *testing.T) {
 			advance(t, root, "c")
 			_, err := change.Resume(agent, desk, root, "c", true, "it is fine")
 			return err
-		}, tidegate.GateBlocked, "only a person lets a change go on"},
+		}, tidegate.GateBlocked, "only a person resumes a change"},
 		{"to forge a person's acceptance", func(t *testing.T, root string) error {
 			advance(t, root, "c")
 			write(t, root, logPath, read(t, root, logPath)+`{"event":"accepted","change_id":"c","actor":"person","phase":"implementing","needs_person":""}`+"\n")

@@ -48,7 +48,7 @@ func Brief(desk run.Desk, project, id string) ([]Document, error) {
 		names = slices.Concat([]string{"proposal.md"}, names[:i], names[i+1:])
 	}
 	if len(names) == 0 {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", id, "folder", folder.Path()),
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", id, "folder", folder.Path()),
 			"nothing says what change %s is to do: write %s", id, filepath.Join(folder.Path(), "proposal.md"))
 	}
 	var documents []Document
@@ -59,7 +59,7 @@ func Brief(desk run.Desk, project, id string) ([]Document, error) {
 			return nil, err
 		}
 		if size += len(data); size > maxBrief {
-			return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("change_id", id, "max_bytes", maxBrief), "the documents of change %s have more than %d bytes", id, maxBrief)
+			return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("change_id", id, "max_bytes", maxBrief), "the documents of change %s have more than %d bytes", id, maxBrief)
 		}
 		documents = append(documents, Document{name, string(data)})
 	}

@@ -177,7 +177,7 @@ func TestAMissingChangeFolder(t *testing.T) {
 		t.Errorf("strict mode made %v (error %v)", files, err)
 	}
 	created := create(t, root, payload("c", review.Approved, "s"))
-	if want := []string{"change folder agentd/changes/c did not exist and was made"}; !slices.Equal(created.Warnings, want) {
+	if want := []string{"change folder agentd/changes/c did not exist and was created"}; !slices.Equal(created.Warnings, want) {
 		t.Errorf("warnings %q, want %q", created.Warnings, want)
 	}
 	if strings.Contains(read(t, root, "agentd/changes/c/REVIEW.md"), "Warnings") {

@@ -63,7 +63,7 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 	}
 	place := changesDir(desk) + "/" + p.ChangeID
 	if made {
-		warnings = append(warnings, "change folder "+place+" did not exist and was made")
+		warnings = append(warnings, "change folder "+place+" did not exist and was created")
 	}
 	if about.problem != "" {
 		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.problem)
@@ -127,8 +127,8 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 			if err := tx.Write(historyName(next), current); err != nil {
 				return err
 			}
-			tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventFound, tidegate.D("review", next,
-				"digests", tidegate.D(historyName(next), codec.DigestBytes(current)))))
+			tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventFound, tidegate.Pairs("review", next,
+				"digests", tidegate.Pairs(historyName(next), codec.DigestBytes(current)))))
 			next++
 		}
 	}
@@ -146,8 +146,8 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 	}
 	// The line is kept as well as it can be: a review that the log does not name
 	// is written all the same, and decides nothing.
-	tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventKept, tidegate.D("review", next, "verdict", p.Verdict,
-		"digests", tidegate.D(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
+	tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventKept, tidegate.Pairs("review", next, "verdict", p.Verdict,
+		"digests", tidegate.Pairs(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
 		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
 	return tx.Commit()
 }
@@ -172,7 +172,7 @@ func checkProjectPath(desk run.Desk, project string, v *codec.Value) error {
 	if v.Kind() == codec.String {
 		value = tidegate.Cut(path)
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project_path", value),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("project_path", value),
 		"project_path must name the project folder %s", project)
 }
 

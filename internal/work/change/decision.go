@@ -38,7 +38,7 @@ func (r *record) taken(d decision) bool { return r.decisions[codec.Digest(d.valu
 // its newest review.
 func (r *record) admits(d decision) error {
 	refuse := func(reason string) error {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("change_id", d.ChangeID, "head", d.Head), "the decision about change %s does not count: %s", d.ChangeID, reason)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", d.ChangeID, "head", d.Head), "the decision about change %s does not count: %s", d.ChangeID, reason)
 	}
 	switch {
 	case !r.heads[d.Head]:
@@ -55,7 +55,7 @@ func byPerson(ctx context.Context, id, what, command string) error {
 	if tidegate.ActorOf(ctx).Kind == tidegate.Person {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("change_id", id, "allowed", []string{command}), "only a person %s: `%s`", what, command)
+	return tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("change_id", id, "allowed", []string{command}), "only a person %s: `%s`", what, command)
 }
 
 // maxReason is how many characters a reason may have.
@@ -63,7 +63,7 @@ const maxReason = 4096
 
 func checkReason(text string) error {
 	if strings.TrimSpace(text) == "" || utf8.RuneCountInString(text) > maxReason {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("reason", tidegate.Cut(text)), "reason must say why, in at most %d characters", maxReason)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("reason", tidegate.Cut(text)), "reason must say why, in at most %d characters", maxReason)
 	}
 	return nil
 }

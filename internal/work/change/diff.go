@@ -102,7 +102,7 @@ func ReadDiff(ctx context.Context, desk run.Desk, project string, in DiffInput) 
 
 func (d *Diff) readAll(ctx context.Context, desk run.Desk, project string, in DiffInput) error {
 	if err := inWorkTree(ctx, project); err != nil {
-		return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there are no versions to compare in %s: %w", project, err)
+		return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "there are no versions to compare in %s: %w", project, err)
 	}
 	var err error
 	if d.Base, err = baseCommit(ctx, project, in.Base); err != nil {
@@ -149,7 +149,7 @@ func baseCommit(ctx context.Context, dir, revision string) (string, error) {
 	if revision != "" {
 		commit, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 		if err != nil {
-			return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("base", tidegate.Cut(revision)), "base must name a commit, got %q", tidegate.Cut(revision))
+			return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("base", tidegate.Cut(revision)), "base must name a commit, got %q", tidegate.Cut(revision))
 		}
 		return strings.TrimSpace(string(commit)), nil
 	}
@@ -161,7 +161,7 @@ func baseCommit(ctx context.Context, dir, revision string) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("base", nil),
+	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("base", nil),
 		"base is needed: the branch has no upstream, and there is no branch main or master that it left")
 }
 
@@ -169,7 +169,7 @@ func baseCommit(ctx context.Context, dir, revision string) (string, error) {
 // there is none. It returns NOT_FOUND outside a git repository.
 func HeadName(ctx context.Context, project string) (string, error) {
 	if err := inWorkTree(ctx, project); err != nil {
-		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "there is nothing to review in %s: %w", project, err)
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "there is nothing to review in %s: %w", project, err)
 	}
 	if branch, err := git(ctx, project, "symbolic-ref", "--quiet", "--short", "HEAD"); err == nil {
 		return strings.TrimSpace(string(branch)), nil
@@ -367,7 +367,7 @@ func (v version) inSubmodule(name string) bool {
 }
 
 func tooMuch() error {
-	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("max_bytes", maxCompared), "more than %d MiB have changed: name a later base", maxCompared>>20)
+	return tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("max_bytes", maxCompared), "more than %d MiB have changed: name a later base", maxCompared>>20)
 }
 
 // object reads a file of the work tree with the id that git would give it. Data

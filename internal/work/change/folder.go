@@ -17,7 +17,7 @@ func changesDir(desk run.Desk) string { return desk.ChangesFolder() + "/changes"
 // path and NOT_FOUND when there is no such folder.
 func openProject(desk run.Desk, project string) (*artifact.Folder, error) {
 	if !filepath.IsAbs(project) {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("project", tidegate.Cut(project)),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("project", tidegate.Cut(project)),
 			"project must be the absolute path of a folder, got %q", tidegate.Cut(project))
 	}
 	return desk.Reach.Open("project", project)
@@ -73,7 +73,7 @@ func checkID(id string) error {
 	if review.ValidChangeID(id) {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("change_id", tidegate.Cut(id)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("change_id", tidegate.Cut(id)),
 		"change_id must be %s, got %q", review.ChangeIDRule, tidegate.Cut(id))
 }
 

@@ -121,7 +121,7 @@ func ReviewDiff(desk run.Desk, project, id string, from, to int) (DiffResult, er
 		value int
 	}{{"from", from}, {"to", to}} {
 		if number.value < 0 {
-			return DiffResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(number.name, number.value),
+			return DiffResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(number.name, number.value),
 				"%s must be the number of a review, got %d", number.name, number.value)
 		}
 	}
@@ -136,7 +136,7 @@ func ReviewDiff(desk run.Desk, project, id string, from, to int) (DiffResult, er
 	}
 	if len(all) == 0 {
 		path := filepath.Join(folder.Path(), reviewFile)
-		return DiffResult{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("review_path", path), "the change has no review: %s", path)
+		return DiffResult{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("review_path", path), "the change has no review: %s", path)
 	}
 	if to == 0 {
 		to = all[len(all)-1].number
@@ -169,11 +169,11 @@ func before(all []kept, number int) int {
 func issuesOf(all []kept, id, arg string, number int) ([]review.Issue, error) {
 	i := slices.IndexFunc(all, func(r kept) bool { return r.number == number })
 	if i < 0 {
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D(arg, number), "change %s has no review %d", id, number)
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs(arg, number), "change %s has no review %d", id, number)
 	}
 	reading := review.Read(all[i].data)
 	if !reading.Complete {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D(arg, number, "problems", reading.Problems),
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs(arg, number, "problems", reading.Problems),
 			"the issues of review %d cannot be read: tidegate did not write it as it is", number)
 	}
 	return reading.Payload.Issues, nil

@@ -89,9 +89,9 @@ func readForeign(ctx context.Context, desk run.Desk, path string, roots []string
 	case err != nil && ctx.Err() != nil:
 		return review.Foreign{}, ctx.Err()
 	case err != nil:
-		return review.Foreign{}, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("files", path), "%s cannot be read: %w", path, err)
+		return review.Foreign{}, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("files", path), "%s cannot be read: %w", path, err)
 	case len(data) > maxImported:
-		return review.Foreign{}, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.D("files", path, "max_bytes", maxImported),
+		return review.Foreign{}, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("files", path, "max_bytes", maxImported),
 			"%s has more than %d bytes", filepath.Base(path), maxImported)
 	}
 	doc, err := codec.ParseFile("files", path, data)
@@ -124,7 +124,7 @@ func addToReview(ctx context.Context, desk run.Desk, project string, p review.Pa
 	case last != nil:
 		p = review.Merge(*last, p)
 	case p.Verdict == review.Approved:
-		return review.Imported{}, tidegate.Errorf(tidegate.GateBlocked, tidegate.D("change_id", p.ChangeID),
+		return review.Imported{}, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("change_id", p.ChangeID),
 			"change %s has no review to add to, and tools alone approve nothing: hand in a review first with `tidegate review create`", p.ChangeID)
 	}
 	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about); err != nil {
@@ -168,6 +168,6 @@ func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id s
 	default:
 		return &reading.Payload, reading.Warnings, nil
 	}
-	return nil, nil, tidegate.Errorf(tidegate.GateBlocked, tidegate.D("change_id", id, "review_path", filepath.Join(folder.Path(), reviewFile)),
+	return nil, nil, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("change_id", id, "review_path", filepath.Join(folder.Path(), reviewFile)),
 		"nothing can be added to the review: %s; hand in another review first", blocked)
 }

@@ -38,7 +38,7 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 		return judged{}, err
 	}
 	if data == nil {
-		return judged{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("review_path", path), "the change has no REVIEW.md: %s", path)
+		return judged{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("review_path", path), "the change has no REVIEW.md: %s", path)
 	}
 	last := r.last()
 	if last != nil {
@@ -48,7 +48,7 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 	}
 	shown := review.Show(path, data)
 	unclear := func(reason string) error {
-		return tidegate.Errorf(tidegate.GateBlocked, tidegate.D("review_path", path, "verdict", shown.Verdict,
+		return tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("review_path", path, "verdict", shown.Verdict,
 			"agentd_verdict", shown.AgentdVerdict, "problems", shown.Problems, "allowed", review.Verdicts), "%s", reason)
 	}
 	reading := review.Read(data)
@@ -111,7 +111,7 @@ func lastKept(folder *artifact.Folder, r *record, number int, current []byte) er
 	}
 	path, keptPath := filepath.Join(folder.Path(), reviewFile), filepath.Join(folder.Path(), filepath.FromSlash(historyName(number)))
 	now, then := review.Read(current).Verdict, review.Read(kept).Verdict
-	details := tidegate.D("review_path", path, "verdict", now.String(), "kept_path", keptPath, "kept_verdict", then.String(), "allowed", review.Verdicts)
+	details := tidegate.Pairs("review_path", path, "verdict", now.String(), "kept_path", keptPath, "kept_verdict", then.String(), "allowed", review.Verdicts)
 	if same {
 		return tidegate.Errorf(tidegate.GateBlocked, details, "%s is later than %s, the last review that the log has: hand in another review", historyName(later), historyName(number))
 	}

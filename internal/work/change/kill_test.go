@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 }
 
 // reviewForEver reviews and advances a change until the process is killed, and
-// says after each step what its caller was promised. A person lets it go on
+// says after each step what its caller was promised. A person lets it resume
 // whenever it needs one.
 func reviewForEver(root string) {
 	failed := func(what string, err error) {

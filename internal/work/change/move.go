@@ -38,10 +38,10 @@ func decide(s *state, r *record, j judged) move {
 		m.phase = Implementing
 	}
 	used, limit := m.iteration-1, r.maxRounds()
-	standing := cmp.Or(r.needsPerson, s.needsPerson)
+	needsPerson := cmp.Or(r.needsPerson, s.needsPerson)
 	switch {
-	case j.kept() && standing != "":
-		m.askPerson(standing, r.cause)
+	case j.kept() && needsPerson != "":
+		m.askPerson(needsPerson, r.cause)
 	case j.verdict == review.Approved && len(j.doubts) > 0:
 		m.askPerson("the review approves, but "+strings.Join(j.doubts, ", and "), causeDoubt)
 	case j.verdict == review.Approved:
@@ -49,7 +49,7 @@ func decide(s *state, r *record, j judged) move {
 	case j.counted(s, r):
 		m.event, m.action = eventRound, actionNeedsFix
 		if m.message = fmt.Sprintf("fix round %d of %d is under way for this review already", used, limit); j.verdict == review.MajorIssues {
-			m.message = "a person let the change go on after this review: fix what it found"
+			m.message = "a person resumed the change after this review: fix what it found"
 		}
 	case j.verdict == review.MajorIssues:
 		m.askPerson("the review found major issues", causeMajor)

@@ -278,7 +278,7 @@ func (r *record) checkLimit(folder *artifact.Folder, id string, s *state) error 
 }
 
 func tampered(folder *artifact.Folder, id, name, reason string) error {
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("change_id", id, "path", folder.Path(), "file", name, "reason", reason),
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("change_id", id, "path", folder.Path(), "file", name, "reason", reason),
 		"the record of change %s does not match %s: %s", id, name, reason)
 }
 
@@ -294,7 +294,7 @@ func (r *record) maxRounds() int64 {
 // line is the next line of the log.
 func (r *record) line(ctx context.Context, desk run.Desk, id, kind, event string, fields tidegate.Details) tidegate.Details {
 	r.lines++
-	line := append(tidegate.D("ts", stamp(desk.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines), tidegate.ActorOf(ctx).Logged()...)
+	line := append(tidegate.Pairs("ts", stamp(desk.Now()), "kind", kind, "event", event, "change_id", id, "seq", r.lines), tidegate.ActorOf(ctx).Logged()...)
 	line = append(line, fields...)
 	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})

@@ -20,11 +20,11 @@ import (
 // person decided; and otherwise what [Advance] returns.
 func Resume(ctx context.Context, desk run.Desk, project string, id string, accept bool, reason string) (Resumed, error) {
 	const command = "tidegate change resume ID --accept --reason TEXT"
-	if err := byPerson(ctx, id, "lets a change go on that needs one", command); err != nil {
+	if err := byPerson(ctx, id, "resumes a change that needs one", command); err != nil {
 		return Resumed{}, err
 	}
 	if !accept {
-		return Resumed{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("accept", accept), "accept must be given: `%s`", command)
+		return Resumed{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("accept", accept), "accept must be given: `%s`", command)
 	}
 	if err := checkReason(reason); err != nil {
 		return Resumed{}, err
@@ -61,7 +61,7 @@ func (v *visit) resume(ctx context.Context, d decision, signature string) (Resum
 	id, folder, s, r := v.id, v.folder, v.s, v.r
 	result := Resumed{ChangeID: id, From: s.phase, Phase: s.phase, Iteration: s.iteration, Reason: d.Reason, StatePath: v.path(stateFile)}
 	if r.taken(d) {
-		result.Message = "change " + id + " went on by this decision already"
+		result.Message = "change " + id + " was resumed by this decision already"
 		return result, nil
 	}
 	if err := r.admits(d); err != nil {
@@ -83,36 +83,36 @@ func (v *visit) resume(ctx context.Context, d decision, signature string) (Resum
 	if err := r.checkLimit(folder, id, s); err != nil {
 		return Resumed{}, err
 	}
-	standing := r.needsPerson != "" || s.needsPerson != ""
+	needsPerson := r.needsPerson != "" || s.needsPerson != ""
 	switch {
-	case mismatch == nil && !standing:
+	case mismatch == nil && !needsPerson:
 		result.Message = "change " + id + " needs no person"
 		return result, nil
-	case standing && !slices.Contains(reviewedPhases, s.phase):
-		return Resumed{}, blocked(id, s, "goes on only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
+	case needsPerson && !slices.Contains(reviewedPhases, s.phase):
+		return Resumed{}, blocked(id, s, "resumes only from "+Implementing+", "+Testing+" or "+CodeReviewing, reviewedPhases)
 	}
 	m := newMove(s, r)
 	m.event, m.action, m.message = eventAccepted, actionAccepted, "the record of the change is accepted as it is"
 	var j judged
-	if standing {
+	if needsPerson {
 		var err error
 		if j, err = judge(ctx, folder, r, id); err != nil {
 			return Resumed{}, err
 		}
-		m.goOn(s, r, j)
+		m.resume(s, r, j)
 	}
 	m.edit(s)
 	result.Message, result.Verdict, result.Phase, result.Iteration, result.Changed = m.message, string(j.verdict), m.phase, m.iteration, true
 	return result, v.commit(ctx, m, "change_resume", j, more)
 }
 
-// goOn does what follows when a person accepts the review that asked for one.
-func (m *move) goOn(s *state, r *record, j judged) {
+// resume does what follows when a person accepts the review that asked for one.
+func (m *move) resume(s *state, r *record, j judged) {
 	switch {
 	case j.verdict == review.Approved:
 		m.phase, m.message = Complete, "accepted: the change is complete"
 	case j.counted(s, r):
-		m.message = "accepted: the fixes go on"
+		m.message = "accepted: the fixes continue"
 	case j.verdict == review.NeedsFix:
 		m.fix(j)
 		m.event, m.message = eventAccepted, "accepted: one more fix round begins"

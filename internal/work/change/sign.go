@@ -36,7 +36,7 @@ func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Fold
 	}
 	sign := desk.Sign
 	if sign == nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
 			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
 	}
 	message, err := codec.Canonical(d.value())
@@ -48,14 +48,14 @@ func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Fold
 		return "", err
 	}
 	if _, err := signers.Verify(message, armored, desk.Now()); err != nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
 	}
 	return string(armored), nil
 }
 
 // details are what the line of a decision holds.
 func (d decision) details(signature string) tidegate.Details {
-	fields := tidegate.D("decision", d.value())
+	fields := tidegate.Pairs("decision", d.value())
 	if signature != "" {
 		fields = append(fields, tidegate.Detail{Key: "signature", Value: signature})
 	}

@@ -27,7 +27,7 @@ import (
 func Start(ctx context.Context, desk run.Desk, project string, id string, maxRounds *int64) (Started, error) {
 	if maxRounds != nil {
 		if *maxRounds < 0 {
-			return Started{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("max_rounds", *maxRounds), "max_rounds must be at least 0, got %d", *maxRounds)
+			return Started{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("max_rounds", *maxRounds), "max_rounds must be at least 0, got %d", *maxRounds)
 		}
 		if err := byPerson(ctx, id, "sets how many fix rounds there may be", "tidegate change start "+id+" --max-rounds N"); err != nil {
 			return Started{}, err
@@ -73,12 +73,12 @@ func Start(ctx context.Context, desk run.Desk, project string, id string, maxRou
 			return Started{}, err
 		}
 		m.setLimit(r, *maxRounds)
-		more = append(tidegate.D("max_rounds", *maxRounds), d.details(signature)...)
+		more = append(tidegate.Pairs("max_rounds", *maxRounds), d.details(signature)...)
 	}
 	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
 	if v.isNew {
 		result.From = ""
-		result.Warnings = append(result.Warnings, changesDir(desk)+"/"+id+"/"+stateFile+" did not exist and was made")
+		result.Warnings = append(result.Warnings, changesDir(desk)+"/"+id+"/"+stateFile+" did not exist and was created")
 	}
 	if !result.Changed {
 		return result, nil

@@ -48,7 +48,7 @@ type state struct {
 // the rest. It returns SCHEMA_VALIDATION_FAILED with the place in details.path.
 func parseState(path string, text []byte) (*state, error) {
 	wrong := func(at, format string, args ...any) error {
-		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("state_path", path, "path", at),
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("state_path", path, "path", at),
 			filepath.Base(path)+": "+format, args...)
 	}
 	doc, err := parseDocument(text)
@@ -131,7 +131,7 @@ func (s *state) edited(path, action string, now time.Time, edits []edit) ([]byte
 	}
 	text, err := s.doc.apply(keyPhase, edits)
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("state_path", path),
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("state_path", path),
 			"STATE.yaml cannot be changed in place: %v", err)
 	}
 	return text, nil

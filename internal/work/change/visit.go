@@ -58,7 +58,7 @@ func (v *visit) commit(ctx context.Context, m move, kind string, j judged, more 
 	if err := tx.Write(stateFile, text); err != nil {
 		return err
 	}
-	fields := tidegate.D("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
+	fields := tidegate.Pairs("review", j.number, "verdict", j.verdict, "from", v.s.phase, "phase", m.phase, "iteration", m.iteration,
 		"needs_person", m.needsPerson, "cause", m.cause, "state_digest", codec.DigestBytes(text))
 	line := v.r.line(ctx, v.desk, v.id, kind, m.event, append(fields, more...))
 	if err := v.r.log(tx, line); err != nil {

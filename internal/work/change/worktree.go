@@ -39,7 +39,7 @@ type Worktree struct {
 // exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
 func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id string) (*Worktree, error) {
 	if err := inWorkTree(ctx, project); err != nil {
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("project", project), "a change is implemented in a git repository: %w", err)
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "a change is implemented in a git repository: %w", err)
 	}
 	folder, err := openToWrite(ctx, desk, project, id)
 	if err != nil {
@@ -81,14 +81,14 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 func placeWorktree(ctx context.Context, project, home, id string) (*Worktree, error) {
 	base, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("project", project), "the repository has no commit that a change could begin from")
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("project", project), "the repository has no commit that a change could begin from")
 	}
 	sum := sha256.Sum256([]byte(project))
 	w := &Worktree{
 		Path: filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4])), Branch: "tidegate/" + id, Base: strings.TrimSpace(string(base)),
 	}
 	if _, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("branch", w.Branch), "the branch %s exists already: rename or delete it", w.Branch)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("branch", w.Branch), "the branch %s exists already: rename or delete it", w.Branch)
 	}
 	return w, nil
 }
@@ -107,7 +107,7 @@ func recordWorktree(ctx context.Context, desk run.Desk, folder *artifact.Folder,
 	m.needsPerson, m.cause = cmp.Or(v.r.needsPerson, v.s.needsPerson), v.r.cause
 	m.event, m.action = eventWorktree, v.s.lastAction
 	m.edits = []edit{{key: keyWorktree, value: w.Path}}
-	return v.commit(ctx, m, "change_run", judged{}, tidegate.D("worktree", w.Path, "branch", w.Branch, "base", w.Base))
+	return v.commit(ctx, m, "change_run", judged{}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
 }
 
 // make makes the worktree as far as it is missing.
@@ -174,7 +174,7 @@ func (w *Worktree) intact(ctx context.Context, desk run.Desk) error {
 	if w.leadsTo(desk, w.origin.common) {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("path", filepath.Join(w.Path, ".git")),
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("path", filepath.Join(w.Path, ".git")),
 		"the .git of the worktree does not lead to the project's repository any more: remove the folder %s, and the next `tidegate change run` makes it again", w.Path)
 }
 
@@ -281,17 +281,17 @@ type Work struct {
 	tree string
 }
 
-// Look stages what was done in the worktree, in an index of its own, so that nothing
+// Inspect stages what was done in the worktree, in an index of its own, so that nothing
 // an agent did to git's counts. It returns TAMPERED and READ_FAILED.
-func (w *Worktree) Look(ctx context.Context, desk run.Desk) (Work, error) {
-	work, err := w.look(ctx, desk)
+func (w *Worktree) Inspect(ctx context.Context, desk run.Desk) (Work, error) {
+	work, err := w.inspect(ctx, desk)
 	if err != nil {
 		return Work{}, unread(ctx, err)
 	}
 	return work, nil
 }
 
-func (w *Worktree) look(ctx context.Context, desk run.Desk) (Work, error) {
+func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	k, err := w.keep(ctx, desk)
 	if err != nil {
 		return Work{}, err
@@ -406,7 +406,7 @@ func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, message
 		err = w.restore(ctx, desk)
 	}
 	if err != nil {
-		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the implementation cannot be committed: %w", err)
+		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("worktree", w.Path), "the implementation cannot be committed: %w", err)
 	}
 	return commit, nil
 }
@@ -426,10 +426,10 @@ func (w *Worktree) Check(ctx context.Context) error {
 		case err == nil && at == w.head:
 			continue
 		case name == w.Branch:
-			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("branch", w.Branch, "commit", at, "reviewed", w.head),
 				"git takes %s for something else than the branch of that name, such as a tag: remove what `git show-ref %s` shows beside the branch", w.Branch, w.Branch)
 		}
-		return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "commit", at, "reviewed", w.head),
+		return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("branch", w.Branch, "commit", at, "reviewed", w.head),
 			"the branch %s does not lead to %.12s, which was reviewed: move it back with `git branch -f %s %.12s`", w.Branch, w.head, w.Branch, w.head)
 	}
 	return w.unreplaced(ctx)
@@ -452,7 +452,7 @@ func (w *Worktree) unreplaced(ctx context.Context) error {
 	}
 	for line := range strings.Lines(string(objects)) {
 		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(replaced, id) {
-			return tidegate.Errorf(tidegate.Tampered, tidegate.D("branch", w.Branch, "object", id),
+			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("branch", w.Branch, "object", id),
 				"git takes another object for %.12s, which was reviewed: remove it with `git replace -d %s`", id, id)
 		}
 	}
@@ -468,7 +468,7 @@ func (w *Worktree) Restore(ctx context.Context, desk run.Desk) error {
 		return err
 	}
 	if err != nil {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("worktree", w.Path), "the worktree cannot be restored: %w", err)
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("worktree", w.Path), "the worktree cannot be restored: %w", err)
 	}
 	return nil
 }

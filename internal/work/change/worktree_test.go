@@ -62,7 +62,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	work, err := w.Look(ctx, always)
+	work, err := w.Inspect(ctx, always)
 	if err != nil || !slices.Equal(work.Files, []string{"a.txt", "b.txt"}) || len(work.Forbidden) != 0 {
 		t.Fatalf("got %+v and %v", work, err)
 	}
@@ -116,7 +116,7 @@ func TestWorktreeForbids(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if work, err := w.Look(ctx, always); err != nil || len(work.Files) != 0 || len(work.Forbidden) != 0 {
+	if work, err := w.Inspect(ctx, always); err != nil || len(work.Files) != 0 || len(work.Forbidden) != 0 {
 		t.Fatalf("a fresh worktree: %+v and %v", work, err)
 	}
 	for _, tt := range []struct{ what, file string }{
@@ -146,7 +146,7 @@ func TestWorktreeForbids(t *testing.T) {
 			command(t, path, "git", "add", ".")
 			command(t, path, "git", "commit", "-q", "-m", "hidden")
 		}
-		work, err := w.Look(ctx, always)
+		work, err := w.Inspect(ctx, always)
 		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
 			t.Errorf("%s %s: %+v and %v", tt.file, tt.what, work, err)
 		}
@@ -189,7 +189,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 		if err := replace(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.Look(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
+		if _, err := w.Inspect(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("%s: Look returns %v, want TAMPERED", name, err)
 		}
 		if err := w.Restore(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
@@ -203,7 +203,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 	if err != nil {
 		t.Fatalf("once the folder is removed: %v", err)
 	}
-	if _, err := again.Look(ctx, always); err != nil {
+	if _, err := again.Inspect(ctx, always); err != nil {
 		t.Errorf("once the folder is removed: %v", err)
 	}
 }
@@ -214,7 +214,7 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	dir, w := started(t, nil)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	writeAll(t, w.Path, map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"})
-	work, err := w.Look(ctx, always)
+	work, err := w.Inspect(ctx, always)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 				command(t, w.Path, "git", "init", "-q", "sub")
 				command(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
 			}
-			work, err := w.Look(ctx, always)
+			work, err := w.Inspect(ctx, always)
 			if err != nil || len(work.Forbidden) > 0 != tt.forbidden {
 				t.Fatalf("got %+v and %v", work, err)
 			}
@@ -365,7 +365,7 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 			ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 			dir, w := started(t, map[string]string{"a.txt": "one\n"})
 			lead(t, dir, w.Path, strings.TrimPrefix(readLine(always, w.Path, ".git"), "gitdir: "))
-			if _, err := w.Look(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
+			if _, err := w.Inspect(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 				t.Errorf("Look returns %v, want TAMPERED", err)
 			}
 			if err := w.Restore(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
@@ -381,7 +381,7 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	dir, w := started(t, map[string]string{"a.txt": "one\n"})
 	writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
-	work, err := w.Look(ctx, always)
+	work, err := w.Inspect(ctx, always)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult,
 		return AcceptResult{}, err
 	}
 	out := AcceptResult{RunID: r.ID()}
-	decision := Decision{"accept record", tidegate.D("reason", Note(in.Reason))}
+	decision := Decision{"accept record", tidegate.Pairs("reason", Note(in.Reason))}
 	_, err = r.decide(ctx, accepting, decision, func(u *Update) error {
 		m, err := u.Manifest()
 		if err != nil {
@@ -57,12 +57,12 @@ func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult,
 			return err
 		}
 		if matches {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID()), "the run's record matches its files: there is nothing to accept")
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "the run's record matches its files: there is nothing to accept")
 		}
 		for _, f := range files.Members() {
 			out.Accepted = append(out.Accepted, f.Key)
 		}
-		u.Log(EventAccepted, kindAccept, tidegate.D("what", "record", "reason", Note(in.Reason),
+		u.Log(EventAccepted, kindAccept, tidegate.Pairs("what", "record", "reason", Note(in.Reason),
 			"manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", files))
 		return nil
 	})

@@ -98,11 +98,11 @@ func CheckBudget(name string, value float64) error {
 			continue
 		}
 		if fault := row.fault(value); fault != "" {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(name, value), "%s %s", name, fault)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, value), "%s %s", name, fault)
 		}
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not part of the budget, which has %s",
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "%q is not part of the budget, which has %s",
 		tidegate.Cut(name), strings.Join(BudgetNames(), ", "))
 }
 
@@ -123,7 +123,7 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 		return err
 	}
 	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
-		fields := tidegate.D("limit", name, "to", value, "reason", Note(reason), argsKey, tidegate.D())
+		fields := tidegate.Pairs("limit", name, "to", value, "reason", Note(reason), argsKey, tidegate.Pairs())
 		budget := policy.Get(budgetKey)
 		if budget.Kind() != codec.Object {
 			budget = codec.NewObject()
@@ -142,13 +142,13 @@ func (u *Update) SetBudget(name string, value float64, reason string) error {
 func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	return u.editPolicy(EventAccepted, func(policy *codec.Value) tidegate.Details {
 		policy.Set(confirmPlan, codec.Of(false))
-		return tidegate.D("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason), argsKey, tidegate.D())
+		return tidegate.Pairs("what", "plan", confirmPlan, false, "perspectives", perspectives, "reason", Note(reason), argsKey, tidegate.Pairs())
 	})
 }
 
 // editPolicy stages an edit of the policy. The edit returns what the log says of it.
 func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Details) error {
-	policy := codec.Of(tidegate.D("schema_version", PolicyVersion))
+	policy := codec.Of(tidegate.Pairs("schema_version", PolicyVersion))
 	data, err := u.run.folder.Read(PolicyFile)
 	if err == nil {
 		policy, err = codec.ParseFile("path", u.run.Path(PolicyFile), data)
@@ -157,7 +157,7 @@ func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Detail
 		return err
 	}
 	if policy.Kind() != codec.Object {
-		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$"), "%s must be an object", PolicyFile)
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", "$"), "%s must be an object", PolicyFile)
 	}
 	policy = policy.Clone()
 	u.Log(event, "policy_write", edit(policy))

@@ -36,7 +36,7 @@ func Create(ctx context.Context, desk Desk, home string, in InitInput) (InitResu
 	}
 	root, now := filepath.Join(in.RootOverride, in.RunID), desk.Stamp()
 	if holder := HolderOf(desk, root); !holder.Free() {
-		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("root", root),
+		return InitResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("root", root),
 			"a run cannot be made inside another run or a folder of changes: %s", cmp.Or(holder.Run, holder.Changes))
 	}
 	entered := ledgerSize(desk, filepath.Dir(root))
@@ -112,14 +112,14 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 			return err
 		}
 		state[SignersFile] = codec.DigestBytes(signers)
-		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.D(SignersFile, state[SignersFile])})
+		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.Pairs(SignersFile, state[SignersFile])})
 	}
 	for _, name := range Folders {
 		if err := d.MakeFolder(name); err != nil {
 			return err
 		}
 	}
-	fields := append(tidegate.D("log", logVersion, "manifest_revision", 1, "gates_revision", 1), digests...)
+	fields := append(tidegate.Pairs("log", logVersion, "manifest_revision", 1, "gates_revision", 1), digests...)
 	if desk.Program != "" {
 		fields = append(fields, tidegate.Detail{Key: "program", Value: desk.Program})
 	}
@@ -174,7 +174,7 @@ func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
 		err = json.Unmarshal(text, &args)
 	}
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID()), "the log does not say how the run was made: %w", err)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "the log does not say how the run was created: %w", err)
 	}
 	root := r.manifest.doc.Get("artifacts").Get("root").Str()
 	in := InitInput(args)
@@ -194,7 +194,7 @@ func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
 // when it was made, or ALREADY_EXISTS_CONFLICT with what differs.
 func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (created string, err error) {
 	conflict := func(problem string, differs ...string) error {
-		details := tidegate.D("run_id", in.RunID, "root", root)
+		details := tidegate.Pairs("run_id", in.RunID, "root", root)
 		if len(differs) > 0 {
 			details = append(details, tidegate.Detail{Key: "differs", Value: differs})
 		}
@@ -229,7 +229,7 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 	}
 	note(signed == (in.SignersPath != ""), "signers")
 	if len(differs) > 0 {
-		return "", conflict("was made with other arguments", differs...)
+		return "", conflict("was created with other arguments", differs...)
 	}
 	return m.doc.Get("created_at").Str(), nil
 }
@@ -252,7 +252,7 @@ func (in *InitInput) enterInLedger(ctx context.Context, desk Desk, root, now str
 	if entered, err := inLedger(home, in.RunID, from); err != nil || entered {
 		return err
 	}
-	line := tidegate.D("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
+	line := tidegate.Pairs("ts", now, "run_id", in.RunID, "root", root, "session_id", nil,
 		"query", in.Query, "mode", in.Mode, "sensitivity", in.Sensitivity)
 	if desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
@@ -288,7 +288,7 @@ func inLedger(home *artifact.Folder, runID string, from int64) (bool, error) {
 	}
 	defer file.Close()
 	if _, err := file.Seek(from, io.SeekStart); err != nil {
-		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", file.Name()), "cannot read the ledger: %w", err)
+		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", file.Name()), "cannot read the ledger: %w", err)
 	}
 	for line, err := range artifact.ReadLog(file) {
 		if err != nil {

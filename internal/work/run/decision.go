@@ -41,10 +41,10 @@ func (r *Run) Decide(ctx context.Context, d Decision, change func(*Update) error
 	if _, err := r.Gates(); err != nil {
 		return Audit{}, err
 	}
-	return r.decide(ctx, recording, d, change)
+	return r.decide(ctx, always, d, change)
 }
 
-func (r *Run) decide(ctx context.Context, how manner, d Decision, change func(*Update) error) (Audit, error) {
+func (r *Run) decide(ctx context.Context, how recording, d Decision, change func(*Update) error) (Audit, error) {
 	signed, err := r.sign(ctx, d)
 	if err != nil {
 		return Audit{}, err
@@ -71,14 +71,14 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 	}
 	sign := r.desk.Sign
 	if sign == nil {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil),
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
 			"decisions about run %q are signed: name your key with --sign, or in TIDEGATE_SIGN_KEY", r.ID())
 	}
 	last, err := r.folder.LastLine(AuditFile)
 	if err != nil {
 		return nil, err
 	}
-	value := codec.Of(append(tidegate.D("run_id", r.ID(), "created_at", r.manifest.doc.Get("created_at"), "head", last.Digest, "what", d.What), d.Fields...))
+	value := codec.Of(append(tidegate.Pairs("run_id", r.ID(), "created_at", r.manifest.doc.Get("created_at"), "head", last.Digest, "what", d.What), d.Fields...))
 	message, err := codec.Canonical(value)
 	if err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (r *Run) needsSignature() (bool, error) {
 func (r *Run) signers() (*seal.Signers, error) {
 	data, err := r.folder.Read(SignersFile)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound || err == nil && r.ends.signers != "" && codec.DigestBytes(data) != r.ends.signers {
-		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", r.ID(), "changed", []string{SignersFile}),
-			"%s is not the list of signers that the run was made with: put that back", SignersFile)
+		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "changed", []string{SignersFile}),
+			"%s is not the list of signers that the run was created with: put that back", SignersFile)
 	}
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (u *Update) keepDecision(s *signedDecision) error {
 		return err
 	}
 	if !seen {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("head", head), "the signature is over another log: no line of this one has the head that was signed")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("head", head), "the signature is over another log: no line of this one has the head that was signed")
 	}
 	data, err := codec.MarshalFile(s)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *signedDecision) verify(signers *seal.Signers, desk Desk) error {
 		return err
 	}
 	if _, err := signers.Verify(message, []byte(s.Signature), desk.Now()); err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
 	}
 	return nil
 }

@@ -27,18 +27,18 @@ func (u *Update) MoveTo(move Move) (Manifest, error) {
 		return m, err
 	}
 	history := m.doc.Get("stage").Get("history").Clone()
-	history.Append(codec.Of(tidegate.D("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
+	history.Append(codec.Of(tidegate.Pairs("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
 		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)))
 	// A long history is passed on as it was read.
-	stage := codec.Of(tidegate.D("current", move.To, "started_at", u.now, "last_progress_at", u.now))
+	stage := codec.Of(tidegate.Pairs("current", move.To, "started_at", u.now, "last_progress_at", u.now))
 	stage.Set("history", history)
-	patch := codec.Of(tidegate.D("status", move.Status))
+	patch := codec.Of(tidegate.Pairs("status", move.Status))
 	patch.Set("stage", stage)
-	args := tidegate.D()
+	args := tidegate.Pairs()
 	if move.Requested != "" {
-		args = tidegate.D("requested_next", move.Requested)
+		args = tidegate.Pairs("requested_next", move.Requested)
 	}
-	return u.editManifest(edit{patch: patch, event: EventMoved, reason: "stage_advance: " + move.Reason, fields: tidegate.D("from", move.From, "to", move.To,
+	return u.editManifest(edit{patch: patch, event: EventMoved, reason: "stage_advance: " + move.Reason, fields: tidegate.Pairs("from", move.From, "to", move.To,
 		"status", move.Status, "evidence_digest", move.EvidenceDigest, argsKey, args)})
 }
 
@@ -65,7 +65,7 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 	if err != nil {
 		return m, err
 	}
-	entry := tidegate.D("kind", failure.Kind, "stage", failure.Stage, "message", failure.Message, "retryable", false, "ts", u.now)
+	entry := tidegate.Pairs("kind", failure.Kind, "stage", failure.Stage, "message", failure.Message, "retryable", false, "ts", u.now)
 	if failure.Code != "" {
 		entry = append(entry, tidegate.Detail{Key: "code", Value: failure.Code})
 		if failure.Gate != "" {
@@ -78,8 +78,8 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 	}
 	failures := m.doc.Get("failures").Clone()
 	failures.Append(codec.Of(entry))
-	return u.editManifest(edit{patch: codec.Of(tidegate.D("status", status, "failures", failures)), event: EventFailed, reason: reason,
-		fields: tidegate.D("status", status, "failure", failure.Kind, "message", failure.Message, argsKey, failure)})
+	return u.editManifest(edit{patch: codec.Of(tidegate.Pairs("status", status, "failures", failures)), event: EventFailed, reason: reason,
+		fields: tidegate.Pairs("status", status, "failure", failure.Kind, "message", failure.Message, argsKey, failure)})
 }
 
 // SetStatus stages another status. A run that goes on counts its time from here.
@@ -88,11 +88,11 @@ func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
 	if err != nil {
 		return m, err
 	}
-	patch := codec.Of(tidegate.D("status", status))
+	patch := codec.Of(tidegate.Pairs("status", status))
 	if status == Running {
 		patch.Set("stage", progressed(u.now))
 	}
-	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.D("from", m.Status(), "status", status, argsKey, tidegate.D())})
+	return u.editManifest(edit{patch: patch, event: EventStatus, reason: reason, fields: tidegate.Pairs("from", m.Status(), "status", status, argsKey, tidegate.Pairs())})
 }
 
 // AcceptFailures stages that a person accepts every failure that nobody has
@@ -106,7 +106,7 @@ func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, er
 	for _, f := range failures.Elems() {
 		u.accept(f, why)
 	}
-	return u.goOn(m, status, failures, reason, tidegate.D("why", why))
+	return u.resume(m, status, failures, reason, tidegate.Pairs("why", why))
 }
 
 // AcceptGateFailures stages that a person removed the reason for the failures
@@ -130,7 +130,7 @@ func (u *Update) AcceptGateFailures(gate, why, reason string) error {
 	if !accepted {
 		return nil
 	}
-	_, err = u.goOn(m, status, failures, reason, tidegate.D("why", why, "gate", gate))
+	_, err = u.resume(m, status, failures, reason, tidegate.Pairs("why", why, "gate", gate))
 	return err
 }
 
@@ -144,12 +144,12 @@ func (u *Update) accept(failure *codec.Value, why string) bool {
 	return true
 }
 
-// goOn stages failures, some of which a person accepted, and the status of the run
+// resume stages failures, some of which a person accepted, and the status of the run
 // from then on.
-func (u *Update) goOn(m Manifest, status Status, failures *codec.Value, reason string, args tidegate.Details) (Manifest, error) {
-	patch := codec.Of(tidegate.D("status", status, "failures", failures))
+func (u *Update) resume(m Manifest, status Status, failures *codec.Value, reason string, args tidegate.Details) (Manifest, error) {
+	patch := codec.Of(tidegate.Pairs("status", status, "failures", failures))
 	patch.Set("stage", progressed(u.now))
-	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.D("what", "failure", "from", m.Status(), "status", status, argsKey, args)})
+	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.Pairs("what", "failure", "from", m.Status(), "status", status, argsKey, args)})
 }
 
 // Retry stages one more attempt at a gate.
@@ -162,9 +162,9 @@ func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) (
 	if history.Kind() != codec.Array {
 		history = codec.Of([]string{})
 	}
-	history.Append(codec.Of(tidegate.D("ts", u.now, "gate_id", gateID, "attempt", attempt, "change_note", Note(note), "reason", Note(why))))
-	return u.editManifest(edit{patch: codec.Of(tidegate.D("metrics", tidegate.D("retry_counts", tidegate.D(gateID, attempt), "retry_history", history))),
-		event: EventRetried, reason: reason, fields: tidegate.D("gate", gateID, "attempt", attempt, argsKey, tidegate.D("change_note", Note(note), "reason", Note(why)))})
+	history.Append(codec.Of(tidegate.Pairs("ts", u.now, "gate_id", gateID, "attempt", attempt, "change_note", Note(note), "reason", Note(why))))
+	return u.editManifest(edit{patch: codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("retry_counts", tidegate.Pairs(gateID, attempt), "retry_history", history))),
+		event: EventRetried, reason: reason, fields: tidegate.Pairs("gate", gateID, "attempt", attempt, argsKey, tidegate.Pairs("change_note", Note(note), "reason", Note(why)))})
 }
 
 // SetLimit stages another value of one of the manifest's limits.
@@ -174,8 +174,8 @@ func (u *Update) SetLimit(name string, value int64, reason string) (Manifest, er
 		return m, err
 	}
 	from, _ := m.Limit(name)
-	return u.editManifest(edit{patch: codec.Of(tidegate.D("limits", tidegate.D(name, value))), event: EventLimit, reason: reason,
-		fields: tidegate.D("limit", name, "from", from, "to", value, argsKey, tidegate.D())})
+	return u.editManifest(edit{patch: codec.Of(tidegate.Pairs("limits", tidegate.Pairs(name, value))), event: EventLimit, reason: reason,
+		fields: tidegate.Pairs("limit", name, "from", from, "to", value, argsKey, tidegate.Pairs())})
 }
 
 // Progress stages a note that the stage has come further. The label says what
@@ -188,11 +188,11 @@ func (u *Update) Progress(reason, label string) error {
 	}
 	patch := codec.NewObject()
 	patch.Set("stage", progressed(u.now))
-	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.D("progress", label, argsKey, tidegate.D())})
+	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.Pairs("progress", label, argsKey, tidegate.Pairs())})
 	return err
 }
 
-func progressed(now string) *codec.Value { return codec.Of(tidegate.D("last_progress_at", now)) }
+func progressed(now string) *codec.Value { return codec.Of(tidegate.Pairs("last_progress_at", now)) }
 
 // Patch stages a merge patch of the manifest. It returns REVISION_MISMATCH when
 // the caller saw another revision, and SCHEMA_VALIDATION_FAILED when the
@@ -216,7 +216,7 @@ func keptPatch(patch *codec.Value) tidegate.Details {
 	if text, err := codec.MarshalLine(patch); err != nil || len(text) > maxPatch {
 		return nil
 	}
-	return tidegate.D("patch", patch, argsKey, tidegate.D())
+	return tidegate.Pairs("patch", patch, argsKey, tidegate.Pairs())
 }
 
 // editManifest applies an edit, raises the revision, and stages the manifest and
@@ -246,7 +246,7 @@ func (u *Update) editManifest(e edit) (Manifest, error) {
 	}
 	u.written = append(u.written, writtenFile{u.run.name, digest, true})
 	u.manifest = Manifest{doc}
-	fields := tidegate.D("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
+	fields := tidegate.Pairs("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
 		"reason", e.reason, "patch_digest", codec.Digest(e.patch), "manifest_digest", digest, "prev_digest", u.record.digest(u.run.name))
 	u.Log(e.event, "manifest_write", append(fields, e.fields...))
 	return u.manifest, nil

@@ -13,39 +13,39 @@ type Event string
 
 // The events.
 const (
-	EventCreated      Event = "created"      // the run was made
-	EventAdopted      Event = "adopted"      // a run that another program made was taken as found
-	EventMoved        Event = "moved"        // from stage to stage
-	EventStatus       Event = "status"       // paused, resumed, cancelled, set running
-	EventFailed       Event = "failed"       // the run failed, and why
-	EventAccepted     Event = "accepted"     // a person accepted a failure, a gate or a record
-	EventLimit        Event = "limit"        // a person changed a limit
-	EventRetried      Event = "retried"      // one more attempt at a gate
-	EventRefused      Event = "refused"      // something was asked for and not granted
-	EventProgress     Event = "progress"     // the stage has come further
-	EventPatched      Event = "patched"      // other fields of the manifest
-	EventGates        Event = "gates"        // gates were written
-	EventJudged       Event = "judged"       // a judge looked at a gate
-	EventPerspectives Event = "perspectives" // the run's perspectives were written
-	EventPlanned      Event = "planned"      // a wave was planned
-	EventIngested     Event = "ingested"     // outputs were taken
-	EventRestored     Event = "restored"     // a person put back what was taken
-	EventReviewed     Event = "reviewed"     // a wave was reviewed
-	EventDecided      Event = "decided"      // the pivot was decided
-	EventSources      Event = "sources"      // what outputs cite was extracted from them, or judged
-	EventFetched      Event = "fetched"      // records of fetches were added to the archive
-	EventAttached     Event = "attached"     // a person added a file to the archive, in place of a page
-	EventReplaced     Event = "replaced"     // a person named another page as the evidence of a source
-	EventPacked       Event = "packed"       // the summary pack was built
-	EventLeased       Event = "leased"       // a job was given to a holder, or taken over
-	EventExtended     Event = "extended"     // a lease lasts longer
-	EventAnswered     Event = "answered"     // an answer was handed in, and is kept
-	EventVerdict      Event = "verdict"      // an answer was judged
-	EventEnded        Event = "ended"        // an attempt ended without an accepted answer
-	EventGranted      Event = "granted"      // a person gave a job its tries again
-	EventSynthesized  Event = "synthesized"  // a synthesis was written
-	EventAssessed     Event = "assessed"     // a synthesis was reviewed
-	EventFiles        Event = "files"        // digests of the files that the lines before it name
+	EventCreated           Event = "created"      // the run was created
+	EventAdopted           Event = "adopted"      // a run that another program made was taken as found
+	EventMoved             Event = "moved"        // from stage to stage
+	EventStatus            Event = "status"       // paused, resumed, cancelled, set running
+	EventFailed            Event = "failed"       // the run failed, and why
+	EventAccepted          Event = "accepted"     // a person accepted a failure, a gate or a record
+	EventLimit             Event = "limit"        // a person changed a limit
+	EventRetried           Event = "retried"      // one more attempt at a gate
+	EventRefused           Event = "refused"      // something was asked for and not granted
+	EventProgress          Event = "progress"     // the stage has come further
+	EventPatched           Event = "patched"      // other fields of the manifest
+	EventGates             Event = "gates"        // gates were written
+	EventJudged            Event = "judged"       // a judge looked at a gate
+	EventPerspectives      Event = "perspectives" // the run's perspectives were written
+	EventPlanned           Event = "planned"      // a wave was planned
+	EventIngested          Event = "ingested"     // outputs were taken
+	EventRestored          Event = "restored"     // a person put back what was taken
+	EventReviewed          Event = "reviewed"     // a wave was reviewed
+	EventDecided           Event = "decided"      // the pivot was decided
+	EventSources           Event = "sources"      // what outputs cite was extracted from them, or judged
+	EventFetched           Event = "fetched"      // records of fetches were added to the archive
+	EventAttached          Event = "attached"     // a person added a file to the archive, in place of a page
+	EventReplaced          Event = "replaced"     // a person named another page as the evidence of a source
+	EventPacked            Event = "packed"       // the summary pack was built
+	EventLeased            Event = "leased"       // a job was given to a holder, or taken over
+	EventExtended          Event = "extended"     // a lease lasts longer
+	EventAnswered          Event = "answered"     // an answer was handed in, and is kept
+	EventVerdict           Event = "verdict"      // an answer was judged
+	EventEnded             Event = "ended"        // an attempt ended without an accepted answer
+	EventGranted           Event = "granted"      // a person gave a job its tries again
+	EventSynthesized       Event = "synthesized"  // a synthesis was written
+	EventSynthesisReviewed Event = "assessed"     // a synthesis was reviewed
+	EventFiles             Event = "files"        // digests of the files that the lines before it name
 )
 
 // Line is what an update logs: the event, the older word for it, and fields. The
@@ -86,7 +86,7 @@ const maxPatch = 4 << 10
 // Args are the arguments of an operation as a field of its line. There is none for
 // arguments of more than 4 KiB: such an operation is not done again.
 func Args(args ...any) tidegate.Details {
-	fields := tidegate.D(argsKey, tidegate.D(args...))
+	fields := tidegate.Pairs(argsKey, tidegate.Pairs(args...))
 	if text, err := codec.MarshalLine(fields); err != nil || len(text) > maxPatch {
 		return nil
 	}
@@ -96,7 +96,7 @@ func Args(args ...any) tidegate.Details {
 // details is the line as it is written, except for what the chain adds. Tx is the
 // number of the first line of its update, 0 in a log that has no such numbers.
 func (l Line) details(desk Desk, now, runID string, actor tidegate.Actor, seq, tx int64, state string) tidegate.Details {
-	line := tidegate.D("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
+	line := tidegate.Pairs("ts", now, "kind", l.Kind, "run_id", runID, "event", l.Event)
 	if seq > 0 {
 		line = append(line, tidegate.Detail{Key: "seq", Value: seq})
 	}

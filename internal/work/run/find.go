@@ -43,7 +43,7 @@ func Find(desk Desk, home, workdir, name string) (string, error) {
 	if home == "" {
 		home = "a home of runs, which is not known (set TIDEGATE_HOME),"
 	}
-	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.D("run", name, "searched", candidates),
+	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name, "searched", candidates),
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
 }
 
@@ -58,7 +58,7 @@ func FindByBeginning(desk Desk, home, workdir, name string) (manifest string, ot
 			return "", 0, err
 		}
 		if len(runs) == 0 {
-			return "", 0, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("home", home), "there is no run under %s", home)
+			return "", 0, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("home", home), "there is no run under %s", home)
 		}
 		return filepath.Join(home, runs[0].ID, ManifestFile), len(runs) - 1, nil
 	}
@@ -80,7 +80,7 @@ func FindByBeginning(desk Desk, home, workdir, name string) (manifest string, ot
 	case 1:
 		return filepath.Join(home, ids[0], ManifestFile), 0, nil
 	}
-	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", name, "runs", ids[:min(len(ids), 10)]),
+	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("run", name, "runs", ids[:min(len(ids), 10)]),
 		"%d runs begin with %q: %s; type more of the id", len(ids), tidegate.Cut(name), tidegate.Cut(strings.Join(ids, ", ")))
 }
 
@@ -89,7 +89,7 @@ func FindByBeginning(desk Desk, home, workdir, name string) (manifest string, ot
 // can have.
 func ByID(home, id string) (string, error) {
 	if CheckID(id) != nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run", tidegate.Cut(id)), "run must be the id of a run, got %q", tidegate.Cut(id))
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("run", tidegate.Cut(id)), "run must be the id of a run, got %q", tidegate.Cut(id))
 	}
 	if err := checkHome(home); err != nil {
 		return "", err
@@ -101,7 +101,7 @@ func ByID(home, id string) (string, error) {
 // without a home folder for its user has none for runs either.
 func checkHome(home string) error {
 	if home == "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("home", home),
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("home", home),
 			"the home of runs is not known: set TIDEGATE_HOME to the folder in which runs are to live")
 	}
 	return CheckPath("home", home)

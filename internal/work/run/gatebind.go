@@ -36,7 +36,7 @@ func (b Binding) Value() *codec.Value {
 			files.Set(f.name, codec.Of(f.digest))
 		}
 	}
-	return codec.Of(tidegate.D("digest", codec.Digest(files), "files", files))
+	return codec.Of(tidegate.Pairs("digest", codec.Digest(files), "files", files))
 }
 
 // Names lists the files, in byte order.
@@ -83,10 +83,10 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 		}
 		switch {
 		case name == "":
-			return Binding{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("artifact", given, "run_root", folder.Path()),
+			return Binding{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("artifact", given, "run_root", folder.Path()),
 				"a gate can only name files in its run's folder, not %q", tidegate.Cut(given))
 		case changesWithGates(name):
-			return Binding{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("artifacts", given),
+			return Binding{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("artifacts", given),
 				"%s changes with every gate write, so no gate can be bound to it", given)
 		}
 		files, err := filesUnder(folder, name)
@@ -142,7 +142,7 @@ func filesUnder(folder *artifact.Folder, name string) ([]string, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.D("path", path.Join(folder.Path(), name)), "cannot read (%w): %s", err, name)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", path.Join(folder.Path(), name)), "cannot read (%w): %s", err, name)
 	}
 	return files, nil
 }

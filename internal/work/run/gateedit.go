@@ -25,7 +25,7 @@ func (g Gates) Apply(folder *artifact.Folder, pending map[string]string, update 
 	for _, m := range update.Members() {
 		gate := doc.Get("gates").Get(m.Key)
 		if gate == nil {
-			return g, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", m.Key),
+			return g, tidegate.Errorf(tidegate.UnknownGateID, tidegate.Pairs("gate", m.Key),
 				"there is no gate %q; the run has the gates A to F", tidegate.Cut(m.Key))
 		}
 		if err := patchGate(folder, pending, m.Key, gate, m.Value, now); err != nil {
@@ -40,13 +40,13 @@ func (g Gates) Apply(folder *artifact.Folder, pending map[string]string, update 
 
 func patchGate(folder *artifact.Folder, pending map[string]string, id string, gate, patch *codec.Value, now time.Time) error {
 	if patch.Kind() != codec.Object || patch.Len() == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("update."+id, patch), "update.%s must be an object with at least one of %s",
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("update."+id, patch), "update.%s must be an object with at least one of %s",
 			id, strings.Join(gatePatchKeys, ", "))
 	}
 	judges := false
 	for _, m := range patch.Members() {
 		if !slices.Contains(gatePatchKeys, m.Key) {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("update."+id+"."+m.Key, m.Value),
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("update."+id+"."+m.Key, m.Value),
 				"update.%s.%s cannot be written; a gate update has only %s", id, tidegate.Cut(m.Key), strings.Join(gatePatchKeys, ", "))
 		}
 		judges = judges || m.Key != "notes" && m.Key != "warnings"
@@ -70,7 +70,7 @@ func patchGate(folder *artifact.Folder, pending map[string]string, id string, ga
 func checkJudgement(id string, gate, patch *codec.Value, now time.Time) error {
 	status, class := gate.Get("status").Str(), gate.Get("class").Str()
 	broken := func(format string, args ...any) error {
-		return tidegate.Errorf(tidegate.LifecycleRuleViolation, tidegate.D("gate", id, "status", status), format, args...)
+		return tidegate.Errorf(tidegate.LifecycleRuleViolation, tidegate.Pairs("gate", id, "status", status), format, args...)
 	}
 	if status == GateWarn && class == "hard" {
 		return broken("gate %s is hard and cannot be warn; it can be pass or fail", id)
@@ -84,7 +84,7 @@ func checkJudgement(id string, gate, patch *codec.Value, now time.Time) error {
 		return broken("checked_at of gate %s must be a time such as 2026-02-14T12:00:00.000Z, got %q", id, tidegate.Cut(checked.Str()))
 	}
 	if at.After(now) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("update."+id+".checked_at", tidegate.Cut(checked.Str())),
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("update."+id+".checked_at", tidegate.Cut(checked.Str())),
 			"update.%s.checked_at must not lie in the future", id)
 	}
 	return nil
@@ -103,18 +103,18 @@ func bind(folder *artifact.Folder, pending map[string]string, id string, gate, p
 	}
 	if gate.Get("status").Str() != GateFail {
 		if missing := binding.Missing(); len(missing) > 0 {
-			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "file", missing[0], "missing", missing),
+			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.Pairs("gate", id, "file", missing[0], "missing", missing),
 				"gate %s cannot pass on a file that is not there: %s", id, missing[0])
 		}
 		if len(names) > 0 && len(binding.files) == 0 {
-			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.D("gate", id, "dir", names[0]),
+			return tidegate.Errorf(tidegate.MissingArtifact, tidegate.Pairs("gate", id, "dir", names[0]),
 				"gate %s cannot pass on a folder without files: %s", id, names[0])
 		}
 	}
 	now := binding.Value()
 	if claimed := patch.Get("metrics").Get("bound"); claimed != nil {
 		if changed := differences(claimed, now); len(changed) > 0 {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("gate", id, "changed", changed),
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("gate", id, "changed", changed),
 				"what gate %s judged has changed since it was judged: %s", id, strings.Join(changed, ", "))
 		}
 	}

@@ -34,7 +34,7 @@ func (j Judgement) Said() []string { return slices.Concat([]string{}, j.Warnings
 // Patch is the judgement in the form of an update of its gate. The binding in it
 // makes the update fail when what was judged has changed since.
 func (j Judgement) Patch(checkedAt string) *codec.Value {
-	return codec.Of(tidegate.D("status", j.Status(), "checked_at", checkedAt,
+	return codec.Of(tidegate.Pairs("status", j.Status(), "checked_at", checkedAt,
 		"metrics", append(slices.Clone(j.Metrics), tidegate.Detail{Key: "bound", Value: j.Bound.Value()}),
 		"artifacts", j.Bound.Names(), "warnings", j.Said(), "notes", j.Notes))
 }
@@ -44,8 +44,8 @@ func (j Judgement) Patch(checkedAt string) *codec.Value {
 func (j Judgement) Accept(checkedAt, reason string) *codec.Value {
 	patch := j.Patch(checkedAt)
 	metrics := patch.Get("metrics")
-	metrics.Set("accepted", codec.Of(tidegate.D("reason", reason, "at", checkedAt)))
-	metrics.Set("judge", codec.Of(tidegate.D("status", j.Status(), "warnings", j.Said())))
+	metrics.Set("accepted", codec.Of(tidegate.Pairs("reason", reason, "at", checkedAt)))
+	metrics.Set("judge", codec.Of(tidegate.Pairs("status", j.Status(), "warnings", j.Said())))
 	patch.Set("status", codec.Of(GatePass))
 	return patch
 }

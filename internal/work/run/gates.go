@@ -73,7 +73,7 @@ func CheckGates(doc *codec.Value) error {
 }
 
 func violation(path, format string, args ...any) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", path),
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", path),
 		"%s "+format, append([]any{path}, args...)...)
 }
 
@@ -88,11 +88,11 @@ func gatesOf(doc *codec.Value) (Gates, error) { return Gates{doc}, CheckGates(do
 func NewGates(runID, now string) *codec.Value {
 	gates := codec.NewObject()
 	for _, row := range GateTable {
-		gates.Set(row.ID, codec.Of(tidegate.D(
+		gates.Set(row.ID, codec.Of(tidegate.Pairs(
 			"id", row.ID, "name", row.Name, "class", "hard", "status", GateNotRun, "checked_at", nil,
-			"metrics", tidegate.D(), "artifacts", []string{}, "warnings", []string{}, "notes", "")))
+			"metrics", tidegate.Pairs(), "artifacts", []string{}, "warnings", []string{}, "notes", "")))
 	}
-	return codec.Of(tidegate.D("schema_version", gatesVersion, "run_id", runID, "revision", 1,
+	return codec.Of(tidegate.Pairs("schema_version", gatesVersion, "run_id", runID, "revision", 1,
 		"updated_at", now, "inputs_digest", "sha256:0", "gates", gates))
 }
 

@@ -103,7 +103,7 @@ func (in *InitInput) check(desk Desk, home string) error {
 		return err
 	}
 	if strings.EqualFold(in.RunID, LedgerFile) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("run_id", in.RunID), "run_id must not be %s: the ledger of all runs has that name", LedgerFile)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("run_id", in.RunID), "run_id must not be %s: the ledger of all runs has that name", LedgerFile)
 	}
 	if in.RootOverride == "" {
 		if err := checkHome(home); err != nil {
@@ -137,12 +137,12 @@ func CheckLimit(name string, value int64) error {
 		}
 		names = append(names, l.name)
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("name", tidegate.Cut(name)), "%q is not a limit; the limits are %s", tidegate.Cut(name), strings.Join(names, ", "))
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "%q is not a limit; the limits are %s", tidegate.Cut(name), strings.Join(names, ", "))
 }
 
 func (l limit) check(value int64) error {
 	if value < l.least || value > l.highest {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("limits."+l.name, value),
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("limits."+l.name, value),
 			"limits.%s must be from %d to %d", l.name, l.least, l.highest)
 	}
 	return nil
@@ -152,7 +152,7 @@ func checkEnum(arg, value string, allowed []string) error {
 	if slices.Contains(allowed, value) {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, tidegate.Cut(value)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(arg, tidegate.Cut(value)),
 		"%s must be one of %s, got %q", arg, strings.Join(allowed, ", "), tidegate.Cut(value))
 }
 
@@ -167,7 +167,7 @@ func CheckID(id string) error {
 	if strings.ContainsAny(id, `/\`) || id == "." || id == ".." {
 		code = tidegate.PathTraversal
 	}
-	return tidegate.Errorf(code, tidegate.D("run_id", tidegate.Cut(id)), "run_id %s", fault)
+	return tidegate.Errorf(code, tidegate.Pairs("run_id", tidegate.Cut(id)), "run_id %s", fault)
 }
 
 // newID is dr_, the time in UTC, and six random characters.
@@ -211,31 +211,31 @@ func (in *InitInput) manifest(root, now string) *codec.Value {
 			paths.Set(p.key, codec.Of(p.fallback))
 		}
 	}
-	return codec.Of(tidegate.D(
+	return codec.Of(tidegate.Pairs(
 		"schema_version", ManifestVersion, "run_id", in.RunID, "created_at", now, "updated_at", now, "revision", 1,
-		"query", tidegate.D("text", in.Query, "constraints", in.constraints(), "sensitivity", in.Sensitivity),
+		"query", tidegate.Pairs("text", in.Query, "constraints", in.constraints(), "sensitivity", in.Sensitivity),
 		"mode", in.Mode, "status", Created,
-		"stage", tidegate.D("current", Init, "started_at", now, "last_progress_at", now, "history", []string{}),
-		"limits", limits, "agents", tidegate.D("policy", "existing-runtime-only"),
-		"artifacts", tidegate.D("root", root, "paths", paths),
-		"metrics", tidegate.D(), "failures", []string{}))
+		"stage", tidegate.Pairs("current", Init, "started_at", now, "last_progress_at", now, "history", []string{}),
+		"limits", limits, "agents", tidegate.Pairs("policy", "existing-runtime-only"),
+		"artifacts", tidegate.Pairs("root", root, "paths", paths),
+		"metrics", tidegate.Pairs(), "failures", []string{}))
 }
 
 // constraints are the settings under the names by which the earlier system
 // reads them.
 func (in *InitInput) constraints() tidegate.Details {
-	flags := tidegate.D("PAI_DR_CLI_ENABLED", true, "PAI_DR_CLI_MODE_DEFAULT", "standard")
+	flags := tidegate.Pairs("PAI_DR_CLI_ENABLED", true, "PAI_DR_CLI_MODE_DEFAULT", "standard")
 	for _, l := range in.Limits.table() {
 		flags = append(flags, tidegate.Detail{Key: "PAI_DR_CLI_" + strings.ToUpper(l.name), Value: l.value()})
 	}
-	flags = append(flags, tidegate.D(
+	flags = append(flags, tidegate.Pairs(
 		"PAI_DR_CLI_CITATION_VALIDATION_TIER", "standard",
 		"PAI_DR_CLI_CITATIONS_BRIGHT_DATA_ENDPOINT", nil,
 		"PAI_DR_CLI_CITATIONS_APIFY_ENDPOINT", nil,
 		"PAI_DR_CLI_NO_WEB", in.Sensitivity == "no_web",
 		"PAI_DR_CLI_RUNS_ROOT", filepath.Clean(in.RootOverride),
-		"source", tidegate.D("env", []string{}, "settings", []string{}))...)
-	return tidegate.D("scope_path", ScopeFile, "deep_research_cli", tidegate.D("enabled", true), "deep_research_cli_flags", flags)
+		"source", tidegate.Pairs("env", []string{}, "settings", []string{}))...)
+	return tidegate.Pairs("scope_path", ScopeFile, "deep_research_cli", tidegate.Pairs("enabled", true), "deep_research_cli_flags", flags)
 }
 
 // InitResult is the result of [Create].

@@ -111,7 +111,7 @@ func (j Jobs) Lease(jobID string) (*Lease, error) {
 	}
 	l := new(Lease)
 	if err := json.Unmarshal(data, l); err != nil || l.SchemaVersion != LeaseVersion || l.JobID != jobID {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.D("path", j.path(name)), "%s is not the lease of %s", name, jobID)
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", j.path(name)), "%s is not the lease of %s", name, jobID)
 	}
 	return l, nil
 }
@@ -211,7 +211,7 @@ func (u *Update) ForgetAttempts(jobID, note string) error {
 // RetryDocument says that the attempts at a job up to one of them do not count any
 // more.
 func RetryDocument(jobID string, after int, note, at string) tidegate.Details {
-	return tidegate.D("schema_version", "job_retry.v1", "job_id", jobID, "after", after, "note", Note(note), "granted_at", at)
+	return tidegate.Pairs("schema_version", "job_retry.v1", "job_id", jobID, "after", after, "note", Note(note), "granted_at", at)
 }
 
 // LastTools are the tools that agents of the home of a run, or of a code change,

@@ -25,7 +25,7 @@ func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	defer r.Close()
 	for i, event := range []run.Event{run.EventFetched, run.EventProgress, run.EventAttached, run.EventFetched, run.EventJudged} {
 		if _, err := r.Update(t.Context(), func(u *run.Update) error {
-			u.Log(event, "test", tidegate.D("n", i, "reason", "attached"))
+			u.Log(event, "test", tidegate.Pairs("n", i, "reason", "attached"))
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -60,9 +60,9 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 				return
 			}
 			e := runs.WantCode(t, err, tt.code)
-			want := tidegate.D("path", tt.detail)
+			want := tidegate.Pairs("path", tt.detail)
 			if tt.code == tidegate.InvalidJSON {
-				want = tidegate.D("manifest_path", path)
+				want = tidegate.Pairs("manifest_path", path)
 			}
 			if diff := cmp.Diff(want, e.Details); diff != "" {
 				t.Error(diff)
@@ -74,7 +74,7 @@ func TestOpenDemandsOnlyWhatIsUsedAndTheTypesOfTheRest(t *testing.T) {
 func TestOpenNamesTheFileThatIsMissing(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "manifest.json")
 	_, err := run.Open(t.Context(), runs.Pinned, missing)
-	if e := runs.WantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.D("manifest_path", missing)) {
+	if e := runs.WantCode(t, err, tidegate.FileNotFound); !cmp.Equal(e.Details, tidegate.Pairs("manifest_path", missing)) {
 		t.Errorf("details %v", e.Details)
 	}
 	_, err = run.Open(t.Context(), runs.Pinned, "manifest.json")
@@ -183,7 +183,7 @@ func TestACopyOfAManifestSteersNoRun(t *testing.T) {
 	copied := filepath.Join(out.Root, "copy.json")
 	runs.Put(t, out.Root, "copy.json", strings.Replace(runs.Read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
 	_, err = run.Open(t.Context(), runs.Pinned, copied)
-	if e := runs.WantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.D("manifest_path", copied)) {
+	if e := runs.WantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.Pairs("manifest_path", copied)) {
 		t.Errorf("details %v", e.Details)
 	}
 }

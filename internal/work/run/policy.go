@@ -115,14 +115,14 @@ func (in *InitInput) policy() *codec.Value {
 	for _, stage := range Stages {
 		timeouts.Set(string(stage), codec.Of(stageTimeouts[stage]))
 	}
-	policy := codec.Of(tidegate.D(
+	policy := codec.Of(tidegate.Pairs(
 		"schema_version", PolicyVersion,
 		"stage_timeouts_seconds_v1", timeouts,
-		"citations_ladder_policy_v1", tidegate.D(
+		"citations_ladder_policy_v1", tidegate.Pairs(
 			"direct_fetch_timeout_ms", 5000, "endpoint_timeout_ms", 5000, "max_redirects", 5, "max_body_bytes", 2097152,
 			"direct_fetch_max_attempts", 1, "bright_data_max_attempts", 1, "apify_max_attempts", 1,
 			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
-		"run_lock_policy_v1", tidegate.D("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
+		"run_lock_policy_v1", tidegate.Pairs("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
 		requireBoundGates, in.RequireBoundGates))
 	if in.RequireGrounding {
 		policy.Set(grounding, codec.Of(groundingRequired))

@@ -42,7 +42,7 @@ type logEnds struct {
 	// numbered says that lines have the number of their transaction and the arguments
 	// for replay, and name files of the run by names relative to it.
 	numbered bool
-	// signers is the digest of the list of signers that the run was made with, ""
+	// signers is the digest of the list of signers that the run was created with, ""
 	// when its decisions need no signature.
 	signers string
 }
@@ -206,7 +206,7 @@ func (rec *record) check() error {
 	if len(changed) == 0 {
 		changed = []string{AuditFile}
 	}
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", rec.run.ID(), "changed", changed),
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", rec.run.ID(), "changed", changed),
 		"the run's record does not match its files: %s; see `tidegate run verify`", strings.Join(changed, ", "))
 }
 
@@ -240,9 +240,9 @@ func (r *Run) CheckRecord() error {
 }
 
 // LegacyNotice is what a person must know about a legacy run.
-const LegacyNotice = "This run was made with --legacy-gates: its gates count as they were written, whoever wrote them, and tidegate judged nothing of it. It can be read and verified, and nothing writes to it any more."
+const LegacyNotice = "This run was created with --legacy-gates: its gates count as they were written, whoever wrote them, and tidegate judged nothing of it. It can be read and verified, and nothing writes to it any more."
 
-// Legacy reports whether the run was made for another program, which wrote its
+// Legacy reports whether the run was created for another program, which wrote its
 // gates and added to its log.
 func (r *Run) Legacy() bool { return r.ends.legacy }
 
@@ -252,8 +252,8 @@ func (r *Run) Writable() error {
 	if !r.Legacy() {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), legacyGates, true),
-		"run %q was made with --legacy-gates, so that its gates count as others wrote them: it can be read and verified, and takes no change; start another run", r.ID())
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), legacyGates, true),
+		"run %q was created with --legacy-gates, so that its gates count as others wrote them: it can be read and verified, and takes no change; start another run", r.ID())
 }
 
 // logVersion is what the first line of a log of numbered transactions says in its
@@ -312,12 +312,12 @@ func (u *Update) adopt() error {
 			digests.Set(name, codec.Of(digest))
 		}
 	}
-	adopted := Line{EventAdopted, kindAdopt, tidegate.D("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
+	adopted := Line{EventAdopted, kindAdopt, tidegate.Pairs("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
 	u.record.origin = older // from here on the run must match its log
 	reset := codec.NewObject()
 	for _, row := range GateTable {
 		if gates.Status(row.ID) != GateNotRun {
-			reset.Set(row.ID, codec.Of(tidegate.D("status", GateNotRun)))
+			reset.Set(row.ID, codec.Of(tidegate.Pairs("status", GateNotRun)))
 		}
 	}
 	u.lines = append(u.lines, adopted)

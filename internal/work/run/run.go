@@ -118,7 +118,7 @@ func (r *Run) OwnGates(path string) error {
 	if r.folder.NameOf(path) == r.layout.Gates {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("gates_path", path, "expected", r.Path(r.layout.Gates)),
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("gates_path", path, "expected", r.Path(r.layout.Gates)),
 		"gates_path is not the gates file of the run: %s", path)
 }
 
@@ -132,7 +132,7 @@ func (r *Run) isItsManifest() error {
 	if err != nil || !there {
 		return err
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("manifest_path", tidegate.Cut(r.path)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("manifest_path", tidegate.Cut(r.path)),
 		"manifest_path must be %s, the manifest of this folder", r.Path(ManifestFile))
 }
 
@@ -204,7 +204,7 @@ func (r *Run) Name(arg, path string) (string, error) {
 	if name := r.folder.NameOf(path); name != "" {
 		return name, nil
 	}
-	return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
+	return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path, "run_root", r.Root()),
 		"%s lies outside the run's folder %s: %s", arg, r.Root(), path)
 }
 
@@ -229,7 +229,7 @@ func (r *Run) Gates() (Gates, error) {
 		return gates, err
 	}
 	if id := gates.RunID(); id != r.ID() {
-		return gates, tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "gates_run_id", id),
+		return gates, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("manifest_run_id", r.ID(), "gates_run_id", id),
 			"the gates belong to run %q, the manifest to run %q", id, r.ID())
 	}
 	return gates, nil
@@ -239,7 +239,7 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
 	data, err := folder.ReadDocument(name)
 	if err != nil {
-		return Gates{}, tidegate.WithDetails(err, tidegate.D("gates_path", path))
+		return Gates{}, tidegate.WithDetails(err, tidegate.Pairs("gates_path", path))
 	}
 	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
@@ -252,9 +252,9 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 func CheckPath(arg, path string) error {
 	switch {
 	case strings.TrimSpace(path) == "":
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, path), "%s must not be blank", arg)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(arg, path), "%s must not be blank", arg)
 	case !filepath.IsAbs(path):
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, tidegate.Cut(path)), "%s must be absolute", arg)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(arg, tidegate.Cut(path)), "%s must be absolute", arg)
 	}
 	return nil
 }
@@ -262,7 +262,7 @@ func CheckPath(arg, path string) error {
 // CheckText returns INVALID_ARGS when text is blank.
 func CheckText(arg, text string) error {
 	if strings.TrimSpace(text) == "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(arg, text), "%s must not be blank", arg)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(arg, text), "%s must not be blank", arg)
 	}
 	return nil
 }

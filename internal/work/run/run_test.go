@@ -18,7 +18,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	before := runs.Read(t, filepath.Join(out.Root, run.AuditFile))
 
 	_, err := r.Update(t.Context(), func(u *run.Update) error {
-		u.Log(run.EventPatched, "toy", tidegate.D("reason", "none"))
+		u.Log(run.EventPatched, "toy", tidegate.Pairs("reason", "none"))
 		if err := u.Write("deep/er/file.txt", []byte("x")); err != nil {
 			return err
 		}
@@ -35,8 +35,8 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	}
 
 	audit, err := r.Update(t.Context(), func(u *run.Update) error {
-		u.Log(run.EventPatched, "toy", tidegate.D("reason", "some"))
-		return u.WriteJSON("deep/er/file.json", tidegate.D("a", 1))
+		u.Log(run.EventPatched, "toy", tidegate.Pairs("reason", "some"))
+		return u.WriteJSON("deep/er/file.json", tidegate.Pairs("a", 1))
 	})
 	if err != nil || !audit.Written {
 		t.Fatalf("got %+v, %v", audit, err)

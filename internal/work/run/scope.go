@@ -26,7 +26,7 @@ var ScopeShape = codec.Table(
 var timeBudgets = map[string]int{"quick": 15, "standard": 45, "deep": 120}
 
 func newScope(runID, now, query, mode string) *codec.Value {
-	return codec.Of(tidegate.D("schema_version", ScopeVersion, "run_id", runID, "updated_at", now,
+	return codec.Of(tidegate.Pairs("schema_version", ScopeVersion, "run_id", runID, "updated_at", now,
 		"questions", []string{query}, "non_goals", []string{},
 		"deliverable", "A report that answers the questions and cites a source for every claim.",
 		"time_budget_minutes", timeBudgets[mode], "depth", mode, "citation_posture", "follow_manifest"))

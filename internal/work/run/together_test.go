@@ -22,7 +22,7 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 	refused := errors.New("refused")
 	write := func(name string, then error) func(*run.Update) error {
 		return func(u *run.Update) error {
-			u.Log(run.EventProgress, "test", tidegate.D("name", name, "before", u.LastLine()))
+			u.Log(run.EventProgress, "test", tidegate.Pairs("name", name, "before", u.LastLine()))
 			if err := u.Write(name, []byte(name)); err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 			if i == 0 {
 				lines = u.LastLine()
 			}
-			u.Log(run.EventProgress, "test", tidegate.D("i", i))
+			u.Log(run.EventProgress, "test", tidegate.Pairs("i", i))
 			if err := u.Write("a.md", fmt.Append(nil, i)); err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func (r *Run) Update(ctx context.Context, change func(*Update) error) (Audit, er
 	if _, err := r.Gates(); err != nil {
 		return Audit{}, err
 	}
-	return r.update(ctx, recording, change)
+	return r.update(ctx, always, change)
 }
 
 // UpdateBeside is [Run.Update] for the tools that need only a manifest and
@@ -57,16 +57,16 @@ func (r *Run) Update(ctx context.Context, change func(*Update) error) (Audit, er
 // line, and nothing can be tampered with. If the line cannot be written, nothing
 // else changes.
 func (r *Run) UpdateBeside(ctx context.Context, change func(*Update) error) (Audit, error) {
-	return r.update(ctx, besides, change)
+	return r.update(ctx, beside, change)
 }
 
-// manner is how an update treats the record of the run.
-type manner int
+// recording is how an update treats the record of the run.
+type recording int
 
 const (
-	recording manner = iota // no change without a line, and none over a record that does not match
-	besides                 // a line where it can be written
-	accepting               // a person accepts what does not match
+	always    recording = iota // no change without a line, and none over a record that does not match
+	beside                     // a line where it can be written
+	accepting                  // a person accepts what does not match
 )
 
 // Change is one of several changes that are made together.
@@ -96,7 +96,7 @@ func (r *Run) UpdateTogether(ctx context.Context, changes ...Change) []error {
 	for at := 0; at < len(changes); {
 		n := len(changes) - at
 		if err == nil {
-			n, _, err = r.transact(ctx, recording, changes[at:], errs[at:])
+			n, _, err = r.transact(ctx, always, changes[at:], errs[at:])
 		}
 		for i := range n {
 			if err != nil {
@@ -108,7 +108,7 @@ func (r *Run) UpdateTogether(ctx context.Context, changes ...Change) []error {
 	return errs
 }
 
-func (r *Run) update(ctx context.Context, how manner, do func(*Update) error) (Audit, error) {
+func (r *Run) update(ctx context.Context, how recording, do func(*Update) error) (Audit, error) {
 	if r.desk.Rehearsal != nil {
 		return Audit{}, r.Rehearse(ctx, r.desk, do)
 	}
@@ -128,7 +128,7 @@ func (r *Run) update(ctx context.Context, how manner, do func(*Update) error) (A
 
 // transact makes the first n changes of a list in one transaction, and says what
 // became of each of them. An error means that none was made.
-func (r *Run) transact(ctx context.Context, how manner, changes []Change, errs []error) (n int, audit Audit, err error) {
+func (r *Run) transact(ctx context.Context, how recording, changes []Change, errs []error) (n int, audit Audit, err error) {
 	lock, err := r.folder.Lock(ctx, r.desk.Now)
 	if err != nil {
 		return len(changes), Audit{}, err
@@ -155,7 +155,7 @@ func (r *Run) transact(ctx context.Context, how manner, changes []Change, errs [
 		u := &Update{ctx: changes[n].Ctx, run: r, lock: lock, tx: tx, desk: r.desk, actor: tidegate.ActorOf(changes[n].Ctx), record: rec}
 		u.begin()
 		mark := tx.Mark()
-		errs[n] = u.make(how, changes[n].Do)
+		errs[n] = u.apply(how, changes[n].Do)
 		n++
 		if errs[n-1] != nil {
 			tx.BackTo(mark)
@@ -185,12 +185,12 @@ func (r *Run) transact(ctx context.Context, how manner, changes []Change, errs [
 	return n, audit, nil
 }
 
-// make stages what a change does, with its lines.
-func (u *Update) make(how manner, do func(*Update) error) error {
+// apply stages what a change does, with its lines.
+func (u *Update) apply(how recording, do func(*Update) error) error {
 	if err := u.ctx.Err(); err != nil {
-		return tidegate.Errorf(tidegate.Cancelled, tidegate.D(), "cancelled before the run was changed (%w)", context.Cause(u.ctx))
+		return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs(), "cancelled before the run was changed (%w)", context.Cause(u.ctx))
 	}
-	if how == recording {
+	if how == always {
 		if err := u.adopt(); err != nil {
 			return err
 		}
@@ -213,7 +213,7 @@ func (u *Update) begin() {
 
 // findEnd finds out how many lines the log has. A log that does not match its
 // head is TAMPERED, unless a person accepts it.
-func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
+func (rec *record) findEnd(lock *artifact.Lock, how recording) error {
 	log, err := lock.CheckLog(AuditFile)
 	switch {
 	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
@@ -233,12 +233,12 @@ func (rec *record) findEnd(lock *artifact.Lock, how manner) error {
 }
 
 func (rec *record) otherHead(problem string) error {
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("run_id", rec.run.ID(), "changed", []string{HeadFile}),
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", rec.run.ID(), "changed", []string{HeadFile}),
 		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
 }
 
 // stageLines adds the lines of the update to its transaction.
-func (u *Update) stageLines(how manner) error {
+func (u *Update) stageLines(how recording) error {
 	if how == accepting {
 		if err := u.tx.Accept(AuditFile); err != nil {
 			return err
@@ -254,7 +254,7 @@ func (u *Update) stageLines(how manner) error {
 			line.Fields = append(line.Fields, tidegate.Detail{Key: "decision", Value: u.decision})
 		}
 		body := line.details(u.desk, u.now, u.run.ID(), u.actor, first+int64(i), tx, state)
-		if how == besides {
+		if how == beside {
 			u.tx.Log(AuditFile, body)
 		} else if err := u.tx.Record(AuditFile, body); err != nil {
 			return err
@@ -383,7 +383,7 @@ func (u *Update) NotFinal() error {
 	if err != nil || !m.Status().Final() {
 		return err
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", m.ID(), "status", m.Status()),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", m.ID(), "status", m.Status()),
 		"the run is %s, which is final: it takes no more perspectives, plans, outputs or gates", m.Status())
 }
 
@@ -439,7 +439,7 @@ func (u *Update) writeGates(before, after Gates, event Event, reason string, gat
 	}
 	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
 	u.written = append(u.written, writtenFile{name, digest, true})
-	u.Log(event, "gates_write", append(tidegate.D("prev_revision", before.Revision(), "new_revision", after.Revision(),
+	u.Log(event, "gates_write", append(tidegate.Pairs("prev_revision", before.Revision(), "new_revision", after.Revision(),
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
 		"prev_digest", u.record.digest(name), "gates", gates), kept...))
 	return u.put(name, data)
@@ -450,7 +450,7 @@ func CheckRevision(expected *int64, got int64) error {
 	if expected == nil || *expected == got {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", *expected, "got", got),
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.Pairs("expected", *expected, "got", got),
 		"expected revision %d, but the document is at revision %d", *expected, got)
 }
 
@@ -491,7 +491,7 @@ func (u *Update) logFiles() {
 				digests.Set(f.name, codec.Of(f.digest))
 			}
 		}
-		u.Log(EventFiles, kindFiles, tidegate.D("files", digests))
+		u.Log(EventFiles, kindFiles, tidegate.Pairs("files", digests))
 	}
 }
 

@@ -31,7 +31,7 @@ type VerifyResult struct {
 	RunID    string     `json:"run_id"`
 	Root     string     `json:"root"`
 	Pass     bool       `json:"pass"` // nothing of level error was found
-	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was made with --legacy-gates: its gates count as they were written, whoever wrote them, and it is only read"`
+	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was created with --legacy-gates: its gates count as they were written, whoever wrote them, and it is only read"`
 	Checked  []string   `json:"checked"`
 	Findings []Finding  `json:"findings"`
 	Log      LogState   `json:"log"`

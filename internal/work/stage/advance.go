@@ -122,7 +122,7 @@ func notMovedSince(seen, now run.Manifest) error {
 	if seen.Stage() == now.Stage() && seen.Moves() == now.Moves() {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", seen.Revision(), "got", now.Revision()),
+	return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.Pairs("expected", seen.Revision(), "got", now.Revision()),
 		"another caller moved the run from %s to %s meanwhile", seen.Stage(), now.Stage())
 }
 
@@ -151,7 +151,7 @@ func (v verdict) refusal() error {
 		to = v.to
 	}
 	details := slices.Clone(first.Details)
-	for _, d := range tidegate.D("from", v.from, "to", to, "decision", v.decision, "blockers", v.blockers) {
+	for _, d := range tidegate.Pairs("from", v.from, "to", to, "decision", v.decision, "blockers", v.blockers) {
 		if _, ok := details.Get(d.Key); !ok {
 			details = append(details, d)
 		}
@@ -181,17 +181,17 @@ func decide(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts, in 
 	}
 	from := m.Stage()
 	if len(movesFrom(from)) == 0 {
-		return verdict{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", from, "status", m.Status()),
+		return verdict{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", from, "status", m.Status()),
 			"the run is in stage %s, after which there is none", from)
 	}
 	requested := run.Stage(strings.TrimSpace(in.RequestedNext))
 	if requested != "" && !slices.Contains(run.Stages, requested) {
-		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed, tidegate.D("requested_next", tidegate.Cut(string(requested))),
+		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed, tidegate.Pairs("requested_next", tidegate.Cut(string(requested))),
 			"%q is not a stage", tidegate.Cut(string(requested)))
 	}
 	if _, ok := findMove(from, requested); requested != "" && !ok {
 		return verdict{}, tidegate.Errorf(tidegate.RequestedNextNotAllowed,
-			tidegate.D("from", from, "requested_next", requested, "allowed_next", stagesFrom(from)),
+			tidegate.Pairs("from", from, "requested_next", requested, "allowed_next", stagesFrom(from)),
 			"%s does not follow %s; allowed next: %s", requested, from, joined(stagesFrom(from)))
 	}
 	return s.judge(from, requested)
@@ -237,7 +237,7 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 		}
 	}
 	if m, ok := findMove(from, v.to); ok {
-		v.decision.Evaluated = append(v.decision.Evaluated, Check{"transition", string(from) + " -> " + string(v.to), true, tidegate.D()})
+		v.decision.Evaluated = append(v.decision.Evaluated, Check{"transition", string(from) + " -> " + string(v.to), true, tidegate.Pairs()})
 		for _, p := range m.needs {
 			if requested == "" && decisive != nil && p.Text == decisive.Text {
 				continue // it was checked to choose the move
@@ -302,7 +302,7 @@ func (s *situation) inputsDigest(v verdict) string {
 	for _, id := range run.GateIDs() {
 		statuses.Set(id, orNull(s.gates.Status(id)))
 	}
-	return codec.Digest(tidegate.D("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
+	return codec.Digest(tidegate.Pairs("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
 		"requested_next", orNull(string(v.requested)), "manifest_revision", s.manifest.Revision(),
 		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", s.inRecord(v.decision.Evaluated)))
 }
@@ -328,9 +328,9 @@ func (s *situation) evidenceDigest(v verdict) string {
 	}
 	for id, state := range s.states {
 		bound := s.gates.Gate(id).Get("metrics").Get("bound").Get("digest")
-		gates.Set(id, codec.Of(tidegate.D("status", state.Counts(), "bound", orNull(bound.Str()))))
+		gates.Set(id, codec.Of(tidegate.Pairs("status", state.Counts(), "bound", orNull(bound.Str()))))
 	}
-	return codec.Digest(tidegate.D("schema", "stage_advance.evidence.v1", "from", v.from, "to", orNull(string(v.to)),
+	return codec.Digest(tidegate.Pairs("schema", "stage_advance.evidence.v1", "from", v.from, "to", orNull(string(v.to)),
 		"files", files, "gates", gates))
 }
 

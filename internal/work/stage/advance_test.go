@@ -484,10 +484,10 @@ func TestDecisionDigestIsThatOfTheEarlierSystem(t *testing.T) {
 		for _, id := range run.GateIDs() {
 			statuses = append(statuses, tidegate.Detail{Key: id, Value: "not_run"})
 		}
-		return tidegate.D("schema", "stage_advance.decision.v1", "from", "init", "to", "wave1", "requested_next", nil,
+		return tidegate.Pairs("schema", "stage_advance.decision.v1", "from", "init", "to", "wave1", "requested_next", nil,
 			"manifest_revision", 1, "gates_revision", 1, "gates_status", statuses, "evaluated", []stage.Check{
-				{Kind: "transition", Name: "init -> wave1", OK: true, Details: tidegate.D()},
-				{Kind: "artifact", Name: "perspectives.json", OK: false, Details: tidegate.D("path", path)},
+				{Kind: "transition", Name: "init -> wave1", OK: true, Details: tidegate.Pairs()},
+				{Kind: "artifact", Name: "perspectives.json", OK: false, Details: tidegate.Pairs("path", path)},
 			})
 	}
 	const vector = "sha256:ab7018122d821a5b5c012df71d5f644915ead9af774aeb33510244519b622bf0"

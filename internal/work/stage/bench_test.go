@@ -27,7 +27,7 @@ func agedRun(t testing.TB, lines int) string {
 	defer r.Close()
 	if _, err := r.Update(context.Background(), func(u *run.Update) error {
 		for range lines {
-			u.Log(run.EventRefused, "count", tidegate.D("reason", "count"))
+			u.Log(run.EventRefused, "count", tidegate.Pairs("reason", "count"))
 		}
 		return nil
 	}); err != nil {
@@ -41,7 +41,7 @@ func agedRun(t testing.TB, lines int) string {
 
 func writeOnce(t testing.TB, manifest string) {
 	_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
-		ManifestPath: manifest, Patch: codec.Of(tidegate.D("metrics", tidegate.D("n", 1))), Reason: "count"})
+		ManifestPath: manifest, Patch: codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("n", 1))), Reason: "count"})
 	if err != nil {
 		t.Fatal(err)
 	}

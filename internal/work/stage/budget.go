@@ -36,7 +36,7 @@ func SetBudget(ctx context.Context, desk run.Desk, in BudgetInput) (BudgetResult
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *BudgetResult) error {
 		*out = BudgetResult{RunID: r.ID(), Name: in.Name, To: in.Value}
-		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
+		decision := run.Decision{What: "limit", Fields: tidegate.Pairs("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
 		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			if err := u.SetBudget(in.Name, in.Value, in.Reason); err != nil {
 				return err

@@ -20,7 +20,7 @@ type ControlInput struct {
 // ResumeInput are the arguments of [Resume].
 type ResumeInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
-	Accept       bool   `json:"accept,omitzero" jsonschema:"let a failed run go on; what was used up is granted once more"`
+	Accept       bool   `json:"accept,omitzero" jsonschema:"resume a failed run; what was used up is granted once more"`
 	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
 }
 
@@ -82,7 +82,7 @@ func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigge
 			reason = verb + " by a person"
 		}
 		*out = ControlResult{RunID: r.ID(), Root: r.Root()}
-		_, err := r.Decide(ctx, run.Decision{What: logged, Fields: tidegate.D("reason", reason)}, func(u *run.Update) error {
+		_, err := r.Decide(ctx, run.Decision{What: logged, Fields: tidegate.Pairs("reason", reason)}, func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {
 				return err
@@ -96,7 +96,7 @@ func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigge
 				return refused(m.Status(), trigger)
 			}
 			name := r.Layout().LogsDir + "/" + verb + "-checkpoint.md"
-			if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.D("ts", u.Now(),
+			if err := u.Write(name, checkpointText(strings.ToUpper(verb[:1])+verb[1:]+" Checkpoint", tidegate.Pairs("ts", u.Now(),
 				"run_id", r.ID(), "stage", m.Stage(), "reason", reason, "next", nextCommand(r.ID(), status)))); err != nil {
 				return err
 			}
@@ -141,11 +141,11 @@ func refused(from run.Status, trigger Trigger) error {
 	message := "a " + string(from) + " run cannot be moved by " + string(trigger)
 	switch {
 	case from == run.Failed && trigger == ByResume:
-		message = "the run has failed; a person lets it go on with --accept"
+		message = "the run has failed; a person lets it resume with --accept"
 	case from == run.Paused && trigger == ByAccept:
-		message = "the run is paused and has not failed; it goes on without --accept"
+		message = "the run is paused and has not failed; it resumes without --accept"
 	case from == run.Completed || from == run.Cancelled:
 		message = "a " + string(from) + " run is final"
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", from, "trigger", trigger, "allowed_from", allowed), "%s", message)
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", from, "trigger", trigger, "allowed_from", allowed), "%s", message)
 }

@@ -118,7 +118,7 @@ func (s sequence) review() error {
 		return nil
 	}
 	at := func(name string) string { return filepath.Join(s.files.Root, name) }
-	_, err := step.Review(s.ctx, runs.Pinned, step.WaveReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
+	_, err := step.ReviewWave(s.ctx, runs.Pinned, step.WaveReviewInput{PerspectivesPath: at("perspectives.json"), OutputsDir: at("wave-1"), ReportPath: at("wave-review.json"), MaxFailures: 25})
 	return err
 }
 

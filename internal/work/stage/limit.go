@@ -39,14 +39,14 @@ func Limit(ctx context.Context, desk run.Desk, in LimitInput) (LimitResult, erro
 	}
 	value := int64(in.Value)
 	if float64(value) != in.Value {
-		return LimitResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("value", in.Value), "%s must be a whole number", tidegate.Cut(in.Name))
+		return LimitResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("value", in.Value), "%s must be a whole number", tidegate.Cut(in.Name))
 	}
 	if err := run.CheckLimit(in.Name, value); err != nil {
 		return LimitResult{}, err
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *LimitResult) error {
 		*out = LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
-		decision := run.Decision{What: "limit", Fields: tidegate.D("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
+		decision := run.Decision{What: "limit", Fields: tidegate.Pairs("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
 		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			m, err := u.Manifest()
 			if err != nil {

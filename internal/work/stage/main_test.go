@@ -161,7 +161,7 @@ func (y *toy) gate(id, status string, artifacts ...string) {
 }
 
 func (y *toy) recordGate(id, status string, artifacts ...string) error {
-	update := codec.Of(tidegate.D(id, tidegate.D("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
+	update := codec.Of(tidegate.Pairs(id, tidegate.Pairs("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
 	return y.update(func(u *run.Update) error {
 		_, err := u.EditGates(update, "sha256:x", nil, "test")
 		return err
@@ -202,7 +202,7 @@ func (y *toy) review(decision string) {
 		y.t.Fatal(faults)
 	}
 	err := y.update(func(u *run.Update) error {
-		return step.KeepReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
+		return step.KeepSynthesisReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
 	})
 	if err != nil {
 		y.t.Fatal(err)
@@ -300,7 +300,7 @@ func write50(dir string) error {
 	for i := range 50 {
 		_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
 			ManifestPath: filepath.Join(dir, "manifest.json"),
-			Patch:        codec.Of(tidegate.D("metrics", tidegate.D("last", i))), Reason: "count",
+			Patch:        codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("last", i))), Reason: "count",
 		})
 		if err != nil {
 			return err

@@ -28,7 +28,7 @@ type ManifestWriteInput struct {
 // (a status that does not follow), PATH_NOT_ALLOWED, LOCK_HELD and WRITE_FAILED.
 func ManifestWrite(ctx context.Context, desk run.Desk, in ManifestWriteInput) (run.WriteResult, error) {
 	if in.Patch.Kind() != codec.Object {
-		return run.WriteResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("patch", in.Patch), "patch must be an object")
+		return run.WriteResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("patch", in.Patch), "patch must be an object")
 	}
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return run.WriteResult{}, err
@@ -96,7 +96,7 @@ func checkPatch(m run.Manifest, patch *codec.Value) error {
 		}
 	}
 	if len(paths) > 0 {
-		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", paths, "commands", commandsFor(paths)),
+		return tidegate.Errorf(tidegate.ImmutableField, tidegate.Pairs("paths", paths, "commands", commandsFor(paths)),
 			"a patch must not change %s%s", strings.Join(paths, ", "), inWords(commandsFor(paths)))
 	}
 	return nil
@@ -131,7 +131,7 @@ func commandsFor(paths []string) []string {
 
 func inWords(commands []string) string {
 	if len(commands) == 0 {
-		return "; it was set when the run was made"
+		return "; it was set when the run was created"
 	}
 	return "; a person does that with `" + strings.Join(commands, "`, `") + "`"
 }
@@ -176,10 +176,10 @@ func checkStatus(m run.Manifest, patch *codec.Value) error {
 	case ByPatch:
 		return nil
 	case "":
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("from", from, "to", to, "allowed", statusesFrom(from)),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("from", from, "to", to, "allowed", statusesFrom(from)),
 			"a patch cannot move a run from %s to %s%s", from, to, hint(from, to))
 	default:
-		return tidegate.Errorf(tidegate.ImmutableField, tidegate.D("paths", []string{"$.status"}, "from", from, "to", to),
+		return tidegate.Errorf(tidegate.ImmutableField, tidegate.Pairs("paths", []string{"$.status"}, "from", from, "to", to),
 			"a person moves a run from %s to %s, with `tidegate run %s`", from, to, trigger)
 	}
 }

@@ -130,7 +130,7 @@ func TestLostOptimisticCheckIsARevisionMismatch(t *testing.T) {
 	}
 	_, err := stage.ManifestWrite(t.Context(), runs.Pinned, in)
 	e := runs.WantCode(t, err, tidegate.RevisionMismatch)
-	if diff := cmp.Diff(tidegate.D("expected", int64(1), "got", int64(2)), e.Details); diff != "" {
+	if diff := cmp.Diff(tidegate.Pairs("expected", int64(1), "got", int64(2)), e.Details); diff != "" {
 		t.Error(diff)
 	}
 	advance := y.advanceIn()

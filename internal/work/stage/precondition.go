@@ -70,16 +70,16 @@ var (
 func fileThere(text string, name func(run.Layout) string, remedy func(*situation) []Remedy) Precondition {
 	return Precondition{text, func(s *situation) (finding, error) {
 		file := name(s.run.Layout())
-		details := tidegate.D("path", s.run.Path(file))
+		details := tidegate.Pairs("path", s.run.Path(file))
 		there, err := s.run.Folder().Exists(file)
 		if err != nil {
 			return finding{}, err
 		}
 		if there {
-			return met("artifact", file, details), s.look(file)
+			return met("artifact", file, details), s.bind(file)
 		}
 		return unmet("artifact", file, details, Blocker{
-			Code: tidegate.MissingArtifact, Message: file + " does not exist", Details: tidegate.D("file", file), Meet: remedy(s),
+			Code: tidegate.MissingArtifact, Message: file + " does not exist", Details: tidegate.Pairs("file", file), Meet: remedy(s),
 		}), nil
 	}}
 }
@@ -95,19 +95,19 @@ func outputsThere(text string, wave run.Stage) Precondition {
 		if err != nil {
 			return finding{}, err
 		}
-		details := tidegate.D("path", s.run.Path(dir), "count", len(outputs))
+		details := tidegate.Pairs("path", s.run.Path(dir), "count", len(outputs))
 		if len(outputs) > 0 {
-			return met("artifact", dir, details), s.look(outputs...)
+			return met("artifact", dir, details), s.bind(outputs...)
 		}
 		return unmet("artifact", dir, details, Blocker{
 			Code: tidegate.MissingArtifact, Message: dir + " has no output: no file <perspective id>.md",
-			Details: tidegate.D("dir", dir), Meet: remedyOutputs(s, wave),
+			Details: tidegate.Pairs("dir", dir), Meet: remedyOutputs(s, wave),
 		}), nil
 	}}
 }
 
-// look adds the digests of files to the evidence of the decision.
-func (s *situation) look(names ...string) error {
+// bind adds the digests of files to the evidence of the decision.
+func (s *situation) bind(names ...string) error {
 	binding, err := run.Bind(s.run.Folder(), names)
 	if err != nil {
 		return err
@@ -124,20 +124,20 @@ func gatePassed(id string) Precondition {
 		if err != nil {
 			return finding{}, err
 		}
-		details := tidegate.D("gate", id, "status", nil)
+		details := tidegate.Pairs("gate", id, "status", nil)
 		if counts := state.Counts(); counts != "" {
-			details = tidegate.D("gate", id, "status", counts)
+			details = tidegate.Pairs("gate", id, "status", counts)
 		}
 		name := "Gate " + id
 		blocked := func(extra tidegate.Details, format string, args ...any) (finding, error) {
 			return unmet("gate", name, details, Blocker{
 				Code: tidegate.GateBlocked, Message: fmt.Sprintf(format, args...),
-				Details: append(tidegate.D("gate", id, "status", state.Status), extra...), Meet: remedyGate(s, id),
+				Details: append(tidegate.Pairs("gate", id, "status", state.Status), extra...), Meet: remedyGate(s, id),
 			}), nil
 		}
 		switch {
 		case len(state.Changed) > 0:
-			return blocked(tidegate.D("changed", state.Changed), "gate %s says %s, but what it judged has changed since: %s",
+			return blocked(tidegate.Pairs("changed", state.Changed), "gate %s says %s, but what it judged has changed since: %s",
 				id, state.Status, tidegate.Cut(strings.Join(state.Changed, ", ")))
 		case state.Status != run.GatePass:
 			return blocked(nil, "gate %s has not passed: it is %s", id, cmp.Or(state.Status, "not there"))
@@ -146,11 +146,11 @@ func gatePassed(id string) Precondition {
 	}}
 }
 
-// standing are the gates that were passed before and must still count. The
+// stillPassed are the gates that were passed before and must still count. The
 // earlier system does not check them, so they leave an entry only where they
 // block. In a run that another program or an older version began, gate A need not
 // have been judged.
-func standing(ids ...string) []Precondition {
+func stillPassed(ids ...string) []Precondition {
 	list := make([]Precondition, len(ids))
 	for i, id := range ids {
 		passed := gatePassed(id)
@@ -182,7 +182,7 @@ var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	return finding{entry: &Check{"artifact", dir, there, tidegate.D("path", s.run.Path(dir))}}, nil
+	return finding{entry: &Check{"artifact", dir, there, tidegate.Pairs("path", s.run.Path(dir))}}, nil
 }}
 
 var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situation) (finding, error) {
@@ -194,13 +194,13 @@ var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situati
 	if p.problem != "" {
 		problem = p.problem
 	}
-	details := tidegate.D("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs), "error", problem)
+	details := tidegate.Pairs("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs), "error", problem)
 	if p.problem == "" {
 		return met("artifact", p.name, details), nil
 	}
 	return unmet("artifact", p.name, details, Blocker{
 		Code: tidegate.MissingArtifact, Message: "there is no usable pivot decision: " + p.problem,
-		Details: tidegate.D("file", p.name, "problem", p.problem), Meet: remedyPivot(s),
+		Details: tidegate.Pairs("file", p.name, "problem", p.problem), Meet: remedyPivot(s),
 	}), nil
 }}
 
@@ -209,9 +209,9 @@ var pivotWantsWave2 = Precondition{"pivot decision requires wave 2", func(s *sit
 	if err != nil || p.problem != "" || p.decision.Wave2Required {
 		return finding{}, err
 	}
-	return unmet("policy", "pivot requires wave2 before it is entered", tidegate.D("run_wave2", false), Blocker{
+	return unmet("policy", "pivot requires wave2 before it is entered", tidegate.Pairs("run_wave2", false), Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the pivot decision skips wave 2; the next stage is citations",
-		Details: tidegate.D("requested_next", run.Wave2, "run_wave2", false), Meet: remedyAdvance(s, run.Citations),
+		Details: tidegate.Pairs("requested_next", run.Wave2, "run_wave2", false), Meet: remedyAdvance(s, run.Citations),
 	}), nil
 }}
 
@@ -220,9 +220,9 @@ var wave2GapsNamed = Precondition{"pivot decision names the gaps of wave 2", fun
 	if err != nil || p.problem != "" || !p.decision.Wave2Required || len(p.decision.GapIDs) > 0 {
 		return finding{}, err
 	}
-	return unmet("policy", "wave2 has at least one gap", tidegate.D("wave2_gap_count", 0), Blocker{
+	return unmet("policy", "wave2 has at least one gap", tidegate.Pairs("wave2_gap_count", 0), Blocker{
 		Code: tidegate.InvalidState, Message: "the pivot decision requires wave 2 but names no gap for it",
-		Details: tidegate.D("file", p.name, "wave2_gap_ids", []string{}), Meet: remedyPivot(s),
+		Details: tidegate.Pairs("file", p.name, "wave2_gap_ids", []string{}), Meet: remedyPivot(s),
 	}), nil
 }}
 
@@ -238,7 +238,7 @@ var wave2Cap = Precondition{"", func(s *situation) (finding, error) {
 	if count > limit {
 		return finding{}, nil
 	}
-	return met("limit", "wave2_gap_ids <= max_wave2_agents", tidegate.D("stage", run.Wave2, "cap", limit, "count", count)), nil
+	return met("limit", "wave2_gap_ids <= max_wave2_agents", tidegate.Pairs("stage", run.Wave2, "cap", limit, "count", count)), nil
 }}
 
 var pivotSkipsWave2 = Precondition{"pivot decision skips wave 2", func(s *situation) (finding, error) {
@@ -247,13 +247,13 @@ var pivotSkipsWave2 = Precondition{"pivot decision skips wave 2", func(s *situat
 		return finding{}, err
 	}
 	const name = "pivot requires citations only when wave2 is skipped"
-	details := tidegate.D("run_wave2", p.decision.Wave2Required)
+	details := tidegate.Pairs("run_wave2", p.decision.Wave2Required)
 	if !p.decision.Wave2Required {
 		return met("policy", name, details), nil
 	}
 	return unmet("policy", name, details, Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the pivot decision requires wave 2; the next stage is wave2",
-		Details: tidegate.D("requested_next", run.Citations, "run_wave2", true), Meet: remedyAdvance(s, run.Wave2),
+		Details: tidegate.Pairs("requested_next", run.Citations, "run_wave2", true), Meet: remedyAdvance(s, run.Wave2),
 	}), nil
 }}
 
@@ -269,13 +269,13 @@ var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (
 	if b.problem != "" {
 		problem = b.problem
 	}
-	details := tidegate.D("path", s.run.Path(b.name), "decision", decision, "error", problem)
+	details := tidegate.Pairs("path", s.run.Path(b.name), "decision", decision, "error", problem)
 	if b.problem == "" {
 		return met("artifact", b.name, details), nil
 	}
 	return unmet("artifact", b.name, details, Blocker{
 		Code: tidegate.MissingArtifact, Message: "there is no usable review bundle: " + b.problem,
-		Details: tidegate.D("file", b.name, "problem", b.problem), Meet: remedyReview(s),
+		Details: tidegate.Pairs("file", b.name, "problem", b.problem), Meet: remedySynthesisReview(s),
 	}), nil
 }}
 
@@ -294,9 +294,9 @@ var reviewPassed = Precondition{"review decision is PASS", func(s *situation) (f
 	if err != nil || b.problem != "" || b.bundle.Decision == synthesis.ReviewPass {
 		return finding{}, err
 	}
-	return unmet("policy", "review->finalize requires PASS", tidegate.D("decision", b.bundle.Decision), Blocker{
+	return unmet("policy", "review->finalize requires PASS", tidegate.Pairs("decision", b.bundle.Decision), Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review demands changes; the next stage is synthesis",
-		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
+		Details: tidegate.Pairs("decision", b.bundle.Decision, "requested_next", run.Finalize), Meet: remedyAdvance(s, run.Synthesis),
 	}), nil
 }}
 
@@ -309,7 +309,7 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 		return finding{}, err
 	}
 	name := s.run.Layout().Synthesis()
-	if err := s.look(name); err != nil {
+	if err := s.bind(name); err != nil {
 		return finding{}, err
 	}
 	objection := b.bundle.Objection(s.evidence[name])
@@ -320,9 +320,9 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 		}
 		objection = "the log does not know the review"
 	}
-	return unmet("artifact", b.name, tidegate.D("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
+	return unmet("artifact", b.name, tidegate.Pairs("path", s.run.Path(b.name), "decision", b.bundle.Decision, "error", objection), Blocker{
 		Code: tidegate.MissingArtifact, Message: "there is no review that counts: " + objection,
-		Details: tidegate.D("file", b.name, "problem", objection), Meet: remedyReview(s),
+		Details: tidegate.Pairs("file", b.name, "problem", objection), Meet: remedySynthesisReview(s),
 	}), nil
 }}
 
@@ -334,7 +334,7 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 		return finding{}, err
 	}
 	const name = "review->synthesis requires CHANGES_REQUIRED"
-	details := tidegate.D("decision", b.bundle.Decision)
+	details := tidegate.Pairs("decision", b.bundle.Decision)
 	if b.bundle.Decision == synthesis.ReviewChanges {
 		return met("policy", name, details), nil
 	}
@@ -343,11 +343,11 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 		return finding{}, err
 	}
 	if state.Counts() == run.GateFail {
-		return met("policy", "review->synthesis because gate E failed", tidegate.D("decision", b.bundle.Decision, "gate", "E")), nil
+		return met("policy", "review->synthesis because gate E failed", tidegate.Pairs("decision", b.bundle.Decision, "gate", "E")), nil
 	}
 	return unmet("policy", name, details, Blocker{
 		Code: tidegate.RequestedNextNotAllowed, Message: "the review passed and gate E has not failed; the next stage is finalize",
-		Details: tidegate.D("decision", b.bundle.Decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
+		Details: tidegate.Pairs("decision", b.bundle.Decision, "requested_next", run.Synthesis), Meet: remedyAdvance(s, run.Finalize),
 	}), nil
 }}
 
@@ -356,9 +356,9 @@ var reviewLimitValid = Precondition{"limits.max_review_iterations is a number of
 		return finding{}, nil
 	}
 	value := s.manifest.Doc().Get("limits").Get("max_review_iterations")
-	return unmet("limit", "max_review_iterations >= 0", tidegate.D("value", value), Blocker{
+	return unmet("limit", "max_review_iterations >= 0", tidegate.Pairs("value", value), Blocker{
 		Code: tidegate.InvalidState, Message: "limits.max_review_iterations must be a number of at least 0",
-		Details: tidegate.D("value", value), Meet: remedyLimit(s),
+		Details: tidegate.Pairs("value", value), Meet: remedyLimit(s),
 	}), nil
 }}
 
@@ -369,7 +369,7 @@ var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterati
 	}
 	limit = allowance(s.manifest, tidegate.ReviewCapExceeded, "", limit)
 	count := s.manifest.ReviewRounds()
-	details := tidegate.D("cap", limit, "count", count)
+	details := tidegate.Pairs("cap", limit, "count", count)
 	const name = "review->synthesis count < max_review_iterations"
 	if count < limit {
 		return met("limit", name, details), nil
@@ -388,7 +388,7 @@ var statusAllows = Precondition{"status is created or running", func(s *situatio
 	}
 	b := Blocker{
 		Code: tidegate.InvalidState, Message: fmt.Sprintf("the run is %s; only a created or running run advances", status),
-		Details: tidegate.D("status", status),
+		Details: tidegate.Pairs("status", status),
 	}
 	switch status {
 	case run.Paused:
@@ -398,13 +398,13 @@ var statusAllows = Precondition{"status is created or running", func(s *situatio
 		if failures := s.manifest.Failures(); len(failures) > 0 {
 			last := failures[len(failures)-1]
 			b.Message += ": " + tidegate.Cut(last.Get("message").Str())
-			b.Details = tidegate.D("status", status, "failure", last)
+			b.Details = tidegate.Pairs("status", status, "failure", last)
 		}
 		b.Meet = remedyAccept(s)
 	default:
 		b.Meet = []Remedy{{Text: "start a new run: a " + string(status) + " run is final"}}
 	}
-	return unmet("status", "status allows advance", tidegate.D("status", status), b), nil
+	return unmet("status", "status allows advance", tidegate.Pairs("status", status), b), nil
 }}
 
 // switchedOn is the switch that the earlier system keeps in a manifest.
@@ -414,6 +414,6 @@ func switchedOn(m run.Manifest) error {
 		return nil
 	}
 	const where = "query.constraints.deep_research_cli.enabled"
-	return tidegate.Errorf(tidegate.Disabled, tidegate.D("constraint_path", where, "instruction", "set "+where+" to true in the manifest"),
+	return tidegate.Errorf(tidegate.Disabled, tidegate.Pairs("constraint_path", where, "instruction", "set "+where+" to true in the manifest"),
 		"the run is switched off by %s", where)
 }

@@ -56,8 +56,8 @@ var (
 	statusOfRun       = Action{"deep_research_run_status", "run status"}
 )
 
-// evaluateGate are the gates whose judges need nothing but the run.
-var evaluateGate = map[string]Action{
+// judgeGate are the gates whose judges need nothing but the run.
+var judgeGate = map[string]Action{
 	"D": {"deep_research_gate_d_evaluate", "gate d"},
 	"E": {"deep_research_gate_e_evaluate", "gate e"},
 	"F": {"deep_research_gate_f_evaluate", "gate f"},
@@ -66,7 +66,7 @@ var evaluateGate = map[string]Action{
 func remedyPerspectives(s *situation) []Remedy {
 	return []Remedy{{
 		Text: "write the perspectives", Tool: writePerspectives.Tool,
-		Arguments: tidegate.D("perspectives_path", s.run.Path(s.run.Layout().Perspectives), "value", "<perspectives.v1 document>", "reason", whyBlank),
+		Arguments: tidegate.Pairs("perspectives_path", s.run.Path(s.run.Layout().Perspectives), "value", "<perspectives.v1 document>", "reason", whyBlank),
 		Command:   writePerspectives.on(s, "FILE"),
 	}}
 }
@@ -78,7 +78,7 @@ func remedyOutputs(s *situation, wave run.Stage) []Remedy {
 	}
 	return append(remedies, Remedy{
 		Text: "take in the outputs that the agents wrote", Tool: ingestOutputs.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(s.run.ContractsOf(wave)),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "perspectives_path", s.run.Path(s.run.ContractsOf(wave)),
 			"wave", wave, "outputs", "<outputs>"),
 		Command: ingestOutputs.on(s, "FOLDER", "--wave", string(wave)),
 	})
@@ -87,7 +87,7 @@ func remedyOutputs(s *situation, wave run.Stage) []Remedy {
 func remedyPlan(s *situation) Remedy {
 	return Remedy{
 		Text: "plan the wave, which gives a prompt for each agent", Tool: planWave.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 		Command:   planWave.on(s),
 	}
 }
@@ -103,7 +103,7 @@ func remedyWaveReview(s *situation) []Remedy {
 	l := s.run.Layout()
 	return []Remedy{{
 		Text: "review the wave", Tool: reviewWave.Tool,
-		Arguments: tidegate.D("perspectives_path", s.run.Path(l.Perspectives), "outputs_dir", s.run.Path(l.Wave1Dir),
+		Arguments: tidegate.Pairs("perspectives_path", s.run.Path(l.Perspectives), "outputs_dir", s.run.Path(l.Wave1Dir),
 			"report_path", s.run.Path(l.WaveReview)),
 		Command: "tidegate " + reviewWave.Command + " " + report.ShellWord(s.run.Path(l.Perspectives)) + " " + report.ShellWord(s.run.Path(l.Wave1Dir)) +
 			" --report " + report.ShellWord(s.run.Path(l.WaveReview)),
@@ -118,14 +118,14 @@ func remedyGate(s *situation, id string) []Remedy {
 	case "C":
 		compute := Remedy{
 			Text: "judge gate C; the command records it too", Tool: computeGateC.Tool,
-			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+			Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 			Command:   computeGateC.on(s),
 		}
 		return append(remedyCitations(s), compute, remedyRecordGate(s))
 	case "B":
 		derive := Remedy{
 			Text: "judge gate B; the command records it too", Tool: deriveGateB.Tool,
-			Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+			Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 			Command:   deriveGateB.on(s),
 		}
 		record := remedyRecordGate(s)
@@ -136,10 +136,10 @@ func remedyGate(s *situation, id string) []Remedy {
 		}
 		return append(remedyWaveReview(s), derive, record)
 	}
-	evaluate := evaluateGate[id]
+	evaluate := judgeGate[id]
 	return []Remedy{{
 		Text: "judge gate " + id + "; the command records it too", Tool: evaluate.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 		Command:   evaluate.on(s),
 	}, remedyRecordGate(s)}
 }
@@ -147,13 +147,13 @@ func remedyGate(s *situation, id string) []Remedy {
 func remedyRecordGate(s *situation) Remedy {
 	return Remedy{
 		Text: "record what was derived", Tool: recordGate.Tool,
-		Arguments: tidegate.D("gates_path", s.run.Path(s.run.Layout().Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
+		Arguments: tidegate.Pairs("gates_path", s.run.Path(s.run.Layout().Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
 	}
 }
 
 func remedyRecord(s *situation) []Remedy {
 	return []Remedy{
-		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
+		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
 		{Text: "a person accepts what is there", Command: acceptRecord.on(s, "--reason", "TEXT")},
 	}
 }
@@ -161,7 +161,7 @@ func remedyRecord(s *situation) []Remedy {
 func remedyPivot(s *situation) []Remedy {
 	return []Remedy{{
 		Text: "decide by the rubric", Tool: decidePivot.Tool,
-		Arguments: tidegate.D("wave1_outputs", "<outputs>", "wave1_validation_reports", "<reports>", "manifest_path", s.run.ManifestPath()),
+		Arguments: tidegate.Pairs("wave1_outputs", "<outputs>", "wave1_validation_reports", "<reports>", "manifest_path", s.run.ManifestPath()),
 		Command:   decidePivot.on(s),
 	}}
 }
@@ -173,13 +173,13 @@ func remedyPivot(s *situation) []Remedy {
 func remedyCitations(s *situation) []Remedy {
 	judge := Remedy{
 		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
 		Command:   validateCitations.on(s),
 	}
 	attach := Remedy{Text: "a person attaches the evidence of a source", Command: attachCitation.on(s, "CID", "FILE")}
 	fetch := Remedy{
 		Text: "fetch the sources that the outputs cite", Tool: fetchCitations.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
 	}
 	replace := Remedy{Text: "a person names another page for a source", Command: replaceCitation.on(s, "CID", "URL")}
 	accept := Remedy{Text: "a person lets the gate pass all the same", Command: computeGateC.on(s, "--accept", "--reason", "TEXT")}
@@ -205,7 +205,7 @@ func remedyCitations(s *situation) []Remedy {
 		return []Remedy{judge, replace, attach}
 	case s.has(s.run.Layout().BlockedQueue()):
 		fetch.Text, fetch.Command = "fetch what is blocked again", fetch.Command+" --again"
-		fetch.Arguments = append(fetch.Arguments, tidegate.D("again", true)...)
+		fetch.Arguments = append(fetch.Arguments, tidegate.Pairs("again", true)...)
 		return []Remedy{fetch, judge, replace, attach}
 	}
 	return []Remedy{replace, attach, accept}
@@ -244,7 +244,7 @@ func (s *situation) citationLines() (evidence, judged, failed int) {
 func remedySummaryPack(s *situation) []Remedy {
 	return []Remedy{{
 		Text: "build the summary pack", Tool: buildPack.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "mode", "generate", "reason", whyBlank),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "mode", "generate", "reason", whyBlank),
 		Command:   buildPack.on(s),
 	}}
 }
@@ -253,7 +253,7 @@ func remedySynthesis(s *situation) []Remedy {
 	return []Remedy{{Text: "write the synthesis to " + s.run.Path(s.run.Layout().Synthesis())}}
 }
 
-func remedyReview(s *situation) []Remedy {
+func remedySynthesisReview(s *situation) []Remedy {
 	return []Remedy{{Text: "review the synthesis and write the bundle, with decision PASS or CHANGES_REQUIRED, to " +
 		s.run.Path(s.run.Layout().ReviewBundle)}}
 }
@@ -261,7 +261,7 @@ func remedyReview(s *situation) []Remedy {
 func remedyAdvance(s *situation, to run.Stage) []Remedy {
 	return []Remedy{{
 		Text: "request " + string(to) + " instead", Tool: advanceRun.Tool,
-		Arguments: tidegate.D("manifest_path", s.run.ManifestPath(), "gates_path", s.run.Path(s.run.Layout().Gates),
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "gates_path", s.run.Path(s.run.Layout().Gates),
 			"requested_next", to, "reason", whyBlank),
 		Command: advanceRun.on(s, "--to", string(to)),
 	}}
@@ -276,7 +276,7 @@ func remedyResume(s *situation) []Remedy {
 }
 
 func remedyAccept(s *situation) []Remedy {
-	return []Remedy{{Text: "a person decides to go on", Command: resumeRun.on(s, "--accept", "--reason", "TEXT")},
+	return []Remedy{{Text: "a person decides to resume", Command: resumeRun.on(s, "--accept", "--reason", "TEXT")},
 		{Text: "or to end the run", Command: cancelRun.on(s)}}
 }
 

@@ -43,7 +43,7 @@ type RetryResult struct {
 func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult, error) {
 	row, known := run.FindGate(in.GateID)
 	if !known {
-		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("gate_id", tidegate.Cut(in.GateID)),
+		return RetryResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("gate_id", tidegate.Cut(in.GateID)),
 			"gate_id must be one of %s", strings.Join(run.GateIDs(), ", "))
 	}
 	if err := run.CheckText("change_note", in.ChangeNote); err != nil {
@@ -68,14 +68,14 @@ func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult
 			out.MaxRetries = allowance(m, tidegate.RetryExhausted, in.GateID, row.Retries)
 			reason := fmt.Sprintf("retry_record(%s#%d): %s", in.GateID, used+1, strings.TrimSpace(in.Reason))
 			if final := m.Status(); !slices.Contains(advancing, final) && (final != run.Failed || used < out.MaxRetries) {
-				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", final), "the run is %s; only a created or running run is tried again", final)
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", final), "the run is %s; only a created or running run is tried again", final)
 			}
 			if used >= out.MaxRetries {
 				exhausted = tidegate.Errorf(tidegate.RetryExhausted,
-					tidegate.D("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
+					tidegate.Pairs("gate_id", in.GateID, "retry_count", used, "max_retries", out.MaxRetries),
 					"gate %s has used all its %d retries; a person decides", in.GateID, out.MaxRetries)
 				message := fmt.Sprintf("gate %s has used all its %d retries", in.GateID, out.MaxRetries)
-				u.Log(run.EventRefused, "retry_record", tidegate.D("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
+				u.Log(run.EventRefused, "retry_record", tidegate.Pairs("reason", run.Note(in.Reason), "gate", in.GateID, "message", message))
 				return nil
 			}
 			out.RetryCount, out.Attempt = used+1, used+1

@@ -33,7 +33,7 @@ func TestRetriesAreCountedUpToTheCapOfTheGate(t *testing.T) {
 		}
 		_, err := y.retry(gate, "once more")
 		e := runs.WantCode(t, err, tidegate.RetryExhausted)
-		if diff := cmp.Diff(tidegate.D("gate_id", gate, "retry_count", limit, "max_retries", limit), e.Details); diff != "" {
+		if diff := cmp.Diff(tidegate.Pairs("gate_id", gate, "retry_count", limit, "max_retries", limit), e.Details); diff != "" {
 			t.Error(diff)
 		}
 	}

@@ -70,7 +70,7 @@ func (s *situation) readPivot() (*pivotFile, error) {
 // pivotCounts says why a decision does not count, or "". The outputs from which the
 // facts were read must be unchanged.
 func (s *situation) pivotCounts(p *pivotFile) (problem string, err error) {
-	if err := s.look(s.facts.Names()...); err != nil {
+	if err := s.bind(s.facts.Names()...); err != nil {
 		return "", err
 	}
 	for name, digest := range s.facts.Digests() {

@@ -47,17 +47,17 @@ type WatchdogResult struct {
 // LOCK_HELD and WRITE_FAILED.
 func WatchdogCheck(ctx context.Context, desk run.Desk, in WatchdogInput) (WatchdogResult, error) {
 	if in.Stage != "" && !slices.Contains(run.Stages, run.Stage(in.Stage)) {
-		return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("stage", tidegate.Cut(in.Stage)), "%q is not a stage", tidegate.Cut(in.Stage))
+		return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("stage", tidegate.Cut(in.Stage)), "%q is not a stage", tidegate.Cut(in.Stage))
 	}
 	now := desk.Now()
 	if in.NowISO != "" {
 		given, ok := tidegate.ParseTime(in.NowISO)
 		if !ok {
-			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
+			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("now_iso", tidegate.Cut(in.NowISO)),
 				"now_iso must be a time such as 2026-02-14T12:00:00.000Z")
 		}
 		if !desk.Pinned {
-			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("now_iso", tidegate.Cut(in.NowISO)),
+			return WatchdogResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("now_iso", tidegate.Cut(in.NowISO)),
 				"now_iso is only for runs under a pinned clock (TIDEGATE_NOW): the time is the program's own")
 		}
 		now = given
@@ -91,7 +91,7 @@ func measure(r *run.Run, m run.Manifest, in WatchdogInput, now time.Time) (Watch
 		return WatchdogResult{}, err
 	}
 	if in.Stage != "" && run.Stage(in.Stage) != m.Stage() {
-		return WatchdogResult{}, tidegate.Errorf(tidegate.StageMismatch, tidegate.D("requested_stage", in.Stage, "current_stage", m.Stage()),
+		return WatchdogResult{}, tidegate.Errorf(tidegate.StageMismatch, tidegate.Pairs("requested_stage", in.Stage, "current_stage", m.Stage()),
 			"the run is in stage %s, not %s", m.Stage(), in.Stage)
 	}
 	policy, err := r.Policy()
@@ -142,7 +142,7 @@ func (t *WatchdogResult) origin(r *run.Run, m run.Manifest) (time.Time, error) {
 		}
 		at, ok := tidegate.ParseTime(text.Str())
 		if !ok {
-			return origin, tidegate.Errorf(tidegate.InvalidState, tidegate.D("field", "stage."+field, "value", tidegate.Cut(text.Str())),
+			return origin, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("field", "stage."+field, "value", tidegate.Cut(text.Str())),
 				"stage.%s is not a time", field)
 		}
 		if t.TimerOriginField == "" || at.After(origin) {
@@ -160,7 +160,7 @@ func (t *WatchdogResult) timeOut(u *run.Update, r *run.Run, m run.Manifest, now,
 		"Find out why stage " + string(t.Stage) + " made no progress.",
 		"A person decides: resume the run with --accept, or cancel it.",
 	}
-	checkpoint := tidegate.D("schema_version", "timeout_checkpoint.v1", "generated_at", now, "stage", t.Stage,
+	checkpoint := tidegate.Pairs("schema_version", "timeout_checkpoint.v1", "generated_at", now, "stage", t.Stage,
 		"elapsed_seconds", t.ElapsedS, "timeout_seconds", t.TimeoutS, "timer_origin_field", t.TimerOriginField, "timer_origin", t.TimerOrigin,
 		"stage_started_at", stage.Get("started_at"), "stage_last_progress_at", stage.Get("last_progress_at"),
 		"last_known_subtask", nil, "next_steps", steps)

@@ -56,7 +56,7 @@ func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision,
 		if err != nil {
 			return err
 		}
-		fields := tidegate.D("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+		fields := tidegate.Pairs("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, Attached: name}
 		return out.decide(ctx, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 			e.attach(source.CID)
@@ -87,19 +87,19 @@ type ReplaceInput struct {
 // INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
 func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := link.Normalize(in.URL); err != nil || link.HasCredentials(in.URL) || link.Mask(in.URL) != in.URL {
-		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("url", tidegate.Cut(link.Mask(in.URL))),
+		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", tidegate.Cut(link.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
 		if r.Manifest().Sensitivity() == noWeb {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", noWeb),
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "sensitivity", noWeb),
 				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
 		}
 		source, err := sourceMeant(r, in.CID)
 		if err != nil {
 			return err
 		}
-		fields := tidegate.D("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
+		fields := tidegate.Pairs("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, ReplacedBy: in.URL}
 		err = out.decide(ctx, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
 			e.replace(source.CID, in.URL)

@@ -24,7 +24,7 @@ func ownFile(r *run.Run, arg, path, name string) error {
 	if given, err := r.Name(arg, path); err != nil || given == name {
 		return err
 	}
-	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()), "the run keeps this in %s and nowhere else", r.Path(name))
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path, "run_root", r.Root()), "the run keeps this in %s and nowhere else", r.Path(name))
 }
 
 // nameOr is the name of a given path in the run, and that of the run's own file where
@@ -73,7 +73,7 @@ func ExtractURLs(ctx context.Context, desk run.Desk, in ExtractInput) (ExtractRe
 			return err
 		}
 		if there, err := r.HasFolder(r.WaveDir(run.Wave1)); err != nil || !there {
-			return cmpErr(err, tidegate.Errorf(tidegate.FileNotFound, tidegate.D("wave_dir", r.WaveDir(run.Wave1), "path", r.Path(r.WaveDir(run.Wave1))),
+			return cmpErr(err, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("wave_dir", r.WaveDir(run.Wave1), "path", r.Path(r.WaveDir(run.Wave1))),
 				"the run has no folder of its first wave"))
 		}
 		waves, err := r.Waves()
@@ -94,10 +94,10 @@ func ExtractURLs(ctx context.Context, desk run.Desk, in ExtractInput) (ExtractRe
 		}
 		list := source.URLList(urls)
 		*out = ExtractResult{RunID: r.ID(), ExtractedPath: r.Path(files.extracted), FoundByPath: r.Path(files.foundBy), TotalFound: len(c.found), UniqueFound: strings.Count(string(list), "\n"),
-			InputsDigest: codec.Digest(tidegate.D("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
+			InputsDigest: codec.Digest(tidegate.Pairs("schema", "citations_extract_urls.inputs.v1", "run_id", r.ID(), "include_wave2", second,
 				"wave1_dir", r.WaveDir(run.Wave1), "wave2_dir", r.WaveDir(run.Wave2), "scanned_files", c.outputs()))}
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_extract_urls", tidegate.D("reason", run.Note(in.Reason), "extracted_urls_path", r.InRecord(out.ExtractedPath), "found_by_path", r.InRecord(out.FoundByPath),
+			u.Log(run.EventSources, "citations_extract_urls", tidegate.Pairs("reason", run.Note(in.Reason), "extracted_urls_path", r.InRecord(out.ExtractedPath), "found_by_path", r.InRecord(out.FoundByPath),
 				"total_found", out.TotalFound, "unique_found", out.UniqueFound, "inputs_digest", out.InputsDigest))
 			if err := u.Write(files.extracted, list); err != nil {
 				return err
@@ -156,7 +156,7 @@ func NormalizeURLs(ctx context.Context, desk run.Desk, in NormalizeInput) (Norma
 		}
 		data, err := r.Folder().Read(list)
 		if err != nil {
-			return tidegate.WithDetails(err, tidegate.D("extracted_urls_path", r.Path(list)))
+			return tidegate.WithDetails(err, tidegate.Pairs("extracted_urls_path", r.Path(list)))
 		}
 		var found []source.Found
 		originals := []string{}
@@ -170,9 +170,9 @@ func NormalizeURLs(ctx context.Context, desk run.Desk, in NormalizeInput) (Norma
 		originals = slices.Compact(originals)
 		sources := source.Sources(found)
 		*out = NormalizeResult{RunID: r.ID(), NormalizedPath: r.Path(files.normalized), URLMapPath: r.Path(files.urlMap), UniqueNormalized: len(sources),
-			InputsDigest: codec.Digest(tidegate.D("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
+			InputsDigest: codec.Digest(tidegate.Pairs("schema", "citations_normalize.inputs.v1", "run_id", r.ID(), "extracted_urls", originals))}
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_normalize", tidegate.D("reason", run.Note(in.Reason), "normalized_urls_path", r.InRecord(out.NormalizedPath), "url_map_path", r.InRecord(out.URLMapPath),
+			u.Log(run.EventSources, "citations_normalize", tidegate.Pairs("reason", run.Note(in.Reason), "normalized_urls_path", r.InRecord(out.NormalizedPath), "url_map_path", r.InRecord(out.URLMapPath),
 				"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
 			return writeNormalized(u, files, sources)
 		}))
@@ -286,7 +286,7 @@ func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in Citat
 		for i := range out.records {
 			out.Statuses.add(out.records[i].Status)
 		}
-		made, err := e.makeDocuments(ctx, c, out.records, tidegate.D("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
+		made, err := e.makeDocuments(ctx, c, out.records, tidegate.Pairs("schema", "citations_validate.inputs.v1", "run_id", r.ID(), "mode", out.Mode,
 			"mode_source", out.ModeSource, "fixture_digest", nil))
 		if err != nil {
 			return err
@@ -298,8 +298,8 @@ func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in Citat
 				queue := r.Path(files.queue)
 				out.QueuePath = &queue
 			}
-			u.Log(run.EventSources, "citations_validate", tidegate.D("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", r.InRecord(out.CitationsPath),
-				"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount, "args", tidegate.D()))
+			u.Log(run.EventSources, "citations_validate", tidegate.Pairs("reason", run.Note(in.Reason), "mode", out.Mode, "citations_path", r.InRecord(out.CitationsPath),
+				"validated", out.Validated, "statuses", out.Statuses, "inputs_digest", out.InputsDigest, "blocked_urls", out.BlockedCount, "args", tidegate.Pairs()))
 			return made.write(u, files, blocked)
 		}))
 		return err
@@ -335,7 +335,7 @@ func (e *evidence) makeDocuments(ctx context.Context, c cited, records []source.
 	urlMap, index := source.NewURLMap(id, c.sources), e.index(c.sources)
 	parts := []func() error{
 		func() error {
-			made.inputsDigest = codec.Digest(append(inputs, tidegate.D("url_map", urlMap.Items, "evidence", index.Items)...))
+			made.inputsDigest = codec.Digest(append(inputs, tidegate.Pairs("url_map", urlMap.Items, "evidence", index.Items)...))
 			return nil
 		},
 		func() (err error) { made.records, err = source.MarshalRecords(records); return err },
@@ -450,13 +450,13 @@ func RenderCitations(ctx context.Context, desk run.Desk, in RenderInput) (Render
 		}
 		slices.SortFunc(inputs, func(a, b rendered) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
 		*out = RenderResult{OutputPath: r.Path(files.rendered), Rendered: len(records),
-			InputsDigest: codec.Digest(tidegate.D("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
-		args := tidegate.D()
+			InputsDigest: codec.Digest(tidegate.Pairs("schema", "citations_render_md.inputs.v1", "run_id", r.ID(), "records", inputs))}
+		args := tidegate.Pairs()
 		if in.CitationsPath != "" {
-			args = tidegate.D("citations_path", r.InRecord(in.CitationsPath))
+			args = tidegate.Pairs("citations_path", r.InRecord(in.CitationsPath))
 		}
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventSources, "citations_render_md", tidegate.D("reason", run.Note(in.Reason), "output_md_path", r.InRecord(out.OutputPath), "rendered", out.Rendered, "inputs_digest", out.InputsDigest,
+			u.Log(run.EventSources, "citations_render_md", tidegate.Pairs("reason", run.Note(in.Reason), "output_md_path", r.InRecord(out.OutputPath), "rendered", out.Rendered, "inputs_digest", out.InputsDigest,
 				"args", args))
 			return u.Write(files.rendered, []byte(source.Render(r.ID(), records)))
 		}))
@@ -472,7 +472,7 @@ func readRecords(r *run.Run, path string) ([]source.Record, error) {
 	}
 	data, err := r.Folder().Read(name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(name)))
 	}
 	return source.ParseRecords(r.Path(name), data)
 }

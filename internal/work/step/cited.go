@@ -137,7 +137,7 @@ func (c cited) meant(cid string) (*source.Source, error) {
 			return source, nil
 		case len(cid) < shortCID || !strings.HasPrefix(source.CID, cid):
 		case found != nil:
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("cid", cid), "the cids of several sources begin with %s; write more of it", cid)
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("cid", cid), "the cids of several sources begin with %s; write more of it", cid)
 		default:
 			found = source
 		}
@@ -149,7 +149,7 @@ func (c cited) meant(cid string) (*source.Source, error) {
 }
 
 func notCited(cid string) error {
-	return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
+	return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("cid", tidegate.Cut(cid)), "no output of the run cites a source %q", tidegate.Cut(cid))
 }
 
 // agentTypes are the perspectives of a document of contracts, by id, with the agent_type

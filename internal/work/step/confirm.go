@@ -21,7 +21,7 @@ func ConfirmPlan(ctx context.Context, desk run.Desk, manifestPath, digest string
 		return err
 	}
 	defer r.Close()
-	decision := run.Decision{What: run.ConfirmPlan, Fields: tidegate.D("perspectives", digest)}
+	decision := run.Decision{What: run.ConfirmPlan, Fields: tidegate.Pairs("perspectives", digest)}
 	_, err = r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 		policy, err := u.Run().Policy()
 		if err != nil || !policy.ConfirmPlan {
@@ -32,7 +32,7 @@ func ConfirmPlan(ctx context.Context, desk run.Desk, manifestPath, digest string
 			return err
 		}
 		if now := codec.DigestBytes(data); now != digest {
-			return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.D("expected", digest, "actual", now),
+			return tidegate.Errorf(tidegate.RevisionMismatch, tidegate.Pairs("expected", digest, "actual", now),
 				"the perspectives have changed since they were shown")
 		}
 		return u.PlanConfirmed(digest, "a person said yes")

@@ -75,8 +75,8 @@ func validationReport(ctx context.Context, desk run.Desk, judge *wave.Judge, con
 		return nil, wave.Unreadable(o.Details(), o.Path, err)
 	}
 	if f := verdict.Failure(); f != nil {
-		return codec.Of(tidegate.D("ok", false, "perspective_id", o.PerspectiveID,
-			"error", tidegate.D("code", f.Code, "message", f.Message, "details", f.Details))), nil
+		return codec.Of(tidegate.Pairs("ok", false, "perspective_id", o.PerspectiveID,
+			"error", tidegate.Pairs("code", f.Code, "message", f.Message, "details", f.Details))), nil
 	}
 	return codec.Of(pivot.Report{
 		OK: true, PerspectiveID: o.PerspectiveID, MarkdownPath: o.Path, Words: float64(verdict.Words), Sources: float64(verdict.Sources),
@@ -147,17 +147,17 @@ func decideInRun(ctx context.Context, desk run.Desk, w pivot.Wave1, in PivotInpu
 				return err
 			}
 			if written, err := keepsDecision(r, m); err != nil || !written {
-				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()), "the run left stage pivot meanwhile"))
+				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()), "the run left stage pivot meanwhile"))
 			}
 			after, err := files.digests(ctx, desk, w.Outputs)
 			if err != nil {
 				return err
 			}
 			if !slices.Equal(before, after) {
-				return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_root", r.Root()), "the outputs change while the pivot is decided; decide again when they are final")
 			}
 			if reason := strings.TrimSpace(in.Reason); reason != "" {
-				u.Log(run.EventDecided, "pivot_decide", append(tidegate.D("reason", run.Note(reason), "pivot_path", r.InRecord(path), "wave2_required", d.Wave2Required,
+				u.Log(run.EventDecided, "pivot_decide", append(tidegate.Pairs("reason", run.Note(reason), "pivot_path", r.InRecord(path), "wave2_required", d.Wave2Required,
 					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest), args...))
 			}
 			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor().Kind, *d, recorded))
@@ -180,7 +180,7 @@ func keepsDecision(r *run.Run, m run.Manifest) (bool, error) {
 func pivotFile(r *run.Run) (string, error) {
 	name := r.Layout().Pivot
 	if slices.Contains(r.DocumentsBeside("pivot_file"), name) {
-		return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("pivot_file", name),
+		return "", tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("pivot_file", name),
 			"the manifest's pivot_file %s is the place of another document", name)
 	}
 	return name, nil

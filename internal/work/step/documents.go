@@ -47,13 +47,13 @@ func ReadDocuments(desk run.Desk, dir string) ([]Document, error) {
 	}
 	defer folder.Close()
 	refuse := func(name, problem string) error {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("files", path.Join(dir, name)), "%s %s", path.Join(dir, name), problem)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("files", path.Join(dir, name)), "%s %s", path.Join(dir, name), problem)
 	}
 	var list []Document
 	err = fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(entry.Name(), "."); {
 		case err != nil:
-			return tidegate.Errorf(tidegate.ReadFailed, tidegate.D("files", path.Join(dir, name)), "cannot read %s: %w", path.Join(dir, name), err)
+			return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("files", path.Join(dir, name)), "cannot read %s: %w", path.Join(dir, name), err)
 		case hidden && entry.IsDir():
 			return fs.SkipDir
 		case hidden || !entry.Type().IsRegular():
@@ -113,13 +113,13 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 	for _, d := range documents {
 		digests = append(digests, tidegate.Detail{Key: d.Name, Value: codec.DigestBytes(d.body)})
 	}
-	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.D("documents", digests)}, run.Unfinished(func(u *run.Update) error {
+	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.Pairs("documents", digests)}, run.Unfinished(func(u *run.Update) error {
 		for _, d := range documents {
 			packed, err := archive.Pack(d.capture(desk.Now()))
 			if err != nil {
 				return err
 			}
-			fields := tidegate.D("cid", d.cid, "name", d.Name, "file", codec.DigestBytes(d.body), "url", d.URL)
+			fields := tidegate.Pairs("cid", d.cid, "name", d.Name, "file", codec.DigestBytes(d.body), "url", d.URL)
 			if _, err := e.keep(ctx, u, run.EventAttached, "citations_attach", fields, packed); err != nil {
 				return err
 			}

@@ -26,7 +26,7 @@ func TakeSynthesis(u *run.Update, text []byte, jobID string, attempt int) error 
 		return err
 	}
 	final := u.Run().Layout().Synthesis()
-	u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", final,
+	u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", final,
 		"synthesis_digest", codec.DigestBytes(text)))
 	if err := u.Write(u.Run().Layout().Draft(), text); err != nil {
 		return err
@@ -34,10 +34,10 @@ func TakeSynthesis(u *run.Update, text []byte, jobID string, attempt int) error 
 	return u.Write(final, text)
 }
 
-// TakeReview stages a review of the run's synthesis that was judged, bound to the
+// TakeSynthesisReview stages a review of the run's synthesis that was judged, bound to the
 // synthesis that stands there. It returns INVALID_STATE, STAGE_MISMATCH and
 // READ_FAILED.
-func TakeReview(u *run.Update, review synthesis.Review, by synthesis.MadeBy) error {
+func TakeSynthesisReview(u *run.Update, review synthesis.Review, by synthesis.MadeBy) error {
 	if err := takesIn(u, run.Review); err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func TakeReview(u *run.Update, review synthesis.Review, by synthesis.MadeBy) err
 	if err != nil {
 		return err
 	}
-	return KeepReview(u, review, digest, by)
+	return KeepSynthesisReview(u, review, digest, by)
 }
 
 // takesIn returns INVALID_STATE for a run that is final, and STAGE_MISMATCH for

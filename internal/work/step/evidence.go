@@ -60,7 +60,7 @@ func newEvidence(r *run.Run) *evidence {
 // readLog takes in the lines of the log that were not read yet. It is false when the
 // log does not go on from those that were. A fetch that a line of a no_web run claims
 // does not count.
-func (e *evidence) readLog() (goesOn bool, err error) {
+func (e *evidence) readLog() (current bool, err error) {
 	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return false, err
@@ -158,7 +158,7 @@ func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kin
 		records = append(records, entry.Records...)
 	}
 	for part := range slices.Chunk(records, recordsPerLine) {
-		u.Log(event, kind, append(slices.Clone(fields), tidegate.D("archive", archiveFile, "records", part)...))
+		u.Log(event, kind, append(slices.Clone(fields), tidegate.Pairs("archive", archiveFile, "records", part)...))
 	}
 	return records, nil
 }

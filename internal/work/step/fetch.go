@@ -45,7 +45,7 @@ type FetchResult struct {
 func FetchSources(ctx context.Context, desk run.Desk, fetch Fetch, in FetchInput) (FetchResult, error) {
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *FetchResult) error {
 		if sensitivity := r.Manifest().Sensitivity(); sensitivity == noWeb {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_id", r.ID(), "sensitivity", sensitivity),
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "sensitivity", sensitivity),
 				"the sensitivity of run %q is no_web, so nothing is fetched for it; `tidegate citations attach` gives it evidence", r.ID())
 		}
 		c, err := citedInRun(r)
@@ -109,7 +109,7 @@ func (e *evidence) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 		return err
 	}
 	byURL := e.byPage(judged)
-	fields := tidegate.D("sensitivity", e.run.Manifest().Sensitivity())
+	fields := tidegate.Pairs("sensitivity", e.run.Manifest().Sensitivity())
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		ctx := context.WithoutCancel(ctx)
 		var records []archive.Ref
@@ -126,7 +126,7 @@ func (e *evidence) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 		return e.judgeKept(ctx, batch, byURL)
 	})
 	if err != nil && ctx.Err() != nil {
-		return tidegate.Errorf(tidegate.Cancelled, tidegate.D("run_id", e.run.ID()), "fetching was given up; what was fetched is kept, and the next call goes on (%w)", ctx.Err())
+		return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs("run_id", e.run.ID()), "fetching was given up; what was fetched is kept, and the next call continues (%w)", ctx.Err())
 	}
 	return err
 }

@@ -14,12 +14,12 @@ import (
 // to the run and fit each other, and every prompt of the plan is the one that
 // the perspectives give.
 func judgeA(_ context.Context, r *run.Run) (run.Judgement, error) {
-	found, _, err := lookAtPlanning(r)
+	found, _, err := judgePlanning(r)
 	return found, err
 }
 
-// lookAtPlanning judges gate A, and says what each of its warnings is about.
-func lookAtPlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
+// judgePlanning judges gate A, and says what each of its warnings is about.
+func judgePlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
 	// Bound before anything is read: what changes in between is found when the
 	// judgement is written.
 	bound, err := run.Bind(r.Folder(), planningFiles(r))
@@ -31,7 +31,7 @@ func lookAtPlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
 		return run.Judgement{}, nil, err
 	}
 	j := planning{run: r, manifest: r.Manifest(), bound: bound}
-	if err := j.look(plan); err != nil {
+	if err := j.read(plan); err != nil {
 		return run.Judgement{}, nil, err
 	}
 	return j.judgement(), j.details, nil
@@ -50,7 +50,7 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 		return err
 	}
 	j := planning{run: p.run, manifest: p.manifest, bound: bound}
-	if err := j.look(plan); err != nil {
+	if err := j.read(plan); err != nil {
 		return err
 	}
 	found := j.judgement()
@@ -78,9 +78,9 @@ func (j *planning) warn(code string, details tidegate.Details) {
 	j.details = append(j.details, tidegate.Detail{Key: code, Value: details})
 }
 
-// look reads the three documents; plan is the bytes of the third. It returns
+// read reads the three documents; plan is the bytes of the third. It returns
 // READ_FAILED and PATH_NOT_ALLOWED.
-func (j *planning) look(plan []byte) (err error) {
+func (j *planning) read(plan []byte) (err error) {
 	l := j.run.Layout()
 	if j.scope, j.scopeValid, err = j.document("SCOPE", "scope", run.ScopeFile, run.ScopeShape.Check); err != nil {
 		return err
@@ -92,15 +92,15 @@ func (j *planning) look(plan []byte) (err error) {
 	limit, _ := j.manifest.Limit("max_wave1_agents")
 	j.maxCount = int(max(0, limit))
 	if plan == nil {
-		j.warn("WAVE1_PLAN_NOT_FOUND", tidegate.D("wave1_plan_path", l.Wave1Plan()))
+		j.warn("WAVE1_PLAN_NOT_FOUND", tidegate.Pairs("wave1_plan_path", l.Wave1Plan()))
 	} else if doc, err := codec.Parse(plan); err != nil {
-		j.warn("WAVE1_PLAN_INVALID_JSON", tidegate.D("wave1_plan_path", l.Wave1Plan()))
+		j.warn("WAVE1_PLAN_INVALID_JSON", tidegate.Pairs("wave1_plan_path", l.Wave1Plan()))
 	} else {
 		j.plan = doc
 		j.checkPlan()
 	}
 	if j.perspectivesCount > j.maxCount {
-		j.warn("PERSPECTIVE_CAP_EXCEEDED", tidegate.D("max_wave1_agents", j.maxCount, "perspectives_count", j.perspectivesCount))
+		j.warn("PERSPECTIVE_CAP_EXCEEDED", tidegate.Pairs("max_wave1_agents", j.maxCount, "perspectives_count", j.perspectivesCount))
 	}
 	return j.compare()
 }
@@ -108,7 +108,7 @@ func (j *planning) look(plan []byte) (err error) {
 // document reads one of the run's documents and warns of what is wrong with it.
 // A failure to read it is an error, and says nothing about the document.
 func (j *planning) document(code, label, name string, check func(*codec.Value) error) (doc *codec.Value, valid bool, err error) {
-	at := tidegate.D(label+"_path", name)
+	at := tidegate.Pairs(label+"_path", name)
 	data, err := j.run.Folder().Read(name)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
@@ -126,14 +126,14 @@ func (j *planning) document(code, label, name string, check func(*codec.Value) e
 		return doc, false, nil
 	}
 	if id := doc.Get("run_id").Str(); id != j.run.ID() {
-		j.warn(code+"_RUN_ID_MISMATCH", append(at, tidegate.D("manifest_run_id", j.run.ID(), label+"_run_id", tidegate.Cut(id))...))
+		j.warn(code+"_RUN_ID_MISMATCH", append(at, tidegate.Pairs("manifest_run_id", j.run.ID(), label+"_run_id", tidegate.Cut(id))...))
 		return doc, false, nil
 	}
 	return doc, true, nil
 }
 
 func (j *planning) checkPlan() {
-	at := tidegate.D("wave1_plan_path", j.run.Layout().Wave1Plan())
+	at := tidegate.Pairs("wave1_plan_path", j.run.Layout().Wave1Plan())
 	invalid := func(reason string, index int) {
 		details := append(at, tidegate.Detail{Key: "reason", Value: reason})
 		if index >= 0 {
@@ -161,7 +161,7 @@ func (j *planning) checkPlan() {
 		}
 	}
 	if id := j.plan.Get("run_id").Str(); id != j.run.ID() {
-		j.warn("WAVE1_PLAN_RUN_ID_MISMATCH", append(at, tidegate.D("manifest_run_id", j.run.ID(), "plan_run_id", tidegate.Cut(id))...))
+		j.warn("WAVE1_PLAN_RUN_ID_MISMATCH", append(at, tidegate.Pairs("manifest_run_id", j.run.ID(), "plan_run_id", tidegate.Cut(id))...))
 		return
 	}
 	j.planValid = true
@@ -178,14 +178,14 @@ func (j *planning) compare() error {
 	p := planner{run: j.run, manifest: j.manifest, perspectives: j.perspectives, scope: j.scope}
 	want := p.entries()
 	if len(entries) != len(want) {
-		j.warn("PLAN_ENTRY_COUNT_MISMATCH", tidegate.D("perspectives_count", len(want), "plan_entries_count", len(entries)))
+		j.warn("PLAN_ENTRY_COUNT_MISMATCH", tidegate.Pairs("perspectives_count", len(want), "plan_entries_count", len(entries)))
 		return nil
 	}
 	j.inOrder = true
 	for i, e := range entries {
 		if id := e.Get("perspective_id").Str(); id != want[i].PerspectiveID {
 			j.inOrder = false
-			j.warn("PLAN_PERSPECTIVE_ORDER_MISMATCH", tidegate.D("index", i, "expected", want[i].PerspectiveID, "actual", tidegate.Cut(id)))
+			j.warn("PLAN_PERSPECTIVE_ORDER_MISMATCH", tidegate.Pairs("index", i, "expected", want[i].PerspectiveID, "actual", tidegate.Cut(id)))
 			return nil
 		}
 	}
@@ -207,7 +207,7 @@ func (j *planning) compare() error {
 	case before:
 		j.promptsRight = len(entries)
 	default:
-		j.warn("PLAN_PROMPT_MISMATCH", tidegate.D("index", other, "perspective_id", want[other].PerspectiveID))
+		j.warn("PLAN_PROMPT_MISMATCH", tidegate.Pairs("index", other, "perspective_id", want[other].PerspectiveID))
 	}
 	return nil
 }
@@ -231,19 +231,19 @@ func (j *planning) judgement() run.Judgement {
 	if j.promptsTotal > 0 {
 		rate = float64(j.promptsRight) / float64(j.promptsTotal)
 	}
-	metrics := tidegate.D("scope_present", flag(j.scope != nil), "scope_valid", flag(j.scopeValid),
+	metrics := tidegate.Pairs("scope_present", flag(j.scope != nil), "scope_valid", flag(j.scopeValid),
 		"perspectives_present", flag(j.perspectives != nil), "perspectives_valid", flag(j.contractsValid),
 		"wave1_plan_present", flag(j.plan != nil), "wave1_plan_valid", flag(j.planValid),
 		"perspectives_count", j.perspectivesCount, "plan_entries_count", j.promptsTotal, "max_wave1_agents", j.maxCount,
 		"ids_match_in_order", flag(j.inOrder), "prompt_scope_contract_ok_count", j.promptsRight,
 		"prompt_scope_contract_total", j.promptsTotal, "prompt_scope_contract_rate", rate)
 	if j.perspectivesCount == 0 && len(j.warnings) == 0 {
-		j.warn("PERSPECTIVES_EMPTY", tidegate.D("perspectives_count", 0)) // a gate that checked nothing has not passed
+		j.warn("PERSPECTIVES_EMPTY", tidegate.Pairs("perspectives_count", 0)) // a gate that checked nothing has not passed
 	}
 	l := j.run.Layout()
 	return run.Judgement{
 		Gate: "A", Metrics: metrics, Warnings: j.warnings, Bound: j.bound,
-		InputsDigest: codec.Digest(tidegate.D("schema", "gate_a_evaluate.inputs.v1", "run_id", j.run.ID(), "scope_path", run.ScopeFile,
+		InputsDigest: codec.Digest(tidegate.Pairs("schema", "gate_a_evaluate.inputs.v1", "run_id", j.run.ID(), "scope_path", run.ScopeFile,
 			"perspectives_path", l.Perspectives, "wave1_plan_path", l.Wave1Plan(), "metrics", metrics,
 			"warnings", append([]string{}, j.warnings...), "warning_details", append(tidegate.Details{}, j.details...))),
 	}

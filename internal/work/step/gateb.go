@@ -64,7 +64,7 @@ func DeriveGateB(ctx context.Context, desk run.Desk, in GateBInput) (GateBResult
 		if name == r.Layout().WaveReview {
 			args = run.Args()
 		}
-		out.Update, err = logFound(ctx, r, "gate_b_derive", found, append(tidegate.D("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
+		out.Update, err = logFound(ctx, r, "gate_b_derive", found, append(tidegate.Pairs("reason", run.Note(in.Reason), "gate", "B", "status", out.Status, "metrics", out.Metrics,
 			"inputs_digest", out.InputsDigest, "wave_review_report_path", r.InRecord(out.WaveReviewReport), "warnings", append([]string{}, found.Warnings...)), args...))
 		return err
 	})
@@ -130,7 +130,7 @@ func judgeOutputs(ctx context.Context, r *run.Run, reportName string) (run.Judge
 		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(after.Value()) {
-		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_root", r.Root()),
 			"the outputs change while they are judged; judge the gate again when the agents have finished")
 	}
 	return j.judgement(after), nil
@@ -140,13 +140,13 @@ func (j *outputsJudge) read() error {
 	path := j.run.Path(j.reportName)
 	data, err := j.run.Folder().Read(j.reportName)
 	if err != nil {
-		return tidegate.WithDetails(err, tidegate.D("wave_review_report_path", path))
+		return tidegate.WithDetails(err, tidegate.Pairs("wave_review_report_path", path))
 	}
 	if j.report, err = codec.ParseFile("wave_review_report_path", path, data); err != nil {
 		return err
 	}
 	if ok := j.report.Get("ok"); ok.Kind() == codec.Bool && !ok.Bool() {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("ok", false), "%s is the error of a review that did not take place", path)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("ok", false), "%s is the error of a review that did not take place", path)
 	}
 	if err := reviewShape.Check(j.report); err != nil {
 		return err
@@ -181,12 +181,12 @@ func readContracts(r *run.Run, of run.Stage) (waveContracts, error) {
 	c := waveContracts{wave: of, name: r.ContractsOf(of)}
 	data, err := r.Folder().Read(c.name)
 	if err != nil {
-		return c, tidegate.WithDetails(err, tidegate.D("perspectives_path", r.Path(c.name)))
+		return c, tidegate.WithDetails(err, tidegate.Pairs("perspectives_path", r.Path(c.name)))
 	}
 	c.doc, err = wave.ParsePerspectives(data, wave.Contracts)
 	var syntax *codec.SyntaxError
 	if errors.As(err, &syntax) {
-		err = codec.NotJSON(tidegate.D("perspectives_path", r.Path(c.name)), c.name, syntax)
+		err = codec.NotJSON(tidegate.Pairs("perspectives_path", r.Path(c.name)), c.name, syntax)
 	}
 	return c, err
 }
@@ -280,7 +280,7 @@ func (j *outputsJudge) judgeOne(ctx context.Context, judge *wave.Judge, w run.St
 	defer file.Close()
 	verdict, err := judge.Judge(p.Contract, artifact.Until(ctx, file))
 	if err != nil {
-		return out, wave.Unreadable(tidegate.D("markdown_path", path), path, err)
+		return out, wave.Unreadable(tidegate.Pairs("markdown_path", path), path, err)
 	}
 	if failure := verdict.Failure(); failure != nil {
 		out.code = string(failure.Code)
@@ -312,7 +312,7 @@ func (j *outputsJudge) toolUsage(p wave.Perspective, sidecar string) (string, er
 	case tidegate.CodeOf(err) == tidegate.FileNotFound:
 		return "", nil
 	case err != nil:
-		return "", tidegate.WithDetails(err, tidegate.D("meta_path", j.run.Path(sidecar)))
+		return "", tidegate.WithDetails(err, tidegate.Pairs("meta_path", j.run.Path(sidecar)))
 	}
 	v, err := codec.Parse(data)
 	if err != nil {
@@ -352,11 +352,11 @@ func (j *outputsJudge) judgement(bound run.Binding) run.Judgement {
 	warn(len(j.over) > 0, string(tidegate.ToolBudgetExceeded))
 	warn(len(j.refused) > 0, "OUTPUT_NOT_TAKEN")
 	warn(len(j.failed2) > 0, "WAVE2_OUTPUT_REFUSED")
-	out.Metrics = tidegate.D("validated_count", validated, "failed_count", failed, "results_count", len(results),
+	out.Metrics = tidegate.Pairs("validated_count", validated, "failed_count", failed, "results_count", len(results),
 		"retry_directives_count", len(directives), "report_pass_flag", flag(j.report.Get("pass").Bool()), "validated_positive", flag(validated > 0),
 		"all_results_pass", flag(failing == 0), "failed_matches_results", flag(failing == failed))
 	if len(j.waves) > 1 {
-		out.Metrics = append(out.Metrics, tidegate.D("wave2_planned", len(j.waves[1].doc.List), "wave2_failed", len(j.failed2))...)
+		out.Metrics = append(out.Metrics, tidegate.Pairs("wave2_planned", len(j.waves[1].doc.List), "wave2_failed", len(j.failed2))...)
 	}
 	return out
 }
@@ -398,12 +398,12 @@ func (j *outputsJudge) inputs() tidegate.Details {
 		if c := r.Get("failure").Get("code"); c != nil {
 			code = c
 		}
-		results = append(results, tidegate.D("perspective_id", r.Get("perspective_id"), "pass", r.Get("pass"), "failure_code", code))
+		results = append(results, tidegate.Pairs("perspective_id", r.Get("perspective_id"), "pass", r.Get("pass"), "failure_code", code))
 	}
 	for i, d := range j.report.Get("retry_directives").Elems() {
-		directives = append(directives, tidegate.D("index", i, "perspective_id", d.Get("perspective_id"), "blocking_error_code", d.Get("blocking_error_code")))
+		directives = append(directives, tidegate.Pairs("index", i, "perspective_id", d.Get("perspective_id"), "blocking_error_code", d.Get("blocking_error_code")))
 	}
-	inputs := tidegate.D("schema", "gate_b_derive.inputs.v1", "report_path", j.reportName, "report_ok", true, "report_pass", j.report.Get("pass"),
+	inputs := tidegate.Pairs("schema", "gate_b_derive.inputs.v1", "report_path", j.reportName, "report_ok", true, "report_pass", j.report.Get("pass"),
 		"validated", j.report.Get("validated"), "failed", j.report.Get("failed"), "results", results, "retry_directives", directives)
 	if len(j.waves) > 1 {
 		inputs = append(inputs, tidegate.Detail{Key: "wave2_failed", Value: append([]string{}, j.failed2...)})

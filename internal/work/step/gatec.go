@@ -35,13 +35,13 @@ func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 		return run.Judgement{}, err
 	}
 	if codec.Digest(before.Value()) != codec.Digest(out.Bound.Value()) {
-		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("run_root", r.Root()),
+		return run.Judgement{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_root", r.Root()),
 			"the outputs or the records change while they are judged; judge the gate again when nobody writes to the run")
 	}
 	found := source.ComputeGateC(c.sources, records)
 	out.InputsDigest = found.InputsDigest
 	m := found.Metrics
-	out.Metrics = tidegate.D("validated_url_rate", m.Validated, "invalid_url_rate", m.Invalid, "uncategorized_url_rate", m.Uncategorized,
+	out.Metrics = tidegate.Pairs("validated_url_rate", m.Validated, "invalid_url_rate", m.Invalid, "uncategorized_url_rate", m.Uncategorized,
 		"archived_rate", m.Archived, "unchecked", m.Unchecked)
 	out.Warnings = append(out.Warnings, found.Warnings...)
 	if !found.Pass && len(found.Warnings) == 0 {
@@ -56,7 +56,7 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]
 	name := citationFilesOf(r).records
 	kept, err := r.Folder().Read(name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(name)))
 	}
 	e, err := openEvidence(ctx, r)
 	if err != nil {
@@ -122,8 +122,8 @@ func ComputeGateC(ctx context.Context, desk run.Desk, in GateCInput) (GateCResul
 			return err
 		}
 		*out = GateCResult{GateID: "C", Status: found.Status(), Metrics: found.Metrics, InputsDigest: found.InputsDigest, Warnings: append([]string{}, found.Warnings...)}
-		out.Update, err = logFound(ctx, r, "gate_c_compute", found, tidegate.D("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
-			"inputs_digest", out.InputsDigest, "warnings", out.Warnings, "args", tidegate.D()))
+		out.Update, err = logFound(ctx, r, "gate_c_compute", found, tidegate.Pairs("reason", run.Note(in.Reason), "gate", "C", "status", out.Status, "metrics", out.Metrics,
+			"inputs_digest", out.InputsDigest, "warnings", out.Warnings, "args", tidegate.Pairs()))
 		return err
 	})
 }

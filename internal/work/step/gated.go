@@ -27,7 +27,7 @@ func judgeD(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	}
 	entries := pack.Get("summaries")
 	if entries.Kind() != codec.Array {
-		return run.Judgement{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.summaries", "summary_pack_path", r.Path(r.Layout().SummaryPack)),
+		return run.Judgement{}, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", "$.summaries", "summary_pack_path", r.Path(r.Layout().SummaryPack)),
 			"$.summaries of the summary pack must be a list")
 	}
 	names := []string{run.ManifestFile, r.Layout().SummaryPack, r.Layout().Citations}
@@ -105,7 +105,7 @@ func readPool(ctx context.Context, r *run.Run) (*source.Pool, error) {
 	name := r.Layout().Citations
 	data, err := r.Folder().Read(name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.D("citations_path", r.Path(name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(name)))
 	}
 	return source.ReadPool(ctx, bytes.NewReader(data), r.Path(name), nil)
 }

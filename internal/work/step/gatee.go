@@ -43,7 +43,7 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	}
 	draft, err := r.Folder().Read(name)
 	if err != nil {
-		return judgedSynthesis{}, tidegate.WithDetails(err, tidegate.D("synthesis_path", r.Path(name)))
+		return judgedSynthesis{}, tidegate.WithDetails(err, tidegate.Pairs("synthesis_path", r.Path(name)))
 	}
 	facts, err := factsOf(ctx, r, draft)
 	if err != nil {
@@ -217,7 +217,7 @@ func answeredBy(r *run.Run, rounds int64) (answers *synthesis.Answered, kept boo
 		case tidegate.CodeOf(err) == tidegate.FileNotFound && recorded[name] == "":
 			return nil, false, nil
 		case err == nil && codec.DigestBytes(data) != recorded[name], tidegate.CodeOf(err) == tidegate.FileNotFound:
-			return nil, false, tidegate.Errorf(tidegate.Tampered, tidegate.D("changed", []string{name}),
+			return nil, false, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}),
 				"%s is not what the run kept of the last review", name)
 		case err != nil:
 			return nil, false, err

@@ -180,8 +180,8 @@ func TestBindingThatAJudgeBringsMustStillBeTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch := codec.Of(tidegate.D("B", tidegate.D("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
-		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.D("bound", binding.Value()))))
+	patch := codec.Of(tidegate.Pairs("B", tidegate.Pairs("status", "pass", "checked_at", "2026-02-14T12:00:00Z",
+		"artifacts", []string{"wave-1/p1.md"}, "metrics", tidegate.Pairs("bound", binding.Value()))))
 	runs.Put(t, out.Root, "wave-1/p1.md", "changed before it was recorded")
 	e := runs.WantCode(t, editGates(t, out, patch), tidegate.InvalidState)
 	if changed, _ := e.Details.Get("changed"); !cmp.Equal(changed, []string{"wave-1/p1.md"}) {

@@ -74,11 +74,11 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 	}
 	if name, err := r.Name("document_path", path); err == nil {
 		document, err = r.Folder().Read(name)
-		return document, path, tidegate.WithDetails(err, tidegate.D("document_path", path))
+		return document, path, tidegate.WithDetails(err, tidegate.Pairs("document_path", path))
 	}
 	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		if rest, err := filepath.Rel(in.Dir, path); in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
-			return nil, path, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("document_path", path, "run_root", r.Root()),
+			return nil, path, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("document_path", path, "run_root", r.Root()),
 				"an agent can have a document checked that lies in the run or in the working folder")
 		}
 	}

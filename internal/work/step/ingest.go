@@ -93,7 +93,7 @@ func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, e
 				return err
 			}
 			if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
-				return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.D("perspectives_path", r.Path(r.ContractsOf(stage))),
+				return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("perspectives_path", r.Path(r.ContractsOf(stage))),
 					"the contracts changed while the outputs were judged; hand them in again"))
 			}
 			for _, output := range in.Outputs {
@@ -112,7 +112,7 @@ func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, e
 				ids[i] = o.PerspectiveID
 			}
 			for part := range slices.Chunk(ids, idsPerLine) {
-				u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", in.Wave, "perspective_ids", part))
+				u.Log(run.EventIngested, "wave_output_ingest", tidegate.Pairs("wave", in.Wave, "perspective_ids", part))
 			}
 			return nil
 		}))
@@ -128,14 +128,14 @@ func jobIsFree(r *run.Run, now time.Time, jobID string) error {
 		return err
 	}
 	if lease.Lives(now) {
-		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "holder", lease.Holder, "expires_at", lease.ExpiresAt),
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", jobID, "holder", lease.Holder, "expires_at", lease.ExpiresAt),
 			"the job %s is leased to %s until %s", jobID, tidegate.Cut(lease.Holder), lease.ExpiresAt)
 	}
 	accepted, err := r.Jobs().Accepted(jobID)
 	if err != nil || !accepted {
 		return err
 	}
-	return tidegate.Errorf(tidegate.JobNotOpen, tidegate.D("job_id", jobID, "state", "accepted"),
+	return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", jobID, "state", "accepted"),
 		"the job %s has an accepted answer, which is the output", jobID)
 }
 
@@ -161,7 +161,7 @@ func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
 	if err := inStage(m, wave); err != nil {
 		return err
 	}
-	u.Log(run.EventIngested, "wave_output_ingest", tidegate.D("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
+	u.Log(run.EventIngested, "wave_output_ingest", tidegate.Pairs("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
 	return take(u, output, u.Run().Output(wave, output.PerspectiveID))
 }
 
@@ -179,11 +179,11 @@ func checkSubmissions(outputs []Submission) error {
 		id := output.PerspectiveID
 		switch {
 		case strings.ContainsAny(id, `/\`) || id == "." || id == "..":
-			return tidegate.Errorf(tidegate.PathTraversal, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the perspective id of output %d would leave the folder of the wave", i)
+			return tidegate.Errorf(tidegate.PathTraversal, tidegate.Pairs("index", i, "perspective_id", tidegate.Cut(id)), "the perspective id of output %d would leave the folder of the wave", i)
 		case strings.TrimSpace(output.Markdown) == "":
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("index", i, "perspective_id", tidegate.Cut(id)), "the markdown of output %d must not be blank", i)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("index", i, "perspective_id", tidegate.Cut(id)), "the markdown of output %d must not be blank", i)
 		case seen[id]:
-			return tidegate.Errorf(tidegate.DuplicatePerspectiveID, tidegate.D("perspective_id", id), "there are two outputs for perspective %q", tidegate.Cut(id))
+			return tidegate.Errorf(tidegate.DuplicatePerspectiveID, tidegate.Pairs("perspective_id", id), "there are two outputs for perspective %q", tidegate.Cut(id))
 		}
 		seen[id] = true
 	}
@@ -211,7 +211,7 @@ func judgeSubmissions(r *run.Run, stage run.Stage, contracts waveContracts, outp
 	for _, output := range outputs {
 		p, ok := contracts.doc.Find(output.PerspectiveID)
 		if !ok {
-			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", output.PerspectiveID),
+			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.Pairs("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
 		}
 		faults, err := faultsOf(judge, p, output)
@@ -221,7 +221,7 @@ func judgeSubmissions(r *run.Run, stage run.Stage, contracts waveContracts, outp
 		if len(faults) > 0 {
 			err := faults[0].Error
 			path := r.Path(r.Output(stage, p.ID))
-			return tidegate.WithDetails(err, append(tidegate.D("perspective_id", p.ID, "markdown_path", path), err.Details...))
+			return tidegate.WithDetails(err, append(tidegate.Pairs("perspective_id", p.ID, "markdown_path", path), err.Details...))
 		}
 	}
 	return nil
@@ -296,12 +296,12 @@ func take(u *run.Update, output Submission, name string) error {
 	if output.ToolUsage == nil {
 		return u.Remove(run.Sidecar(name))
 	}
-	return u.WriteJSON(run.Sidecar(name), tidegate.D("schema_version", wave.SidecarVersion, "ingested_at", u.Now(), "tool_usage", output.ToolUsage))
+	return u.WriteJSON(run.Sidecar(name), tidegate.Pairs("schema_version", wave.SidecarVersion, "ingested_at", u.Now(), "tool_usage", output.ToolUsage))
 }
 
 // checkWaveDir demands a plain relative folder inside the run that is not a link.
 func checkWaveDir(r *run.Run, wave, dir string) error {
-	details := tidegate.D("wave", wave, "wave_dir", dir)
+	details := tidegate.Pairs("wave", wave, "wave_dir", dir)
 	for _, segment := range strings.Split(dir, "/") {
 		if strings.TrimSpace(segment) == "" || segment == "." || strings.Contains(segment, "..") {
 			return tidegate.Errorf(tidegate.InvalidWaveDir, details, "the manifest's folder for %s, %q, is not a plain relative path", wave, tidegate.Cut(dir))
@@ -339,11 +339,11 @@ type RestoreResult struct {
 // its copy was changed.
 func Restore(ctx context.Context, desk run.Desk, in RestoreInput) (RestoreResult, error) {
 	if fault := wave.IDFault(in.PerspectiveID); fault != "" {
-		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
+		return RestoreResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("perspective_id", tidegate.Cut(in.PerspectiveID)), "perspective_id %s", fault)
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *RestoreResult) error {
 		*out = RestoreResult{RunID: r.ID(), PerspectiveID: in.PerspectiveID}
-		decision := run.Decision{What: "restore output", Fields: tidegate.D("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
+		decision := run.Decision{What: "restore output", Fields: tidegate.Pairs("perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason))}
 		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
 			recorded, err := r.Recorded()
 			if err != nil {
@@ -359,14 +359,14 @@ func Restore(ctx context.Context, desk run.Desk, in RestoreInput) (RestoreResult
 					return err
 				}
 				if recorded[run.Accepted(name)] != codec.DigestBytes(data) {
-					return tidegate.Errorf(tidegate.Tampered, tidegate.D("changed", []string{run.Accepted(name)}),
+					return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{run.Accepted(name)}),
 						"the copy of what the run took was changed: %s; see `tidegate run verify`", run.Accepted(name))
 				}
 				out.Wave, out.MarkdownPath = stage, r.Path(name)
-				u.Log(run.EventRestored, "wave_output_restore", tidegate.D("wave", stage, "perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason)))
+				u.Log(run.EventRestored, "wave_output_restore", tidegate.Pairs("wave", stage, "perspective_id", in.PerspectiveID, "reason", run.Note(in.Reason)))
 				return u.Write(name, data)
 			}
-			return tidegate.Errorf(tidegate.FileNotFound, tidegate.D("perspective_id", in.PerspectiveID),
+			return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("perspective_id", in.PerspectiveID),
 				"the run has taken no output of perspective %q", in.PerspectiveID)
 		}))
 		return err

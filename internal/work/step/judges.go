@@ -31,7 +31,7 @@ var judges = map[string]judge{
 func Judge(ctx context.Context, r *run.Run, id string) (run.Judgement, error) {
 	judge := judges[id]
 	if judge == nil {
-		return run.Judgement{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.D("gate", tidegate.Cut(id)),
+		return run.Judgement{}, tidegate.Errorf(tidegate.UnknownGateID, tidegate.Pairs("gate", tidegate.Cut(id)),
 			"there is no gate %q; the run has the gates %s", tidegate.Cut(id), strings.Join(run.GateIDs(), ", "))
 	}
 	return judge(ctx, r)
@@ -95,7 +95,7 @@ func RecordGate(ctx context.Context, desk run.Desk, in GateInput) (GateRecord, e
 			patch := found.Patch(u.Now())
 			if accept {
 				patch = found.Accept(u.Now(), run.Note(in.Reason))
-				u.Log(run.EventAccepted, "gate_accept", tidegate.D("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status(), "args", tidegate.D()))
+				u.Log(run.EventAccepted, "gate_accept", tidegate.Pairs("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status(), "args", tidegate.Pairs()))
 				if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
 					return err
 				}
@@ -108,7 +108,7 @@ func RecordGate(ctx context.Context, desk run.Desk, in GateInput) (GateRecord, e
 			return err
 		}
 		if accept {
-			decision := run.Decision{What: "accept gate", Fields: tidegate.D("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
+			decision := run.Decision{What: "accept gate", Fields: tidegate.Pairs("gate", row.ID, "judged", found.InputsDigest, "reason", run.Note(in.Reason))}
 			_, err = r.Decide(ctx, decision, write)
 		} else {
 			_, err = r.Update(ctx, write)
@@ -129,7 +129,7 @@ func notMoved(u *run.Update) error {
 	if m.Stage() == judged {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("judged_in", judged, "stage", m.Stage()),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("judged_in", judged, "stage", m.Stage()),
 		"the run moved from %s to %s while its gate was judged; judge it again", judged, m.Stage())
 }
 
@@ -158,7 +158,7 @@ func logJudged(u *run.Update, found run.Judgement) {
 			files.Set(m.Key, m.Value)
 		}
 	}
-	u.Log(run.EventJudged, "gate_judged", tidegate.D("gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest,
+	u.Log(run.EventJudged, "gate_judged", tidegate.Pairs("gate", found.Gate, "status", found.Status(), "inputs_digest", found.InputsDigest,
 		"warnings", found.Said(), "files", files))
 }
 
@@ -176,7 +176,7 @@ func notAccepted(u *run.Update, id string) error {
 	if err != nil || state.Accepted == nil || !state.Passed() {
 		return err
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("gate", id, "accepted", state.Accepted),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("gate", id, "accepted", state.Accepted),
 		"a person accepted gate %s, and what it is about has not changed since; only a person writes over that", id)
 }
 
@@ -207,7 +207,7 @@ func outputsAsTaken(u *run.Update, found run.Judgement) error {
 	if len(changed) == 0 {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.Tampered, tidegate.D("gate", found.Gate, "changed", changed),
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("gate", found.Gate, "changed", changed),
 		"gate %s would pass, but %s is not what the run took; hand it in again, or see `tidegate wave restore` and `tidegate run accept`", found.Gate, strings.Join(changed, ", "))
 }
 
@@ -284,7 +284,7 @@ func GatesWrite(ctx context.Context, desk run.Desk, in GatesWriteInput) (run.Wri
 		return run.WriteResult{}, err
 	}
 	if in.Update.Kind() != codec.Object || in.Update.Len() == 0 {
-		return run.WriteResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("update", in.Update),
+		return run.WriteResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("update", in.Update),
 			"update must be an object with at least one gate: a write that judges nothing would replace the digest of one that did")
 	}
 	if err := run.CheckText("inputs_digest", in.InputsDigest); err != nil {
@@ -377,7 +377,7 @@ func judgeAgain(ctx context.Context, r *run.Run, gates run.Gates, update *codec.
 		}
 		if found.Status() != run.GatePass {
 			return nil, tidegate.Errorf(tidegate.GateNotDerived,
-				tidegate.D("gate", m.Key, "status", found.Status(), "metrics", found.Metrics, "warnings", found.Warnings),
+				tidegate.Pairs("gate", m.Key, "status", found.Status(), "metrics", found.Metrics, "warnings", found.Warnings),
 				"gate %s does not pass: its judge finds %s", m.Key, strings.Join(found.Warnings, ", "))
 		}
 		judged := found.Patch(m.Value.Get("checked_at").Str())

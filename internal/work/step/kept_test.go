@@ -37,7 +37,7 @@ func TestKeptEvidenceIsWhatAFreshReadingFinds(t *testing.T) {
 			desk := run.Desk{Pinned: true, Now: func() time.Time { return o.now }}
 			o.run = runs.OpenAt(t, desk, made.ManifestPath)
 			kept := step.NewSourceChecker(runs.OpenAt(t, desk, made.ManifestPath))
-			o.look = func() {
+			o.inspect = func() {
 				if _, err := kept.Check(t.Context(), runs.Pinned, nil, step.SubmittedSources{Text: o.output(), MaxSources: 9}); err != nil {
 					t.Fatal(err)
 				}
@@ -90,7 +90,7 @@ type others struct {
 	made run.InitResult
 	run  *run.Run
 	now  time.Time
-	look func() // of the checker that has been there all the time
+	inspect func() // of the checker that has been there all the time
 }
 
 const manyPages = 8
@@ -114,20 +114,20 @@ func (o *others) act() string {
 	o.now = o.now.Add(time.Duration(o.dice.IntN(90)) * time.Second)
 	switch n := o.dice.IntN(20); {
 	case n < 8:
-		o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
+		o.keep(run.EventFetched, tidegate.Pairs("sensitivity", "normal"), o.capture(o.url()))
 		return "a page was fetched"
 	case n < 9:
-		o.keep(run.EventFetched, tidegate.D("sensitivity", "no_web"), o.capture(o.url()))
+		o.keep(run.EventFetched, tidegate.Pairs("sensitivity", "no_web"), o.capture(o.url()))
 		return "a fetch that does not count"
 	case n < 11:
 		o.keep("", nil, o.capture(o.url()))
 		return "a fetch that was killed before its line"
 	case n < 13:
 		cid := cidOf(o.t, o.url())
-		o.keep(run.EventAttached, tidegate.D("cid", cid), archive.Attachment("attached://"+cid, "a.txt", "text/plain", []byte(o.text()), o.now))
+		o.keep(run.EventAttached, tidegate.Pairs("cid", cid), archive.Attachment("attached://"+cid, "a.txt", "text/plain", []byte(o.text()), o.now))
 		return "a file was attached"
 	case n < 15:
-		o.keep(run.EventReplaced, tidegate.D("cid", cidOf(o.t, o.url()), "url", o.url()))
+		o.keep(run.EventReplaced, tidegate.Pairs("cid", cidOf(o.t, o.url()), "url", o.url()))
 		return "a source was replaced"
 	case n < 16:
 		o.change("evidence/archive.warc.gz", func(data []byte) []byte { return append(data, "\x1f\x8b\x08\x00part of a record"...) })
@@ -135,7 +135,7 @@ func (o *others) act() string {
 	case n < 17:
 		o.change("evidence/archive.warc.gz", func(data []byte) []byte { return data[:max(0, len(data)-o.dice.IntN(3000))] })
 		for range o.dice.IntN(4) {
-			o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
+			o.keep(run.EventFetched, tidegate.Pairs("sensitivity", "normal"), o.capture(o.url()))
 		}
 		return "the archive was cut, and went on"
 	case n < 18:
@@ -166,7 +166,7 @@ func (o *others) keep(event run.Event, fields tidegate.Details, captures ...arch
 			records = append(records, added[0].Records...)
 		}
 		if event != "" {
-			u.Log(event, "test", append(fields, tidegate.D("records", records)...))
+			u.Log(event, "test", append(fields, tidegate.Pairs("records", records)...))
 		}
 		return nil
 	})
@@ -218,13 +218,13 @@ func (o *others) takeBack() {
 	for _, name := range []string{run.AuditFile, "logs/audit.head"} {
 		o.change(name, func(data []byte) []byte { before[name] = data; return data })
 	}
-	o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
-	o.look()
+	o.keep(run.EventFetched, tidegate.Pairs("sensitivity", "normal"), o.capture(o.url()))
+	o.inspect()
 	o.run = runs.OpenAt(o.t, o.run.Desk(), o.made.ManifestPath) // it has not written what is taken back
 	for name, data := range before {
 		o.change(name, func([]byte) []byte { return data })
 	}
-	o.keep(run.EventFetched, tidegate.D("sensitivity", "normal"), o.capture(o.url()))
+	o.keep(run.EventFetched, tidegate.Pairs("sensitivity", "normal"), o.capture(o.url()))
 }
 
 func cidOf(t *testing.T, url string) string {

@@ -131,10 +131,10 @@ func packsHere(r *run.Run, m run.Manifest, req PackInput) error {
 		return err
 	}
 	if m.Status().Final() {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
 	}
 	if m.Stage() != run.Summaries {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("stage", m.Stage()),
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("stage", m.Stage()),
 			"the run is in stage %s; its summary pack is built in stage %s", m.Stage(), run.Summaries)
 	}
 	for _, target := range []struct{ arg, path, own string }{
@@ -144,7 +144,7 @@ func packsHere(r *run.Run, m run.Manifest, req PackInput) error {
 			continue
 		}
 		if name, err := r.Name(target.arg, target.path); err != nil || name != target.own {
-			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(target.arg, target.path, "run_root", r.Root()),
+			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(target.arg, target.path, "run_root", r.Root()),
 				"%s must be %s, where the run keeps it", target.arg, r.Path(target.own))
 		}
 	}
@@ -166,7 +166,7 @@ func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error
 	if err := u.Write(p.packName, data); err != nil {
 		return err
 	}
-	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.D("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
+	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.Pairs("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
 		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest), p.args()...))
 	return nil
 }

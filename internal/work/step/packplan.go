@@ -126,7 +126,7 @@ func (p *packPlan) readPerspectives(runID string) (digest string, err error) {
 		return "", err
 	}
 	if len(doc.List) == 0 {
-		return "", tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("path", "$.perspectives"),
+		return "", tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", "$.perspectives"),
 			"$.perspectives is empty; a pack needs at least one perspective")
 	}
 	p.perspectives = doc.List
@@ -207,7 +207,7 @@ func (p *packPlan) guardTargets() error {
 		case own[m.SummaryMD]:
 			return p.notAllowed("summaries_dir", p.summariesPath, m.SummaryMD)
 		case m.SummaryMD == p.packName:
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("summary_pack_path", p.packPath),
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("summary_pack_path", p.packPath),
 				"summary_pack_path is also where the summary of %s goes", m.PerspectiveID)
 		}
 	}
@@ -215,7 +215,7 @@ func (p *packPlan) guardTargets() error {
 }
 
 func (p *packPlan) notAllowed(arg, path, name string) error {
-	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", p.run.Root()),
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path, "run_root", p.run.Root()),
 		"%s would replace %s, which belongs to the run", arg, name)
 }
 
@@ -289,7 +289,7 @@ const mostOfASummary = 4 << 20
 
 func (p *packPlan) readSummary(ctx context.Context, id string) ([]byte, error) {
 	path := filepath.Join(p.req.FixtureSummariesDir, id+".md")
-	details := tidegate.D("perspective_id", id, "fixture_file", path)
+	details := tidegate.Pairs("perspective_id", id, "fixture_file", path)
 	file, err := p.run.Desk().Reach.OpenFile("fixture_file", path)
 	if err != nil {
 		return nil, tidegate.WithDetails(err, details)
@@ -323,7 +323,7 @@ func (p *packPlan) generate(ctx context.Context) error {
 // READ_FAILED, PATH_NOT_ALLOWED, and SCHEMA_VALIDATION_FAILED when there is no
 // text to make a draft of.
 func (p *packPlan) readSource(ctx context.Context, w *synthesis.SummaryWriter, of wave.Perspective) (*synthesis.SummaryDraft, error) {
-	details := tidegate.D("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
+	details := tidegate.Pairs("perspective_id", of.ID, "source_artifact", of.SourceArtifact)
 	file, err := p.run.Folder().Open(of.SourceArtifact)
 	if err != nil {
 		return nil, tidegate.WithDetails(err, details)

@@ -52,7 +52,7 @@ func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput)
 		return PerspectivesResult{}, err
 	}
 	if in.Value.Kind() != codec.Object {
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("value", in.Value), "value must be a perspectives.v1 document")
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("value", in.Value), "value must be a perspectives.v1 document")
 	}
 	if err := run.CheckText("reason", in.Reason); err != nil {
 		return PerspectivesResult{}, err
@@ -63,7 +63,7 @@ func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput)
 	holder := run.HolderOf(desk, in.PerspectivesPath)
 	switch {
 	case holder.Changes != "":
-		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("perspectives_path", in.PerspectivesPath),
+		return PerspectivesResult{}, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("perspectives_path", in.PerspectivesPath),
 			"perspectives cannot be written into a folder of code changes: %s", holder.Changes)
 	case holder.Run == "":
 		return writeFreely(desk, in)
@@ -77,7 +77,7 @@ func WritePerspectives(ctx context.Context, desk run.Desk, in PerspectivesInput)
 // only a file that is, or becomes, a file of perspectives is written.
 func writeFreely(desk run.Desk, in PerspectivesInput) (PerspectivesResult, error) {
 	refused := func(problem string) error {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("perspectives_path", in.PerspectivesPath), "%s: %s", problem, in.PerspectivesPath)
 	}
 	if !strings.HasSuffix(filepath.Base(in.PerspectivesPath), "perspectives.json") {
 		return PerspectivesResult{}, refused("a file of perspectives has a name that ends in perspectives.json")
@@ -102,11 +102,11 @@ func writeInRun(ctx context.Context, r *run.Run, in PerspectivesInput, out *Pers
 	name := r.Layout().Perspectives
 	if given, err := r.Name("perspectives_path", in.PerspectivesPath); err != nil || given != name {
 		return tidegate.Errorf(tidegate.PathNotAllowed,
-			tidegate.D("perspectives_path", in.PerspectivesPath, "allowed", []string{r.Path(name)}),
+			tidegate.Pairs("perspectives_path", in.PerspectivesPath, "allowed", []string{r.Path(name)}),
 			"the run keeps its perspectives in %s and nowhere else", name)
 	}
 	if id := in.Value.Get("run_id").Str(); id != r.ID() {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", r.ID(), "perspectives_run_id", id),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("manifest_run_id", r.ID(), "perspectives_run_id", id),
 			"the perspectives belong to run %q, the manifest beside them to run %q", id, r.ID())
 	}
 	out.Path = in.PerspectivesPath
@@ -114,7 +114,7 @@ func writeInRun(ctx context.Context, r *run.Run, in PerspectivesInput, out *Pers
 	var audit run.Audit
 	var err error
 	if in.Replan {
-		decision := run.Decision{What: "replan", Fields: tidegate.D("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
+		decision := run.Decision{What: "replan", Fields: tidegate.Pairs("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}
 		audit, err = r.Decide(ctx, decision, write)
 	} else {
 		audit, err = r.Update(ctx, write)
@@ -154,10 +154,10 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 		}
 		out.replanned = frozen
 	} else if frozen {
-		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.D("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
+		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.Pairs("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
 			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
 	}
-	u.Log(run.EventPerspectives, "perspectives_write", tidegate.D("reason", run.Note(in.Reason), "path", r.InRecord(in.PerspectivesPath),
+	u.Log(run.EventPerspectives, "perspectives_write", tidegate.Pairs("reason", run.Note(in.Reason), "path", r.InRecord(in.PerspectivesPath),
 		"value_digest", codec.Digest(in.Value), "replan", in.Replan))
 	return u.WriteJSON(r.Layout().Perspectives, in.Value)
 }
@@ -177,7 +177,7 @@ func replan(u *run.Update, m run.Manifest) error {
 	switch m.Stage() {
 	case run.Init, run.Perspectives, run.Wave1:
 	default:
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.D("stage", m.Stage()),
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()),
 			"the run has left its first wave; other contracts need another run")
 	}
 	outputs, err := r.Outputs(r.WaveDir(run.Wave1), nil)
@@ -228,7 +228,7 @@ func replan(u *run.Update, m run.Manifest) error {
 	dropped := codec.NewObject()
 	for _, id := range []string{"A", "B"} {
 		if gates.Status(id) != run.GateNotRun {
-			dropped.Set(id, codec.Of(tidegate.D("status", run.GateNotRun)))
+			dropped.Set(id, codec.Of(tidegate.Pairs("status", run.GateNotRun)))
 		}
 	}
 	if dropped.Len() == 0 {

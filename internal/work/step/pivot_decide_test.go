@@ -147,28 +147,28 @@ func TestExplicitGapsAreCheckedOneByOne(t *testing.T) {
 		code       tidegate.Code
 		details    tidegate.Details
 	}{
-		{"no object", `[` + good + `, "g2"]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[1]", "g2")},
-		{"null", `[null]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0]", nil)},
-		{"no id", `[{"priority": "P0", "text": "x"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].gap_id", nil)},
-		{"blank id", `[{"gap_id": " ", "priority": "P0", "text": "x"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].gap_id", " ")},
-		{"no priority", `[{"gap_id": "g", "text": "x"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].priority", nil)},
-		{"no text", `[{"gap_id": "g", "priority": "P0"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", nil)},
-		{"text of another type", `[{"gap_id": "g", "priority": "P0", "text": 7}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", 7)},
-		{"blank text", `[{"gap_id": "g", "priority": "P0", "text": "\n"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", "\n")},
-		{"tags that are not a list", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": "a"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags", "a")},
-		{"a tag that is not text", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": ["a", 1]}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags[1]", 1)},
-		{"a blank tag", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": [""]}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].tags[0]", "")},
+		{"no object", `[` + good + `, "g2"]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[1]", "g2")},
+		{"null", `[null]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0]", nil)},
+		{"no id", `[{"priority": "P0", "text": "x"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].gap_id", nil)},
+		{"blank id", `[{"gap_id": " ", "priority": "P0", "text": "x"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].gap_id", " ")},
+		{"no priority", `[{"gap_id": "g", "text": "x"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].priority", nil)},
+		{"no text", `[{"gap_id": "g", "priority": "P0"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].text", nil)},
+		{"text of another type", `[{"gap_id": "g", "priority": "P0", "text": 7}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].text", 7)},
+		{"blank text", `[{"gap_id": "g", "priority": "P0", "text": "\n"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].text", "\n")},
+		{"tags that are not a list", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": "a"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].tags", "a")},
+		{"a tag that is not text", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": ["a", 1]}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].tags[1]", 1)},
+		{"a blank tag", `[{"gap_id": "g", "priority": "P0", "text": "x", "tags": [""]}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].tags[0]", "")},
 		{"a perspective that is not text", `[{"gap_id": "g", "priority": "P0", "text": "x", "from_perspective_id": {"a": 1}}]`,
-			tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].from_perspective_id", "object of 1")},
-		{"an id twice", `[` + good + `, ` + good + `]`, tidegate.DuplicateGapID, tidegate.D("gap_id", "g")},
-		{"an id twice once it is trimmed", `[` + good + `, {"gap_id": "\tg ", "priority": "P1", "text": "y"}]`, tidegate.DuplicateGapID, tidegate.D("gap_id", "g")},
-		{"another priority", `[{"gap_id": "g", "priority": "P4", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", "P4")},
-		{"a priority that is not exact", `[{"gap_id": "g", "priority": " P0", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", " P0")},
-		{"a priority in lower case", `[{"gap_id": "g", "priority": "p0", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", "p0")},
-		{"a priority of another type", `[{"gap_id": "g", "priority": 0, "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", 0)},
-		{"of one gap, the argument before the priority", `[{"gap_id": "g", "priority": "P9"}]`, tidegate.InvalidArgs, tidegate.D("explicit_gaps[0].text", nil)},
-		{"of one gap, the id before the priority", `[` + good + `, {"gap_id": "g", "priority": "P9", "text": "x"}]`, tidegate.DuplicateGapID, tidegate.D("gap_id", "g")},
-		{"of two gaps, the first", `[{"gap_id": "g", "priority": "P9", "text": "x"}, {}]`, tidegate.InvalidGapPriority, tidegate.D("gap_id", "g", "priority", "P9")},
+			tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].from_perspective_id", "object of 1")},
+		{"an id twice", `[` + good + `, ` + good + `]`, tidegate.DuplicateGapID, tidegate.Pairs("gap_id", "g")},
+		{"an id twice once it is trimmed", `[` + good + `, {"gap_id": "\tg ", "priority": "P1", "text": "y"}]`, tidegate.DuplicateGapID, tidegate.Pairs("gap_id", "g")},
+		{"another priority", `[{"gap_id": "g", "priority": "P4", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", "g", "priority", "P4")},
+		{"a priority that is not exact", `[{"gap_id": "g", "priority": " P0", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", "g", "priority", " P0")},
+		{"a priority in lower case", `[{"gap_id": "g", "priority": "p0", "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", "g", "priority", "p0")},
+		{"a priority of another type", `[{"gap_id": "g", "priority": 0, "text": "x"}]`, tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", "g", "priority", 0)},
+		{"of one gap, the argument before the priority", `[{"gap_id": "g", "priority": "P9"}]`, tidegate.InvalidArgs, tidegate.Pairs("explicit_gaps[0].text", nil)},
+		{"of one gap, the id before the priority", `[` + good + `, {"gap_id": "g", "priority": "P9", "text": "x"}]`, tidegate.DuplicateGapID, tidegate.Pairs("gap_id", "g")},
+		{"of two gaps, the first", `[{"gap_id": "g", "priority": "P9", "text": "x"}, {}]`, tidegate.InvalidGapPriority, tidegate.Pairs("gap_id", "g", "priority", "P9")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := wave1(t, map[string]string{"p1": "# Gaps\n"})
@@ -198,30 +198,30 @@ func TestArguments(t *testing.T) {
 		change  func(*step.PivotInput)
 		details tidegate.Details
 	}{
-		{"no outputs", func(in *step.PivotInput) { in.Outputs = nil }, tidegate.D("wave1_outputs", []string{})},
-		{"no reports", func(in *step.PivotInput) { in.Reports = nil }, tidegate.D("wave1_validation_reports", []string{})},
-		{"a blank id", func(in *step.PivotInput) { in.Outputs[0].PerspectiveID = " " }, tidegate.D("wave1_outputs[0].perspective_id", " ")},
-		{"a blank path", func(in *step.PivotInput) { in.Outputs[0].Path = "" }, tidegate.D("wave1_outputs[0].output_md_path", "")},
-		{"a path with NUL", func(in *step.PivotInput) { in.Outputs[0].Path = "/a\x00b" }, tidegate.D("wave1_outputs[0].output_md_path", "/a\x00b")},
-		{"a relative path without a run", func(in *step.PivotInput) { in.Outputs[0].Path = "wave-1/p1.md" }, tidegate.D("wave1_outputs[0].output_md_path", "wave-1/p1.md")},
-		{"a relative manifest", func(in *step.PivotInput) { in.ManifestPath = "manifest.json" }, tidegate.D("manifest_path", "manifest.json")},
-		{"a report that is not an object", func(in *step.PivotInput) { in.Reports = list(t, `[[true]]`) }, tidegate.D(reportName, "array of 1")},
-		{"a report without ok", without("ok"), tidegate.D(reportName+".ok", nil)},
-		{"a report with another ok", set("ok", `"true"`), tidegate.D(reportName+".ok", "true")},
-		{"a report without an id", without("perspective_id"), tidegate.D(reportName+".perspective_id", nil)},
-		{"a report without a path", without("markdown_path"), tidegate.D(reportName+".markdown_path", nil)},
-		{"a report with a blank path", set("markdown_path", `" "`), tidegate.D(reportName+".markdown_path", " ")},
-		{"a report without words", without("words"), tidegate.D(reportName+".words", nil)},
-		{"a report with words as text", set("words", `"842"`), tidegate.D(reportName+".words", "842")},
-		{"a report with fewer than no words", set("words", `-1`), tidegate.D(reportName+".words", -1)},
-		{"a report without sources", without("sources"), tidegate.D(reportName+".sources", nil)},
-		{"a report with too large a number", set("sources", `1e999`), tidegate.D(reportName+".sources", runs.Parse(t, `1e999`))},
-		{"a report without missing_sections", without("missing_sections"), tidegate.D(reportName+".missing_sections", nil)},
-		{"a report with other missing_sections", set("missing_sections", `{}`), tidegate.D(reportName+".missing_sections", codec.NewObject())},
+		{"no outputs", func(in *step.PivotInput) { in.Outputs = nil }, tidegate.Pairs("wave1_outputs", []string{})},
+		{"no reports", func(in *step.PivotInput) { in.Reports = nil }, tidegate.Pairs("wave1_validation_reports", []string{})},
+		{"a blank id", func(in *step.PivotInput) { in.Outputs[0].PerspectiveID = " " }, tidegate.Pairs("wave1_outputs[0].perspective_id", " ")},
+		{"a blank path", func(in *step.PivotInput) { in.Outputs[0].Path = "" }, tidegate.Pairs("wave1_outputs[0].output_md_path", "")},
+		{"a path with NUL", func(in *step.PivotInput) { in.Outputs[0].Path = "/a\x00b" }, tidegate.Pairs("wave1_outputs[0].output_md_path", "/a\x00b")},
+		{"a relative path without a run", func(in *step.PivotInput) { in.Outputs[0].Path = "wave-1/p1.md" }, tidegate.Pairs("wave1_outputs[0].output_md_path", "wave-1/p1.md")},
+		{"a relative manifest", func(in *step.PivotInput) { in.ManifestPath = "manifest.json" }, tidegate.Pairs("manifest_path", "manifest.json")},
+		{"a report that is not an object", func(in *step.PivotInput) { in.Reports = list(t, `[[true]]`) }, tidegate.Pairs(reportName, "array of 1")},
+		{"a report without ok", without("ok"), tidegate.Pairs(reportName+".ok", nil)},
+		{"a report with another ok", set("ok", `"true"`), tidegate.Pairs(reportName+".ok", "true")},
+		{"a report without an id", without("perspective_id"), tidegate.Pairs(reportName+".perspective_id", nil)},
+		{"a report without a path", without("markdown_path"), tidegate.Pairs(reportName+".markdown_path", nil)},
+		{"a report with a blank path", set("markdown_path", `" "`), tidegate.Pairs(reportName+".markdown_path", " ")},
+		{"a report without words", without("words"), tidegate.Pairs(reportName+".words", nil)},
+		{"a report with words as text", set("words", `"842"`), tidegate.Pairs(reportName+".words", "842")},
+		{"a report with fewer than no words", set("words", `-1`), tidegate.Pairs(reportName+".words", -1)},
+		{"a report without sources", without("sources"), tidegate.Pairs(reportName+".sources", nil)},
+		{"a report with too large a number", set("sources", `1e999`), tidegate.Pairs(reportName+".sources", runs.Parse(t, `1e999`))},
+		{"a report without missing_sections", without("missing_sections"), tidegate.Pairs(reportName+".missing_sections", nil)},
+		{"a report with other missing_sections", set("missing_sections", `{}`), tidegate.Pairs(reportName+".missing_sections", codec.NewObject())},
 		{"a fault in an argument goes before one in a file", func(in *step.PivotInput) {
 			in.Outputs[0].Path = "/nowhere/p1.md"
 			in.ManifestPath = "relative"
-		}, tidegate.D("manifest_path", "relative")},
+		}, tidegate.Pairs("manifest_path", "relative")},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			in := wave1(t, map[string]string{"p1": "# Gaps\n"})
@@ -253,26 +253,26 @@ func TestPreconditions(t *testing.T) {
 		code    tidegate.Code
 		details tidegate.Details
 	}{
-		{"a report that is not ok", outputs("p1"), []string{failed("p1")}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "p1")},
-		{"whatever else it lacks", outputs("p1"), []string{`{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 0)},
-		{"by its place, where it names nobody", outputs("p1", "p2"), []string{good("p1"), `{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 1)},
-		{"whatever else it has", outputs("p1"), []string{`{"ok": false, "perspective_id": 7, "words": "many", "missing_sections": 0}`}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", nil, "index", 0)},
+		{"a report that is not ok", outputs("p1"), []string{failed("p1")}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "p1")},
+		{"whatever else it lacks", outputs("p1"), []string{`{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", nil, "index", 0)},
+		{"by its place, where it names nobody", outputs("p1", "p2"), []string{good("p1"), `{"ok": false}`}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", nil, "index", 1)},
+		{"whatever else it has", outputs("p1"), []string{`{"ok": false, "perspective_id": 7, "words": "many", "missing_sections": 0}`}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", nil, "index", 0)},
 		{"with the reason that the validator gave", outputs("p1"),
 			[]string{`{"ok": false, "perspective_id": "p1", "error": {"code": "TOO_MANY_WORDS", "message": "the output has 9 words", "details": {}}}`},
-			tidegate.Wave1NotValidated, tidegate.D("perspective_id", "p1", "failure", tidegate.D("code", "TOO_MANY_WORDS", "message", "the output has 9 words"))},
-		{"the first by id, not by place", outputs("a", "b"), []string{failed("b"), failed("a")}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "a")},
-		{"missing sections", outputs("p1"), []string{lacking("p1")}, tidegate.Wave1ContractNotMet, tidegate.D("perspective_id", "p1", "missing_sections", []string{"Sources"})},
-		{"missing sections, the first by id", outputs("a", "b"), []string{lacking("b"), lacking("a")}, tidegate.Wave1ContractNotMet, tidegate.D("perspective_id", "a", "missing_sections", []string{"Sources"})},
-		{"every ok before every missing section", outputs("a", "b"), []string{lacking("a"), failed("b")}, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "b")},
-		{"every missing section before the pairing", outputs("a", "c"), []string{good("b"), lacking("c")}, tidegate.Wave1ContractNotMet, tidegate.D("perspective_id", "c", "missing_sections", []string{"Sources"})},
-		{"an output without a report", outputs("a", "b"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
-		{"an output after the last report", outputs("b", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "b", "wave1_outputs", 1, "wave1_validation_reports", 0)},
-		{"a report without an output", outputs("a"), []string{good("b"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "b", "wave1_outputs", 0, "wave1_validation_reports", 1)},
-		{"as many of each, and not the same", outputs("a"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
-		{"an output twice", outputs("a", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 2, "wave1_validation_reports", 1)},
-		{"a report twice", outputs("a"), []string{good("a"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 2)},
-		{"both twice", outputs("a", "a"), []string{good("a"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "a", "wave1_outputs", 2, "wave1_validation_reports", 2)},
-		{"ids are compared exactly", outputs("a"), []string{good("A")}, tidegate.MismatchedPerspectiveID, tidegate.D("perspective_id", "A", "wave1_outputs", 0, "wave1_validation_reports", 1)},
+			tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "p1", "failure", tidegate.Pairs("code", "TOO_MANY_WORDS", "message", "the output has 9 words"))},
+		{"the first by id, not by place", outputs("a", "b"), []string{failed("b"), failed("a")}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "a")},
+		{"missing sections", outputs("p1"), []string{lacking("p1")}, tidegate.Wave1ContractNotMet, tidegate.Pairs("perspective_id", "p1", "missing_sections", []string{"Sources"})},
+		{"missing sections, the first by id", outputs("a", "b"), []string{lacking("b"), lacking("a")}, tidegate.Wave1ContractNotMet, tidegate.Pairs("perspective_id", "a", "missing_sections", []string{"Sources"})},
+		{"every ok before every missing section", outputs("a", "b"), []string{lacking("a"), failed("b")}, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "b")},
+		{"every missing section before the pairing", outputs("a", "c"), []string{good("b"), lacking("c")}, tidegate.Wave1ContractNotMet, tidegate.Pairs("perspective_id", "c", "missing_sections", []string{"Sources"})},
+		{"an output without a report", outputs("a", "b"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
+		{"an output after the last report", outputs("b", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "b", "wave1_outputs", 1, "wave1_validation_reports", 0)},
+		{"a report without an output", outputs("a"), []string{good("b"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "b", "wave1_outputs", 0, "wave1_validation_reports", 1)},
+		{"as many of each, and not the same", outputs("a"), []string{good("b")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 0)},
+		{"an output twice", outputs("a", "a"), []string{good("a")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "a", "wave1_outputs", 2, "wave1_validation_reports", 1)},
+		{"a report twice", outputs("a"), []string{good("a"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "a", "wave1_outputs", 1, "wave1_validation_reports", 2)},
+		{"both twice", outputs("a", "a"), []string{good("a"), good("a")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "a", "wave1_outputs", 2, "wave1_validation_reports", 2)},
+		{"ids are compared exactly", outputs("a"), []string{good("A")}, tidegate.MismatchedPerspectiveID, tidegate.Pairs("perspective_id", "A", "wave1_outputs", 0, "wave1_validation_reports", 1)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			refused(t, step.PivotInput{
@@ -288,7 +288,7 @@ func TestOutputsMustBeThere(t *testing.T) {
 	missing := filepath.Join(filepath.Dir(in.Outputs[0].Path), "a.md")
 	in.Outputs = append(in.Outputs, pivot.Output{PerspectiveID: "a", Path: missing})
 	in.Reports = append(in.Reports, goodReport("a"))
-	details := tidegate.D("perspective_id", "a", "output_md_path", missing)
+	details := tidegate.Pairs("perspective_id", "a", "output_md_path", missing)
 	refused(t, in, tidegate.FileNotFound, details)
 	t.Run("also when explicit gaps are used", func(t *testing.T) {
 		in := in
@@ -311,10 +311,10 @@ func TestTheFirstPerspectiveThatCannotBeReadIsReported(t *testing.T) {
 	outputs["a"] = "# Gaps\n- (P0) fine\n"
 	outputs["b"] = "no section\n"
 	for range 20 {
-		refused(t, wave1(t, outputs), tidegate.GapsSectionNotFound, tidegate.D("perspective_id", "b"))
+		refused(t, wave1(t, outputs), tidegate.GapsSectionNotFound, tidegate.Pairs("perspective_id", "b"))
 	}
 	outputs["aa"] = "# Gaps\n\n* (P1) broken\n"
-	refused(t, wave1(t, outputs), tidegate.GapsParseFailed, tidegate.D("perspective_id", "aa", "line", "* (P1) broken", "line_number", 3))
+	refused(t, wave1(t, outputs), tidegate.GapsParseFailed, tidegate.Pairs("perspective_id", "aa", "line", "* (P1) broken", "line_number", 3))
 }
 
 func TestInputsDigestGoldenVector(t *testing.T) {
@@ -342,9 +342,9 @@ func TestInputsDigestIsThatOfTheCanonicalForm(t *testing.T) {
 		return out
 	}
 	for range 300 {
-		gap := tidegate.D("gap_id", text(), "priority", pivot.Priorities[random.IntN(4)], "text", text(), "tags", []string{text()})
+		gap := tidegate.Pairs("gap_id", text(), "priority", pivot.Priorities[random.IntN(4)], "text", text(), "tags", []string{text()})
 		if random.IntN(2) == 0 {
-			gap = append(gap, tidegate.D("from_perspective_id", text())...)
+			gap = append(gap, tidegate.Pairs("from_perspective_id", text())...)
 		}
 		numbers := []string{"0", "-0.0", "842", "0.5", "1e21", "1e-7", "123456789012345678901", "9007199254740993"}
 		report := goodReport("p1")
@@ -353,7 +353,7 @@ func TestInputsDigestIsThatOfTheCanonicalForm(t *testing.T) {
 		report.Set("sources", runs.Parse(t, numbers[random.IntN(len(numbers))]))
 		in := wave1(t, map[string]string{"p1": ""})
 		in.Reports, in.ExplicitGaps = []*codec.Value{report}, []*codec.Value{codec.Of(gap)}
-		want := codec.Digest(tidegate.D("wave1_validation_reports", in.Reports, "gaps", []any{append(gap, tidegate.D("source", "explicit")...)}))
+		want := codec.Digest(tidegate.Pairs("wave1_validation_reports", in.Reports, "gaps", []any{append(gap, tidegate.Pairs("source", "explicit")...)}))
 		if got := decided(t, in).InputsDigest; got != want {
 			t.Fatalf("got %s, want %s for %v and %v", got, want, gap, report)
 		}

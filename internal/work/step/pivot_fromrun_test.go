@@ -46,8 +46,8 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if in, err = step.PivotOf(t.Context(), runClock, manifest); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, in, tidegate.Wave1NotValidated, tidegate.D("perspective_id", "b",
-		"failure", tidegate.D("code", "MISSING_REQUIRED_SECTION", "message", "Missing section: Sources")))
+	refused(t, in, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "b",
+		"failure", tidegate.Pairs("code", "MISSING_REQUIRED_SECTION", "message", "Missing section: Sources")))
 
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestFromRunValidatesEveryOutput(t *testing.T) {
 	if e == nil || e.Code != tidegate.FileNotFound {
 		t.Fatalf("got %v, want NOT_FOUND", err)
 	}
-	if diff := cmp.Diff(tidegate.D("perspective_id", "b", "output_md_path", b), e.Details); diff != "" {
+	if diff := cmp.Diff(tidegate.Pairs("perspective_id", "b", "output_md_path", b), e.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}
 }

@@ -212,7 +212,7 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 	t.Run("relative and leaving", func(t *testing.T) {
 		_, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = "wave-1/../../p1.md"
-		details := tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md")
+		details := tidegate.Pairs("perspective_id", "p1", "output_md_path", "wave-1/../../p1.md")
 		refused(t, in, tidegate.PathNotAllowed, details)
 		in.ManifestPath += ".absent" // it is not even looked for
 		refused(t, in, tidegate.PathNotAllowed, details)
@@ -224,12 +224,12 @@ func TestPathsOfOutputsInARun(t *testing.T) {
 			t.Skip(err)
 		}
 		in.Outputs[0].Path = "link.md"
-		refused(t, in, tidegate.PathNotAllowed, tidegate.D("perspective_id", "p1", "output_md_path", "link.md"))
+		refused(t, in, tidegate.PathNotAllowed, tidegate.Pairs("perspective_id", "p1", "output_md_path", "link.md"))
 	})
 	t.Run("relative and missing", func(t *testing.T) {
 		_, in := pivotRun(t, plainManifest)
 		in.Outputs[0].Path = "wave-1/p2.md"
-		refused(t, in, tidegate.FileNotFound, tidegate.D("perspective_id", "p1", "output_md_path", "wave-1/p2.md"))
+		refused(t, in, tidegate.FileNotFound, tidegate.Pairs("perspective_id", "p1", "output_md_path", "wave-1/p2.md"))
 	})
 }
 
@@ -239,7 +239,7 @@ func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
 	decided(t, in)
 	before, log := runs.Read(t, filepath.Join(root, "pivot.json")), runs.Read(t, filepath.Join(root, "logs", "audit.jsonl"))
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- broken\n")
-	refused(t, in, tidegate.GapsParseFailed, tidegate.D("perspective_id", "p1", "line", "- broken", "line_number", 2))
+	refused(t, in, tidegate.GapsParseFailed, tidegate.Pairs("perspective_id", "p1", "line", "- broken", "line_number", 2))
 	if runs.Read(t, filepath.Join(root, "pivot.json")) != before || runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
 		t.Error("something was written")
 	}
@@ -247,11 +247,11 @@ func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
 
 func TestTheManifestMustBeReadable(t *testing.T) {
 	root, in := pivotRun(t, `{"schema_version": "manifest.v1"`)
-	refused(t, in, tidegate.InvalidJSON, tidegate.D("manifest_path", in.ManifestPath))
+	refused(t, in, tidegate.InvalidJSON, tidegate.Pairs("manifest_path", in.ManifestPath))
 	write(t, in.ManifestPath, `{"schema_version": "manifest.v9", "run_id": "r1"}`)
-	refused(t, in, tidegate.SchemaValidationFailed, tidegate.D("path", "$.schema_version"))
+	refused(t, in, tidegate.SchemaValidationFailed, tidegate.Pairs("path", "$.schema_version"))
 	in.ManifestPath = filepath.Join(root, "other.json")
-	refused(t, in, tidegate.FileNotFound, tidegate.D("manifest_path", in.ManifestPath))
+	refused(t, in, tidegate.FileNotFound, tidegate.Pairs("manifest_path", in.ManifestPath))
 }
 
 func TestTheResultHoldsNoTime(t *testing.T) {

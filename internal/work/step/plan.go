@@ -93,8 +93,8 @@ func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) 
 			if err := u.Write(name, data); err != nil {
 				return err
 			}
-			u.Log(run.EventPlanned, "wave1_plan", tidegate.D("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
-				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.D()))
+			u.Log(run.EventPlanned, "wave1_plan", tidegate.Pairs("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
+				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.Pairs()))
 			return p.judgeWithPlan(u, data)
 		}))
 		return err
@@ -111,7 +111,7 @@ func ownPerspectives(r *run.Run, path string) error {
 	if name, err := r.Name("perspectives_path", path); err == nil && name == own {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("perspectives_path", tidegate.Cut(path)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("perspectives_path", tidegate.Cut(path)),
 		"perspectives_path must be %s: a run is planned from its own perspectives", r.Path(own))
 }
 
@@ -124,7 +124,7 @@ func inStage(m run.Manifest, stages ...run.Stage) error {
 	for i, s := range stages {
 		words[i] = string(s)
 	}
-	return tidegate.Errorf(tidegate.StageMismatch, tidegate.D("current_stage", m.Stage(), "allowed", words),
+	return tidegate.Errorf(tidegate.StageMismatch, tidegate.Pairs("current_stage", m.Stage(), "allowed", words),
 		"the run is in stage %s; this is done in %s", m.Stage(), strings.Join(words, ", "))
 }
 
@@ -150,7 +150,7 @@ func (p *planner) read() error {
 	}
 	limit := p.limit()
 	if count := p.perspectives.Get("perspectives").Len(); float64(count) > limit {
-		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.D("cap", limit, "count", count),
+		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.Pairs("cap", limit, "count", count),
 			"the run allows %v perspectives in the first wave, %s lists %d", limit, p.run.Path(name), count)
 	}
 	if p.scope, err = readDocument(p.run, "scope_path", run.ScopeFile); err != nil {
@@ -167,7 +167,7 @@ func (p *planner) read() error {
 func readDocument(r *run.Run, arg, name string) (*codec.Value, error) {
 	data, err := r.Folder().Read(name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.D(arg, r.Path(name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs(arg, r.Path(name)))
 	}
 	return codec.ParseFile(arg, r.Path(name), data)
 }
@@ -181,7 +181,7 @@ func sameRun(manifestID, key, other string) error {
 	if manifestID == other {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.D("manifest_run_id", manifestID, key, other),
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("manifest_run_id", manifestID, key, other),
 		"the document belongs to run %q, the manifest to run %q", tidegate.Cut(other), manifestID)
 }
 
@@ -198,13 +198,13 @@ func (p *planner) inputs() tidegate.Details {
 	var perspectives []tidegate.Details
 	for _, v := range p.perspectives.Get("perspectives").Elems() {
 		contract := v.Get("prompt_contract")
-		perspectives = append(perspectives, tidegate.D(
+		perspectives = append(perspectives, tidegate.Pairs(
 			"id", v.Get("id"), "title", v.Get("title"), "track", v.Get("track"), "agent_type", v.Get("agent_type"),
 			"max_words", contract.Get("max_words"), "max_sources", contract.Get("max_sources"), "tool_budget", contract.Get("tool_budget"),
 			"must_include_sections", wave.ContractOf(v).Sections,
 			"platform_requirements", platformLines(v), "tool_policy", toolPolicy(v)))
 	}
-	return tidegate.D("schema", "wave1_plan.inputs.v1", "run_id", p.run.ID(), "query_text", p.manifest.Query(),
+	return tidegate.Pairs("schema", "wave1_plan.inputs.v1", "run_id", p.run.ID(), "query_text", p.manifest.Query(),
 		"scope_contract_md", p.scopeContract(), "max_wave1_agents", limit, "wave1_dir", p.run.Layout().Wave1Dir, "perspectives", perspectives)
 }
 
@@ -295,7 +295,7 @@ func platformLines(v *codec.Value) []string {
 
 func toolPolicy(v *codec.Value) tidegate.Details {
 	policy := v.Get("tool_policy")
-	return tidegate.D("primary", texts(policy.Get("primary")), "secondary", texts(policy.Get("secondary")), "forbidden", texts(policy.Get("forbidden")))
+	return tidegate.Pairs("primary", texts(policy.Get("primary")), "secondary", texts(policy.Get("secondary")), "forbidden", texts(policy.Get("forbidden")))
 }
 
 // texts are the strings of a list, trimmed, each once, in byte order.

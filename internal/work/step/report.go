@@ -54,7 +54,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 	out := Reported{Report: synthesis.Report{Question: m.Query(), RunID: r.ID(), CreatedAt: m.Doc().Get("created_at").Str(), Program: program, Legacy: r.Legacy()}}
 	if m.Status() != run.Completed {
 		if !partial {
-			return Reported{}, tidegate.Errorf(tidegate.InvalidState, tidegate.D("status", m.Status(), "stage", m.Stage()),
+			return Reported{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", m.Status(), "stage", m.Stage()),
 				"the run is %s in stage %s and not completed; --partial shows what there is", m.Status(), m.Stage())
 		}
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."

@@ -13,7 +13,7 @@ func TestAReportNeverReplacesWhatARunConsistsOf(t *testing.T) {
 	r := reviewed(t)
 	dir := filepath.Join(r.root, "wave-1")
 	review := func(name string) error {
-		_, err := step.Review(t.Context(), runClock, step.WaveReviewInput{PerspectivesPath: r.perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: filepath.Join(r.root, name)})
+		_, err := step.ReviewWave(t.Context(), runClock, step.WaveReviewInput{PerspectivesPath: r.perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: filepath.Join(r.root, name)})
 		return err
 	}
 	for name, content := range map[string]string{

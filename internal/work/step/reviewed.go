@@ -8,11 +8,11 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// KeepReview stages a review of the synthesis with that digest as the one that
+// KeepSynthesisReview stages a review of the synthesis with that digest as the one that
 // decides, with the directives for the next draft. The caller answers for made_by.
-func KeepReview(u *run.Update, review synthesis.Review, synthesisDigest string, by synthesis.MadeBy) error {
+func KeepSynthesisReview(u *run.Update, review synthesis.Review, synthesisDigest string, by synthesis.MadeBy) error {
 	r := u.Run()
-	u.Log(run.EventAssessed, "review_kept", tidegate.D("decision", review.Decision, "findings_count", len(review.Findings),
+	u.Log(run.EventSynthesisReviewed, "review_kept", tidegate.Pairs("decision", review.Decision, "findings_count", len(review.Findings),
 		"directives_count", len(review.Directives), "synthesis_digest", synthesisDigest, "made_by", by, "inputs_digest", review.InputsDigest(r.ID())))
 	if err := u.WriteJSON(r.Layout().ReviewBundle, review.Bundle(r.ID(), synthesisDigest, by)); err != nil {
 		return err

@@ -100,7 +100,7 @@ func reviewed(t *testing.T) testRun {
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := step.Review(r.t.Context(), runClock, step.WaveReviewInput{
+	_, err := step.ReviewWave(r.t.Context(), runClock, step.WaveReviewInput{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
 	})
 	if err != nil {

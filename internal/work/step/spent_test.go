@@ -28,7 +28,7 @@ func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	}
 	attempt := func(event run.Event, job string, accepted bool) func(u *run.Update) error {
 		return func(u *run.Update) error {
-			u.Log(event, "test", tidegate.D("job_id", job, "attempt", 1, "accepted", accepted))
+			u.Log(event, "test", tidegate.Pairs("job_id", job, "attempt", 1, "accepted", accepted))
 			return nil
 		}
 	}

@@ -73,8 +73,8 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (
 // are not the ones that were read before, or cannot be read: then only reading them
 // from the beginning says what the evidence is.
 func (e *evidence) readOn(ctx context.Context) bool {
-	goesOn, err := e.readLog()
-	return goesOn && err == nil && e.whole.Refresh(ctx) == nil
+	current, err := e.readLog()
+	return current && err == nil && e.whole.Refresh(ctx) == nil
 }
 
 // Check checks the sources of an output while its author is still there:
@@ -195,12 +195,12 @@ func submittedSources(in SubmittedSources) []source.Source {
 
 // refuse returns the faults of the sources.
 func (e *evidence) refuse(sources []source.Source, records []source.Record) []SourceFault {
-	reached, looked, usable := 0, 0, 0
+	reached, tried, usable := 0, 0, 0
 	byCID := map[string]*source.Source{}
 	for i := range sources {
 		byCID[sources[i].CID] = &sources[i]
 		if entry, found := e.entry(&sources[i]); found {
-			looked++
+			tried++
 			reached += flag(entry.Kind == archive.Responded || entry.Kind == archive.Attached)
 		}
 	}
@@ -216,7 +216,7 @@ func (e *evidence) refuse(sources []source.Source, records []source.Record) []So
 		switch {
 		case record.Usable(), !found && fetchable:
 			continue // or it was not looked at
-		case found && reached == 0 && looked > 0:
+		case found && reached == 0 && tried > 0:
 			continue // nothing can be reached from here
 		case record.Status == source.Blocked && 10*usable >= 9*len(records):
 			continue

@@ -126,7 +126,7 @@ func TestGateEJudgesByThePages(t *testing.T) {
 		"unknown in a comment": {"It moves [@" + cid + "]. <!-- [@cid_x] -->", "UNKNOWN_CID HTML_NOT_ALLOWED"},
 	} {
 		runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft(test.text))
-		out, err := step.EvaluateGateE(t.Context(), runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
+		out, err := step.JudgeGateE(t.Context(), runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestGateFJudgesWhatTheRunKept(t *testing.T) {
 // TestEvaluateGateFHasTheEarlierDigest is vector 9 of the earlier system.
 func TestEvaluateGateFHasTheEarlierDigest(t *testing.T) {
 	made := runs.Create(t, run.InitInput{Sensitivity: "no_web"})
-	out, err := step.EvaluateGateF(t.Context(), runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	out, err := step.JudgeGateF(t.Context(), runs.Pinned, step.JudgeInput{ManifestPath: made.ManifestPath, Reason: "test"})
 	if err != nil || out.InputsDigest != "sha256:442e66ec37eb1f570b269b30af8422c0ca813ab65238d80f3c91676e43e5093d" {
 		t.Errorf("%s %v", out.InputsDigest, err)
 	}
@@ -224,16 +224,16 @@ func TestEvaluateGateFHasTheEarlierDigest(t *testing.T) {
 func TestEvaluationIsTakenByGatesWrite(t *testing.T) {
 	made, list := summarized(t, run.InitInput{})
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft("It moves [@"+list[0].CID+"]."))
-	for id, evaluate := range map[string]func(context.Context) (step.Evaluation, error){
-		"D": func(ctx context.Context) (step.Evaluation, error) {
-			return step.EvaluateGateD(ctx, runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+	for id, evaluate := range map[string]func(context.Context) (step.GateResult, error){
+		"D": func(ctx context.Context) (step.GateResult, error) {
+			return step.JudgeGateD(ctx, runs.Pinned, step.JudgeInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		},
-		"E": func(ctx context.Context) (step.Evaluation, error) {
-			out, err := step.EvaluateGateE(ctx, runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
-			return out.Evaluation, err
+		"E": func(ctx context.Context) (step.GateResult, error) {
+			out, err := step.JudgeGateE(ctx, runs.Pinned, step.GateEInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			return out.GateResult, err
 		},
-		"F": func(ctx context.Context) (step.Evaluation, error) {
-			return step.EvaluateGateF(ctx, runs.Pinned, step.EvaluateInput{ManifestPath: made.ManifestPath, Reason: "test"})
+		"F": func(ctx context.Context) (step.GateResult, error) {
+			return step.JudgeGateF(ctx, runs.Pinned, step.JudgeInput{ManifestPath: made.ManifestPath, Reason: "test"})
 		},
 	} {
 		out, err := evaluate(t.Context())

@@ -54,7 +54,7 @@ func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (Synt
 			return err
 		}
 		if name != r.Layout().Draft() && name != r.Layout().Synthesis() {
-			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("output_path", in.OutputPath, "run_root", r.Root()),
+			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("output_path", in.OutputPath, "run_root", r.Root()),
 				"a synthesis is %s or %s of the run", r.Layout().Draft(), r.Layout().Synthesis())
 		}
 		if err := ownFile(r, "summary_pack_path", in.SummaryPackPath, r.Layout().SummaryPack); err != nil {
@@ -78,19 +78,19 @@ func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (Synt
 		}
 		slices.Sort(cited)
 		mode := cmp.Or(in.Mode, "fixture")
-		*out = SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.D(
+		*out = SynthesisResult{OutputPath: r.Path(name), MetaPath: r.Path(metaOf(name)), InputsDigest: codec.Digest(tidegate.Pairs(
 			"schema", "synthesis_write.inputs.v1", "mode", mode, "run_id", r.ID(), "summary_pack_path", r.Layout().SummaryPack,
 			"draft_hash", synthesis.MarkdownHash(text), "cited", slices.Compact(cited)))}
 		_, err = r.Update(ctx, func(u *run.Update) error {
 			if err := takesIn(u, run.Synthesis); err != nil {
 				return err
 			}
-			u.Log(run.EventSynthesized, "synthesis_write", tidegate.D("reason", run.Note(in.Reason), "mode", mode, "output_path", name,
+			u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("reason", run.Note(in.Reason), "mode", mode, "output_path", name,
 				"synthesis_digest", codec.DigestBytes(text), "inputs_digest", out.InputsDigest))
 			if err := u.Write(name, text); err != nil {
 				return err
 			}
-			return u.WriteJSON(metaOf(name), tidegate.D("schema_version", "synthesis_meta.v1", "mode", mode, "generated_at", u.Now(), "inputs_digest", out.InputsDigest))
+			return u.WriteJSON(metaOf(name), tidegate.Pairs("schema_version", "synthesis_meta.v1", "mode", mode, "generated_at", u.Now(), "inputs_digest", out.InputsDigest))
 		})
 		return err
 	})
@@ -108,11 +108,11 @@ func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, in Synthe
 func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, error) {
 	if name, err := r.Name(arg, path); err == nil {
 		data, err := r.Folder().Read(name)
-		return data, tidegate.WithDetails(err, tidegate.D(arg, path))
+		return data, tidegate.WithDetails(err, tidegate.Pairs(arg, path))
 	}
 	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		if rest, err := filepath.Rel(dir, path); dir == "" || err != nil || !filepath.IsLocal(rest) {
-			return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D(arg, path, "run_root", r.Root()),
+			return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path, "run_root", r.Root()),
 				"an agent can name a file that lies in the run or in the working folder")
 		}
 	}
@@ -122,18 +122,18 @@ func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, 
 // checkSynthesis refuses a text that no gate could pass, by its first fault.
 func checkSynthesis(text []byte, found claim.Inspection, pool *source.Pool) error {
 	if missing := synthesis.Judge(text, synthesis.Facts{}).Missing; len(missing) > 0 {
-		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("heading", "## "+missing[0]), "the synthesis lacks the heading `## %s`", missing[0])
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("heading", "## "+missing[0]), "the synthesis lacks the heading `## %s`", missing[0])
 	}
 	if len(found.Mentions) == 0 {
 		return tidegate.Errorf(tidegate.SchemaValidationFailed, nil, "the synthesis cites nothing")
 	}
 	for _, m := range found.Mentions {
 		if !pool.Has(m.CID) {
-			return tidegate.Errorf(tidegate.UnknownCID, tidegate.D("cid", tidegate.Cut(m.CID), "line_number", m.Line), "line %d cites %q, which is not a validated source of the run", m.Line, tidegate.Cut(m.CID))
+			return tidegate.Errorf(tidegate.UnknownCID, tidegate.Pairs("cid", tidegate.Cut(m.CID), "line_number", m.Line), "line %d cites %q, which is not a validated source of the run", m.Line, tidegate.Cut(m.CID))
 		}
 	}
 	for _, url := range found.URLs {
-		return tidegate.Errorf(tidegate.RawURLNotAllowed, tidegate.D("line_number", url.Line, "text", tidegate.Cut(url.Text)), "line %d has a raw URL; cite its source instead", url.Line)
+		return tidegate.Errorf(tidegate.RawURLNotAllowed, tidegate.Pairs("line_number", url.Line, "text", tidegate.Cut(url.Text)), "line %d has a raw URL; cite its source instead", url.Line)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func generateSynthesis(r *run.Run, pool *source.Pool) ([]byte, error) {
 		}
 	}
 	if len(findings) == 0 {
-		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.D("summary_pack_path", r.Path(r.Layout().SummaryPack)),
+		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("summary_pack_path", r.Path(r.Layout().SummaryPack)),
 			"the summary pack has no claim with a validated source")
 	}
 	slices.Sort(cids)

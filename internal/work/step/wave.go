@@ -26,7 +26,7 @@ func ReadPerspectives(desk run.Desk, arg, path string, use wave.Use) (*wave.Pers
 	}
 	doc, err := wave.ParsePerspectives(data, use)
 	if syntax := (*codec.SyntaxError)(nil); errors.As(err, &syntax) {
-		return nil, codec.NotJSON(tidegate.D(arg, path), path, syntax)
+		return nil, codec.NotJSON(tidegate.Pairs(arg, path), path, syntax)
 	}
 	return doc, err
 }
@@ -86,7 +86,7 @@ func perspectiveNotFound(doc *wave.Perspectives, id, path string) error {
 		}
 		listed = "; it lists " + strings.Join(ids, ", ")
 	}
-	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.D("perspective_id", id), "%s lists no perspective %q%s", path, tidegate.Cut(id), listed)
+	return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.Pairs("perspective_id", id), "%s lists no perspective %q%s", path, tidegate.Cut(id), listed)
 }
 
 // RetryPromptInput are the arguments of [RetryPrompt].

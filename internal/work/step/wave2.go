@@ -81,12 +81,12 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		plan.Entries = append(plan.Entries, entry)
 		contracts.Append(contract)
 	}
-	document := codec.Of(tidegate.D("schema_version", wave.PerspectivesVersion, "run_id", r.ID(), "created_at", u.Now(), "perspectives", contracts))
+	document := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", r.ID(), "created_at", u.Now(), "perspectives", contracts))
 	if err := wave.CheckPerspectives(document); err != nil {
 		return err
 	}
 	plan.PerspectivesDigest = codec.Digest(document)
-	plan.InputsDigest = codec.Digest(tidegate.D("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", manifest.Query(),
+	plan.InputsDigest = codec.Digest(tidegate.Pairs("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", manifest.Query(),
 		"scope_contract_md", p.scopeContract(), "max_wave2_agents", allowed, "perspectives", contracts))
 	if err := u.WriteJSON(r.Layout().Wave2Perspectives(), document); err != nil {
 		return err
@@ -97,11 +97,11 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		return err
 	}
 	reset := codec.NewObject()
-	reset.Set("B", codec.Of(tidegate.D("status", run.GateNotRun)))
+	reset.Set("B", codec.Of(tidegate.Pairs("status", run.GateNotRun)))
 	if _, err := u.EditGates(reset, gates.Doc().Get("inputs_digest").Str(), nil, "a second wave is planned: gate B is about both"); err != nil {
 		return err
 	}
-	u.Log(run.EventPlanned, "wave2_plan", tidegate.D("planned", len(plan.Entries), "left_out", len(plan.LeftOut), "inputs_digest", plan.InputsDigest))
+	u.Log(run.EventPlanned, "wave2_plan", tidegate.Pairs("planned", len(plan.Entries), "left_out", len(plan.LeftOut), "inputs_digest", plan.InputsDigest))
 	return u.WriteJSON(r.Layout().Wave2Plan(), plan)
 }
 
@@ -119,7 +119,7 @@ func usedIDs(perspectives *codec.Value) map[string]bool {
 func (p *planner) closeGap(gap pivot.Gap, used map[string]bool) (wave2Entry, *codec.Value) {
 	id := gap.ID
 	if wave.IDFault(id) != "" || used[id] {
-		id = "gap_" + strings.TrimPrefix(codec.Digest(tidegate.D("gap_id", gap.ID, "text", gap.Text)), "sha256:")[:16]
+		id = "gap_" + strings.TrimPrefix(codec.Digest(tidegate.Pairs("gap_id", gap.ID, "text", gap.Text)), "sha256:")[:16]
 	}
 	used[id] = true
 	from := p.perspectives.Get("perspectives").Elems()[0]

@@ -21,7 +21,7 @@ const waveFolder = "WAVE_TEST_FOLDER"
 
 // reviewWave is what that process does.
 func reviewWave(dir string) {
-	if _, err := step.Review(context.Background(), runs.Pinned, reportRequest(dir)); err != nil {
+	if _, err := step.ReviewWave(context.Background(), runs.Pinned, reportRequest(dir)); err != nil {
 		fmt.Print(tidegate.CodeOf(err))
 	} else {
 		fmt.Print("done")
@@ -48,7 +48,7 @@ func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
 	if err := os.Mkdir(reports, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := step.Review(t.Context(), runs.Pinned, reportRequest(dir)); err != nil {
+	if _, err := step.ReviewWave(t.Context(), runs.Pinned, reportRequest(dir)); err != nil {
 		t.Fatal(err)
 	}
 	whole, err := os.ReadFile(report)

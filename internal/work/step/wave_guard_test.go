@@ -27,7 +27,7 @@ func TestAReportNeverReplacesWhatIsJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("report_path %s: got %v", path, err)
 		}
@@ -64,7 +64,7 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
+		_, err = step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: dir, MaxFailures: 25, ReportPath: path})
 		if tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s: got %v", name, err)
 		}

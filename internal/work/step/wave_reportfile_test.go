@@ -18,7 +18,7 @@ func TestReportFileHoldsTheResult(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
 	for range 2 {
-		result, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+		result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
 		})
 		if err != nil {
@@ -64,7 +64,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 				t.Skip("root may write everywhere")
 			}
 			before := runs.Tree(t, dir)
-			_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+			_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
 			})
 			if code := tidegate.CodeOf(err); code != test.code {

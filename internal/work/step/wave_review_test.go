@@ -22,7 +22,7 @@ import (
 
 func review(t testing.TB, perspectives, outputs string) wave.ReviewResult {
 	t.Helper()
-	result, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25})
+	result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func many(t testing.TB, n int) (perspectives, outputs string) {
 func TestReviewIsBounded(t *testing.T) {
 	perspectives, outputs := many(t, 30)
 	for _, limit := range []int{1, 25, 29, 30, 500} {
-		result, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
+		result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,7 +208,7 @@ func TestReviewOfASelection(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	request := step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25}
 	request.PerspectiveIDs = []string{"z-good", "a-words", "z-good"}
-	result, err := step.Review(t.Context(), runs.Pinned, request)
+	result, err := step.ReviewWave(t.Context(), runs.Pinned, request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func TestReviewOfASelection(t *testing.T) {
 		t.Errorf("the request was changed:\n%s", diff)
 	}
 	request.PerspectiveIDs = []string{"z-good", "nobody", "../x"}
-	_, err = step.Review(t.Context(), runs.Pinned, request)
+	_, err = step.ReviewWave(t.Context(), runs.Pinned, request)
 	wantError(t, err, tidegate.PerspectiveNotFound, outputs, `{"perspective_id":"../x"}`)
 }
 
@@ -254,7 +254,7 @@ func TestReviewRefusals(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			report := filepath.Join(dir, "report.json")
-			_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+			_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 				PerspectivesPath: test.perspectives, OutputsDir: test.outputs, PerspectiveIDs: nil, MaxFailures: 25, ReportPath: report,
 			})
 			wantError(t, err, test.code, dir, test.details)
@@ -269,7 +269,7 @@ func TestReviewWithoutSomeOutputs(t *testing.T) {
 	perspectives, outputs := many(t, 30)
 	check := func(limit int, code tidegate.Code, details string) {
 		t.Helper()
-		_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
+		_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
 		wantError(t, err, code, outputs, details)
 	}
 	// An output that cannot be read, before and after a missing one.
@@ -318,7 +318,7 @@ func TestFirstUnreadableOutputInOrderOfTheIDs(t *testing.T) {
 		{[]string{"p011", "p009", "p010"}, "p009"},
 	} {
 		for range 50 {
-			_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+			_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, PerspectiveIDs: test.ids, MaxFailures: 25,
 			})
 			wantError(t, err, tidegate.ReadFailed, outputs, `{"perspective_id":"`+test.first+`","markdown_path":"$DIR/`+test.first+`.md"}`)
@@ -376,7 +376,7 @@ func TestReviewTellsItsProgress(t *testing.T) {
 	perspectives, outputs := many(t, 50)
 	var mu sync.Mutex
 	seen := map[int]bool{}
-	_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+	_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1,
 		Progress: func(done, total int) {
 			mu.Lock()
@@ -396,7 +396,7 @@ func TestReviewIsCancelled(t *testing.T) {
 	perspectives, outputs := many(t, 50)
 	ctx, cancel := context.WithCancel(t.Context())
 	report := filepath.Join(outputs, "report.json")
-	_, err := step.Review(ctx, runs.Pinned, step.WaveReviewInput{
+	_, err := step.ReviewWave(ctx, runs.Pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1, ReportPath: report,
 		Progress: func(done, _ int) {
 			if done == 3 {
@@ -420,7 +420,7 @@ func TestReviewHandsOnAPanic(t *testing.T) {
 			t.Errorf("recovered %v", value)
 		}
 	}()
-	_, err := step.Review(t.Context(), runs.Pinned, step.WaveReviewInput{
+	_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 		PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 1, Progress: func(int, int) { panic("boom") },
 	})
 	t.Errorf("no panic; error %v", err)

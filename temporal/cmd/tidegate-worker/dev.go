@@ -27,7 +27,7 @@ file. It is for trying out a pool on one machine, not for a team.`,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			port, err := strconv.Atoi(call.Flag("port"))
 			if err != nil || port < 0 || port > 65535 {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("port", tidegate.Cut(call.Flag("port"))), "--port must be a number from 0 to 65535, got %q", tidegate.Cut(call.Flag("port")))
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("port", tidegate.Cut(call.Flag("port"))), "--port must be a number from 0 to 65535, got %q", tidegate.Cut(call.Flag("port")))
 			}
 			s, err := server.Start(server.Options{Port: port, File: call.Flag("file"), Namespace: call.Flag("namespace")})
 			if err != nil {

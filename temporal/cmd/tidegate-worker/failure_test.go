@@ -135,14 +135,14 @@ func newHarbour(t *testing.T, slow, address string, flags ...string) *harbour {
 	return h
 }
 
-// research begins the run, and goOn goes on with it.
+// research begins the run, and resume goes on with it.
 func (h *harbour) research(flags ...string) *process {
 	perspectives, documents := fiftyPerspectives(h.t)
 	return h.begin(append(append([]string{"research", "Harbour: what are tugs?", "--perspectives", perspectives, "--files", documents,
 		"--sensitivity", "no_web", "--yes"}, h.flags...), flags...)...)
 }
 
-func (h *harbour) goOn() *process {
+func (h *harbour) resume() *process {
 	return h.begin(append([]string{"run", "continue", "harbour"}, h.flags...)...)
 }
 
@@ -213,7 +213,7 @@ func TestNothingIsLost(t *testing.T) {
 	home := h.research()
 	h.untilBegun(8)
 	home.kill()
-	home = h.goOn()
+	home = h.resume()
 	h.untilBegun(20)
 	if n := h.twice(); n > 0 {
 		t.Errorf("the home that came back started %d tasks that were running: %v", n, h.began())
@@ -332,7 +332,7 @@ func TestOneHome(t *testing.T) {
 	beginWorker(t, address, nil, "--agent", h.agent)
 	home := h.research()
 	h.untilBegun(1)
-	second := h.goOn()
+	second := h.resume()
 	if status := second.ends(); status != 4 || !strings.Contains(second.text(), "LOCK_HELD") || !strings.Contains(second.text(), strconv.Itoa(home.cmd.Process.Pid)) {
 		t.Errorf("exit status %d:\n%s", status, second.text())
 	}

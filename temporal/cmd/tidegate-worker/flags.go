@@ -77,7 +77,7 @@ func (f *serverFlags) connect(ctx context.Context) (*temporal.Connection, error)
 		// A word that is not understood must not lead to a connection that anybody reads.
 		on, err := strconv.ParseBool(said)
 		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("TEMPORAL_TLS", tidegate.Cut(said)), "TEMPORAL_TLS must be true or false, got %q", tidegate.Cut(said))
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("TEMPORAL_TLS", tidegate.Cut(said)), "TEMPORAL_TLS must be true or false, got %q", tidegate.Cut(said))
 		}
 		o.TLS = on
 	}
@@ -108,7 +108,7 @@ func (f *serverFlags) queues() (map[string]string, error) {
 			role, queue = "", part
 		}
 		if named && !slices.Contains(roles, role) {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("queue", tidegate.Cut(f.queue)), "%q is not a role; the roles are %s",
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("queue", tidegate.Cut(f.queue)), "%q is not a role; the roles are %s",
 				tidegate.Cut(role), strings.Join(roles, ", "))
 		}
 		if err := checkQueue(queue); err != nil {
@@ -124,7 +124,7 @@ func checkQueue(queue string) error {
 	if queue == "" || len(queue) > 200 || strings.ContainsFunc(queue, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	}) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("queue", tidegate.Cut(queue)), "%q is not the name of a queue; expected letters, digits, - and _", tidegate.Cut(queue))
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("queue", tidegate.Cut(queue)), "%q is not the name of a queue; expected letters, digits, - and _", tidegate.Cut(queue))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func duration(flag, text string) (time.Duration, error) {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d <= 0 {
-		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D(flag, tidegate.Cut(text)), "--%s must be a time such as 90s or 10m, got %q", flag, tidegate.Cut(text))
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(flag, tidegate.Cut(text)), "--%s must be a time such as 90s or 10m, got %q", flag, tidegate.Cut(text))
 	}
 	return d, nil
 }

@@ -18,7 +18,7 @@ import (
 func serveMetrics(address string) (handler client.MetricsHandler, at string, stop func(), err error) {
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
-		return nil, "", nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("metrics", address), "metrics cannot be served at %q: %w", address, err)
+		return nil, "", nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("metrics", address), "metrics cannot be served at %q: %w", address, err)
 	}
 	reporter := prometheus.NewReporter(prometheus.Options{})
 	scope, closer := tally.NewRootScope(tally.ScopeOptions{

@@ -71,7 +71,7 @@ func TestCommandOfALine(t *testing.T) {
 
 // TestScreenShowsTasks follows two tasks on the worker's screen.
 func TestScreenShowsTasks(t *testing.T) {
-	w := &temporal.Worker{Queue: "researchers", Name: "host, process 7", Hands: map[string]temporal.Hand{"researcher": {Name: "claude"}}}
+	w := &temporal.Worker{Queue: "researchers", Name: "host, process 7", Agents: map[string]temporal.Agent{"researcher": {Name: "claude"}}}
 	v := newView(cli.Invocation{Program: cli.Program{Stdout: io.Discard}}, w)
 	v.screen = research.NewScreen(io.Discard)
 	task := func(job string) temporal.Notice {

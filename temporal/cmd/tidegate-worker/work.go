@@ -51,13 +51,13 @@ The second stops those, and gives them back for another worker.`,
 func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, server *serverFlags) error {
 	if file := call.Flag("config"); file != "" {
 		if filepath.Base(file) != config.FileName {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("config", file), "--config must name a file called %s, got %s", config.FileName, file)
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", file), "--config must name a file called %s, got %s", config.FileName, file)
 		}
 		env.ConfigDir = filepath.Dir(file)
 	}
 	w := &temporal.Worker{
 		Queue: server.queue, NoNetwork: call.Flag("no-network") == "true", Name: workerName(), Program: env.Program, Servers: mcpServers(),
-		Hands: map[string]temporal.Hand{}, Parallel: map[string]int{},
+		Agents: map[string]temporal.Agent{}, Parallel: map[string]int{},
 	}
 	if w.Queue == "" {
 		w.Queue = defaultQueue
@@ -72,7 +72,7 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 	if text := call.Flag("parallel"); text != "" {
 		var err error
 		if parallel, err = strconv.Atoi(text); err != nil || parallel < 1 || parallel > 1000 {
-			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("parallel", tidegate.Cut(text)), "--parallel must be a number from 1 to 1000, got %q", tidegate.Cut(text))
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("parallel", tidegate.Cut(text)), "--parallel must be a number from 1 to 1000, got %q", tidegate.Cut(text))
 		}
 	}
 	hands, err := (&research.Env{Env: env, Recordings: recordings(env)}).Hands(ctx, call.Flag("agent"))
@@ -82,7 +82,7 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 	defer hands.Close()
 	for role, agent := range hands.Agents {
 		name := research.Scheme(agent.Driver)
-		w.Hands[role] = temporal.Hand{Driver: hands.Drivers[role], Name: name, Model: agent.Model}
+		w.Agents[role] = temporal.Agent{Driver: hands.Drivers[role], Name: name, Model: agent.Model}
 		w.Parallel[name] = max(w.Parallel[name], agent.Parallel)
 		if parallel > 0 {
 			w.Parallel[name] = parallel

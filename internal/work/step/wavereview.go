@@ -15,7 +15,7 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// WaveReviewInput says which outputs [Review] judges. Paths are absolute.
+// WaveReviewInput says which outputs [ReviewWave] judges. Paths are absolute.
 type WaveReviewInput struct {
 	PerspectivesPath string   `json:"perspectives_path" path:"absolute" jsonschema:"absolute path of perspectives.json (perspectives.v1)"`
 	OutputsDir       string   `json:"outputs_dir" path:"absolute" jsonschema:"absolute path of the folder with one <perspective_id>.md per perspective"`
@@ -26,18 +26,18 @@ type WaveReviewInput struct {
 	Progress func(done, total int) `json:"-"`
 }
 
-// Review is the tool deep_research_wave_review: [wave.Review] of the outputs in a
+// ReviewWave is the tool deep_research_wave_review: [wave.ReviewWave] of the outputs in a
 // folder, with its report in an allowed place. In a run that is the run's own wave
 // review, and the log records it. Elsewhere it is a file that is new or already a
 // wave review.
 //
-// It returns the errors of [ReadPerspectives] and [wave.Review], NOT_FOUND for the
+// It returns the errors of [ReadPerspectives] and [wave.ReviewWave], NOT_FOUND for the
 // folder and PERSPECTIVE_NOT_FOUND; INVALID_ARGS for a report in the place of
 // something that the review reads, PATH_NOT_ALLOWED for another place in
 // a run or in a folder of code changes, and WRITE_FAILED for a file that holds
 // something else. In a run it also returns INVALID_STATE (it is final), TAMPERED
 // and LOCK_HELD.
-func Review(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
+func ReviewWave(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
 	if in.ReportPath == "" {
 		return in.review(ctx, desk, wave.Review)
 	}
@@ -45,11 +45,11 @@ func Review(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.Review
 	if holder.Run == "" {
 		return in.reviewIntoFile(ctx, desk, holder)
 	}
-	return ReviewInRun(ctx, desk, filepath.Join(holder.Run, run.ManifestFile), in)
+	return ReviewWaveInRun(ctx, desk, filepath.Join(holder.Run, run.ManifestFile), in)
 }
 
-// ReviewInRun is [Review] with a report that lies in a run.
-func ReviewInRun(ctx context.Context, desk run.Desk, manifestPath string, in WaveReviewInput) (wave.ReviewResult, error) {
+// ReviewWaveInRun is [ReviewWave] with a report that lies in a run.
+func ReviewWaveInRun(ctx context.Context, desk run.Desk, manifestPath string, in WaveReviewInput) (wave.ReviewResult, error) {
 	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *wave.ReviewResult) error {
 		name := r.Layout().WaveReview
 		if given, err := r.Name("report_path", in.ReportPath); err != nil || given != name {
@@ -65,7 +65,7 @@ func ReviewInRun(ctx context.Context, desk run.Desk, manifestPath string, in Wav
 		result.ReportPath = &in.ReportPath
 		*out = result
 		_, err = r.UpdateBeside(ctx, run.Unfinished(func(u *run.Update) error {
-			u.Log(run.EventReviewed, "wave_review", append(tidegate.D("pass", result.Pass, "validated", result.Validated, "failed", result.Failed), in.args(r)...))
+			u.Log(run.EventReviewed, "wave_review", append(tidegate.Pairs("pass", result.Pass, "validated", result.Validated, "failed", result.Failed), in.args(r)...))
 			return u.WriteJSON(name, inRecord(r, result))
 		}))
 		return err
@@ -95,8 +95,8 @@ func inRecord(r *run.Run, result wave.ReviewResult) wave.ReviewResult {
 	return result
 }
 
-// ReviewThere is [wave.ReviewThere] of the outputs in a folder. It writes nothing.
-func ReviewThere(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
+// ReviewWaveThere is [wave.ReviewWaveThere] of the outputs in a folder. It writes nothing.
+func ReviewWaveThere(ctx context.Context, desk run.Desk, in WaveReviewInput) (wave.ReviewResult, error) {
 	return in.review(ctx, desk, wave.ReviewThere)
 }
 
@@ -176,7 +176,7 @@ func infoOf(file *os.File) fs.FileInfo {
 func isSame(a, b fs.FileInfo) bool { return a != nil && b != nil && os.SameFile(a, b) }
 
 func (in WaveReviewInput) reportReplacesInput() error {
-	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.D("report_path", tidegate.Cut(in.ReportPath)),
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report_path", tidegate.Cut(in.ReportPath)),
 		"report_path must not be one of the files that the review reads")
 }
 
@@ -190,7 +190,7 @@ func freeForReport(desk run.Desk, holder run.Holder, path string) error {
 		return notForReport(path, "it lies in a folder of code changes")
 	}
 	if name := filepath.Base(path); strings.HasPrefix(name, ".") || slices.Contains(othersNames, name) {
-		return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
+		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("report_path", path), "a report cannot have a name that means something else to a program: %s", path)
 	}
 	data, err := desk.Reach.ReadDocument("report_path", path)
 	if err != nil && tidegate.CodeOf(err) != tidegate.InvalidJSON {
@@ -199,9 +199,9 @@ func freeForReport(desk run.Desk, holder run.Holder, path string) error {
 	if doc, err := codec.Parse(data); err == nil && doc.Get("results").Kind() == codec.Array && doc.Get("retry_directives").Kind() == codec.Array {
 		return nil
 	}
-	return tidegate.Errorf(tidegate.WriteFailed, tidegate.D("report_path", path), "the file that is there holds something other than a wave review: %s", path)
+	return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("report_path", path), "the file that is there holds something other than a wave review: %s", path)
 }
 
 func notForReport(path, problem string) error {
-	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.D("report_path", path), "report_path cannot be %s: %s", path, problem)
+	return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("report_path", path), "report_path cannot be %s: %s", path, problem)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// goOn is the command run continue.
-func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
+// resume is the command run continue.
+func (e *Env) resume(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
 		manifest, err := e.named(call)
 		if err != nil {
@@ -48,7 +48,7 @@ func (e *Env) goOn(ctx context.Context, call cli.Invocation) error {
 		if s.seen, err = s.lastLine(ctx, manifest); err != nil {
 			return nil, err
 		}
-		if err := e.takeWord(ctx, manifest, budget); err != nil {
+		if err := e.takeConsent(ctx, manifest, budget); err != nil {
 			return nil, err
 		}
 		return s.drive(ctx, manifest, c, parallel)
@@ -80,9 +80,9 @@ func (e *Env) lastLine(ctx context.Context, manifest string) (int, error) {
 	return entries[len(entries)-1].Number, nil
 }
 
-// takeWord takes a person's decisions with run continue: a larger budget, yes to the
+// takeConsent takes a person's decisions with run continue: a larger budget, yes to the
 // plan, and that a run goes on that was paused or stopped by its budget.
-func (e *Env) takeWord(ctx context.Context, manifest string, budget map[string]float64) error {
+func (e *Env) takeConsent(ctx context.Context, manifest string, budget map[string]float64) error {
 	for _, row := range policyNames {
 		value, given := budget[row.name]
 		if !given {
@@ -158,11 +158,11 @@ func (e *Env) untilItEnds(ctx context.Context, manifest string) (Result, error) 
 	}
 }
 
-// lookEvery is how often a run that another process drives is looked at.
-const lookEvery = 500 * time.Millisecond
+// pollEvery is how often a run that another process drives is looked at.
+const pollEvery = 500 * time.Millisecond
 
 func wait(ctx context.Context) {
-	timer := time.NewTimer(lookEvery)
+	timer := time.NewTimer(pollEvery)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -31,16 +31,16 @@ type Site struct {
 	Decisions []*tool.Tool
 
 	mu    sync.Mutex
-	looks map[string]*looking // by the path of the manifest
-	seen  map[string]seenRun  // by run id
+	slots map[string]*slot   // by the path of the manifest
+	seen  map[string]seenRun // by run id
 }
 
 // Command is what a person may type, and what it does.
 type Command struct{ Line, About string }
 
-// look is a run as it stood at one moment. Several readers share it; it is
+// snapshot is a run as it stood at one moment. Several readers share it; it is
 // closed when the last of them has gone and another has taken its place.
-type look struct {
+type snapshot struct {
 	users  sync.RWMutex
 	stamp  string
 	line   int // the last line of the log
@@ -70,19 +70,19 @@ type rendered struct {
 	data []byte
 }
 
-// looking is what the readers of one run share.
-type looking struct {
+// slot is what the readers of one run share.
+type slot struct {
 	mu   sync.Mutex
-	now  *look
+	now  *snapshot
 	last time.Time // when the run was last asked for
 }
 
-// maxLooks is how many runs are kept as they were last read.
-const maxLooks = 16
+// maxSlots is how many runs are kept as they were last read.
+const maxSlots = 16
 
-// look is the run of a manifest in its current state. Its reader calls done when it
+// snapshot is the run of a manifest in its current state. Its reader calls done when it
 // has read enough. It returns the errors of [run.Open] and of the run's documents.
-func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(), err error) {
+func (s *Site) snapshot(ctx context.Context, manifest string) (l *snapshot, done func(), err error) {
 	w := s.meet(manifest)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *Site) look(ctx context.Context, manifest string) (l *look, done func(),
 	return fresh, fresh.users.RUnlock, nil
 }
 
-func (w *looking) replace(fresh *look) {
+func (w *slot) replace(fresh *snapshot) {
 	if old := w.now; old != nil {
 		go func() {
 			old.users.Lock()
@@ -113,37 +113,37 @@ func (w *looking) replace(fresh *look) {
 
 // meet finds what the readers of a run share. When there are too many runs, it
 // forgets the one that was not asked for the longest.
-func (s *Site) meet(manifest string) *looking {
+func (s *Site) meet(manifest string) *slot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.looks == nil {
-		s.looks = map[string]*looking{}
+	if s.slots == nil {
+		s.slots = map[string]*slot{}
 	}
-	if w := s.looks[manifest]; w != nil {
+	if w := s.slots[manifest]; w != nil {
 		return w
 	}
-	if len(s.looks) >= maxLooks {
+	if len(s.slots) >= maxSlots {
 		oldest := ""
-		for path, w := range s.looks {
-			if oldest == "" || w.last.Before(s.looks[oldest].last) {
+		for path, w := range s.slots {
+			if oldest == "" || w.last.Before(s.slots[oldest].last) {
 				oldest = path
 			}
 		}
-		if w := s.looks[oldest]; w.mu.TryLock() {
+		if w := s.slots[oldest]; w.mu.TryLock() {
 			w.replace(nil)
 			w.mu.Unlock()
-			delete(s.looks, oldest)
+			delete(s.slots, oldest)
 		}
 	}
-	w := &looking{last: time.Now()}
-	s.looks[manifest] = w
+	w := &slot{last: time.Now()}
+	s.slots[manifest] = w
 	return w
 }
 
 // read reads a run between two writes: when one came in between, it reads again, so
 // that no page shows one part from before a write and another from after it. It
 // returns LOCK_HELD for a run that is written all the time.
-func (s *Site) read(ctx context.Context, manifest string) (*look, error) {
+func (s *Site) read(ctx context.Context, manifest string) (*snapshot, error) {
 	guard, err := run.Open(ctx, s.Desk, manifest)
 	if err != nil {
 		return nil, err
@@ -182,15 +182,15 @@ const (
 var errBusy = tidegate.Errorf(tidegate.LockHeld, nil, "it is being written all the time: ask again in a moment")
 
 // stands reports whether the run is still as it was when it was looked at.
-func (l *look) stands() bool {
+func (l *snapshot) stands() bool {
 	now := stampOf(l.run)
 	return now != "" && now == l.stamp
 }
 
 // readOnce reads the parts of a run at the same time: in a run with a thousand jobs,
 // each takes a while.
-func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
-	l := &look{pages: map[string]rendered{}, gateNotes: map[string]string{}}
+func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error) {
+	l := &snapshot{pages: map[string]rendered{}, gateNotes: map[string]string{}}
 	var list step.CitationList
 	parts := []func() error{
 		func() (err error) { l.status, err = stage.Status(ctx, s.Desk, manifest); return err },
@@ -228,7 +228,7 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*look, error) {
 }
 
 // readGateNotes reads what the judges noted.
-func (l *look) readGateNotes() error {
+func (l *snapshot) readGateNotes() error {
 	gates, err := l.run.Gates()
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func stampOf(r *run.Run) string {
 }
 
 // readReport compares the claims of the run's report with the archive, once.
-func (l *look) readReport(ctx context.Context, version string) (step.Reported, error) {
+func (l *snapshot) readReport(ctx context.Context, version string) (step.Reported, error) {
 	l.reportOnce.Do(func() {
 		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
 	})
@@ -268,7 +268,7 @@ func (l *look) readReport(ctx context.Context, version string) (step.Reported, e
 }
 
 // readDocument is the report as one page of HTML, made once.
-func (l *look) readDocument(ctx context.Context, version string) ([]byte, error) {
+func (l *snapshot) readDocument(ctx context.Context, version string) ([]byte, error) {
 	reported, err := l.readReport(ctx, version)
 	if err != nil {
 		return nil, err

@@ -10,15 +10,15 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// EvaluateInput are the arguments of [EvaluateGateA], [EvaluateGateD] and [EvaluateGateF].
-type EvaluateInput struct {
+// JudgeInput are the arguments of [JudgeGateA], [JudgeGateD] and [JudgeGateF].
+type JudgeInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	Reason       string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
-// Evaluation is what the judge of a gate finds, with the update by which to
+// GateResult is what the judge of a gate finds, with the update by which to
 // record it.
-type Evaluation struct {
+type GateResult struct {
 	OK           codec.True       `json:"ok"`
 	GateID       string           `json:"gate_id"`
 	Status       string           `json:"status" jsonschema:"pass or fail"`
@@ -30,13 +30,13 @@ type Evaluation struct {
 }
 
 // Passed reports whether the gate passed.
-func (e Evaluation) Passed() bool { return e.Status == run.GatePass }
+func (e GateResult) Passed() bool { return e.Status == run.GatePass }
 
 // take logs what a judge found, and gives the update by which to record it. It
 // changes nothing but the log.
-func (e *Evaluation) take(ctx context.Context, desk run.Desk, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (err error) {
-	*e = Evaluation{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
-	e.Update, err = logFound(ctx, r, "gate_"+strings.ToLower(found.Gate)+"_evaluate", found, append(tidegate.D("reason", run.Note(reason), "gate", found.Gate,
+func (e *GateResult) take(ctx context.Context, desk run.Desk, r *run.Run, found run.Judgement, reason string, about ...tidegate.Detail) (err error) {
+	*e = GateResult{GateID: found.Gate, Status: found.Status(), Metrics: found.Metrics, Warnings: found.Said(), Notes: found.Notes, InputsDigest: found.InputsDigest}
+	e.Update, err = logFound(ctx, r, "gate_"+strings.ToLower(found.Gate)+"_evaluate", found, append(tidegate.Pairs("reason", run.Note(reason), "gate", found.Gate,
 		"status", e.Status, "metrics", e.Metrics, "inputs_digest", e.InputsDigest, "warnings", e.Warnings), about...))
 	return err
 }
@@ -44,16 +44,16 @@ func (e *Evaluation) take(ctx context.Context, desk run.Desk, r *run.Run, found 
 // logFound logs what a judge found, and gives the update by which to record it.
 func logFound(ctx context.Context, r *run.Run, kind string, found run.Judgement, fields tidegate.Details) (update tidegate.Details, err error) {
 	_, err = r.Update(ctx, func(u *run.Update) error {
-		update = tidegate.D(found.Gate, found.Patch(u.Now()))
+		update = tidegate.Pairs(found.Gate, found.Patch(u.Now()))
 		u.Log(run.EventJudged, kind, fields)
 		return nil
 	})
 	return update, err
 }
 
-// GateAResult is the result of [EvaluateGateA].
+// GateAResult is the result of [JudgeGateA].
 type GateAResult struct {
-	Evaluation
+	GateResult
 	WarningDetails   tidegate.Details `json:"warning_details" jsonschema:"what each warning is about, by its code"`
 	ScopePath        string           `json:"scope_path"`
 	PerspectivesPath string           `json:"perspectives_path"`
@@ -63,12 +63,12 @@ type GateAResult struct {
 
 const gateARule = "scope, perspectives and plan are there, belong to the run and fit each other, and every prompt is the one that the perspectives give"
 
-// EvaluateGateA is the tool deep_research_gate_a_evaluate: it says what the judge
+// JudgeGateA is the tool deep_research_gate_a_evaluate: it says what the judge
 // of gate A finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], READ_FAILED and PATH_NOT_ALLOWED.
-func EvaluateGateA(ctx context.Context, desk run.Desk, in EvaluateInput) (GateAResult, error) {
+func JudgeGateA(ctx context.Context, desk run.Desk, in JudgeInput) (GateAResult, error) {
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateAResult) error {
-		found, details, err := lookAtPlanning(r)
+		found, details, err := judgePlanning(r)
 		if err != nil {
 			return err
 		}
@@ -78,23 +78,23 @@ func EvaluateGateA(ctx context.Context, desk run.Desk, in EvaluateInput) (GateAR
 	})
 }
 
-// EvaluateGateD is the tool deep_research_gate_d_evaluate: it says what the judge
+// JudgeGateD is the tool deep_research_gate_d_evaluate: it says what the judge
 // of gate D finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], and NOT_FOUND, INVALID_JSON and
 // SCHEMA_VALIDATION_FAILED for the pack, the pool and the perspectives.
-func EvaluateGateD(ctx context.Context, desk run.Desk, in EvaluateInput) (Evaluation, error) {
-	return evaluateWith(ctx, desk, in.ManifestPath, in.Reason, judgeD)
+func JudgeGateD(ctx context.Context, desk run.Desk, in JudgeInput) (GateResult, error) {
+	return judgeWith(ctx, desk, in.ManifestPath, in.Reason, judgeD)
 }
 
-// EvaluateGateF is the tool deep_research_gate_f_evaluate: it says what the judge
+// JudgeGateF is the tool deep_research_gate_f_evaluate: it says what the judge
 // of gate F finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], and INVALID_JSON for run-config.json.
-func EvaluateGateF(ctx context.Context, desk run.Desk, in EvaluateInput) (Evaluation, error) {
-	return evaluateWith(ctx, desk, in.ManifestPath, in.Reason, judgeF)
+func JudgeGateF(ctx context.Context, desk run.Desk, in JudgeInput) (GateResult, error) {
+	return judgeWith(ctx, desk, in.ManifestPath, in.Reason, judgeF)
 }
 
-func evaluateWith(ctx context.Context, desk run.Desk, manifestPath, reason string, judge judge) (Evaluation, error) {
-	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *Evaluation) error {
+func judgeWith(ctx context.Context, desk run.Desk, manifestPath, reason string, judge judge) (GateResult, error) {
+	return run.With(ctx, desk, manifestPath, func(r *run.Run, out *GateResult) error {
 		found, err := judge(ctx, r)
 		if err != nil {
 			return err
@@ -103,25 +103,25 @@ func evaluateWith(ctx context.Context, desk run.Desk, manifestPath, reason strin
 	})
 }
 
-// GateEInput are the arguments of [EvaluateGateE].
+// GateEInput are the arguments of [JudgeGateE].
 type GateEInput struct {
 	ManifestPath  string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	SynthesisPath string `json:"synthesis_path,omitzero" path:"absolute" jsonschema:"absolute path of the synthesis inside the run; the final one when absent. The gate itself is about the final one"`
 	Reason        string `json:"reason" jsonschema:"why, for the audit log"`
 }
 
-// GateEResult is the result of [EvaluateGateE].
+// GateEResult is the result of [JudgeGateE].
 type GateEResult struct {
-	Evaluation
+	GateResult
 	Faults []synthesis.Fault `json:"faults" jsonschema:"what the synthesis must change, in the order of its lines"`
 }
 
-// EvaluateGateE is the tool deep_research_gate_e_evaluate: it says what the judge
+// JudgeGateE is the tool deep_research_gate_e_evaluate: it says what the judge
 // of gate E finds. It changes nothing but the audit log. It returns the errors of
 // [run.Open] and [run.Run.Update], NOT_FOUND and INVALID_JSON for the synthesis
 // and the pool, PATH_NOT_ALLOWED for a synthesis outside the run, and TAMPERED for
 // a kept review that was changed.
-func EvaluateGateE(ctx context.Context, desk run.Desk, in GateEInput) (GateEResult, error) {
+func JudgeGateE(ctx context.Context, desk run.Desk, in GateEInput) (GateEResult, error) {
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GateEResult) error {
 		judged, err := judgeNamed(ctx, r, in.SynthesisPath)
 		if err != nil {
@@ -130,7 +130,7 @@ func EvaluateGateE(ctx context.Context, desk run.Desk, in GateEInput) (GateEResu
 		*out = GateEResult{Faults: append([]synthesis.Fault{}, judged.result.Faults...)}
 		about := run.Args()
 		if judged.name != r.Layout().Synthesis() {
-			about = tidegate.D("document", judged.name) // the gate is not about it
+			about = tidegate.Pairs("document", judged.name) // the gate is not about it
 		}
 		return out.take(ctx, desk, r, judged.judgement, in.Reason, about...)
 	})

@@ -84,24 +84,24 @@ func statedVerdict(text string) (Verdict, []string) {
 
 // statements collects what states a verdict, and counts the verdict sections.
 func statements(text string) (found []statement, sections int) {
-	s := stated{Document: markdown.Parse([]byte(text))}
+	s := reader{Document: markdown.Parse([]byte(text))}
 	for _, n := range s.Tree() {
 		s.block(n)
 	}
 	return s.found, s.sections
 }
 
-// stated reads a file block by block. Headings, paragraphs and bullets of its own
+// reader reads a file block by block. Headings, paragraphs and bullets of its own
 // state a verdict; what a person sees elsewhere, outside code and quotes, can
 // contradict it.
-type stated struct {
+type reader struct {
 	*markdown.Document
 	found     []statement
 	sections  int  // verdict sections so far
 	inVerdict bool // the present section is one
 }
 
-func (s *stated) state(line int, word string, f form) {
+func (s *reader) state(line int, word string, f form) {
 	verdict := Verdict(strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToUpper(word)))
 	if verdict == "NEEDS_CHANGES" {
 		verdict = NeedsFix
@@ -110,7 +110,7 @@ func (s *stated) state(line int, word string, f form) {
 }
 
 // block reads a block at the top level.
-func (s *stated) block(n *markdown.Node) {
+func (s *reader) block(n *markdown.Node) {
 	before := len(s.found)
 	first := s.firstLine(n)
 	switch n.Kind {
@@ -137,7 +137,7 @@ func (s *stated) block(n *markdown.Node) {
 }
 
 // firstLine is the first line of a paragraph or heading as it is written.
-func (s *stated) firstLine(n *markdown.Node) (first string) {
+func (s *reader) firstLine(n *markdown.Node) (first string) {
 	if n.Kind == markdown.ParagraphBlock || n.Kind == markdown.HeadingBlock {
 		s.Lines(n.Block, func(number, _ int, line []byte) {
 			if number == n.Line {
@@ -148,7 +148,7 @@ func (s *stated) firstLine(n *markdown.Node) (first string) {
 	return first
 }
 
-func (s *stated) heading(n *markdown.Node, title string) {
+func (s *reader) heading(n *markdown.Node, title string) {
 	if s.inVerdict = verdictTitle().MatchString(title); s.inVerdict {
 		s.sections++
 	}
@@ -160,7 +160,7 @@ func (s *stated) heading(n *markdown.Node, title string) {
 }
 
 // bullet reads an item of a list at the top level.
-func (s *stated) bullet(item *markdown.Node, ordered bool) {
+func (s *reader) bullet(item *markdown.Node, ordered bool) {
 	for i, n := range item.Children {
 		skip := 0
 		if i == 0 && n.Line == item.Line && n.Kind == markdown.ParagraphBlock && !ordered {
@@ -178,7 +178,7 @@ func (s *stated) bullet(item *markdown.Node, ordered bool) {
 
 // loosely reads a block for what a person takes for a verdict, after its first
 // lines: line by line, and a paragraph also as the one text that it is on the page.
-func (s *stated) loosely(n *markdown.Node, skip int) {
+func (s *reader) loosely(n *markdown.Node, skip int) {
 	if n.Kind == markdown.CodeBlock || n.Kind == markdown.QuoteBlock {
 		return
 	}

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// drawn says how much of the text in an element a reader sees.
-type drawn struct {
+// visibility says how much of the text in an element a reader sees.
+type visibility struct {
 	none      bool // the element is not drawn, nor is anything in it
 	invisible bool // its text is not; an element in it may say otherwise
 	tiny      bool // likewise, because of its size
 }
 
-func (d drawn) text() bool { return !d.none && !d.invisible && !d.tiny }
+func (d visibility) text() bool { return !d.none && !d.invisible && !d.tiny }
 
 // effect is what an element changes about that.
 type effect uint8
@@ -32,7 +32,7 @@ const (
 	enlarge
 )
 
-func (e effect) on(d drawn) drawn {
+func (e effect) on(d visibility) visibility {
 	d.none = d.none || e&hideAll != 0
 	d.invisible = (d.invisible || e&hideText != 0) && e&showText == 0
 	d.tiny = (d.tiny || e&shrink != 0) && e&enlarge == 0
