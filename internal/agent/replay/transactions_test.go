@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,9 +52,10 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		_, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest(), Reason: "planned"})
 		return err
 	}
+	long := strings.Repeat("é", 5000) // more than a line keeps
 	advance := func(to run.Stage) func() error {
 		return func() error {
-			_, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest(), GatesPath: path("gates.json"), RequestedNext: string(to), Reason: "on"})
+			_, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest(), GatesPath: path("gates.json"), RequestedNext: string(to), Reason: long})
 			return err
 		}
 	}
@@ -123,9 +125,9 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			_, err := stage.Limit(ctx, desk, stage.LimitInput{ManifestPath: manifest(), Name: "max_wave2_agents", Value: 2})
 			return err
 		}},
-		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: "the budget is used up"})},
+		{"out of budget", fail(run.Failure{Code: tidegate.BudgetExhausted, Count: 7, Message: long})},
 		{"a larger budget, which lets it resume", func() error {
-			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: "more"})
+			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: long})
 			return err
 		}},
 		{"a note", func() error {

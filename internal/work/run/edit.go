@@ -1,6 +1,8 @@
 package run
 
 import (
+	"strings"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
@@ -20,8 +22,12 @@ type Move struct {
 	Requested      Stage // that the caller asked for, "" where the rules chose
 }
 
+// moveReason begins the reason of a line that records a move.
+const moveReason = "stage_advance: "
+
 // MoveTo stages a move. It returns the errors of [Update.Patch].
 func (u *Update) MoveTo(move Move) (Manifest, error) {
+	move.Reason = strings.TrimPrefix(cut(moveReason+move.Reason), moveReason) // as the line has it, so that it comes out of a replay
 	m, err := u.Manifest()
 	if err != nil {
 		return m, err
@@ -38,7 +44,7 @@ func (u *Update) MoveTo(move Move) (Manifest, error) {
 	if move.Requested != "" {
 		args = tidegate.Pairs("requested_next", move.Requested)
 	}
-	return u.editManifest(edit{patch: patch, event: EventMoved, reason: "stage_advance: " + move.Reason, fields: tidegate.Pairs("from", move.From, "to", move.To,
+	return u.editManifest(edit{patch: patch, event: EventMoved, reason: moveReason + move.Reason, fields: tidegate.Pairs("from", move.From, "to", move.To,
 		"status", move.Status, "evidence_digest", move.EvidenceDigest, argsKey, args)})
 }
 
@@ -65,6 +71,7 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 	if err != nil {
 		return m, err
 	}
+	failure.Message = cut(failure.Message) // as the line has it
 	entry := tidegate.Pairs("kind", failure.Kind, "stage", failure.Stage, "message", failure.Message, "retryable", false, "ts", u.now)
 	if failure.Code != "" {
 		entry = append(entry, tidegate.Detail{Key: "code", Value: failure.Code})

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -104,14 +105,9 @@ func (l Line) details(desk Desk, now, runID string, actor tidegate.Actor, seq, t
 		line = append(line, tidegate.Detail{Key: "tx", Value: tx})
 	}
 	line = append(line, actor.Logged()...)
-	for _, f := range l.Fields {
+	for _, f := range l.kept() {
 		if tx > 0 || f.Key != argsKey {
 			line = append(line, f)
-		}
-	}
-	for i, f := range line {
-		if text, ok := f.Value.(string); ok {
-			line[i].Value = cut(text)
 		}
 	}
 	if state != "" {
@@ -121,6 +117,17 @@ func (l Line) details(desk Desk, now, runID string, actor tidegate.Actor, seq, t
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
 	return line
+}
+
+// kept are the fields of the line as the log has them: no text is longer than a note.
+func (l Line) kept() tidegate.Details {
+	fields := slices.Clone(l.Fields)
+	for i, f := range fields {
+		if text, ok := f.Value.(string); ok {
+			fields[i].Value = cut(text)
+		}
+	}
+	return fields
 }
 
 // eventOf is the event of a line as it was read: what it says, or what the
@@ -135,7 +142,7 @@ func eventOf(entry *codec.Value) Event {
 		return EventCreated
 	case "manifest_write":
 		switch {
-		case strings.HasPrefix(reason, "stage_advance: "):
+		case strings.HasPrefix(reason, moveReason):
 			return EventMoved
 		case strings.HasPrefix(reason, "operator-cli "):
 			return EventStatus

@@ -81,5 +81,5 @@ func (u *Update) putManifest(doc *codec.Value) (digest string, err error) {
 // Value is the line as it stands in the log, without the time and what the chain
 // adds.
 func (l Line) Value() *codec.Value {
-	return codec.Of(append(tidegate.Pairs("kind", l.Kind, "event", l.Event), l.Fields...))
+	return codec.Of(append(tidegate.Pairs("kind", l.Kind, "event", l.Event), l.kept()...))
 }
