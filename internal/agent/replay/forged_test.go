@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -206,6 +207,34 @@ func named(t *testing.T, root, name, how string) {
 		}
 	}
 	t.Errorf("%s was changed %s, and replay names something else:\n%s", name, how, differences(out))
+}
+
+// TestNoDigestAloneExplainsAFile adds a line to the record that has nothing but the
+// digest of a changed file: verification, which looks at the record alone, takes it.
+func TestNoDigestAloneExplainsAFile(t *testing.T) {
+	names := []string{run.ManifestFile, "gates.json", run.PolicyFile, "wave-1/wave1-plan.json", "wave-review.json", "pivot.json", "citations/citations.jsonl",
+		"summaries/summary-pack.json", "synthesis/final-synthesis.md"}
+	for i := 0; i < len(names); i += full.Stride(len(names), 5) {
+		t.Run(names[i], func(t *testing.T) {
+			t.Parallel()
+			f := forger{t, golden(t, t.TempDir(), "second-wave")}
+			changed := append(f.read(names[i]), ' ')
+			f.write(names[i], changed)
+			lines := f.lines()
+			last := runs.Parse(t, lines[len(lines)-1])
+			number := len(lines) + 1
+			f.record(append(lines, []byte(shownLine(t, codec.Of(tidegate.Pairs("ts", "2027-02-14T12:00:00.000Z", "kind", "files_write", "run_id", last.Get("run_id"), "event", "files",
+				"seq", number, "tx", number, "actor", "agent", "files", tidegate.Pairs(names[i], codec.DigestBytes(changed)), "state", last.Get("state")))))))
+			verified, err := run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows})
+			if err != nil || !verified.Pass {
+				t.Fatalf("the forger is to do its work well: %+v %v", verified.Findings, err)
+			}
+			out, err := replay.Run(t.Context(), open(t, f.root), "")
+			if err != nil || out.Pass && len(out.Left) == 0 {
+				t.Errorf("%s was changed, and nothing differs: %v", names[i], err)
+			}
+		})
+	}
 }
 
 // TestReplayNamesForgedEvents changes every field of every line that a rule wrote, in

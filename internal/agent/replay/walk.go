@@ -218,6 +218,7 @@ func (w *walk) follow(ctx context.Context, c change) error {
 		if err := w.unexplained(ctx, c, given); err != nil {
 			return err
 		}
+		w.unmade(c, fresh)
 	}
 	for _, l := range c.lines {
 		if given[l.number] {
@@ -275,6 +276,34 @@ func (w *walk) unexplained(ctx context.Context, c change, given map[int]bool) er
 		}
 	}
 	return nil
+}
+
+// unmade looks at the files that a change names and that did not come out again. A
+// line with their digests alone says nothing of how they came; manifest and gates have
+// lines of their own; and nobody hands in what a rule makes.
+func (w *walk) unmade(c change, fresh map[string][]byte) {
+	l := w.kept.Layout()
+	named := slices.ContainsFunc(c.lines, func(l line) bool { return l.event != run.EventFiles })
+	lacking := slices.ContainsFunc(c.lines, func(l line) bool { return l.args() == nil && slices.Contains(mayLack, l.kind) })
+	for _, name := range c.order {
+		_, made := fresh[name]
+		switch {
+		case made:
+		case name == run.ManifestFile, name == l.Gates:
+			w.step(name, "a line other than its own records it")
+		case !named && name == l.Pivot: // whoever decides need not give a reason, and then no line says so
+			w.leave("%s, because the log does not say what was asked for", name)
+		case !named && !strings.HasPrefix(name, run.JobsDir+"/"),
+			!lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
+			w.step(name, "no line of its transaction says how it came")
+		}
+	}
+}
+
+// byRule are the files that a rule makes and nobody hands in.
+func (w *walk) byRule() []string {
+	l := w.kept.Layout()
+	return []string{run.PolicyFile, run.ScopeFile, l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack}
 }
 
 // rehearsed is what a change would have done.
