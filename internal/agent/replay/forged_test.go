@@ -237,6 +237,22 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 	}
 }
 
+// TestReplayReadsNothingButTheRecord has a line name files beside the run.
+func TestReplayReadsNothingButTheRecord(t *testing.T) {
+	f := forger{t, golden(t, t.TempDir(), "second-wave")}
+	unpacked(t, goldenFile("second-wave"), filepath.Dir(f.root), "beside")
+	lines := f.lines()
+	at := slices.IndexFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte(`"kind":"wave_review"`)) })
+	e := runs.Parse(t, lines[at]).Clone()
+	e.Get("args").Set("perspectives_path", codec.Of("../beside/perspectives.json"))
+	lines[at] = []byte(shownLine(t, e))
+	f.record(lines)
+	out, err := replay.Run(t.Context(), open(t, f.root), "")
+	if err != nil || out.Pass || !strings.Contains(differences(out), "PATH_NOT_ALLOWED") {
+		t.Errorf("%s %v", differences(out), err)
+	}
+}
+
 // TestReplayNamesForgedEvents changes every field of every line that a rule wrote, in
 // turn, with a chain that fits.
 func TestReplayNamesForgedEvents(t *testing.T) {

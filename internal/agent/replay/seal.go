@@ -121,7 +121,7 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 			return Unsealed{}, err
 		}
 	}
-	desk.Reach = laid.At(desk.Reach, unsealedAt)
+	desk.Reach = laid.At(unsealedAt)
 	manifest := filepath.Join(unsealedAt, run.ManifestFile)
 	verified, err := run.Verify(ctx, desk, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {

@@ -174,13 +174,14 @@ func (w *walk) begin() error {
 }
 
 // at is the context and the desk of what a change did: the copy stands where the
-// run lay, the time is that of the record, and nothing is written.
+// run lay and is all that can be reached, whatever paths the record has; the time is
+// that of the record, and nothing is written.
 func (w *walk) at(ctx context.Context, c change) (context.Context, run.Desk) {
 	l := c.lines[0]
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.ActorKind(l.get("actor"))})
 	then, _ := time.Parse(time.RFC3339Nano, l.get("ts"))
 	desk := w.kept.Desk().Rehearsing()
-	desk.Reach = w.stage.At(desk.Reach, w.root)
+	desk.Reach = w.stage.At(w.root)
 	desk.Now, desk.Pinned = func() time.Time { return then }, l.get("clock") == "pinned"
 	return ctx, desk
 }

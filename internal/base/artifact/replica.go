@@ -30,11 +30,9 @@ func NewReplica() (*Replica, error) {
 	return &Replica{&Folder{root: root, path: real}, real}, nil
 }
 
-// At is reach with the replica standing at an absolute path. Folders of [Within] do
-// not confine what lies in it.
-func (s *Replica) At(reach Reach, path string) Reach {
-	reach.stead, reach.replica = filepath.Clean(path), s.real
-	return reach
+// At reaches the replica alone, at an absolute path.
+func (s *Replica) At(path string) Reach {
+	return Reach{confined: true, stead: filepath.Clean(path), replica: s.real}
 }
 
 // Write puts a file into the replica, and makes the folders above it. It returns
