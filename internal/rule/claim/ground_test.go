@@ -258,6 +258,28 @@ func TestNothingExcusesAClaim(t *testing.T) {
 	}
 }
 
+// TestNoTableHidesAClaim writes what a reader of the table sees between back-ticks that
+// pair up only for a reader who does not know tables.
+func TestNoTableHidesAClaim(t *testing.T) {
+	const stated = "4,711 tugs, “an invention of nobody at all”"
+	for _, text := range []string{
+		"| Port [@s] | a | b |\n|---|---|---|\n| ` | %s | ` |\n",
+		"| Port [@s] | a |\n|---|---|\n| ` | %s |\n| x | ` |\n",
+		"There are tugs [@s]. `\n| a | b |\n|---|---|\n| %s | ` |\n",
+		"tugs [@s] `\n:-\n%s\n`\n",
+		"- | Port [@s] | a | b |\n  |---|---|---|\n  | `x` ` | %s | ` |\n",
+	} {
+		g := claim.Ground(fmt.Appendf(nil, text, stated), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
+		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 1 || len(g.Claims[0].Quotations) != 1 {
+			t.Errorf("%q: %+v", text, g.Claims)
+		}
+	}
+	g := claim.Ground([]byte("| Port [@s] | a |\n|---|---|\n| `4,711` | `x` |\n"), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
+	if !g.Pass {
+		t.Errorf("code in one cell is no claim: %+v", g.Claims)
+	}
+}
+
 // TestHiddenCharactersPartNoNumber writes 73 with something between its digits.
 func TestHiddenCharactersPartNoNumber(t *testing.T) {
 	for _, between := range []string{"", "\u200d", "\u200c", "\u2060", "\u034f", "\u00ad", "\u200b", "\ufe0f", "\u0332", "&zwj;", "&#8288;"} {

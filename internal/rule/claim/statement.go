@@ -30,12 +30,15 @@ type statement struct {
 // A passage of nothing but citations claims nothing. Readable is false for a
 // document with text in a block of HTML, which belongs to no claim.
 func statements(document []byte) (found []statement, readable bool) {
-	in := inspector{text: document, doc: markdown.Parse(document), showing: true}
+	in := inspector{text: document, doc: markdown.ParseGitHub(document), showing: true}
 	languages := page.Languages(string(document[:min(len(document), page.LanguageSample)]))
 	passages := in.inspect().Passages
 	shown, numbers := make([]string, len(passages)), make([]string, len(passages))
-	cited := map[int]bool{}
+	cited, torn := map[int]bool{}, tornCode(in.doc)
 	for i, p := range passages {
+		if torn[in.numbers[i]] {
+			p.Text = strings.ReplaceAll(p.Text, "`", " ")
+		}
 		shown[i], numbers[i] = shownText([]byte(p.Text))
 		cited[in.numbers[i]] = len(p.CIDs) > 0
 	}
@@ -52,6 +55,38 @@ func statements(document []byte) (found []statement, readable bool) {
 		found = append(found, s)
 	}
 	return found, !in.unread && !slices.Contains(in.open.names, "")
+}
+
+// tornCode are the passages with a table across whose cells back-ticks pair up: a
+// reader of the page sees no code there, but the text of the cells.
+func tornCode(doc *markdown.Document) map[int]bool {
+	eachCode := func(b markdown.Block, visit func(start int)) {
+		for _, piece := range doc.Inlines(b) {
+			if piece.Kind == markdown.CodeInline {
+				visit(piece.Start)
+			}
+		}
+	}
+	shown := map[int]bool{} // where code begins, by its cell
+	tables := map[int]bool{}
+	var visit func(nodes []*markdown.Node)
+	visit = func(nodes []*markdown.Node) {
+		for _, n := range nodes {
+			tables[n.Passage] = tables[n.Passage] || n.Kind == markdown.TableBlock
+			if n.Kind == markdown.ParagraphBlock || n.Kind == markdown.CellBlock {
+				eachCode(n.Block, func(start int) { shown[start] = true })
+			}
+			visit(n.Children)
+		}
+	}
+	visit(doc.Tree())
+	torn := map[int]bool{}
+	for _, b := range doc.Blocks {
+		if b.Kind == markdown.ParagraphBlock && tables[b.Passage] {
+			eachCode(b, func(start int) { torn[b.Passage] = torn[b.Passage] || !shown[start] })
+		}
+	}
+	return torn
 }
 
 // shownText is a passage as a reader sees it, and the same passage with a
