@@ -259,7 +259,7 @@ func (j *judge) urls() {
 func (j *judge) markup() {
 	found := j.document.markup()
 	for _, line := range found.hidden {
-		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen.",
+		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen, and in a table the cells beyond its last column.",
 			"line %d has a character that a reader cannot see", line)
 	}
 	for _, line := range found.html {

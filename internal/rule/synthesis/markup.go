@@ -9,7 +9,7 @@ import (
 // markup are the lines of a draft that hold more than a reader sees, in order,
 // each once.
 type markup struct {
-	hidden []int // characters that cannot be seen
+	hidden []int // characters that cannot be seen, and cells beyond the last column of a table
 	html   []int // tags, comments and blocks of HTML
 	links  []int // links, images, addresses in angle brackets, definitions
 }
@@ -36,6 +36,9 @@ func (d *document) markup() markup {
 	shown := func(b *block) {
 		if b.Kind == markdown.HTMLBlock {
 			m.html = append(m.html, b.Line)
+		}
+		if b.Cut {
+			m.hidden = append(m.hidden, b.Line)
 		}
 		for _, g := range b.glyphs {
 			if g.in&inTag != 0 {

@@ -67,6 +67,9 @@ func (d *Document) row(line span, aligns []string, table Block) *Node {
 		}
 		row.Children = append(row.Children, cell)
 	}
+	for _, cell := range cells[min(len(aligns), len(cells)):] {
+		row.Cut = row.Cut || cell.start < cell.end
+	}
 	return row
 }
 

@@ -13,6 +13,7 @@ type Node struct {
 	Loose   bool   // a list whose items stand apart
 	Info    string // the first word after the fence that opens code
 	Align   string // of a cell: left, right, center or ""
+	Cut     bool   // a row with text beyond the last column, which nobody sees
 }
 
 // Tree is the document as a tree, without the link reference definitions. Of a
