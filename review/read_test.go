@@ -150,6 +150,8 @@ func TestAnyWayToStateAnotherVerdictContradicts(t *testing.T) {
 		"a word of refusal in HTML":          "<b>\nREJECTED\n</b>\n\n" + approved,
 		"a word of refusal with a reason":    approved + "\n## Notes\n\nNOT APPROVED: the tests fail\n",
 		"a refusal in a table":               "| Verdict | Why |\n|---|---|\n| REJECTED | tests |\n\n" + approved,
+		"a refusal between two cells":        "| a | b | c |\n|---|---|---|\n| <!-- | Verdict: NEEDS_FIX | --> |\n\n" + approved,
+		"a refusal below half a comment":     "| <!-- |\n|---|\n| Verdict: NEEDS_FIX |\n| --> |\n\n" + approved,
 		"a refusal over two lines":           "NOT\nAPPROVED\n\n" + approved,
 		"a refusal in a sentence":            "This change is **NOT APPROVED**.\n\n" + approved,
 		"a refusal under another label":      "**Status**: NEEDS_FIX\n\n" + approved,

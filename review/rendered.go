@@ -33,7 +33,7 @@ func (s *reader) rendered(n *markdown.Node) []string {
 	case markdown.HTMLBlock:
 		raw := unshown().ReplaceAllStringFunc(s.Raw(n.Block), func(gone string) string { return strings.Repeat("\n", strings.Count(gone, "\n")) })
 		text.WriteString(html.UnescapeString(tags().ReplaceAllString(raw, "")))
-	case markdown.ParagraphBlock, markdown.HeadingBlock:
+	case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
 		for _, piece := range s.Rendered(n.Block) {
 			if piece.Kind != markdown.HTMLInline {
 				text.Write(piece.Text)

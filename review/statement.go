@@ -88,6 +88,19 @@ func statements(text string) (found []statement, sections int) {
 	for _, n := range s.Tree() {
 		s.block(n)
 	}
+	shown := reader{Document: markdown.ParseGitHub([]byte(text))}
+	for _, n := range shown.Tree() {
+		shown.rows(n)
+	}
+	known := map[statement]bool{}
+	for _, one := range s.found {
+		known[one] = true
+	}
+	for _, one := range shown.found {
+		if !known[one] {
+			s.found = append(s.found, one)
+		}
+	}
 	return s.found, s.sections
 }
 
@@ -193,6 +206,26 @@ func (s *reader) loosely(n *markdown.Node, skip int) {
 	}
 	if n.Kind == markdown.ParagraphBlock && len(lines) > skip+1 {
 		if word := looseVerdict(strings.Join(lines[skip:], " "), s.inVerdict, false); word != "" {
+			s.state(n.Line, word, loose)
+		}
+	}
+}
+
+// rows reads the rows of tables loosely, cell by cell: what is a comment or code to
+// a reader who knows no tables can be the text of several cells.
+func (s *reader) rows(n *markdown.Node) {
+	if n.Kind == markdown.QuoteBlock {
+		return
+	}
+	var cells []string
+	for _, child := range n.Children {
+		s.rows(child)
+		if child.Kind == markdown.CellBlock {
+			cells = append(cells, strings.Join(s.rendered(child), " "))
+		}
+	}
+	for _, text := range append(cells, strings.Join(cells, " | ")) {
+		if word := looseVerdict(text, false, false); word != "" && (len(cells) == 1 || looseLabel().MatchString(text)) {
 			s.state(n.Line, word, loose)
 		}
 	}
