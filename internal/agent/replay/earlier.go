@@ -222,7 +222,7 @@ func earlierOperation(l line) operation {
 	case l.event == run.EventAccepted && l.get("what") == "failure":
 		return withArgs(keptAcceptance, accepted)
 	case l.kind == "gates_write" && l.entry.Get("patch") == nil:
-		return withArgs(judgedGate, gateWritten)
+		return unpatchedGates
 	}
 	return operationOf(l)
 }
@@ -244,13 +244,20 @@ func withArgs(find func(*scene, run.Manifest) (tidegate.Details, error), do oper
 	}
 }
 
-// judgedGate is the gate that a line of another kind names.
-func judgedGate(s *scene, _ run.Manifest) (tidegate.Details, error) {
-	judged, ok := s.has(func(l line) bool { return l.kind == "gate_judged" })
-	if !ok {
-		return nil, errGiven // somebody took a gate back, or a move did
+// unpatchedGates does a write of gates again whose line does not say what was asked
+// for. A line of another kind names the gate that was judged. Where there is none,
+// somebody took a gate back, or a move did; a gate that passes is judged all the same.
+func unpatchedGates(s *scene) error {
+	if judged, ok := s.has(func(l line) bool { return l.kind == "gate_judged" }); ok {
+		s.args = codec.Of(tidegate.Pairs("gate", judged.get("gate")))
+		return gateWritten(s)
 	}
-	return tidegate.Pairs("gate", judged.get("gate")), nil
+	for _, gate := range s.line.entry.Get("gates").Members() {
+		if gate.Value.Str() == run.GatePass {
+			return rejudged(s)
+		}
+	}
+	return errGiven
 }
 
 // keptFailure is a failure as the present manifest has it.

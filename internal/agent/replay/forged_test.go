@@ -126,6 +126,19 @@ func (f forger) record(lines [][]byte) {
 	f.write(run.HeadFile, fmt.Appendf(nil, `{"lines":%d,"digest":%q,"size":%d}`+"\n", len(lines), prev, log.Len()))
 }
 
+// add adds a line to the log that is a transaction of its own.
+func (f forger) add(kind, event string, fields ...any) {
+	f.t.Helper()
+	lines := f.lines()
+	last := runs.Parse(f.t, lines[len(lines)-1])
+	number := len(lines) + 1
+	line := append(tidegate.Pairs("ts", "2027-02-14T12:00:00.000Z", "kind", kind, "run_id", last.Get("run_id"), "event", event, "seq", number), tidegate.Pairs(fields...)...)
+	if last.Get("tx") != nil {
+		line = append(line, tidegate.Detail{Key: "tx", Value: number})
+	}
+	f.record(append(lines, []byte(shownLine(f.t, codec.Of(append(line, tidegate.Pairs("actor", "agent", "state", last.Get("state"))...))))))
+}
+
 // TestForgedRecordHoldsTogether shows that the forger of the tests below does its
 // work well: verification, which looks at the record alone, finds nothing.
 func TestForgedRecordHoldsTogether(t *testing.T) {
@@ -220,11 +233,7 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 			f := forger{t, golden(t, t.TempDir(), "second-wave")}
 			changed := append(f.read(names[i]), ' ')
 			f.write(names[i], changed)
-			lines := f.lines()
-			last := runs.Parse(t, lines[len(lines)-1])
-			number := len(lines) + 1
-			f.record(append(lines, []byte(shownLine(t, codec.Of(tidegate.Pairs("ts", "2027-02-14T12:00:00.000Z", "kind", "files_write", "run_id", last.Get("run_id"), "event", "files",
-				"seq", number, "tx", number, "actor", "agent", "files", tidegate.Pairs(names[i], codec.DigestBytes(changed)), "state", last.Get("state")))))))
+			f.add("files_write", "files", "files", tidegate.Pairs(names[i], codec.DigestBytes(changed)))
 			verified, err := run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows})
 			if err != nil || !verified.Pass {
 				t.Fatalf("the forger is to do its work well: %+v %v", verified.Findings, err)
@@ -234,6 +243,29 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 				t.Errorf("%s was changed, and nothing differs: %v", names[i], err)
 			}
 		})
+	}
+}
+
+// TestNoGatePassesUnjudged adds a line by which a gate passes, without a judgement.
+func TestNoGatePassesUnjudged(t *testing.T) {
+	for _, made := range []string{"golden", "earlier"} {
+		f := forger{t, unpacked(t, filepath.Join("testdata", made, "second-wave.zip"), t.TempDir(), "second-wave")}
+		before := f.read("gates.json")
+		doc := runs.Parse(t, before).Clone()
+		revision, _ := doc.Get("revision").Int()
+		doc.Set("revision", codec.Of(revision+1))
+		doc.Get("gates").Get("F").Set("notes", codec.Of("forged"))
+		after, err := codec.MarshalFile(doc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.write("gates.json", after)
+		f.add("gates_write", "gates", "prev_revision", revision, "new_revision", revision+1, "reason", "x", "inputs_digest", doc.Get("inputs_digest"),
+			"gates_digest", codec.DigestBytes(after), "prev_digest", codec.DigestBytes(before), "gates", tidegate.Pairs("F", "pass"))
+		out, err := replay.Run(t.Context(), open(t, f.root), "")
+		if err != nil || !strings.Contains(differences(out), "gate_judged belongs to it") {
+			t.Errorf("%s: %s %v", made, differences(out), err)
+		}
 	}
 }
 

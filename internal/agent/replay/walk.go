@@ -219,6 +219,8 @@ func (w *walk) follow(ctx context.Context, c change) error {
 		if err := w.unexplained(ctx, c, given); err != nil {
 			return err
 		}
+	}
+	if explained {
 		w.unmade(c, fresh)
 	}
 	for _, l := range c.lines {
@@ -289,13 +291,13 @@ func (w *walk) unmade(c change, fresh map[string][]byte) {
 	for _, name := range c.order {
 		_, made := fresh[name]
 		switch {
-		case made:
+		case made, w.byDigest[name], w.kept.Legacy():
 		case name == run.ManifestFile, name == l.Gates:
 			w.step(name, "a line other than its own records it")
 		case !named && name == l.Pivot: // whoever decides need not give a reason, and then no line says so
 			w.leave("%s, because the log does not say what was asked for", name)
 		case !named && !strings.HasPrefix(name, run.JobsDir+"/"),
-			!lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
+			!w.earlier && !lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
 			w.step(name, "no line of its transaction says how it came")
 		}
 	}
