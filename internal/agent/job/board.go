@@ -120,17 +120,15 @@ func (b *Board) Reload(ctx context.Context) error {
 			return err
 		}
 		has := func(j *Job) bool { return folders[path.Base(run.JobDir(j.ID))] }
-		err = parallel.Each(context.WithoutCancel(ctx), len(jobs), nil, func() func(int) error {
-			return func(i int) error {
-				j := jobs[i]
-				if !has(j) {
-					return nil
-				}
-				if before := known[j.ID]; before != nil {
-					j.attempts = before.attempts // those that have ended
-				}
-				return j.read(opened)
+		err = parallel.All(context.WithoutCancel(ctx), len(jobs), func(i int) error {
+			j := jobs[i]
+			if !has(j) {
+				return nil
 			}
+			if before := known[j.ID]; before != nil {
+				j.attempts = before.attempts // those that have ended
+			}
+			return j.read(opened)
 		})
 		if err != nil {
 			return err

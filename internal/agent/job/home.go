@@ -191,16 +191,12 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if j.State == Accepted || j.State == Leased {
 			return notOpen(j)
 		}
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
 		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
 		u.Log(run.EventGranted, "job_retry", tidegate.Pairs("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.Pairs()))
-		if m.Status() == run.Failed && failedForJobs(m) {
-			if _, err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
+		if m := u.Manifest(); m.Status() == run.Failed && failedForJobs(m) {
+			if err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
 				return err
 			}
 		}

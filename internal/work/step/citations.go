@@ -344,7 +344,7 @@ func (e *evidence) makeDocuments(ctx context.Context, c cited, records []source.
 		func() error { made.rendered = []byte(source.Render(id, records)); return nil },
 		func() error { made.normalized = normalizedList(c.sources); return nil },
 	}
-	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	err := parallel.All(ctx, len(parts), func(i int) error { return parts[i]() })
 	return made, err
 }
 

@@ -60,12 +60,10 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 		}
 		c.files = append(append(c.files, contracts), outputs...)
 		urls := make([][]source.Cited, len(outputs))
-		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
-			return func(i int) error {
-				text, err := r.Folder().Read(outputs[i])
-				urls[i] = source.Extract(text)
-				return err
-			}
+		err = parallel.All(context.Background(), len(outputs), func(i int) error {
+			text, err := r.Folder().Read(outputs[i])
+			urls[i] = source.Extract(text)
+			return err
 		})
 		if err != nil {
 			return cited{}, err
