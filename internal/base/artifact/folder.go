@@ -143,10 +143,7 @@ func (f *Folder) MakeFolder(name string) error {
 	if err != nil {
 		return err
 	}
-	made, err := missingFolders(f.root, local)
-	if err == nil {
-		err = makeFolders(f.root, made, f.newFolderMode())
-	}
+	made, err := f.makeMissing(local)
 	if err != nil {
 		removeFolders(f.root, made)
 	}
