@@ -102,12 +102,7 @@ func CountCited(r *run.Run) (cited, fetchable int, err error) {
 
 // outputs are the outputs among the files that were read, in byte order.
 func (c cited) outputs() []string {
-	outputs := []string{}
-	for _, name := range c.files {
-		if strings.HasSuffix(name, ".md") {
-			outputs = append(outputs, name)
-		}
-	}
+	outputs := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return !strings.HasSuffix(name, ".md") })
 	slices.Sort(outputs)
 	return outputs
 }
