@@ -5,6 +5,7 @@ package catalog
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -42,8 +43,7 @@ type Env struct {
 
 // Tools lists all tools in a stable order.
 func Tools(env *Env) []*tool.Tool {
-	var tools []*tool.Tool
-	for _, group := range [][]*tool.Tool{
+	return slices.Concat(
 		runTools(env),
 		jobTools(env),
 		waveTools(env),
@@ -54,10 +54,7 @@ func Tools(env *Env) []*tool.Tool {
 		summaryTools(env),
 		synthesisTools(env),
 		reviewTools(env),
-	} {
-		tools = append(tools, group...)
-	}
-	return tools
+	)
 }
 
 // Desk is where work on runs and code changes is done for a caller with that reach.

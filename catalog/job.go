@@ -22,6 +22,20 @@ func (e *Env) board(ctx context.Context, call tool.Caller, manifest string) (*jo
 	return b, err
 }
 
+// onBoard is a tool's function that does what do does with the jobs of the run that
+// was named.
+func onBoard[In interface{ manifest() string }, Out any](env *Env, do func(context.Context, *job.Board, In) (Out, error)) func(context.Context, tool.Caller, In) (Out, error) {
+	return func(ctx context.Context, call tool.Caller, in In) (Out, error) {
+		b, err := env.board(ctx, call, in.manifest())
+		if err != nil {
+			var none Out
+			return none, err
+		}
+		defer b.Close()
+		return do(ctx, b, in)
+	}
+}
+
 type stepIn struct {
 	manifestIn
 	Reason string `json:"reason,omitzero" jsonschema:"why, for the caller's own records"`
@@ -105,26 +119,16 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job list",
 				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, call tool.Caller, in jobListIn) (job.ListResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.ListResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobListIn) (job.ListResult, error) {
 			return b.List(in.States)
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_lease", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, call tool.Caller, in jobLeaseIn) (job.LeaseResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.LeaseResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobLeaseIn) (job.LeaseResult, error) {
 			leased, err := b.Lease(ctx, job.LeaseInput{Holder: in.Holder, JobID: in.JobID, For: time.Duration(in.LeaseSeconds) * time.Second})
 			return job.LeaseResult{Job: leased}, err
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_submit", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
@@ -154,27 +158,17 @@ func jobTools(env *Env) []*tool.Tool {
 
 		declare(tool.Spec{
 			Name: "deep_research_job_extend", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, call tool.Caller, in jobExtendIn) (job.ExtendResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.ExtendResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobExtendIn) (job.ExtendResult, error) {
 			until, err := b.Extend(ctx, in.Token, time.Duration(in.LeaseSeconds)*time.Second)
 			return job.ExtendResult{ExpiresAt: until}, err
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_release", Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, call tool.Caller, in jobReleaseIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.ReleaseResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobReleaseIn) (job.ReleaseResult, error) {
 			released, err := b.Release(ctx, in.Token, in.Reason)
 			return job.ReleaseResult{State: released.State}, err
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_show", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
@@ -182,14 +176,9 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job show",
 				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.ShowResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.ShowResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobOfRunIn) (job.ShowResult, error) {
 			return b.Show(in.JobID)
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_prompt", Set: "job", Effect: tool.Reads, Idempotent: true, Person: true,
@@ -197,14 +186,9 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job prompt",
 				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
-		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.PromptResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.PromptResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobOfRunIn) (job.PromptResult, error) {
 			return b.Prompt(ctx, in.JobID)
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_answer", Set: "job", Effect: tool.Writes, Person: true,
@@ -213,15 +197,10 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{runOperand[0], jobOperand, {Name: "FILE", About: "the file with the answer; standard input when absent", Path: true, Optional: true}},
 				Hide:     []string{"manifest_path", "answer"}, Fill: env.fillAnswer,
 			},
-		}, func(ctx context.Context, call tool.Caller, in jobAnswerIn) (job.SubmitResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.SubmitResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobAnswerIn) (job.SubmitResult, error) {
 			verdict, err := b.Answer(ctx, in.JobID, []byte(in.Answer))
 			return job.SubmitResult{Verdict: verdict}, err
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_take_back", Set: "job", Effect: tool.Writes, Person: true,
@@ -229,15 +208,10 @@ func jobTools(env *Env) []*tool.Tool {
 				Path:     "job release",
 				Operands: []tool.Operand{runOperand[0], jobOperand}, Hide: []string{"manifest_path"}, Fill: env.fillRun, Defaults: byHand("released by hand"),
 			},
-		}, func(ctx context.Context, call tool.Caller, in jobOfRunIn) (job.ReleaseResult, error) {
-			b, err := env.board(ctx, call, in.ManifestPath)
-			if err != nil {
-				return job.ReleaseResult{}, err
-			}
-			defer b.Close()
+		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobOfRunIn) (job.ReleaseResult, error) {
 			released, err := b.ReleaseJob(ctx, in.JobID, in.Reason)
 			return job.ReleaseResult{State: released.State}, err
-		}),
+		})),
 
 		declare(tool.Spec{
 			Name: "deep_research_job_retry", Set: "job", Effect: tool.Writes, Person: true,

@@ -3,6 +3,7 @@ package catalog
 import (
 	"context"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -87,10 +88,7 @@ func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value
 	}
 	outputs, reports := codec.Of([]string{}), codec.Of([]string{})
 	for i, o := range in.Outputs {
-		output := codec.NewObject()
-		output.Set("perspective_id", codec.Of(o.PerspectiveID))
-		output.Set("output_md_path", codec.Of(o.Path))
-		outputs.Append(output)
+		outputs.Append(codec.Of(tidegate.Pairs("perspective_id", o.PerspectiveID, "output_md_path", o.Path)))
 		reports.Append(in.Reports[i])
 	}
 	args.Set("wave1_outputs", outputs)

@@ -21,6 +21,8 @@ type manifestIn struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 }
 
+func (in manifestIn) manifest() string { return in.ManifestPath }
+
 type stagesIn struct {
 	Mermaid bool `json:"mermaid,omitzero" jsonschema:"show the table as a Mermaid diagram"`
 }

@@ -39,16 +39,13 @@ func waveTools(env *Env) []*tool.Tool {
 			Effect:     tool.WritesOnRequest,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "wave review",
-				Operands: []tool.Operand{
-					contractsOperand,
-					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective; that of the run when absent", Optional: true},
-				},
-				Fill:    env.fillWave("outputs_dir", "OUTPUTS_DIR"),
-				Rename:  map[string]string{"perspective_ids": "only", "report_path": "report"},
-				Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
-				Watch:   watchWave,
-				Instead: env.reviewThere,
+				Path:     "wave review",
+				Operands: []tool.Operand{contractsOperand, outputsOperand},
+				Fill:     env.fillWave("outputs_dir", "OUTPUTS_DIR"),
+				Rename:   map[string]string{"perspective_ids": "only", "report_path": "report"},
+				Formats:  []string{"markdown", "sarif", "junit", "github", "rdjson"},
+				Watch:    watchWave,
+				Instead:  env.reviewThere,
 			},
 		}, func(ctx context.Context, call tool.Caller, in step.WaveReviewInput) (wave.ReviewResult, error) {
 			in.Progress = call.Progress
@@ -61,13 +58,10 @@ func waveTools(env *Env) []*tool.Tool {
 			Effect:     tool.Reads,
 			Idempotent: true,
 			Command: &tool.Command{
-				Path: "wave retry-prompt",
-				Operands: []tool.Operand{
-					contractsOperand,
-					{Name: "OUTPUTS_DIR", Field: "outputs_dir", About: "the folder with one <perspective id>.md per perspective; that of the run when absent", Optional: true},
-				},
-				Fill:   env.fillWave("outputs_dir", "OUTPUTS_DIR"),
-				Rename: map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
+				Path:     "wave retry-prompt",
+				Operands: []tool.Operand{contractsOperand, outputsOperand},
+				Fill:     env.fillWave("outputs_dir", "OUTPUTS_DIR"),
+				Rename:   map[string]string{"perspective_ids": "only"}, Formats: []string{"markdown"}, Piped: "markdown",
 			},
 		}, func(ctx context.Context, call tool.Caller, in step.RetryPromptInput) (wave.RetryPrompts, error) {
 			in.Progress = call.Progress
@@ -99,6 +93,9 @@ func waveTools(env *Env) []*tool.Tool {
 
 var contractsOperand = tool.Operand{Name: "PERSPECTIVES", Field: "perspectives_path",
 	About: "perspectives.json with the contracts, or a run by its id, whose contracts and outputs are meant then"}
+
+var outputsOperand = tool.Operand{Name: "OUTPUTS_DIR", Field: "outputs_dir",
+	About: "the folder with one <perspective id>.md per perspective; that of the run when absent", Optional: true}
 
 // fillWave takes a run in the place of contracts and outputs: its own, of the
 // wave that it is in, else of the first. It returns INVALID_ARGS for contracts

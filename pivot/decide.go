@@ -1,8 +1,10 @@
 package pivot
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -42,7 +44,7 @@ func Check(in Input) (Wave1, error) {
 		return Wave1{}, err
 	}
 	outputs := byID(in.Outputs)
-	sortReports(reports)
+	slices.SortStableFunc(reports, func(a, b Report) int { return strings.Compare(a.PerspectiveID, b.PerspectiveID) })
 	if err := checkPreconditions(outputs, reports); err != nil {
 		return Wave1{}, err
 	}
@@ -74,10 +76,14 @@ func (w Wave1) Decide(gaps []Gap) Decision {
 	if gaps == nil {
 		gaps = []Gap{}
 	}
-	sortGaps(gaps)
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		return cmp.Or(strings.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
+	})
 	out := Judge(gaps)
 	return Decision{
 		Wave2Required: out.Wave2Required, RuleHit: out.RuleHit, Explanation: out.Explanation, Metrics: out.Metrics,
-		Gaps: gaps, Wave2GapIDs: out.Wave2GapIDs, InputsDigest: digest(gaps, w.reports),
+		Gaps: gaps, Wave2GapIDs: out.Wave2GapIDs,
+		// It covers everything that decides, and nothing else: no time, no order of arguments.
+		InputsDigest: codec.Digest(tidegate.Pairs("gaps", gaps, "wave1_validation_reports", w.reports)),
 	}
 }

@@ -1,7 +1,6 @@
 package pivot
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -28,13 +27,6 @@ type Gap struct {
 	// Where a parsed gap stands, for the report. [Extract] does not know the file.
 	File string `json:"-"`
 	Line int    `json:"-"`
-}
-
-// sortGaps puts gaps in gap order: by priority, then by id in byte order.
-func sortGaps(gaps []Gap) {
-	slices.SortFunc(gaps, func(a, b Gap) int {
-		return cmp.Or(strings.Compare(a.Priority, b.Priority), strings.Compare(a.ID, b.ID))
-	})
 }
 
 // collapse trims text and makes every run of white space in it one blank. A

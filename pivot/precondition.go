@@ -79,7 +79,3 @@ func byID(outputs []Output) []Output {
 	})
 	return sorted
 }
-
-func sortReports(reports []Report) {
-	slices.SortStableFunc(reports, func(a, b Report) int { return strings.Compare(a.PerspectiveID, b.PerspectiveID) })
-}

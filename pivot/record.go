@@ -61,46 +61,17 @@ func Shape() codec.Shape {
 	)
 }
 
-// document is pivot_decision.v1.
-type document struct {
-	SchemaVersion string             `json:"schema_version"`
-	RunID         string             `json:"run_id"`
-	GeneratedAt   string             `json:"generated_at"`
-	InputsDigest  string             `json:"inputs_digest"`
-	Actor         tidegate.ActorKind `json:"actor"`
-	Wave1         struct {
-		Outputs []outputEntry `json:"outputs"`
-	} `json:"wave1"`
-	Gaps     []Gap         `json:"gaps"`
-	Decision decisionEntry `json:"decision"`
-}
-
-type outputEntry struct {
-	PerspectiveID   string `json:"perspective_id"`
-	OutputMD        string `json:"output_md"`
-	Digest          string `json:"digest"`
-	ValidatorReport Report `json:"validator_report"`
-}
-
-type decisionEntry struct {
-	Wave2Required bool     `json:"wave2_required"`
-	RuleHit       string   `json:"rule_hit"`
-	Metrics       Metrics  `json:"metrics"`
-	Explanation   string   `json:"explanation"`
-	Wave2GapIDs   []string `json:"wave2_gap_ids"`
-}
-
 // Document is a decision as a run keeps it, pivot_decision.v1, with the outputs
 // that it was made from, in the order of the wave's.
 func (w Wave1) Document(runID, now string, actor tidegate.ActorKind, d Decision, outputs []RecordedOutput) any {
-	doc := document{
-		SchemaVersion: DocumentVersion, RunID: runID, GeneratedAt: now, InputsDigest: d.InputsDigest, Actor: actor, Gaps: d.Gaps,
-		Decision: decisionEntry{d.Wave2Required, d.RuleHit, d.Metrics, d.Explanation, d.Wave2GapIDs},
-	}
+	var list []tidegate.Details
 	for i, o := range outputs {
-		doc.Wave1.Outputs = append(doc.Wave1.Outputs, outputEntry{o.PerspectiveID, o.Name, o.Digest, w.reports[i]})
+		list = append(list, tidegate.Pairs("perspective_id", o.PerspectiveID, "output_md", o.Name, "digest", o.Digest, "validator_report", w.reports[i]))
 	}
-	return doc
+	return tidegate.Pairs("schema_version", DocumentVersion, "run_id", runID, "generated_at", now, "inputs_digest", d.InputsDigest, "actor", actor,
+		"wave1", tidegate.Pairs("outputs", list), "gaps", d.Gaps,
+		"decision", tidegate.Pairs("wave2_required", d.Wave2Required, "rule_hit", d.RuleHit, "metrics", d.Metrics,
+			"explanation", d.Explanation, "wave2_gap_ids", d.Wave2GapIDs))
 }
 
 // Recorded is a decision as it stands in a run.

@@ -49,12 +49,7 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 }
 
 // Value is what the tool returned, nil when there was an error.
-func (r Result) Value() any {
-	if r.Err != nil {
-		return nil
-	}
-	return r.out
-}
+func (r Result) Value() any { return r.out }
 
 // Report is how the result is shown to a person; ok is false when there was an
 // error or the tool has no report.
@@ -89,15 +84,8 @@ func (t *Tool) Call(ctx context.Context, args []byte, caller Caller) Result {
 // Failure is the result of a call that failed with err.
 func Failure(err error) Result {
 	e := tidegate.AsError(err)
-	type body struct {
-		Code    tidegate.Code    `json:"code"`
-		Message string           `json:"message"`
-		Details tidegate.Details `json:"details"`
-	}
-	envelope, marshalErr := codec.Marshal(struct {
-		OK    bool `json:"ok"`
-		Error body `json:"error"`
-	}{false, body{e.Code, e.Message, e.Details}})
+	envelope, marshalErr := codec.Marshal(tidegate.Pairs("ok", false,
+		"error", tidegate.Pairs("code", e.Code, "message", e.Message, "details", e.Details)))
 	if marshalErr != nil {
 		return Failure(tidegate.Errorf(tidegate.Internal, nil, "the error %s cannot be written as JSON", e.Code))
 	}

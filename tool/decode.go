@@ -50,12 +50,9 @@ func checkKeys(path string, args *codec.Value, fields []field, others ...string)
 		for _, f := range fields {
 			names = append(names, f.name)
 		}
-		hint := "; known are " + strings.Join(names, ", ")
-		if near := codec.Nearest(m.Key, names); near != "" {
-			hint = fmt.Sprintf("; did you mean %s?", near)
-		}
+		hint := codec.DidYouMean(m.Key, names, "known are "+strings.Join(names, ", "))
 		name := path + tidegate.Cut(m.Key)
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, brief(m.Value)), "%s is not an argument%s", name, hint)
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(name, brief(m.Value)), "%s is not an argument; %s", name, hint)
 	}
 	return nil
 }

@@ -112,12 +112,7 @@ func (j *Judge) section(sections []string, title []byte) int {
 		}
 		return -1
 	}
-	for i := range sections {
-		if sections[i] == string(title) {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(sections, func(section string) bool { return section == string(title) })
 }
 
 // sourcesIndex is the index of the section that is judged as Sources, or -1.

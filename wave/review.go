@@ -87,26 +87,18 @@ type BoundedReport struct {
 // perspectives, because a review of nothing must not pass; OUTPUT_NOT_FOUND, which
 // names the outputs that are missing; the first other error of Open in the order of
 // perspectives; READ_FAILED and CANCELLED.
-func Review(ctx context.Context, o Outputs) (ReviewResult, error) {
-	results, err := judgeAll(ctx, o, false)
-	if err != nil {
-		return ReviewResult{}, err
-	}
-	return conclude(o, results), nil
-}
+func Review(ctx context.Context, o Outputs) (ReviewResult, error) { return review(ctx, o, false) }
 
 // ReviewThere judges a wave of which some outputs are missing, for a person who
 // wants to see the others all the same. Those that are missing have failed with
 // OUTPUT_NOT_FOUND. It returns the errors of [Review] except that one.
-func ReviewThere(ctx context.Context, o Outputs) (ReviewResult, error) {
-	results, err := judgeAll(ctx, o, true)
+func ReviewThere(ctx context.Context, o Outputs) (ReviewResult, error) { return review(ctx, o, true) }
+
+func review(ctx context.Context, o Outputs, partial bool) (ReviewResult, error) {
+	results, err := judgeAll(ctx, o, partial)
 	if err != nil {
 		return ReviewResult{}, err
 	}
-	return conclude(o, results), nil
-}
-
-func conclude(o Outputs, results []OutputResult) ReviewResult {
 	review := ReviewResult{Validated: len(results), Results: results}
 	for _, r := range results {
 		if r.Pass {
@@ -127,5 +119,5 @@ func conclude(o Outputs, results []OutputResult) ReviewResult {
 	if !review.Pass {
 		review.Bounded.Notes = fmt.Sprintf("%d/%d perspectives failed contract validation; retry directives emitted.", review.Failed, review.Validated)
 	}
-	return review
+	return review, nil
 }

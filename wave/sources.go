@@ -160,13 +160,5 @@ func endsInScheme(text []byte) bool {
 		text = text[:n-1]
 	}
 	n := len(text) - len("http")
-	if n < 0 {
-		return false
-	}
-	for i, c := range []byte("http") {
-		if text[n+i]|0x20 != c {
-			return false
-		}
-	}
-	return true
+	return n >= 0 && bytes.EqualFold(text[n:], []byte("http"))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -37,10 +38,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 			if question == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", ""), "QUESTION must not be blank")
 			}
-			path := call.Flag("output")
-			if path == "" {
-				path = filepath.Join(call.Dir, "perspectives.json")
-			}
+			path := cmp.Or(call.Flag("output"), filepath.Join(call.Dir, "perspectives.json"))
 			if _, err := artifact.Everywhere.ReadFile("output", path); tidegate.CodeOf(err) != tidegate.FileNotFound {
 				if err != nil {
 					return err

@@ -103,10 +103,7 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 			if err != nil {
 				return err
 			}
-			output := call.Flag("output")
-			if output == "" {
-				output = filepath.Join(env.Dir, r.ID()+".sealed")
-			}
+			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, r.ID()+".sealed"))
 			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
 				return err
 			}

@@ -82,10 +82,7 @@ are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
 			name := call.Args[0]
 			i := slices.Index(names, name)
 			if i < 0 {
-				hint := "`tidegate schema` lists them"
-				if near := codec.Nearest(name, names); near != "" {
-					hint = "did you mean " + near + "?"
-				}
+				hint := codec.DidYouMean(name, names, "`tidegate schema` lists them")
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "there is no schema %q; %s", tidegate.Cut(name), hint)
 			}
 			data, err := codec.MarshalFile(list[i].print())

@@ -26,7 +26,7 @@ func TestReviewRoundsEnd(t *testing.T) {
 			limit := int64(random.IntN(4))
 			manifest, desk := newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
 			if _, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
-				_, err := u.SetLimit("max_review_iterations", limit, "test")
+				err := u.SetLimit("max_review_iterations", limit, "test")
 				return err
 			}); err != nil {
 				t.Fatal(err)

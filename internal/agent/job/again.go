@@ -42,7 +42,7 @@ func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number
 	}
 	out := Again{Unwrapped: took, Faults: judged.faults, Warnings: judged.warnings}
 	if len(judged.faults) > 0 {
-		out.Repair, err = repairPrompt(j.kind.format, judged.faults)
+		out.Repair, err = Repair(j.kind.format, judged.faults)
 		return out, err
 	}
 	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })

@@ -230,10 +230,6 @@ func (a *Attempt) write(u update) error {
 	return u.WriteJSON(a.dir()+"/attempt.json", a)
 }
 
-func (a *Attempt) answerName(n int, format string) string {
-	return fmt.Sprintf("answer-%d.%s", n, ending(format))
-}
-
 func ending(format string) string {
 	if format == "json" {
 		return "json"

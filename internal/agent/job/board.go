@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"encoding/json"
 	"path"
 	"slices"
 	"sync"
@@ -57,7 +56,11 @@ type contracts struct {
 // OpenBoard reads the jobs of the run of a manifest. It returns the errors of
 // [run.Open], and those of reading the run's documents.
 func OpenBoard(ctx context.Context, desk run.Desk, manifestPath string) (*Board, error) {
-	b := &Board{desk: desk, open: func(ctx context.Context) (work, error) { return openResearch(ctx, desk, manifestPath) }}
+	return openBoard(ctx, desk, func(ctx context.Context) (work, error) { return openResearch(ctx, desk, manifestPath) })
+}
+
+func openBoard(ctx context.Context, desk run.Desk, open func(context.Context) (work, error)) (*Board, error) {
+	b := &Board{desk: desk, open: open}
 	if err := b.Reload(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -120,17 +123,15 @@ func (b *Board) Reload(ctx context.Context) error {
 			return err
 		}
 		has := func(j *Job) bool { return folders[path.Base(run.JobDir(j.ID))] }
-		err = parallel.Each(context.WithoutCancel(ctx), len(jobs), nil, func() func(int) error {
-			return func(i int) error {
-				j := jobs[i]
-				if !has(j) {
-					return nil
-				}
-				if before := known[j.ID]; before != nil {
-					j.attempts = before.attempts // those that have ended
-				}
-				return j.read(opened)
+		err = parallel.All(context.WithoutCancel(ctx), len(jobs), func(i int) error {
+			j := jobs[i]
+			if !has(j) {
+				return nil
 			}
+			if before := known[j.ID]; before != nil {
+				j.attempts = before.attempts // those that have ended
+			}
+			return j.read(opened)
 		})
 		if err != nil {
 			return err
@@ -260,13 +261,8 @@ func retryNote(folder *artifact.Folder, id string) string {
 	if err != nil {
 		return ""
 	}
-	var retried struct {
-		Note string `json:"note"`
-	}
-	if json.Unmarshal(data, &retried) != nil {
-		return ""
-	}
-	return retried.Note
+	retried, _ := codec.Parse(data)
+	return retried.Get("note").Str()
 }
 
 // Run is the run as the board last read it.

@@ -30,18 +30,13 @@ const ChangeLog = "log.jsonl"
 // caller found out about the change, so that [Board.Reload] asks present for it. It
 // returns the errors of present and of reading the folder.
 func OpenChange(ctx context.Context, desk run.Desk, present func(context.Context) (Change, error)) (*Board, error) {
-	b := &Board{desk: desk, open: func(ctx context.Context) (work, error) {
+	return openBoard(ctx, desk, func(ctx context.Context) (work, error) {
 		c, err := present(ctx)
 		if err != nil {
 			return nil, err
 		}
 		return &coding{c}, nil
-	}}
-	if err := b.Reload(ctx); err != nil {
-		b.Close()
-		return nil, err
-	}
-	return b, nil
+	})
 }
 
 // coding is the work on a code change.

@@ -126,10 +126,6 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 	return b.Refresh(id)
 }
 
-// Repair is the prompt that goes back into the session of an agent whose answer
-// was refused.
-func Repair(format string, faults []Fault) (string, error) { return repairPrompt(format, faults) }
-
 // Role is the role that does a kind of work, by the names of the configuration.
 func Role(kindName string) string {
 	if k := kindOf(kindName); k != nil {
@@ -191,16 +187,12 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if j.State == Accepted || j.State == Leased {
 			return notOpen(j)
 		}
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
 		if _, err := closeLapsed(u, &j); err != nil {
 			return err
 		}
 		u.Log(run.EventGranted, "job_retry", tidegate.Pairs("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.Pairs()))
-		if m.Status() == run.Failed && failedForJobs(m) {
-			if _, err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
+		if m := u.Manifest(); m.Status() == run.Failed && failedForJobs(m) {
+			if err := u.AcceptFailures(run.Running, run.Note(note), "operator-cli job retry: "+run.Note(note)); err != nil {
 				return err
 			}
 		}
@@ -218,10 +210,9 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 // failedForJobs reports whether the failure that nobody has accepted yet is that
 // jobs have used up their tries.
 func failedForJobs(m run.Manifest) bool {
-	failures := m.Failures()
-	for i := len(failures) - 1; i >= 0; i-- {
-		if failures[i].Get("accepted_at") == nil {
-			return failures[i].Get("jobs").Len() > 0
+	for _, f := range slices.Backward(m.Failures()) {
+		if f.Get("accepted_at") == nil {
+			return f.Get("jobs").Len() > 0
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -71,9 +72,7 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := run.CheckText("holder", in.Holder); err != nil {
 		return nil, err
 	}
-	if in.For == 0 {
-		in.For = DefaultLease
-	}
+	in.For = cmp.Or(in.For, DefaultLease)
 	if err := b.mayLease(ctx, in); err != nil {
 		return nil, err
 	}
@@ -386,7 +385,7 @@ func lost(id string) error {
 // was handed in uses no try. It returns INVALID_ARGS, JOB_NOT_FOUND and
 // LEASE_LOST.
 func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) {
-	return b.end(ctx, token, Ending{Outcome: OutcomeReleased, Reason: reason})
+	return b.End(ctx, token, Ending{Outcome: OutcomeReleased, Reason: reason})
 }
 
 // Ending is how an attempt ends without an accepted answer, as a driver saw it.
@@ -404,10 +403,6 @@ type Ending struct {
 // End ends an attempt without an accepted answer. It returns the errors of
 // [Board.Release].
 func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) {
-	return b.end(ctx, token, how)
-}
-
-func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) {
 	id, _, err := ofToken(token)
 	if err != nil {
 		return Job{}, err
@@ -422,10 +417,15 @@ func (b *Board) end(ctx context.Context, token string, how Ending) (Job, error) 
 		}
 		return endAttempt(u, a, how)
 	})
-	if err != nil {
-		return Job{}, err
+	return b.jobAfter(id, err)
+}
+
+// jobAfter is a job as it is after an update, unless that failed.
+func (b *Board) jobAfter(id string, err error) (Job, error) {
+	if err == nil {
+		err = b.Refresh(id)
 	}
-	if err := b.Refresh(id); err != nil {
+	if err != nil {
 		return Job{}, err
 	}
 	return b.Job(id)
@@ -454,12 +454,7 @@ func endAttempt(u update, a *Attempt, how Ending) error {
 
 // note keeps what a client said about itself.
 func (a *Attempt) note(version, session string, calls map[string]float64) {
-	if version != "" {
-		a.Version = version
-	}
-	if session != "" {
-		a.Session = session
-	}
+	a.Version, a.Session = cmp.Or(version, a.Version), cmp.Or(session, a.Session)
 	for tool, n := range calls {
 		if a.ToolCalls == nil {
 			a.ToolCalls = map[string]float64{}
@@ -491,11 +486,5 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 		}
 		return endAttempt(u, a, Ending{Outcome: OutcomeReleased, Reason: reason})
 	})
-	if err != nil {
-		return Job{}, err
-	}
-	if err := b.Refresh(id); err != nil {
-		return Job{}, err
-	}
-	return b.Job(id)
+	return b.jobAfter(id, err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -23,19 +24,12 @@ var prompts = sync.OnceValue(func() *template.Template {
 		"quote":   markdown.Quote,
 		"show":    markdown.Show,
 		"plus":    func(a, b int) int { return a + b },
-		"counted": counted,
+		"counted": report.Counted,
 		"join":    strings.Join,
 		"sources": sourceList,
 		"faults":  faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))
 })
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // sourceList lists sources for a quotation: titles and words of pages were written
 // by others.
@@ -183,8 +177,9 @@ func fill(name string, data any) (string, error) {
 	return strings.TrimSpace(b.String()) + "\n", nil
 }
 
-// repairPrompt goes back into the session of an agent whose answer was refused.
-func repairPrompt(format string, faults []Fault) (string, error) {
+// Repair is the prompt that goes back into the session of an agent whose answer
+// was refused.
+func Repair(format string, faults []Fault) (string, error) {
 	return fill("repair.md", struct {
 		Format string
 		Faults []Fault

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -119,24 +120,17 @@ type ShowResult struct {
 // Show returns a job with its attempts. It returns JOB_NOT_FOUND.
 func (b *Board) Show(id string) (ShowResult, error) {
 	j, err := b.Job(id)
-	if err != nil {
-		return ShowResult{}, err
-	}
-	return ShowResult{Job: j, Attempts: append([]*Attempt{}, j.attempts...)}, nil
+	return ShowResult{Job: j, Attempts: append([]*Attempt{}, j.attempts...)}, err
 }
 
 // Report shows a job and its attempts to a person.
 func (s ShowResult) Report() report.Report {
 	out := report.Report{Name: "job_show", Title: "job " + s.Job.ID, Summary: fmt.Sprintf("%s, %s, %d tries left", s.Job.State, report.Counted(len(s.Attempts), "attempt"), s.Job.TriesLeft)}
 	for _, a := range s.Attempts {
-		outcome := a.Outcome
-		if outcome == "" {
-			outcome = "under way"
-		}
 		known := report.Fields{{Name: "holder", Value: a.Holder}, {Name: "driver", Value: a.Driver}, {Name: "began", Value: a.StartedAt}, {Name: "ended", Value: a.EndedAt},
 			{Name: "reason", Value: a.Reason}, {Name: "folder", Value: a.dir()}}
 		known = slices.DeleteFunc(known, func(f report.Field) bool { return f.Value == "" })
-		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, outcome)), known)
+		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, cmp.Or(a.Outcome, "under way"))), known)
 		for i, answer := range a.Submissions {
 			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
 		}

@@ -142,7 +142,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
 		}
 		n = len(a.Submissions) + 1
-		s := &Submission{Answer: a.answerName(n, j.kind.format), HandedInAt: u.Now(), Usage: in.Usage}
+		s := &Submission{Answer: fmt.Sprintf("answer-%d.%s", n, ending(j.kind.format)), HandedInAt: u.Now(), Usage: in.Usage}
 		if in.ToolUsage != nil {
 			if s.ToolUsage, err = codec.MarshalLine(in.ToolUsage); err != nil {
 				return err

@@ -101,10 +101,7 @@ func takesJobs(m run.Manifest) error {
 }
 
 func (r research) unmoved(u update) error {
-	m, err := u.(*run.Update).Manifest()
-	if err != nil {
-		return err
-	}
+	m := u.(*run.Update).Manifest()
 	if err := takesJobs(m); err != nil {
 		return err
 	}

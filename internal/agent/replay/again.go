@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -116,13 +115,9 @@ func planned(s *scene) error {
 
 // reviewed reviews a wave.
 func reviewed(s *scene) error {
-	in := step.WaveReviewInput{PerspectivesPath: s.given("perspectives_path"), OutputsDir: s.given("outputs_dir")}
-	for _, id := range s.args.Get("perspective_ids").Elems() {
-		in.PerspectiveIDs = append(in.PerspectiveIDs, id.Str())
-	}
 	most, _ := s.args.Get("max_failures").Int()
-	in.MaxFailures = int(most)
-	return s.review(s.desk, in)
+	return s.review(s.desk, step.WaveReviewInput{PerspectivesPath: s.given("perspectives_path"), OutputsDir: s.given("outputs_dir"),
+		PerspectiveIDs: s.args.Get("perspective_ids").Strs(), MaxFailures: int(most)})
 }
 
 func (s *scene) review(desk run.Desk, in step.WaveReviewInput) error {
@@ -239,11 +234,7 @@ func (s *scene) movedByRecord(r *run.Run) error {
 		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest")}
 	move.GatesRevision, _ = history[at].Get("gates_revision").Int()
 	desk := s.desk.Rehearsing()
-	err := r.Rehearse(s.ctx, desk, func(u *run.Update) error {
-		_, err := u.MoveTo(move)
-		return err
-	})
-	if err != nil {
+	if err := r.Rehearse(s.ctx, desk, func(u *run.Update) error { return u.MoveTo(move) }); err != nil {
 		return err
 	}
 	s.byRecord = desk.Rehearsal.Files
@@ -327,8 +318,6 @@ func verdict(s *scene) error {
 	}
 	return s.compareAttempt(id, int(number), int(n), again, "faults", "warnings", "unwrapped")
 }
-
-func sortedNames(files map[string][]byte) []string { return slices.Sorted(maps.Keys(files)) }
 
 // shown is a value of a line for people.
 func shown(v *codec.Value) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -14,11 +15,8 @@ import (
 func (s *scene) compareRepair(id string, number, n int, again string) error {
 	name := fmt.Sprintf("%s/prompt-%d.md", run.AttemptDir(id, number), n+1)
 	kept, err := s.kept.Folder().Read(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil
-	}
 	if err != nil {
-		return err
+		return artifact.UnlessMissing(err)
 	}
 	first, err := s.kept.Folder().Read(run.AttemptDir(id, number) + "/prompt.md")
 	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -90,7 +91,7 @@ func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 
 // compareFiles compares what a rule makes with the digests that the log has of it.
 func (w *walk) compareFiles(c change, made map[string][]byte) {
-	for _, name := range sortedNames(made) {
+	for _, name := range slices.Sorted(maps.Keys(made)) {
 		data := made[name]
 		if name == run.ManifestFile || name == w.kept.Layout().Gates {
 			continue // their own lines have their digests

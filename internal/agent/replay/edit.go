@@ -25,10 +25,7 @@ func (s *scene) update(change func(u *run.Update) error) error {
 }
 
 func statusSet(s *scene) error {
-	return s.update(func(u *run.Update) error {
-		_, err := u.SetStatus(run.Status(s.line.get("status")), s.reason())
-		return err
-	})
+	return s.update(func(u *run.Update) error { return u.SetStatus(run.Status(s.line.get("status")), s.reason()) })
 }
 
 func failed(s *scene) error {
@@ -41,25 +38,18 @@ func failed(s *scene) error {
 		return tidegate.Errorf(tidegate.InvalidState, nil, "the log does not say what failed: %w", err)
 	}
 	failure.Kind, failure.Message = s.line.get("failure"), s.line.get("message")
-	return s.update(func(u *run.Update) error {
-		_, err := u.Fail(run.Status(s.line.get("status")), failure, s.reason())
-		return err
-	})
+	return s.update(func(u *run.Update) error { return u.Fail(run.Status(s.line.get("status")), failure, s.reason()) })
 }
 
 func patched(s *scene) error {
-	return s.update(func(u *run.Update) error {
-		_, err := u.Patch(s.line.entry.Get("patch"), nil, s.reason())
-		return err
-	})
+	return s.update(func(u *run.Update) error { return u.Patch(s.line.entry.Get("patch"), nil, s.reason()) })
 }
 
 // retriedGate counts one more attempt at a gate.
 func retriedGate(s *scene) error {
 	attempt, _ := s.line.entry.Get("attempt").Int()
 	return s.update(func(u *run.Update) error {
-		_, err := u.Retry(s.line.get("gate"), attempt, s.args.Get("change_note").Str(), s.args.Get("reason").Str(), s.reason())
-		return err
+		return u.Retry(s.line.get("gate"), attempt, s.args.Get("change_note").Str(), s.args.Get("reason").Str(), s.reason())
 	})
 }
 
@@ -76,10 +66,7 @@ func manifestSet(s *scene) error {
 	switch s.line.event {
 	case run.EventLimit:
 		to, _ := s.line.entry.Get("to").Int()
-		return s.update(func(u *run.Update) error {
-			_, err := u.SetLimit(s.line.get("limit"), to, s.reason())
-			return err
-		})
+		return s.update(func(u *run.Update) error { return u.SetLimit(s.line.get("limit"), to, s.reason()) })
 	case run.EventAccepted:
 		return accepted(s)
 	}
@@ -99,8 +86,7 @@ func accept(u *run.Update, l line, args *codec.Value) error {
 	if gate := args.Get("gate"); gate != nil {
 		return u.AcceptGateFailures(gate.Str(), why, reason)
 	}
-	_, err := u.AcceptFailures(run.Status(l.get("status")), why, reason)
-	return err
+	return u.AcceptFailures(run.Status(l.get("status")), why, reason)
 }
 
 // policySet does an edit of the policy: a limit of the budget, or a person's yes to

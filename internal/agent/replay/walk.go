@@ -322,13 +322,12 @@ func (w *walk) rehearse(ctx context.Context, c change, l line, again operation) 
 	ctx, desk := w.at(ctx, c)
 	out := &rehearsed{files: desk.Rehearsal.Files}
 	err := again(&scene{walk: w, ctx: ctx, desk: desk, change: c, line: l, args: l.args(), out: out})
-	if err != nil {
-		if tidegate.CodeOf(err) == tidegate.Cancelled {
-			return nil, err
-		}
-		if err == errGiven {
-			return nil, nil
-		}
+	switch {
+	case err == errGiven:
+		return nil, nil
+	case tidegate.CodeOf(err) == tidegate.Cancelled:
+		return nil, err
+	case err != nil:
 		w.step(w.name(l), "it cannot be done again: "+string(tidegate.CodeOf(err))+": "+tidegate.AsError(err).Message)
 		return nil, nil
 	}

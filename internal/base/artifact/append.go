@@ -26,11 +26,7 @@ func (l *Lock) Append(name string, at int64, data []byte) error {
 }
 
 func (f *Folder) appendAt(name string, at int64, data []byte) error {
-	dirs, err := missingFolders(f.root, path.Dir(name))
-	if err == nil {
-		err = makeFolders(f.root, dirs, f.newFolderMode())
-	}
-	if err != nil {
+	if _, err := f.makeMissing(path.Dir(name)); err != nil {
 		return err
 	}
 	file, err := openLog(f.root, name, f.newFileMode())

@@ -123,10 +123,7 @@ func (f *Folder) Claimed(name string) (holder tidegate.Details, held bool, err e
 	file, err := openRegular(f.root, local, os.O_RDWR)
 	if err != nil {
 		err = f.place(name).unreadable(err)
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			err = nil
-		}
-		return nil, false, err
+		return nil, false, UnlessMissing(err)
 	}
 	defer file.Close()
 	free, err := tryShare(file)

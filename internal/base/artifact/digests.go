@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -49,11 +48,8 @@ func (d *Digests) Of(name string) (string, error) {
 		}
 	}
 	file, err := d.folder.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
+	if err != nil {
+		return "", UnlessMissing(err)
 	}
 	defer file.Close()
 	asked := time.Now()

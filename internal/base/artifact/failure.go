@@ -106,3 +106,11 @@ func bare(err error) error {
 	}
 	return err
 }
+
+// UnlessMissing is err, or nil where err says that a file or folder does not exist.
+func UnlessMissing(err error) error {
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil
+	}
+	return err
+}

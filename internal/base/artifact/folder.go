@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -121,11 +120,8 @@ func (f *Folder) Folder(name string) (*Folder, error) {
 // READ_FAILED.
 func (f *Folder) List(name string) ([]fs.DirEntry, error) {
 	folder, err := f.Folder(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		return nil, UnlessMissing(err)
 	}
 	defer folder.Close()
 	list, err := fs.ReadDir(folder.FS(), ".")
@@ -147,10 +143,7 @@ func (f *Folder) MakeFolder(name string) error {
 	if err != nil {
 		return err
 	}
-	made, err := missingFolders(f.root, local)
-	if err == nil {
-		err = makeFolders(f.root, made, f.newFolderMode())
-	}
+	made, err := f.makeMissing(local)
 	if err != nil {
 		removeFolders(f.root, made)
 	}
@@ -197,11 +190,8 @@ func (f *Folder) Open(name string) (*os.File, error) {
 // READ_FAILED.
 func (f *Folder) Digest(name string) (string, error) {
 	file, err := f.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
+	if err != nil {
+		return "", UnlessMissing(err)
 	}
 	defer file.Close()
 	digest, err := codec.DigestReader(file)

@@ -5,8 +5,6 @@ import (
 	"io"
 	"os"
 	"slices"
-
-	"github.com/tidegate/tidegate"
 )
 
 // LastLine reads the last whole line of a log, whatever its length, without the
@@ -14,11 +12,8 @@ import (
 // whole line. Its Number is unknown and 0. It returns READ_FAILED.
 func (f *Folder) LastLine(name string) (Line, error) {
 	file, err := f.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return Line{}, nil
-	case err != nil:
-		return Line{}, err
+	if err != nil {
+		return Line{}, UnlessMissing(err)
 	}
 	defer file.Close()
 	line, err := lastLine(file)

@@ -107,11 +107,7 @@ type addition struct {
 // beside the one that stands there.
 func (a *appendix) add(f *Folder) (*addition, error) {
 	p := f.place(a.name)
-	dirs, err := missingFolders(f.root, path.Dir(a.name))
-	if err == nil {
-		err = makeFolders(f.root, dirs, f.newFolderMode())
-	}
-	if err != nil {
+	if _, err := f.makeMissing(path.Dir(a.name)); err != nil {
 		return nil, p.unwritable(err)
 	}
 	log, err := openLog(f.root, a.name, f.newFileMode())

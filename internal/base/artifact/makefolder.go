@@ -30,6 +30,16 @@ func missingFolders(root *os.Root, dir string) ([]string, error) {
 	return missing, nil
 }
 
+// makeMissing makes the folder dir and those above it as far as they are missing,
+// durably, and returns those that were.
+func (f *Folder) makeMissing(dir string) ([]string, error) {
+	missing, err := missingFolders(f.root, dir)
+	if err == nil {
+		err = makeFolders(f.root, missing, f.newFolderMode())
+	}
+	return missing, err
+}
+
 // makeFolders makes the folders in order, durably. One that exists by then is
 // fine.
 func makeFolders(root *os.Root, dirs []string, mode fs.FileMode) error {

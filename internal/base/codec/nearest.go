@@ -26,6 +26,15 @@ func Nearest(word string, names []string) string {
 	return best
 }
 
+// DidYouMean asks whether the nearest of the names was meant; otherwise is the hint
+// where none is close.
+func DidYouMean(word string, names []string, otherwise string) string {
+	if near := Nearest(word, names); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return otherwise
+}
+
 func foldName(word string) []rune { return []rune(separators.Replace(strings.ToLower(word))) }
 
 // distance is the number of characters to insert, remove or replace on the way

@@ -118,6 +118,15 @@ func (v *Value) Elems() []*Value {
 	return v.inner.elems
 }
 
+// Strs are the texts of the elements of an array, nil where it has none.
+func (v *Value) Strs() []string {
+	var texts []string
+	for _, elem := range v.Elems() {
+		texts = append(texts, elem.Str())
+	}
+	return texts
+}
+
 // Members are the members of an object, in document order.
 func (v *Value) Members() []Member {
 	if v.Kind() != Object {
@@ -235,6 +244,14 @@ func Of(v any) *Value {
 		panic(fmt.Sprintf("codec: value of %T: %v", v, err))
 	}
 	return value
+}
+
+// OrNull is a text as a Value, and null for "".
+func OrNull(text string) *Value {
+	if text == "" {
+		return Of(nil)
+	}
+	return Of(text)
 }
 
 // NewObject is an object without members.

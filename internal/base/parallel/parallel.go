@@ -35,6 +35,11 @@ func Each(ctx context.Context, n int, progress func(done, total int), start func
 	return s.err
 }
 
+// All is [Each] for steps that need neither anything of their worker nor a progress.
+func All(ctx context.Context, n int, step func(i int) error) error {
+	return Each(ctx, n, nil, func() func(int) error { return step })
+}
+
 // steps is what the workers share.
 type steps struct {
 	ctx        context.Context
@@ -64,19 +69,15 @@ func (s *steps) work(start func() func(i int) error) {
 			return
 		}
 		if err := step(int(i)); err != nil {
-			s.fail(i, err)
+			s.mu.Lock()
+			if i < s.failed.Load() {
+				s.failed.Store(i)
+				s.err = err
+			}
+			s.mu.Unlock()
 		}
 		if done := s.done.Add(1); s.progress != nil {
 			s.progress(int(done), s.n)
 		}
-	}
-}
-
-func (s *steps) fail(i int64, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i < s.failed.Load() {
-		s.failed.Store(i)
-		s.err = err
 	}
 }

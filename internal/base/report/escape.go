@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -106,10 +107,8 @@ func linked(word string) bool {
 		return true
 	}
 	lower := strings.ToLower(word)
-	for _, scheme := range []string{"www.", "mailto:", "xmpp:"} {
-		if strings.Contains(lower, scheme) {
-			return true
-		}
+	if slices.ContainsFunc([]string{"www.", "mailto:", "xmpp:"}, func(scheme string) bool { return strings.Contains(lower, scheme) }) {
+		return true
 	}
 	for _, sign := range []string{"#", "gh-"} {
 		for rest := lower; ; {

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,10 +28,7 @@ func (r Report) occurrences(root string) []occurrence {
 			if strings.TrimSpace(f.Message) == "" {
 				f.Message = firstOf(f.Title, f.Rule)
 			}
-			if f.File == "" {
-				f.File = c.File
-			}
-			f.File = relative(root, f.File)
+			f.File = relative(root, cmp.Or(f.File, c.File))
 			if f.ID == "" {
 				f.ID = codec.Digest([]string{c.Name, f.Rule, f.File, f.Title})
 			}
@@ -45,12 +44,7 @@ func (r Report) occurrences(root string) []occurrence {
 
 // ruleID is the rule, or a general name where none is given: formats for
 // programs need one.
-func (f Finding) ruleID() string {
-	if strings.TrimSpace(f.Rule) == "" {
-		return "finding"
-	}
-	return f.Rule
-}
+func (f Finding) ruleID() string { return firstOf(f.Rule, "finding") }
 
 // explanation is title, message and help as plain text of several lines.
 func (f Finding) explanation() string {
@@ -87,10 +81,8 @@ func (f Finding) headline() string {
 
 // firstOf is the first text that is not blank.
 func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if strings.TrimSpace(text) != "" {
-			return text
-		}
+	if i := slices.IndexFunc(texts, func(text string) bool { return strings.TrimSpace(text) != "" }); i >= 0 {
+		return texts[i]
 	}
 	return ""
 }

@@ -46,13 +46,6 @@ func GitHub(w io.Writer, r Report, o Options) error {
 }
 
 func githubCommand(f occurrence) string {
-	command := "error"
-	switch f.Level {
-	case LevelWarning:
-		command = "warning"
-	case LevelNote:
-		command = "notice"
-	}
 	var properties []string
 	if f.File != "" {
 		properties = append(properties, "file="+githubProperty(f.File))
@@ -69,7 +62,7 @@ func githubCommand(f occurrence) string {
 	if f.Help != "" {
 		message += "\nWhat to do: " + f.Help
 	}
-	return "::" + command + " " + strings.Join(properties, ",") + "::" + githubData.Replace(strings.TrimSpace(Visible(message))) + "\n"
+	return "::" + levelShownAs[f.Level].github + " " + strings.Join(properties, ",") + "::" + githubData.Replace(strings.TrimSpace(Visible(message))) + "\n"
 }
 
 var githubData = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -3,6 +3,7 @@ package report
 import (
 	"io"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -11,63 +12,22 @@ import (
 // know, so title, help, category and properties are lines of the message, and the
 // fingerprint is left out. It fails only when w does, with WRITE_FAILED.
 func RDJSON(w io.Writer, r Report, o Options) error {
-	result := rdResult{Source: rdSource{program}, Diagnostics: []rdDiagnostic{}}
+	diagnostics := []tidegate.Details{}
 	for _, f := range r.occurrences(o.Root) {
-		d := rdDiagnostic{Message: f.prose(), Severity: rdSeverity(f.Level), Code: rdCode{f.Rule}}
+		d := tidegate.Pairs("message", f.prose())
 		if f.File != "" {
-			d.Location = &rdLocation{Path: f.File}
+			location := tidegate.Pairs("path", f.File)
 			if f.Line > 0 {
-				d.Location.Range = &rdRange{rdPosition{f.Line}}
+				location = append(location, tidegate.Pairs("range", tidegate.Pairs("start", tidegate.Pairs("line", f.Line)))...)
 			}
+			d = append(d, tidegate.Pairs("location", location)...)
 		}
-		result.Diagnostics = append(result.Diagnostics, d)
+		d = append(d, tidegate.Pairs("severity", levelShownAs[f.Level].rdjson, "code", tidegate.Pairs("value", f.Rule))...)
+		diagnostics = append(diagnostics, d)
 	}
-	document, err := codec.MarshalFile(result)
+	document, err := codec.MarshalFile(tidegate.Pairs("source", tidegate.Pairs("name", program), "diagnostics", diagnostics))
 	if err != nil {
 		return err
 	}
 	return deliver(w, document)
-}
-
-type rdResult struct {
-	Source      rdSource       `json:"source"`
-	Diagnostics []rdDiagnostic `json:"diagnostics"`
-}
-
-type rdSource struct {
-	Name string `json:"name"`
-}
-
-type rdDiagnostic struct {
-	Message  string      `json:"message"`
-	Location *rdLocation `json:"location,omitempty"`
-	Severity string      `json:"severity"`
-	Code     rdCode      `json:"code"`
-}
-
-type rdLocation struct {
-	Path  string   `json:"path"`
-	Range *rdRange `json:"range,omitempty"`
-}
-
-type rdRange struct {
-	Start rdPosition `json:"start"`
-}
-
-type rdPosition struct {
-	Line int `json:"line"`
-}
-
-type rdCode struct {
-	Value string `json:"value"`
-}
-
-func rdSeverity(l Level) string {
-	switch l {
-	case LevelWarning:
-		return "WARNING"
-	case LevelNote:
-		return "INFO"
-	}
-	return "ERROR"
 }

@@ -77,6 +77,14 @@ const (
 	LevelNote    Level = "note"
 )
 
+// levelShownAs says how a level is shown in text, in GitHub's workflow commands and
+// in rdjson.
+var levelShownAs = map[Level]struct{ color, github, rdjson string }{
+	LevelError:   {red, "error", "ERROR"},
+	LevelWarning: {yellow, "warning", "WARNING"},
+	LevelNote:    {dim, "notice", "INFO"},
+}
+
 // known maps everything but the two lesser levels to LevelError, so that a
 // misspelt level is never played down.
 func (l Level) known() Level {
@@ -106,41 +114,17 @@ func PassIf(ok bool) Status {
 	return Fail
 }
 
-// String is the word for the status, "" for None.
-func (s Status) String() string {
-	switch s {
-	case Pass:
-		return "pass"
-	case Fail:
-		return "fail"
-	case Warn:
-		return "warn"
-	case Skip:
-		return "skip"
-	}
-	return ""
+// shownAs says how a status is shown. The marks are one character each and all
+// different, so that a reader without colours sees the outcome at a glance.
+var shownAs = map[Status]struct{ word, mark, color string }{
+	Pass: {"pass", "✓", green},
+	Fail: {"fail", "✗", red},
+	Warn: {"warn", "!", yellow},
+	Skip: {"skip", "-", dim},
 }
 
-// mark is one character per status, all different, so that a reader without
-// colours sees the outcome at a glance.
-func (s Status) mark() string {
-	switch s {
-	case Pass:
-		return "✓"
-	case Fail:
-		return "✗"
-	case Warn:
-		return "!"
-	case Skip:
-		return "-"
-	}
-	return ""
-}
+// String is the word for the status, "" for None.
+func (s Status) String() string { return shownAs[s].word }
 
 // label is mark and word, "" for None.
-func (s Status) label() string {
-	if s.String() == "" {
-		return ""
-	}
-	return s.mark() + " " + s.String()
-}
+func (s Status) label() string { return joinNonEmpty(" ", shownAs[s].mark, s.String()) }

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -14,90 +15,22 @@ import (
 func SARIF(w io.Writer, r Report, o Options) error {
 	all := r.occurrences(o.Root)
 	rules, index := sarifRules(r.Rules, all)
-	results := make([]sarifResult, 0, len(all))
+	results := []tidegate.Details{}
 	for _, f := range all {
-		results = append(results, newSarifResult(f, index[f.Rule]))
+		results = append(results, sarifResult(f, index[f.Rule]))
 	}
-	document, err := codec.MarshalFile(sarifLog{
-		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
-		Version: "2.1.0",
-		Runs: []sarifRun{{
-			Tool:    sarifTool{sarifDriver{Name: program, Version: o.Version, Rules: rules}},
-			Results: results,
-			Properties: sarifRunBag{
-				Name: r.Name, Title: r.Title, Status: r.Status.String(), Summary: r.Summary, Facts: facts(r.Properties),
-			},
-		}},
-	})
+	driver := tidegate.Pairs("name", program)
+	if o.Version != "" {
+		driver = append(driver, tidegate.Pairs("version", o.Version)...)
+	}
+	driver = append(driver, tidegate.Pairs("rules", rules)...)
+	document, err := codec.MarshalFile(tidegate.Pairs("$schema", "https://json.schemastore.org/sarif-2.1.0.json", "version", "2.1.0",
+		"runs", []tidegate.Details{tidegate.Pairs("tool", tidegate.Pairs("driver", driver), "results", results, "properties",
+			sarifRunBag{Name: r.Name, Title: r.Title, Status: r.Status.String(), Summary: r.Summary, Facts: facts(r.Properties)})}))
 	if err != nil {
 		return err
 	}
 	return deliver(w, document)
-}
-
-type sarifLog struct {
-	Schema  string     `json:"$schema"`
-	Version string     `json:"version"`
-	Runs    []sarifRun `json:"runs"`
-}
-
-type sarifRun struct {
-	Tool       sarifTool     `json:"tool"`
-	Results    []sarifResult `json:"results"`
-	Properties sarifRunBag   `json:"properties"`
-}
-
-type sarifTool struct {
-	Driver sarifDriver `json:"driver"`
-}
-
-type sarifDriver struct {
-	Name    string      `json:"name"`
-	Version string      `json:"version,omitempty"`
-	Rules   []sarifRule `json:"rules"`
-}
-
-// sarifRule always has all three texts: code hosts require them.
-type sarifRule struct {
-	ID    string    `json:"id"`
-	Short sarifText `json:"shortDescription"`
-	Full  sarifText `json:"fullDescription"`
-	Help  sarifText `json:"help"`
-}
-
-type sarifText struct {
-	Text string `json:"text"`
-}
-
-type sarifResult struct {
-	RuleID       string            `json:"ruleId"`
-	RuleIndex    int               `json:"ruleIndex"`
-	Level        Level             `json:"level"`
-	Message      sarifText         `json:"message"`
-	Locations    []sarifLocation   `json:"locations,omitempty"`
-	Fingerprints sarifFingerprints `json:"partialFingerprints"`
-	Properties   sarifResultBag    `json:"properties"`
-}
-
-type sarifLocation struct {
-	Physical sarifPhysical `json:"physicalLocation"`
-}
-
-type sarifPhysical struct {
-	Artifact sarifArtifact `json:"artifactLocation"`
-	Region   *sarifRegion  `json:"region,omitempty"`
-}
-
-type sarifArtifact struct {
-	URI string `json:"uri"`
-}
-
-type sarifRegion struct {
-	StartLine int `json:"startLine"`
-}
-
-type sarifFingerprints struct {
-	ID string `json:"tidegateFinding/v1"`
 }
 
 type sarifRunBag struct {
@@ -133,9 +66,10 @@ func facts(properties []Property) []fact {
 }
 
 // sarifRules lists the rules of the report, then those that only findings name,
-// and says where each one stands.
-func sarifRules(known []Rule, all []occurrence) ([]sarifRule, map[string]int) {
-	rules := make([]sarifRule, 0, len(known))
+// and says where each one stands. A rule always has all three texts: code hosts
+// require them.
+func sarifRules(known []Rule, all []occurrence) ([]tidegate.Details, map[string]int) {
+	rules := make([]tidegate.Details, 0, len(known))
 	index := make(map[string]int, len(known))
 	add := func(rule Rule) {
 		if _, found := index[rule.ID]; found || rule.ID == "" {
@@ -143,9 +77,8 @@ func sarifRules(known []Rule, all []occurrence) ([]sarifRule, map[string]int) {
 		}
 		index[rule.ID] = len(rules)
 		short := firstOf(rule.Short, rule.ID)
-		rules = append(rules, sarifRule{
-			ID: rule.ID, Short: sarifText{short}, Full: sarifText{short}, Help: sarifText{firstOf(rule.Help, short)},
-		})
+		rules = append(rules, tidegate.Pairs("id", rule.ID, "shortDescription", sarifText(short), "fullDescription", sarifText(short),
+			"help", sarifText(firstOf(rule.Help, short))))
 	}
 	for _, rule := range known {
 		add(rule)
@@ -156,28 +89,23 @@ func sarifRules(known []Rule, all []occurrence) ([]sarifRule, map[string]int) {
 	return rules, index
 }
 
-func newSarifResult(f occurrence, ruleIndex int) sarifResult {
-	result := sarifResult{
-		RuleID:       f.Rule,
-		RuleIndex:    ruleIndex,
-		Level:        f.Level,
-		Message:      sarifText{noLinks(f.explanation())},
-		Fingerprints: sarifFingerprints{f.ID},
-		Properties: sarifResultBag{
-			Case: f.Case, Category: f.Category, Title: f.Title, Message: f.Message, Help: f.Help, Facts: facts(f.Properties),
-		},
+func sarifText(text string) tidegate.Details { return tidegate.Pairs("text", text) }
+
+func sarifResult(f occurrence, ruleIndex int) tidegate.Details {
+	message := noLinks(f.explanation())
+	bag := sarifResultBag{Case: f.Case, Category: f.Category, Title: f.Title, Message: f.Message, Help: f.Help, Facts: facts(f.Properties)}
+	if message == f.Message {
+		bag.Message = ""
 	}
-	if result.Message.Text == f.Message {
-		result.Properties.Message = ""
-	}
+	result := tidegate.Pairs("ruleId", f.Rule, "ruleIndex", ruleIndex, "level", f.Level, "message", sarifText(message))
 	if f.File != "" {
-		physical := sarifPhysical{Artifact: sarifArtifact{fileURI(f.File)}}
+		physical := tidegate.Pairs("artifactLocation", tidegate.Pairs("uri", fileURI(f.File)))
 		if f.Line > 0 {
-			physical.Region = &sarifRegion{f.Line}
+			physical = append(physical, tidegate.Pairs("region", tidegate.Pairs("startLine", f.Line))...)
 		}
-		result.Locations = []sarifLocation{{physical}}
+		result = append(result, tidegate.Pairs("locations", []tidegate.Details{tidegate.Pairs("physicalLocation", physical)})...)
 	}
-	return result
+	return append(result, tidegate.Pairs("partialFingerprints", tidegate.Pairs("tidegateFinding/v1", f.ID), "properties", bag)...)
 }
 
 // noLinks disarms "[text](target)", the one markup that SARIF knows in plain

@@ -56,7 +56,7 @@ func Text(w io.Writer, r Report, o Options) error {
 	if summary := joinNonEmpty("  ", r.Status.label(), oneLine(r.Summary)); summary != "" {
 		t.tight = false
 		t.gap()
-		t.wrapped("", "", summary, statusColor(r.Status))
+		t.wrapped("", "", summary, shownAs[r.Status].color)
 	}
 	return deliver(w, t.out.Bytes())
 }
@@ -82,30 +82,6 @@ const (
 	yellow = "\x1b[33m"
 	plain  = "\x1b[0m"
 )
-
-func statusColor(s Status) string {
-	switch s {
-	case Pass:
-		return green
-	case Fail:
-		return red
-	case Warn:
-		return yellow
-	case Skip:
-		return dim
-	}
-	return ""
-}
-
-func levelColor(l Level) string {
-	switch l {
-	case LevelError:
-		return red
-	case LevelWarning:
-		return yellow
-	}
-	return dim
-}
 
 // terminal collects the lines of a text report.
 type terminal struct {
@@ -192,10 +168,10 @@ func (t *terminal) fields(fields Fields) {
 		value := joinNonEmpty("  ", f.Mark.label(), oneLine(f.Value))
 		if t.width > 0 && (widest > t.width/2 || longestWord(value) > t.room(indent)) {
 			t.wrapped("", "  ", names[i], dim)
-			t.wrapped("    ", "    ", value, statusColor(f.Mark))
+			t.wrapped("    ", "    ", value, shownAs[f.Mark].color)
 			continue
 		}
-		t.wrapped(t.paint(dim, names[i])+indent[Columns(names[i]):], indent, value, statusColor(f.Mark))
+		t.wrapped(t.paint(dim, names[i])+indent[Columns(names[i]):], indent, value, shownAs[f.Mark].color)
 	}
 }
 
@@ -207,7 +183,7 @@ func (t *terminal) cases(cases []Case) {
 		}
 		head := joinNonEmpty("  ", oneLine(c.Name), oneLine(relative(t.root, c.File)), oneLine(c.Note))
 		if label := c.Status.label(); label != "" {
-			t.wrapped(t.paint(statusColor(c.Status), label)+"  ", "  ", head, "")
+			t.wrapped(t.paint(shownAs[c.Status].color, label)+"  ", "  ", head, "")
 		} else {
 			t.wrapped("", "  ", head, "")
 		}
@@ -225,7 +201,7 @@ func (t *terminal) finding(c Case, f Finding) {
 	l := f.Level.known()
 	place := Place{file, f.Line}.show(t.root)
 	head := joinNonEmpty("  ", oneLine(f.ruleID()), parenthesised(oneLine(f.Category)), oneLine(place))
-	t.wrapped("  "+t.paint(levelColor(l), string(l))+"  ", "    ", head, "")
+	t.wrapped("  "+t.paint(levelShownAs[l].color, string(l))+"  ", "    ", head, "")
 	if title := oneLine(f.Title); title != "" {
 		t.wrapped("    ", "    ", title, bold)
 	}

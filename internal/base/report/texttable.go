@@ -43,7 +43,7 @@ func (t *terminal) table(table *Table) {
 	for _, row := range grid.rows {
 		t.row(grid.columns, widths, row.cells, func(column int) string {
 			if column == 0 && grid.judged {
-				return statusColor(row.status)
+				return shownAs[row.status].color
 			}
 			return ""
 		})
@@ -121,7 +121,7 @@ func (t *terminal) record(grid grid, row gridRow) {
 		name, color := grid.columns[i].Name, ""
 		switch {
 		case i == 0 && grid.judged:
-			name, color = "", statusColor(row.status)
+			name, color = "", shownAs[row.status].color
 		case name != "":
 			name += ": "
 		}

@@ -71,13 +71,10 @@ func oneLine(s string) string {
 		return s
 	}
 	lines := strings.Split(s, "\n")
-	kept := lines[:0]
-	for _, line := range lines {
-		if line = strings.TrimSpace(line); line != "" {
-			kept = append(kept, line)
-		}
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
 	}
-	return strings.Join(kept, " ")
+	return joinNonEmpty(" ", lines...)
 }
 
 // shorten keeps the first n code points of s and says so with an ellipsis.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -268,17 +269,8 @@ func names(v *codec.Value, id string) bool {
 		said, _, _ := strings.Cut(v.Str(), ":") // some warnings say how often, as in MISSING_SUMMARIES:2
 		return said == id
 	}
-	for _, e := range v.Elems() {
-		if names(e, id) {
-			return true
-		}
-	}
-	for _, m := range v.Members() {
-		if names(m.Value, id) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(v.Elems(), func(e *codec.Value) bool { return names(e, id) }) ||
+		slices.ContainsFunc(v.Members(), func(m codec.Member) bool { return names(m.Value, id) })
 }
 
 // Report is the outcome for people and programs.

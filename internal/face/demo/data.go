@@ -4,7 +4,6 @@ import (
 	"embed"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
@@ -24,15 +23,22 @@ func unpack(folder string) error {
 
 // unpackTo makes a folder and writes a part of the sample data into it.
 func unpackTo(folder, root string) error {
-	return fs.WalkDir(samples, root, func(name string, entry fs.DirEntry, err error) error {
+	part, err := fs.Sub(samples, root)
+	if err != nil {
+		return err
+	}
+	return fs.WalkDir(part, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		target := filepath.Join(folder, filepath.FromSlash(relativeTo(root, name)))
+		target := filepath.Join(folder, filepath.FromSlash(name))
 		if entry.IsDir() {
 			err = os.MkdirAll(target, 0o700)
 		} else {
-			err = writeSample(name, target)
+			var data []byte
+			if data, err = fs.ReadFile(part, name); err == nil {
+				err = os.WriteFile(target, data, 0o600)
+			}
 		}
 		if err != nil {
 			return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("folder", folder), "the sample data cannot be written: %w", err)
@@ -53,19 +59,4 @@ func UnpackAgents() (folder string, remove func(), err error) {
 		return "", nil, err
 	}
 	return folder, func() { os.RemoveAll(folder) }, nil
-}
-
-func writeSample(name, target string) error {
-	data, err := samples.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(target, data, 0o600)
-}
-
-func relativeTo(root, name string) string {
-	if name == root {
-		return "."
-	}
-	return path.Clean(name[len(root)+1:])
 }

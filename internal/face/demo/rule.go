@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -117,9 +116,6 @@ func Find(id string) (Rule, error) {
 		}
 		ids[i] = r.ID
 	}
-	hint := "`tidegate explain` lists them"
-	if near := codec.Nearest(id, ids); near != "" {
-		hint = fmt.Sprintf("did you mean %s?", near)
-	}
+	hint := codec.DidYouMean(id, ids, "`tidegate explain` lists them")
 	return Rule{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("rule", tidegate.Cut(id)), "there is no code or rule %q; %s", tidegate.Cut(id), hint)
 }

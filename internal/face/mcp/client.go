@@ -1,12 +1,16 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // Entry is an MCP server in the configuration of a client, which starts it and speaks
@@ -33,35 +37,13 @@ type Client struct {
 	// section is the path of the object, or table, that holds the servers.
 	section string
 	toml    bool
-	entry   func(Entry) any
-	top     []member // what a fresh file has besides the section
+	entry   func(Entry) tidegate.Details
+	top     tidegate.Details // what a fresh file has besides the section
 	add     func(Entry) string
 }
 
-type member struct {
-	key   string
-	value any
-}
-
-type command struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-}
-
-type typedCommand struct {
-	Type    string   `json:"type"`
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-}
-
-type localCommand struct {
-	Type    string   `json:"type"`
-	Command []string `json:"command"`
-	Enabled bool     `json:"enabled"`
-}
-
-func plain(s Entry) any { return command{s.Command, s.Args} }
-func stdio(s Entry) any { return typedCommand{"stdio", s.Command, s.Args} }
+func plain(s Entry) tidegate.Details { return tidegate.Pairs("command", s.Command, "args", s.Args) }
+func stdio(s Entry) tidegate.Details { return append(tidegate.Pairs("type", "stdio"), plain(s)...) }
 
 // Clients lists the clients that are known.
 var Clients = []Client{
@@ -79,9 +61,11 @@ var Clients = []Client{
 	},
 	{
 		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
-		entry: func(s Entry) any { return localCommand{"local", append([]string{s.Command}, s.Args...), true} },
-		top:   []member{{"$schema", "https://opencode.ai/config.json"}},
-		add:   func(Entry) string { return "opencode mcp add" },
+		entry: func(s Entry) tidegate.Details {
+			return tidegate.Pairs("type", "local", "command", append([]string{s.Command}, s.Args...), "enabled", true)
+		},
+		top: tidegate.Pairs("$schema", "https://opencode.ai/config.json"),
+		add: func(Entry) string { return "opencode mcp add" },
 	},
 	{
 		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
@@ -105,10 +89,7 @@ var Clients = []Client{
 	{
 		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
 		add: func(s Entry) string {
-			return words([]string{"code", "--add-mcp", string(oneLine(struct {
-				Name string `json:"name"`
-				command
-			}{s.Name, command{s.Command, s.Args}}))})
+			return words([]string{"code", "--add-mcp", string(oneLine(append(tidegate.Pairs("name", s.Name), plain(s)...)))})
 		},
 	},
 }
@@ -169,48 +150,28 @@ func (c Client) Block(s Entry) string {
 	if c.toml {
 		return table(c.section, s)
 	}
-	members := append(slices.Clone(c.top), member{c.section, object{{s.Name, c.entry(s)}}})
-	return string(indented(object(members), "", "  ")) + "\n"
+	block := append(slices.Clone(c.top), tidegate.Pairs(c.section, tidegate.Pairs(s.Name, c.entry(s)))...)
+	return string(indented(block, "", "  ")) + "\n"
 }
 
 // Add is the client's own way of adding the server: a command line, or a link.
 func (c Client) Add(s Entry) string { return c.add(s) }
 
-// object is a JSON object that keeps its order.
-type object []member
-
-// MarshalJSON writes the members in their order.
-func (o object) MarshalJSON() ([]byte, error) {
-	out := []byte{'{'}
-	for i, m := range o {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, oneLine(m.key)...), ':'), oneLine(m.value)...)
-	}
-	return append(out, '}'), nil
-}
-
 // oneLine is v as JSON, which works for everything that is written here.
 func oneLine(v any) []byte {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(v); err != nil {
+	data, err := codec.MarshalLine(v)
+	if err != nil {
 		panic("clients: " + err.Error())
 	}
-	return []byte(strings.TrimSuffix(out.String(), "\n"))
+	return data
 }
 
 func indented(v any, prefix, indent string) []byte {
-	var out strings.Builder
-	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent(prefix, indent)
-	if err := encoder.Encode(v); err != nil {
+	var out bytes.Buffer
+	if err := json.Indent(&out, oneLine(v), prefix, indent); err != nil {
 		panic("clients: " + err.Error())
 	}
-	return []byte(strings.TrimSuffix(out.String(), "\n"))
+	return out.Bytes()
 }
 
 // words is a command line for a POSIX shell.

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
 )
 
 // Merge adds the server to an existing configuration. Every byte that was there
@@ -36,7 +38,7 @@ func mergeJSON(existing []byte, section, name string, entry any) ([]byte, bool, 
 	}
 	servers, there := top.members[section]
 	if !there {
-		return splice(existing, mark, top, section, object{{name, entry}}), true, nil
+		return splice(existing, mark, top, section, tidegate.Pairs(name, entry)), true, nil
 	}
 	if text[servers.start] != '{' {
 		return nil, false, fmt.Errorf("%q is there and is not an object", section)

@@ -67,10 +67,7 @@ func known(flag string, wanted []string, tools []*tool.Tool, value func(*tool.To
 		if slices.Contains(values, each) {
 			continue
 		}
-		hint := "known are " + strings.Join(values, ", ")
-		if near := codec.Nearest(each, values); near != "" {
-			hint = "did you mean " + near + "?"
-		}
+		hint := codec.DidYouMean(each, values, "known are "+strings.Join(values, ", "))
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(flag, tidegate.Cut(each)), "--%s names %q, which does not exist; %s", flag, tidegate.Cut(each), hint)
 	}
 	return nil

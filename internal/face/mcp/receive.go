@@ -45,7 +45,8 @@ func receive(tools []*tool.Tool, options Options) sdk.Middleware {
 				}
 			}()
 			if call, ok := request.(*sdk.CallToolRequest); ok && !slices.Contains(names, call.Params.Name) {
-				return nil, unknownTool(call.Params.Name, names)
+				hint := codec.DidYouMean(call.Params.Name, names, "tools/list names those that this server offers")
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q; %s", tidegate.Cut(call.Params.Name), hint)}
 			}
 			result, err = next(ctx, method, request)
 			return result, sendable(err)
@@ -61,14 +62,6 @@ func sendable(err error) error {
 		return err
 	}
 	return &jsonrpc.Error{Code: failure.Code, Message: failure.Message}
-}
-
-func unknownTool(name string, names []string) error {
-	hint := "tools/list names those that this server offers"
-	if near := codec.Nearest(name, names); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("unknown tool %q; %s", tidegate.Cut(name), hint)}
 }
 
 // subjectOf is what a request is about: a name, never the arguments.

@@ -106,8 +106,8 @@ func describe(t *tool.Tool) *sdk.Tool {
 	return &sdk.Tool{
 		Name:         t.Name,
 		Description:  t.Summary,
-		InputSchema:  raw(t.InputSchema()),
-		OutputSchema: raw(orFailure(t.OutputSchema())),
+		InputSchema:  json.RawMessage(oneLine(t.InputSchema())),
+		OutputSchema: json.RawMessage(oneLine(orFailure(t.OutputSchema()))),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,
@@ -123,14 +123,6 @@ func describe(t *tool.Tool) *sdk.Tool {
 func orFailure(result *codec.Value) *codec.Value {
 	failure := tidegate.Pairs("type", "object", "properties", tidegate.Pairs("ok", tidegate.Pairs("const", false), "error", tidegate.Pairs("type", "object")), "required", []string{"ok", "error"})
 	return codec.Of(tidegate.Pairs("type", "object", "anyOf", []any{result, failure}))
-}
-
-func raw(v *codec.Value) json.RawMessage {
-	data, err := codec.MarshalLine(v)
-	if err != nil {
-		panic("mcp: " + err.Error())
-	}
-	return data
 }
 
 func handler(t *tool.Tool, options Options) sdk.ToolHandler {

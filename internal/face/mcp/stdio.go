@@ -12,6 +12,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -185,15 +187,7 @@ func idOf(line []byte) any {
 
 // refuse answers a line that is not a request, and returns false.
 func (c *lineConnection) refuse(id any, code int64, reason string) bool {
-	type failure struct {
-		Code    int64  `json:"code"`
-		Message string `json:"message"`
-	}
-	data, err := json.Marshal(struct {
-		Version string  `json:"jsonrpc"`
-		ID      any     `json:"id"`
-		Error   failure `json:"error"`
-	}{"2.0", id, failure{code, reason}})
+	data, err := codec.MarshalLine(tidegate.Pairs("jsonrpc", "2.0", "id", id, "error", tidegate.Pairs("code", code, "message", reason)))
 	if err == nil {
 		_ = c.writeLine(data) // a closed output shows with the next answer
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -22,9 +23,7 @@ type entry struct {
 
 func entryOf(r *Record) entry {
 	e := entry{key: r.CID, title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
-	if e.title == "" {
-		e.title = e.url
-	}
+	e.title = cmp.Or(e.title, e.url)
 	for name := range strings.SplitSeq(r.Author, ";") {
 		if name = visible(name); name != "" {
 			e.authors = append(e.authors, name)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -85,22 +86,15 @@ func rate(part, whole int) float64 {
 }
 
 func gateCDigest(sources []Source, records []Record) string {
-	type pair struct {
-		NormalizedURL string `json:"normalized_url"`
-		Status        Status `json:"status"`
-	}
-	inputs := struct {
-		CitationsSet []pair   `json:"citations_set"`
-		ExtractedSet []string `json:"extracted_set"`
-		Schema       string   `json:"schema"`
-	}{CitationsSet: []pair{}, ExtractedSet: []string{}, Schema: "gate_c_compute.inputs.v1"}
-	for i := range records {
-		inputs.CitationsSet = append(inputs.CitationsSet, pair{records[i].NormalizedURL, records[i].Status})
+	sorted := slices.Clone(records)
+	slices.SortFunc(sorted, func(a, b Record) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
+	citations, extracted := []tidegate.Details{}, []string{}
+	for i := range sorted {
+		citations = append(citations, tidegate.Pairs("normalized_url", sorted[i].NormalizedURL, "status", sorted[i].Status))
 	}
 	for i := range sources {
-		inputs.ExtractedSet = append(inputs.ExtractedSet, sources[i].Normalized)
+		extracted = append(extracted, sources[i].Normalized)
 	}
-	slices.SortFunc(inputs.CitationsSet, func(a, b pair) int { return strings.Compare(a.NormalizedURL, b.NormalizedURL) })
-	slices.Sort(inputs.ExtractedSet)
-	return codec.Digest(inputs)
+	slices.Sort(extracted)
+	return codec.Digest(tidegate.Pairs("citations_set", citations, "extracted_set", extracted, "schema", "gate_c_compute.inputs.v1"))
 }

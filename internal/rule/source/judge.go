@@ -40,20 +40,18 @@ type Evidence struct {
 // It returns the errors of evidence and of ctx.
 func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, error) {
 	judged := make([]Judgement, len(sources))
-	err := parallel.Each(ctx, len(sources), nil, func() func(int) error {
-		return func(i int) error {
-			if known, found := evidence.Judged[sources[i].CID]; found {
-				judged[i] = known
-				return nil
-			}
-			source, page, replaced, err := evidence.of(ctx, &sources[i])
-			if err != nil {
-				return err
-			}
-			judged[i] = judge(source, page, evidence.Created)
-			judged[i].record.ReplacedBy = replaced
+	err := parallel.All(ctx, len(sources), func(i int) error {
+		if known, found := evidence.Judged[sources[i].CID]; found {
+			judged[i] = known
 			return nil
 		}
+		source, page, replaced, err := evidence.of(ctx, &sources[i])
+		if err != nil {
+			return err
+		}
+		judged[i] = judge(source, page, evidence.Created)
+		judged[i].record.ReplacedBy = replaced
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -51,12 +52,7 @@ const (
 func (p *Page) response() bool { return p.Status != 0 || p.Attached }
 
 // final is the URL of the page that was read.
-func (p *Page) final() string {
-	if p.FinalURL != "" {
-		return p.FinalURL
-	}
-	return p.URL
-}
+func (p *Page) final() string { return cmp.Or(p.FinalURL, p.URL) }
 
 // Content is what can be read of the page.
 func (p *Page) Content() page.Content {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,10 +16,7 @@ import (
 func Render(runID string, records []Record) string {
 	sorted := slices.Clone(records)
 	slices.SortFunc(sorted, func(a, b Record) int {
-		if c := strings.Compare(a.NormalizedURL, b.NormalizedURL); c != 0 {
-			return c
-		}
-		return strings.Compare(a.CID, b.CID)
+		return cmp.Or(strings.Compare(a.NormalizedURL, b.NormalizedURL), strings.Compare(a.CID, b.CID))
 	})
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Validated citations\n\nRun ID: %s\nRendered: %d\n\n", plainMarkdown(runID), len(sorted))

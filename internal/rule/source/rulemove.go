@@ -85,12 +85,7 @@ func otherTitle(s *subject) (string, bool) {
 		return "", false
 	}
 	titles := s.source.titles()
-	for _, title := range titles {
-		if !s.alien(title) {
-			return "", false
-		}
-	}
-	if len(titles) == 0 {
+	if len(titles) == 0 || slices.ContainsFunc(titles, func(title string) bool { return !s.alien(title) }) {
 		return "", false
 	}
 	return quoted(titles[0]), true
@@ -105,10 +100,7 @@ const enoughWords = 10
 // language.
 func (s *subject) alien(title string) bool {
 	given := telling(title)
-	if len(given) == 0 {
-		return false
-	}
-	if !s.sameLanguage(title) {
+	if len(given) == 0 || !s.sameLanguage(title) {
 		return false
 	}
 	own, all, shared := map[page.Script]int{}, 0, false

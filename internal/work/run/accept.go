@@ -44,10 +44,6 @@ func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult,
 	out := AcceptResult{RunID: r.ID()}
 	decision := Decision{"accept record", tidegate.Pairs("reason", Note(in.Reason))}
 	_, err = r.decide(ctx, accepting, decision, func(u *Update) error {
-		m, err := u.Manifest()
-		if err != nil {
-			return err
-		}
 		files, err := u.mismatches()
 		if err != nil {
 			return err
@@ -63,7 +59,7 @@ func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult,
 			out.Accepted = append(out.Accepted, f.Key)
 		}
 		u.Log(EventAccepted, kindAccept, tidegate.Pairs("what", "record", "reason", Note(in.Reason),
-			"manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", files))
+			"manifest_revision", u.manifest.Revision(), "gates_revision", gates.Revision(), "files", files))
 		return nil
 	})
 	if out.Accepted == nil {
@@ -96,10 +92,8 @@ func (u *Update) mismatches() (*codec.Value, error) {
 		case err != nil:
 			return nil, err
 		case digest == recorded[name]:
-		case digest == "":
-			files.Set(name, codec.Of(nil))
 		default:
-			files.Set(name, codec.Of(digest))
+			files.Set(name, codec.OrNull(digest))
 		}
 	}
 	return files, nil

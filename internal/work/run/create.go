@@ -271,20 +271,14 @@ func ledgerSize(desk Desk, home string) int64 {
 		return 0
 	}
 	defer file.Close()
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0
-	}
+	size, _ := file.Seek(0, io.SeekEnd)
 	return size
 }
 
 func inLedger(home *artifact.Folder, runID string, from int64) (bool, error) {
 	file, err := home.Open(LedgerFile)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return false, nil
-	case err != nil:
-		return false, err
+	if err != nil {
+		return false, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	if _, err := file.Seek(from, io.SeekStart); err != nil {

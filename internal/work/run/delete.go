@@ -54,12 +54,10 @@ func Delete(ctx context.Context, desk Desk, in DeleteInput) (DeleteResult, error
 // Deletable is what [Delete] would delete. It returns the errors of [Open], and
 // NOT_FOUND for a folder without gates.json: a manifest.json alone is not a run.
 func Deletable(ctx context.Context, desk Desk, manifestPath string) (DeleteResult, error) {
-	r, err := Open(ctx, desk, manifestPath)
-	if err != nil {
-		return DeleteResult{}, err
-	}
-	defer r.Close()
-	return r.deletable()
+	return With(ctx, desk, manifestPath, func(r *Run, out *DeleteResult) (err error) {
+		*out, err = r.deletable()
+		return err
+	})
 }
 
 func (r *Run) deletable() (DeleteResult, error) {

@@ -26,12 +26,9 @@ type Move struct {
 const moveReason = "stage_advance: "
 
 // MoveTo stages a move. It returns the errors of [Update.Patch].
-func (u *Update) MoveTo(move Move) (Manifest, error) {
+func (u *Update) MoveTo(move Move) error {
+	m := u.manifest
 	move.Reason = strings.TrimPrefix(cut(moveReason+move.Reason), moveReason) // as the line has it, so that it comes out of a replay
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
 	history := m.doc.Get("stage").Get("history").Clone()
 	history.Append(codec.Of(tidegate.Pairs("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
 		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)))
@@ -66,11 +63,8 @@ type JobTries struct {
 }
 
 // Fail stages a failure and the status that it leads to.
-func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, error) {
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
+func (u *Update) Fail(status Status, failure Failure, reason string) error {
+	m := u.manifest
 	failure.Message = cut(failure.Message) // as the line has it
 	entry := tidegate.Pairs("kind", failure.Kind, "stage", failure.Stage, "message", failure.Message, "retryable", false, "ts", u.now)
 	if failure.Code != "" {
@@ -90,11 +84,8 @@ func (u *Update) Fail(status Status, failure Failure, reason string) (Manifest, 
 }
 
 // SetStatus stages another status. A run that goes on counts its time from here.
-func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
+func (u *Update) SetStatus(status Status, reason string) error {
+	m := u.manifest
 	patch := codec.Of(tidegate.Pairs("status", status))
 	if status == Running {
 		patch.Set("stage", progressed(u.now))
@@ -104,11 +95,8 @@ func (u *Update) SetStatus(status Status, reason string) (Manifest, error) {
 
 // AcceptFailures stages that a person accepts every failure that nobody has
 // accepted yet, and the status that the run goes on with.
-func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, error) {
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
+func (u *Update) AcceptFailures(status Status, why, reason string) error {
+	m := u.manifest
 	failures := m.doc.Get("failures").Clone()
 	for _, f := range failures.Elems() {
 		u.accept(f, why)
@@ -120,9 +108,9 @@ func (u *Update) AcceptFailures(status Status, why, reason string) (Manifest, er
 // that are about a gate, and that the run goes on when it has no other failure. It
 // does nothing for a run without such a failure.
 func (u *Update) AcceptGateFailures(gate, why, reason string) error {
-	m, err := u.Manifest()
-	if err != nil || m.Status() != Failed {
-		return err
+	m := u.manifest
+	if m.Status() != Failed {
+		return nil
 	}
 	failures := m.doc.Get("failures").Clone()
 	status, accepted := Running, false
@@ -137,8 +125,7 @@ func (u *Update) AcceptGateFailures(gate, why, reason string) error {
 	if !accepted {
 		return nil
 	}
-	_, err = u.resume(m, status, failures, reason, tidegate.Pairs("why", why, "gate", gate))
-	return err
+	return u.resume(m, status, failures, reason, tidegate.Pairs("why", why, "gate", gate))
 }
 
 // accept marks a failure that nobody has accepted yet.
@@ -153,18 +140,15 @@ func (u *Update) accept(failure *codec.Value, why string) bool {
 
 // resume stages failures, some of which a person accepted, and the status of the run
 // from then on.
-func (u *Update) resume(m Manifest, status Status, failures *codec.Value, reason string, args tidegate.Details) (Manifest, error) {
+func (u *Update) resume(m Manifest, status Status, failures *codec.Value, reason string, args tidegate.Details) error {
 	patch := codec.Of(tidegate.Pairs("status", status, "failures", failures))
 	patch.Set("stage", progressed(u.now))
 	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.Pairs("what", "failure", "from", m.Status(), "status", status, argsKey, args)})
 }
 
 // Retry stages one more attempt at a gate.
-func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) (Manifest, error) {
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
+func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) error {
+	m := u.manifest
 	history := m.doc.Get("metrics").Get("retry_history").Clone()
 	if history.Kind() != codec.Array {
 		history = codec.Of([]string{})
@@ -175,12 +159,8 @@ func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) (
 }
 
 // SetLimit stages another value of one of the manifest's limits.
-func (u *Update) SetLimit(name string, value int64, reason string) (Manifest, error) {
-	m, err := u.Manifest()
-	if err != nil {
-		return m, err
-	}
-	from, _ := m.Limit(name)
+func (u *Update) SetLimit(name string, value int64, reason string) error {
+	from, _ := u.manifest.Limit(name)
 	return u.editManifest(edit{patch: codec.Of(tidegate.Pairs("limits", tidegate.Pairs(name, value))), event: EventLimit, reason: reason,
 		fields: tidegate.Pairs("limit", name, "from", from, "to", value, argsKey, tidegate.Pairs())})
 }
@@ -189,14 +169,12 @@ func (u *Update) SetLimit(name string, value int64, reason string) (Manifest, er
 // was reached, such as "wave1_outputs_ingested:1". A manifest that a tool may
 // read but not write, because it is incomplete, is left as it is.
 func (u *Update) Progress(reason, label string) error {
-	m, err := u.Manifest()
-	if err != nil || ManifestShape.Check(m.doc) != nil {
-		return err
+	if ManifestShape.Check(u.manifest.doc) != nil {
+		return nil
 	}
 	patch := codec.NewObject()
 	patch.Set("stage", progressed(u.now))
-	_, err = u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.Pairs("progress", label, argsKey, tidegate.Pairs())})
-	return err
+	return u.editManifest(edit{patch: patch, event: EventProgress, reason: reason + " [progress:" + label + "]", fields: tidegate.Pairs("progress", label, argsKey, tidegate.Pairs())})
 }
 
 func progressed(now string) *codec.Value { return codec.Of(tidegate.Pairs("last_progress_at", now)) }
@@ -204,7 +182,7 @@ func progressed(now string) *codec.Value { return codec.Of(tidegate.Pairs("last_
 // Patch stages a merge patch of the manifest. It returns REVISION_MISMATCH when
 // the caller saw another revision, and SCHEMA_VALIDATION_FAILED when the
 // manifest before or after breaks the schema.
-func (u *Update) Patch(patch *codec.Value, expected *int64, reason string) (Manifest, error) {
+func (u *Update) Patch(patch *codec.Value, expected *int64, reason string) error {
 	return u.editManifest(edit{patch: patch, expected: expected, event: EventPatched, reason: reason, fields: keptPatch(patch)})
 }
 
@@ -228,16 +206,13 @@ func keptPatch(patch *codec.Value) tidegate.Details {
 
 // editManifest applies an edit, raises the revision, and stages the manifest and
 // its line.
-func (u *Update) editManifest(e edit) (Manifest, error) {
-	before, err := u.Manifest()
-	if err != nil {
-		return before, err
-	}
+func (u *Update) editManifest(e edit) error {
+	before := u.manifest
 	if err := ManifestShape.Check(before.doc); err != nil {
-		return before, err
+		return err
 	}
 	if err := CheckRevision(e.expected, before.Revision()); err != nil {
-		return before, err
+		return err
 	}
 	doc := codec.MergePatch(before.doc, e.patch)
 	if doc.Kind() == codec.Object {
@@ -245,16 +220,16 @@ func (u *Update) editManifest(e edit) (Manifest, error) {
 		doc.Set("updated_at", codec.Of(u.now))
 	}
 	if err := ManifestShape.Check(doc); err != nil {
-		return before, err
+		return err
 	}
 	digest, err := u.putManifest(doc)
 	if err != nil {
-		return before, err
+		return err
 	}
 	u.written = append(u.written, writtenFile{u.run.name, digest, true})
 	u.manifest = Manifest{doc}
 	fields := tidegate.Pairs("prev_revision", before.Revision(), "new_revision", before.Revision()+1,
 		"reason", e.reason, "patch_digest", codec.Digest(e.patch), "manifest_digest", digest, "prev_digest", u.record.digest(u.run.name))
 	u.Log(e.event, "manifest_write", append(fields, e.fields...))
-	return u.manifest, nil
+	return nil
 }

@@ -136,42 +136,27 @@ func eventOf(entry *codec.Value) Event {
 	if event := entry.Get("event").Str(); event != "" {
 		return Event(event)
 	}
-	reason := entry.Get("reason").Str()
-	switch entry.Get("kind").Str() {
-	case kindInit:
-		return EventCreated
-	case "manifest_write":
-		switch {
-		case strings.HasPrefix(reason, moveReason):
-			return EventMoved
-		case strings.HasPrefix(reason, "operator-cli "):
-			return EventStatus
-		case strings.HasPrefix(reason, "watchdog_check: "):
-			return EventFailed
-		case strings.HasPrefix(reason, "retry_record("):
-			return EventRetried
-		case strings.Contains(reason, " [progress:"):
-			return EventProgress
-		}
-		return EventPatched
-	case "gates_write":
-		return EventGates
-	case "gate_b_derive":
-		return EventJudged
-	case "perspectives_write":
-		return EventPerspectives
-	case "wave1_plan":
-		return EventPlanned
-	case "wave_output_ingest":
-		return EventIngested
-	case "wave_review":
-		return EventReviewed
-	case "pivot_decide":
-		return EventDecided
-	case "summary_pack_build":
-		return EventPacked
-	case kindFiles:
-		return EventFiles
+	kind, reason := entry.Get("kind").Str(), entry.Get("reason").Str()
+	if kind != "manifest_write" {
+		return eventOfKind[kind]
 	}
-	return ""
+	switch {
+	case strings.HasPrefix(reason, moveReason):
+		return EventMoved
+	case strings.HasPrefix(reason, "operator-cli "):
+		return EventStatus
+	case strings.HasPrefix(reason, "watchdog_check: "):
+		return EventFailed
+	case strings.HasPrefix(reason, "retry_record("):
+		return EventRetried
+	case strings.Contains(reason, " [progress:"):
+		return EventProgress
+	}
+	return EventPatched
+}
+
+// eventOfKind is what a line of a kind means that names no event.
+var eventOfKind = map[string]Event{
+	kindInit: EventCreated, "gates_write": EventGates, "gate_b_derive": EventJudged, "perspectives_write": EventPerspectives, "wave1_plan": EventPlanned,
+	"wave_output_ingest": EventIngested, "wave_review": EventReviewed, "pivot_decide": EventDecided, "summary_pack_build": EventPacked, kindFiles: EventFiles,
 }

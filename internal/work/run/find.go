@@ -107,24 +107,12 @@ func checkHome(home string) error {
 	return CheckPath("home", home)
 }
 
-// runsIn lists the manifests of the runs in home, in byte order.
-func runsIn(desk Desk, home string) ([]string, error) {
-	var manifests []string
-	err := eachRun(desk, home, func(_ *artifact.Folder, id string) {
-		manifests = append(manifests, filepath.Join(home, id, ManifestFile))
-	})
-	return manifests, err
-}
-
 // eachRun visits the folders in home that hold a manifest, in byte order. A home
 // that does not exist has none. It returns READ_FAILED.
 func eachRun(desk Desk, home string, visit func(folder *artifact.Folder, id string)) error {
 	folder, err := desk.Reach.Open("home", home)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		return artifact.UnlessMissing(err)
 	}
 	defer folder.Close()
 	entries, err := folder.List(".")

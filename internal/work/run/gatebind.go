@@ -30,11 +30,7 @@ type boundFile struct {
 func (b Binding) Value() *codec.Value {
 	files := codec.NewObject()
 	for _, f := range b.files {
-		if f.digest == "" {
-			files.Set(f.name, codec.Of(nil))
-		} else {
-			files.Set(f.name, codec.Of(f.digest))
-		}
+		files.Set(f.name, codec.OrNull(f.digest))
 	}
 	return codec.Of(tidegate.Pairs("digest", codec.Digest(files), "files", files))
 }
@@ -99,16 +95,14 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 	}
 	slices.SortFunc(b.files, func(a, b boundFile) int { return strings.Compare(a.name, b.name) })
 	b.files = slices.Compact(b.files)
-	err := parallel.Each(context.Background(), len(b.files), nil, func() func(int) error {
-		return func(i int) (err error) {
-			f := &b.files[i]
-			digest, written := pending[f.name]
-			if !written || f.name == ManifestFile {
-				digest, err = boundDigest(folder, f.name)
-			}
-			f.digest = digest
-			return err
+	err := parallel.All(context.Background(), len(b.files), func(i int) (err error) {
+		f := &b.files[i]
+		digest, written := pending[f.name]
+		if !written || f.name == ManifestFile {
+			digest, err = boundDigest(folder, f.name)
 		}
+		f.digest = digest
+		return err
 	})
 	if err != nil {
 		return Binding{}, err
@@ -162,11 +156,8 @@ var movingFields = []string{"updated_at", "revision", "status", "stage", "metric
 
 func digestOfConstants(folder *artifact.Folder) (string, error) {
 	data, err := folder.Read(ManifestFile)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return "", nil
-	case err != nil:
-		return "", err
+	if err != nil {
+		return "", artifact.UnlessMissing(err)
 	}
 	doc, err := codec.ParseFile("path", ManifestFile, data)
 	if err != nil {

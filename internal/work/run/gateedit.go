@@ -96,7 +96,7 @@ func bind(folder *artifact.Folder, pending map[string]string, id string, gate, p
 	if err := gateShape.CheckAt("$.gates."+id, gate); err != nil {
 		return err
 	}
-	names := namesIn(gate.Get("artifacts"))
+	names := gate.Get("artifacts").Strs()
 	binding, err := BindPending(folder, names, pending)
 	if err != nil {
 		return err

@@ -80,10 +80,6 @@ func violation(path, format string, args ...any) error {
 // Gates is a gates document as it was read.
 type Gates struct{ doc *codec.Value }
 
-// gatesOf is the gates of a document that [CheckGates] accepts. It returns
-// SCHEMA_VALIDATION_FAILED.
-func gatesOf(doc *codec.Value) (Gates, error) { return Gates{doc}, CheckGates(doc) }
-
 // NewGates is the document of a run that has judged nothing yet.
 func NewGates(runID, now string) *codec.Value {
 	gates := codec.NewObject()
@@ -103,10 +99,7 @@ func (g Gates) Doc() *codec.Value { return g.doc }
 func (g Gates) RunID() string { return g.doc.Get("run_id").Str() }
 
 // Revision counts the writes.
-func (g Gates) Revision() int64 {
-	n, _ := g.doc.Get("revision").Int()
-	return n
-}
+func (g Gates) Revision() int64 { return integer(g.doc.Get("revision")) }
 
 // Gate is one gate, nil when there is none of that id.
 func (g Gates) Gate(id string) *codec.Value { return g.doc.Get("gates").Get(id) }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/tidegate/tidegate"
@@ -46,7 +47,7 @@ func gateStateOf(folder *artifact.Folder, gate *codec.Value) (GateState, error) 
 		state.Judged = append(state.Judged, m.Key)
 	}
 	slices.Sort(state.Judged)
-	now, err := Bind(folder, namesIn(gate.Get("artifacts")))
+	now, err := Bind(folder, gate.Get("artifacts").Strs())
 	if err != nil && tidegate.CodeOf(err) == tidegate.ReadFailed {
 		return state, err
 	}
@@ -69,18 +70,5 @@ func differences(was, is *codec.Value) []string {
 			}
 		}
 	}
-	var names []string
-	for name := range changed {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func namesIn(list *codec.Value) []string {
-	var out []string
-	for _, e := range list.Elems() {
-		out = append(out, e.Str())
-	}
-	return out
+	return slices.Sorted(maps.Keys(changed))
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"crypto/rand"
 	"maps"
 	"math/big"
@@ -84,12 +85,7 @@ func (in *InitInput) check(desk Desk, home string) error {
 	if err := CheckText("query", in.Query); err != nil {
 		return err
 	}
-	if in.Mode == "" {
-		in.Mode = "standard"
-	}
-	if in.Sensitivity == "" {
-		in.Sensitivity = "normal"
-	}
+	in.Mode, in.Sensitivity = cmp.Or(in.Mode, "standard"), cmp.Or(in.Sensitivity, "normal")
 	if err := checkEnum("mode", in.Mode, modes); err != nil {
 		return err
 	}

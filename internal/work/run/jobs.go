@@ -103,11 +103,8 @@ func (j Jobs) path(name string) string {
 func (j Jobs) Lease(jobID string) (*Lease, error) {
 	name := LeaseFile(jobID)
 	data, err := j.folder.Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, artifact.UnlessMissing(err)
 	}
 	l := new(Lease)
 	if err := json.Unmarshal(data, l); err != nil || l.SchemaVersion != LeaseVersion || l.JobID != jobID {
@@ -162,10 +159,7 @@ func (j Jobs) Accepted(jobID string) (bool, error) {
 	last := has.Attempts[len(has.Attempts)-1]
 	data, err := j.folder.Read(AttemptDir(jobID, last) + "/attempt.json")
 	if err != nil {
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			err = nil
-		}
-		return false, err
+		return false, artifact.UnlessMissing(err)
 	}
 	doc, err := codec.Parse(data)
 	if err != nil || doc.Get("outcome").Str() != "accepted" {
@@ -179,11 +173,8 @@ func (j Jobs) Accepted(jobID string) (bool, error) {
 // 0 when all do: a person gave the job its tries again, or replanned the wave.
 func (j Jobs) RetriedAfter(jobID string) (int, error) {
 	data, err := j.folder.Read(Retried(jobID))
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return 0, nil
-	case err != nil:
-		return 0, err
+	if err != nil {
+		return 0, artifact.UnlessMissing(err)
 	}
 	doc, err := codec.ParseFile("path", j.path(Retried(jobID)), data)
 	if err != nil {

@@ -15,10 +15,6 @@ type kept struct {
 	line           int
 }
 
-func keptOf(file string, record *codec.Value, line int) kept {
-	return kept{file, integer(record.Get("offset")), integer(record.Get("length")), record.Get("digest").Str(), line}
-}
-
 // keptRecords checks that the records of the archive are there as they were
 // added, and that it holds nothing else. However many differ, each file is
 // one finding.

@@ -41,15 +41,11 @@ func List(ctx context.Context, desk Desk, home string) (ListResult, error) {
 	if err := checkHome(home); err != nil {
 		return ListResult{}, err
 	}
-	manifests, err := runsIn(desk, home)
-	if err != nil {
-		return ListResult{}, err
-	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
-	for _, path := range manifests {
-		out.Runs = append(out.Runs, Listed(ctx, desk, path))
-	}
-	return out, nil
+	err := eachRun(desk, home, func(_ *artifact.Folder, id string) {
+		out.Runs = append(out.Runs, Listed(ctx, desk, filepath.Join(home, id, ManifestFile)))
+	})
+	return out, err
 }
 
 // Listed is the run of a manifest as [List] shows it.
@@ -104,11 +100,7 @@ func (l ListResult) Report() report.Report {
 		case r.Status == Completed:
 			status = report.Pass
 		}
-		question := r.Query
-		if r.Problem != "" {
-			question = r.Problem
-		}
-		table.Row(status, r.RunID, string(r.Stage), string(r.Status), r.UpdatedAt, question)
+		table.Row(status, r.RunID, string(r.Stage), string(r.Status), r.UpdatedAt, cmp.Or(r.Problem, r.Query))
 	}
 	out.Add(table)
 	return out

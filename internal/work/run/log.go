@@ -45,36 +45,28 @@ type LogInput struct {
 // Log reads the audit log of a run, all of it when Last is 0. A run without a
 // log has no entries. It returns the errors of [Open], and READ_FAILED.
 func Log(ctx context.Context, desk Desk, in LogInput) (LogResult, error) {
-	last := in.Last
-	r, err := Open(ctx, desk, in.ManifestPath)
-	if err != nil {
-		return LogResult{}, err
-	}
-	defer r.Close()
-	out := LogResult{RunID: r.ID(), Path: r.Path(AuditFile), Entries: []LogEntry{}}
-	err = r.eachLine(func(line artifact.Line) {
-		out.Lines++
-		entry, err := codec.Parse(line.Text)
-		if err != nil {
-			entry = codec.Of(tidegate.Cut(string(line.Text)))
-		}
-		out.Entries = append(out.Entries, LogEntry{Line: line.Number, Chained: line.Prev != "", Torn: line.Torn, Entry: entry})
-		if last > 0 && len(out.Entries) > last {
-			out.Entries = slices.Delete(out.Entries, 0, 1)
-		}
+	return With(ctx, desk, in.ManifestPath, func(r *Run, out *LogResult) error {
+		*out = LogResult{RunID: r.ID(), Path: r.Path(AuditFile), Entries: []LogEntry{}}
+		return r.eachLine(func(line artifact.Line) {
+			out.Lines++
+			entry, err := codec.Parse(line.Text)
+			if err != nil {
+				entry = codec.Of(tidegate.Cut(string(line.Text)))
+			}
+			out.Entries = append(out.Entries, LogEntry{Line: line.Number, Chained: line.Prev != "", Torn: line.Torn, Entry: entry})
+			if in.Last > 0 && len(out.Entries) > in.Last {
+				out.Entries = slices.Delete(out.Entries, 0, 1)
+			}
+		})
 	})
-	return out, err
 }
 
 func (r *Run) eachLine(visit func(artifact.Line)) error { return eachLine(r.folder, AuditFile, visit) }
 
 func eachLine(folder *artifact.Folder, name string, visit func(artifact.Line)) error {
 	file, err := folder.Open(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		return artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	for line, err := range artifact.ReadLog(file) {
@@ -100,11 +92,9 @@ const parsedAtOnce = 1024
 func (r *Run) eachParsed(visit func(parsedLine)) error {
 	var lines []parsedLine
 	visitAll := func() {
-		_ = parallel.Each(context.Background(), len(lines), nil, func() func(int) error {
-			return func(i int) error {
-				lines[i].entry, lines[i].err = codec.Parse(lines[i].Text)
-				return nil
-			}
+		_ = parallel.All(context.Background(), len(lines), func(i int) error {
+			lines[i].entry, lines[i].err = codec.Parse(lines[i].Text)
+			return nil
 		})
 		for _, l := range lines {
 			visit(l)
@@ -155,11 +145,8 @@ func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
 // which are the same values each time. It returns READ_FAILED.
 func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
 	file, err := r.folder.Open(AuditFile)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	r.eventsMu.Lock()

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,14 +84,14 @@ var manifestFields = []codec.Field{
 	{Name: "updated_at", Shape: codec.NotBlank()},
 	{Name: "revision", Shape: codec.IntegerFrom(1), About: "one more with every write"},
 	{Name: "mode", Shape: codec.OneOf(modes...)},
-	{Name: "status", Shape: codec.OneOf(texts(Statuses)...)},
+	{Name: "status", Shape: codec.OneOf(Texts(Statuses)...)},
 	{Name: "query", Shape: codec.Table(
 		codec.Field{Name: "text", Shape: codec.NotBlank(), About: "the question"},
 		codec.Field{Name: "constraints", Shape: codec.Table(), Optional: true},
 		codec.Field{Name: "sensitivity", Shape: codec.OneOf(sensitivities...), Optional: true},
 	)},
 	{Name: "stage", Shape: codec.Table(
-		codec.Field{Name: "current", Shape: codec.OneOf(texts(Stages)...)},
+		codec.Field{Name: "current", Shape: codec.OneOf(Texts(Stages)...)},
 		codec.Field{Name: "started_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "last_progress_at", Shape: codec.Ruled("a time", notTime), Optional: true},
 		codec.Field{Name: "history", Shape: codec.List(historyShape, 0), About: "every move, oldest first"},
@@ -125,7 +126,8 @@ func pathFields() []codec.Field {
 	return fields
 }
 
-func texts[T ~string](values []T) []string {
+// Texts are values of a kind of string as strings.
+func Texts[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = string(v)
@@ -181,10 +183,7 @@ func (m Manifest) Limit(name string) (limit float64, ok bool) {
 
 // Sensitivity is how far the run may reach out; normal is the default.
 func (m Manifest) Sensitivity() string {
-	if s := m.doc.Get("query").Get("sensitivity").Str(); s != "" {
-		return s
-	}
-	return "normal"
+	return cmp.Or(m.doc.Get("query").Get("sensitivity").Str(), "normal")
 }
 
 // Query is the question.

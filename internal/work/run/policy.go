@@ -88,7 +88,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -97,9 +97,6 @@ func parsePolicy(data []byte) Policy {
 			p.Agents = map[string]Agent{}
 		}
 		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
-	}
-	for _, name := range doc.Get(serversKey).Elems() {
-		p.Servers = append(p.Servers, name.Str())
 	}
 	for _, stage := range Stages {
 		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare

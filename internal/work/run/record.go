@@ -1,6 +1,7 @@
 package run
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -106,11 +107,8 @@ func (r *Run) readEnds() (logEnds, error) {
 // run a legacy run.
 func (r *Run) readBeginning() (ends logEnds, err error) {
 	file, err := r.folder.Open(AuditFile)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return ends, nil
-	case err != nil:
-		return ends, err
+	if err != nil {
+		return ends, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
 	var before string // the digest of the line before
@@ -160,10 +158,7 @@ func (rec record) stateAfter(written []writtenFile) string {
 	case !rec.covers(written):
 		return rec.stand
 	}
-	after := map[string]string{}
-	for name, digest := range rec.found {
-		after[name] = digest
-	}
+	after := maps.Clone(rec.found)
 	for _, f := range written {
 		if slices.Contains(rec.run.documents(), f.name) {
 			after[f.name] = f.digest
@@ -302,17 +297,13 @@ func (u *Update) adopt() error {
 	if err != nil {
 		return err
 	}
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
 	digests := codec.NewObject()
 	for _, name := range u.run.documents() {
 		if digest := u.record.found[name]; digest != "" {
 			digests.Set(name, codec.Of(digest))
 		}
 	}
-	adopted := Line{EventAdopted, kindAdopt, tidegate.Pairs("manifest_revision", m.Revision(), "gates_revision", gates.Revision(), "files", digests)}
+	adopted := Line{EventAdopted, kindAdopt, tidegate.Pairs("manifest_revision", u.manifest.Revision(), "gates_revision", gates.Revision(), "files", digests)}
 	u.record.origin = older // from here on the run must match its log
 	reset := codec.NewObject()
 	for _, row := range GateTable {

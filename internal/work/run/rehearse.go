@@ -32,6 +32,9 @@ func (r *Run) Rehearse(ctx context.Context, desk Desk, change func(*Update) erro
 	if u.record, err = r.readRecord(); err != nil {
 		return err
 	}
+	if err := u.readManifest(); err != nil {
+		return err
+	}
 	if err := change(u); err != nil {
 		return err
 	}

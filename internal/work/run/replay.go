@@ -153,7 +153,7 @@ func (v *verifier) collectFiles(number int, entry *codec.Value) {
 	}
 	if event := eventOf(entry); event == EventFetched || event == EventAttached {
 		for _, r := range entry.Get("records").Elems() {
-			v.recorded.kept = append(v.recorded.kept, keptOf(entry.Get("archive").Str(), r, number))
+			v.recorded.kept = append(v.recorded.kept, kept{entry.Get("archive").Str(), integer(r.Get("offset")), integer(r.Get("length")), r.Get("digest").Str(), number})
 		}
 	}
 }

@@ -245,7 +245,7 @@ func readGates(folder *artifact.Folder, name string) (Gates, error) {
 	if err != nil {
 		return Gates{}, err
 	}
-	return gatesOf(doc)
+	return Gates{doc}, CheckGates(doc)
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

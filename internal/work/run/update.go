@@ -120,10 +120,7 @@ func (r *Run) update(ctx context.Context, how recording, do func(*Update) error)
 	if err == nil {
 		err = errs[0]
 	}
-	if err != nil {
-		return Audit{}, err
-	}
-	return audit, nil
+	return audit, err
 }
 
 // transact makes the first n changes of a list in one transaction, and says what
@@ -189,6 +186,9 @@ func (r *Run) transact(ctx context.Context, how recording, changes []Change, err
 func (u *Update) apply(how recording, do func(*Update) error) error {
 	if err := u.ctx.Err(); err != nil {
 		return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs(), "cancelled before the run was changed (%w)", context.Cause(u.ctx))
+	}
+	if err := u.readManifest(); err != nil {
+		return err
 	}
 	if how == always {
 		if err := u.adopt(); err != nil {
@@ -354,34 +354,30 @@ func (u *Update) Log(event Event, kind string, fields tidegate.Details) {
 	u.lines = append(u.lines, Line{event, kind, fields})
 }
 
-// Manifest reads the manifest again, under the lock, and demands the same fields
+// Manifest is the manifest as it was read under the lock, or as this update has
+// written it.
+func (u *Update) Manifest() Manifest { return u.manifest }
+
+// readManifest reads the manifest again, under the lock, and demands the same fields
 // as when the run was opened.
-func (u *Update) Manifest() (Manifest, error) {
-	if u.manifest.doc != nil {
-		return u.manifest, nil
-	}
+func (u *Update) readManifest() error {
 	if u.Found(u.run.name) == u.run.digest {
 		u.manifest = u.run.manifest
-		return u.manifest, nil
+		return nil
 	}
 	data, err := u.run.desk.Reach.ReadDocument("manifest_path", u.run.path)
-	if err != nil {
-		return Manifest{}, err
+	if err == nil {
+		u.manifest, err = u.run.parseManifest(data)
 	}
-	m, err := u.run.parseManifest(data)
-	if err != nil {
-		return Manifest{}, err
-	}
-	u.manifest = m
-	return m, nil
+	return err
 }
 
 // NotFinal returns INVALID_STATE for a run that is completed or cancelled: what
 // is handed in or judged afterwards is not part of it.
 func (u *Update) NotFinal() error {
-	m, err := u.Manifest()
-	if err != nil || !m.Status().Final() {
-		return err
+	m := u.manifest
+	if !m.Status().Final() {
+		return nil
 	}
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", m.ID(), "status", m.Status()),
 		"the run is %s, which is final: it takes no more perspectives, plans, outputs or gates", m.Status())
@@ -414,35 +410,26 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 	if err != nil {
 		return before, err
 	}
-	return after, u.writeGates(before, after, EventGates, reason, statuses(update, after), more...)
+	data, err := codec.MarshalFile(after.Doc())
+	if err != nil {
+		return before, err
+	}
+	gates := tidegate.Details{} // those that the update touches, with the status of each after it
+	for _, m := range update.Members() {
+		gates = append(gates, tidegate.Detail{Key: m.Key, Value: after.Status(m.Key)})
+	}
+	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
+	u.written = append(u.written, writtenFile{name, digest, true})
+	u.Log(EventGates, "gates_write", append(tidegate.Pairs("prev_revision", before.Revision(), "new_revision", after.Revision(),
+		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
+		"prev_digest", u.record.digest(name), "gates", gates), more...))
+	return after, u.put(name, data)
 }
 
 // PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
 // to 4 KiB, because nothing else says what it was.
 func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
 	return u.EditGates(update, inputsDigest, expected, reason, keptPatch(given)...)
-}
-
-// statuses are the gates that an update touches, with the status of each after it.
-func statuses(update *codec.Value, after Gates) tidegate.Details {
-	gates := tidegate.Details{}
-	for _, m := range update.Members() {
-		gates = append(gates, tidegate.Detail{Key: m.Key, Value: after.Status(m.Key)})
-	}
-	return gates
-}
-
-func (u *Update) writeGates(before, after Gates, event Event, reason string, gates tidegate.Details, kept ...tidegate.Detail) error {
-	data, err := codec.MarshalFile(after.Doc())
-	if err != nil {
-		return err
-	}
-	name, digest := u.run.layout.Gates, codec.DigestBytes(data)
-	u.written = append(u.written, writtenFile{name, digest, true})
-	u.Log(event, "gates_write", append(tidegate.Pairs("prev_revision", before.Revision(), "new_revision", after.Revision(),
-		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
-		"prev_digest", u.record.digest(name), "gates", gates), kept...))
-	return u.put(name, data)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.
@@ -485,11 +472,7 @@ func (u *Update) logFiles() {
 	for part := range slices.Chunk(files, filesPerLine) {
 		digests := codec.NewObject()
 		for _, f := range part {
-			if f.digest == "" {
-				digests.Set(f.name, codec.Of(nil))
-			} else {
-				digests.Set(f.name, codec.Of(f.digest))
-			}
+			digests.Set(f.name, codec.OrNull(f.digest))
 		}
 		u.Log(EventFiles, kindFiles, tidegate.Pairs("files", digests))
 	}

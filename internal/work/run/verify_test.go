@@ -181,7 +181,7 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	r := runs.Open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
 	audit, err := r.Update(t.Context(), func(u *run.Update) error {
-		_, err := u.Patch(runs.Parse(t, `{"metrics":{"n":1}}`), nil, long)
+		err := u.Patch(runs.Parse(t, `{"metrics":{"n":1}}`), nil, long)
 		return err
 	})
 	if err != nil || !audit.Written {

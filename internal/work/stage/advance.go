@@ -90,10 +90,7 @@ func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult
 		}
 		var v verdict
 		_, err = r.Update(ctx, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			m := u.Manifest()
 			g, err := u.Gates()
 			if err != nil {
 				return err
@@ -104,8 +101,8 @@ func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult
 			if v, err = decide(r, m, g, facts, in); err != nil {
 				return err
 			}
-			next, err := v.carryOut(u, g, in.Reason)
-			*out = v.result(next.Revision(), false)
+			err = v.carryOut(u, g, in.Reason)
+			*out = v.result(u.Manifest().Revision(), false)
 			return err
 		})
 		if err != nil {
@@ -146,12 +143,8 @@ func (v verdict) refusal() error {
 		return nil
 	}
 	first := v.blockers[0]
-	var to any
-	if v.to != "" {
-		to = v.to
-	}
 	details := slices.Clone(first.Details)
-	for _, d := range tidegate.Pairs("from", v.from, "to", to, "decision", v.decision, "blockers", v.blockers) {
+	for _, d := range tidegate.Pairs("from", v.from, "to", codec.OrNull(string(v.to)), "decision", v.decision, "blockers", v.blockers) {
 		if _, ok := details.Get(d.Key); !ok {
 			details = append(details, d)
 		}
@@ -175,10 +168,7 @@ func decide(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts, in 
 	if err := switchedOn(m); err != nil {
 		return verdict{}, err
 	}
-	s, err := newSituation(r, m, g, facts)
-	if err != nil {
-		return verdict{}, err
-	}
+	s := &situation{run: r, manifest: m, gates: g, facts: facts, states: map[string]run.GateState{}, evidence: map[string]string{}}
 	from := m.Stage()
 	if len(movesFrom(from)) == 0 {
 		return verdict{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", from, "status", m.Status()),
@@ -198,13 +188,7 @@ func decide(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts, in 
 }
 
 // joined lists stages or statuses in words.
-func joined[T ~string](names []T) string {
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = string(name)
-	}
-	return strings.Join(words, ", ")
-}
+func joined[T ~string](names []T) string { return strings.Join(run.Texts(names), ", ") }
 
 // judge checks the status and every precondition of the move.
 func (s *situation) judge(from, requested run.Stage) (verdict, error) {
@@ -247,22 +231,19 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(v.blockers, gatesLast)
+	// Gates come after everything else, in the order of their letters.
+	slices.SortStableFunc(v.blockers, func(a, b Blocker) int { return strings.Compare(a.gate(), b.gate()) })
 	v.decision.Allowed = len(v.blockers) == 0
 	v.decision.InputsDigest = s.inputsDigest(v)
 	v.decision.EvidenceDigest = s.evidenceDigest(v)
 	return v, nil
 }
 
-// gatesLast orders blockers: gates come after everything else, in the order of
-// their letters.
-func gatesLast(a, b Blocker) int {
-	letter := func(b Blocker) string {
-		id, _ := b.Details.Get("gate")
-		text, _ := id.(string)
-		return text
-	}
-	return strings.Compare(letter(a), letter(b))
+// gate is the gate that a blocker is about, "" for none.
+func (b Blocker) gate() string {
+	id, _ := b.Details.Get("gate")
+	text, _ := id.(string)
+	return text
 }
 
 // choose is the move that is taken when none is requested, and the precondition
@@ -300,10 +281,10 @@ func (s *situation) choose(from run.Stage) (decisive *Precondition, to run.Stage
 func (s *situation) inputsDigest(v verdict) string {
 	statuses := codec.NewObject()
 	for _, id := range run.GateIDs() {
-		statuses.Set(id, orNull(s.gates.Status(id)))
+		statuses.Set(id, codec.OrNull(s.gates.Status(id)))
 	}
-	return codec.Digest(tidegate.Pairs("schema", "stage_advance.decision.v1", "from", v.from, "to", orNull(string(v.to)),
-		"requested_next", orNull(string(v.requested)), "manifest_revision", s.manifest.Revision(),
+	return codec.Digest(tidegate.Pairs("schema", "stage_advance.decision.v1", "from", v.from, "to", codec.OrNull(string(v.to)),
+		"requested_next", codec.OrNull(string(v.requested)), "manifest_revision", s.manifest.Revision(),
 		"gates_revision", s.gates.Revision(), "gates_status", statuses, "evaluated", s.inRecord(v.decision.Evaluated)))
 }
 
@@ -328,30 +309,23 @@ func (s *situation) evidenceDigest(v verdict) string {
 	}
 	for id, state := range s.states {
 		bound := s.gates.Gate(id).Get("metrics").Get("bound").Get("digest")
-		gates.Set(id, codec.Of(tidegate.Pairs("status", state.Counts(), "bound", orNull(bound.Str()))))
+		gates.Set(id, codec.Of(tidegate.Pairs("status", state.Counts(), "bound", codec.OrNull(bound.Str()))))
 	}
-	return codec.Digest(tidegate.Pairs("schema", "stage_advance.evidence.v1", "from", v.from, "to", orNull(string(v.to)),
+	return codec.Digest(tidegate.Pairs("schema", "stage_advance.evidence.v1", "from", v.from, "to", codec.OrNull(string(v.to)),
 		"files", files, "gates", gates))
-}
-
-func orNull(text string) *codec.Value {
-	if text == "" {
-		return codec.Of(nil)
-	}
-	return codec.Of(text)
 }
 
 // carryOut stages the move. When only the review cap is in the way, it stages that
 // the run is left to a person.
-func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manifest, error) {
+func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		only := v.blockers[0]
 		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
-			return v.s.manifest, nil
+			return nil
 		}
 		u.As(tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
-		return v.s.manifest, LeaveToPerson(u, run.Failure{Message: only.Message, Code: only.Code, Count: v.s.manifest.ReviewRounds()}, "stage_advance: "+reason)
+		return LeaveToPerson(u, run.Failure{Message: only.Message, Code: only.Code, Count: v.s.manifest.ReviewRounds()}, "stage_advance: "+reason)
 	}
 	status := run.Running
 	if v.to == run.Finalize {
@@ -360,15 +334,15 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) (run.Manife
 	if v.to == run.Wave2 {
 		p, err := v.s.readPivot()
 		if err != nil {
-			return v.s.manifest, err
+			return err
 		}
 		if err := step.PlanWave2(u, p.decision); err != nil {
-			return v.s.manifest, err
+			return err
 		}
 	}
 	if v.from == run.Review && v.to == run.Synthesis {
 		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
-			return v.s.manifest, err
+			return err
 		}
 	}
 	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,

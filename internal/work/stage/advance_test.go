@@ -436,7 +436,7 @@ func TestSwitchedOffRunDoesNotAdvance(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	y.put("perspectives.json", perspectives)
 	err := y.update(func(u *run.Update) error {
-		_, err := u.Patch(runs.Parse(t, `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`), nil, "test")
+		err := u.Patch(runs.Parse(t, `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`), nil, "test")
 		return err
 	})
 	if err != nil {

@@ -41,16 +41,13 @@ func SetBudget(ctx context.Context, desk run.Desk, in BudgetInput) (BudgetResult
 			if err := u.SetBudget(in.Name, in.Value, in.Reason); err != nil {
 				return err
 			}
-			m, err := u.Manifest()
-			if err != nil {
-				return err
+			if status, ok := next(u.Manifest().Status(), ByAccept); ok && stoppedByBudget(u.Manifest()) {
+				if err := u.AcceptFailures(status, run.Note(in.Reason), "operator-cli limit: "+run.Note(in.Reason)); err != nil {
+					return err
+				}
 			}
-			out.Status = m.Status()
-			if status, ok := next(m.Status(), ByAccept); ok && stoppedByBudget(m) {
-				m, err = u.AcceptFailures(status, run.Note(in.Reason), "operator-cli limit: "+run.Note(in.Reason))
-				out.Status = m.Status()
-			}
-			return err
+			out.Status = u.Manifest().Status()
+			return nil
 		}))
 		return err
 	})

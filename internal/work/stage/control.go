@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -77,16 +78,10 @@ func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigge
 		if trigger == ByAccept {
 			verb, logged = "resume", "resume --accept"
 		}
-		reason := run.Note(in.Reason)
-		if reason == "" {
-			reason = verb + " by a person"
-		}
+		reason := cmp.Or(run.Note(in.Reason), verb+" by a person")
 		*out = ControlResult{RunID: r.ID(), Root: r.Root()}
 		_, err := r.Decide(ctx, run.Decision{What: logged, Fields: tidegate.Pairs("reason", reason)}, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			m := u.Manifest()
 			out.Stage, out.From, out.Status, out.ManifestRevision = m.Stage(), m.Status(), m.Status(), m.Revision()
 			if m.Status() == to {
 				return nil
@@ -101,22 +96,14 @@ func control(ctx context.Context, desk run.Desk, in ControlInput, trigger Trigge
 				return err
 			}
 			logged = "operator-cli " + logged + ": " + reason
-			if trigger == ByAccept {
-				m, err = u.AcceptFailures(status, reason, logged)
-			} else {
-				m, err = u.SetStatus(status, logged)
-			}
-			if err != nil {
-				return err
-			}
 			path := r.Path(name)
-			out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = m.Status(), true, m.Revision(), &path
-			return nil
+			out.Status, out.Changed, out.ManifestRevision, out.CheckpointPath = status, true, m.Revision()+1, &path
+			if trigger == ByAccept {
+				return u.AcceptFailures(status, reason, logged)
+			}
+			return u.SetStatus(status, logged)
 		})
-		if err != nil {
-			return err
-		}
-		return nil
+		return err
 	})
 }
 

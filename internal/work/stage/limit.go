@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -48,21 +49,13 @@ func Limit(ctx context.Context, desk run.Desk, in LimitInput) (LimitResult, erro
 		*out = LimitResult{RunID: r.ID(), Limit: in.Name, To: in.Value}
 		decision := run.Decision{What: "limit", Fields: tidegate.Pairs("name", in.Name, "value", in.Value, "reason", run.Note(in.Reason))}
 		_, err := r.Decide(ctx, decision, run.Unfinished(func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
-			from, known := m.Limit(in.Name)
-			out.From, out.ManifestRevision = from, m.Revision()
+			from, known := u.Manifest().Limit(in.Name)
+			out.From, out.ManifestRevision = from, u.Manifest().Revision()
 			if known && from == float64(in.Value) {
 				return nil
 			}
-			reason := run.Note(in.Reason)
-			if reason == "" {
-				reason = "set by a person"
-			}
-			m, err = u.SetLimit(in.Name, value, "operator-cli limit: "+reason)
-			out.ManifestRevision = m.Revision()
+			err := u.SetLimit(in.Name, value, "operator-cli limit: "+cmp.Or(run.Note(in.Reason), "set by a person"))
+			out.ManifestRevision = u.Manifest().Revision()
 			return err
 		}))
 		return err

@@ -117,7 +117,7 @@ func (y *toy) update(change func(*run.Update) error) error {
 func (y *toy) force(at run.Stage, status run.Status) {
 	y.t.Helper()
 	err := y.update(func(u *run.Update) error {
-		_, err := u.MoveTo(run.Move{From: run.Stage(y.stage()), To: at, Status: status, Reason: "test", InputsDigest: "sha256:x", GatesRevision: 1})
+		err := u.MoveTo(run.Move{From: run.Stage(y.stage()), To: at, Status: status, Reason: "test", InputsDigest: "sha256:x", GatesRevision: 1})
 		return err
 	})
 	if err != nil {

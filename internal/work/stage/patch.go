@@ -36,10 +36,7 @@ func ManifestWrite(ctx context.Context, desk run.Desk, in ManifestWriteInput) (r
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *run.WriteResult) error {
 		var next run.Manifest
 		audit, err := r.Update(ctx, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			m := u.Manifest()
 			if err := checkPatch(m, in.Patch); err != nil {
 				return err
 			}
@@ -49,7 +46,8 @@ func ManifestWrite(ctx context.Context, desk run.Desk, in ManifestWriteInput) (r
 			if err := checkStatus(m, in.Patch); err != nil {
 				return err
 			}
-			next, err = u.Patch(in.Patch, in.ExpectedRevision, run.Note(in.Reason))
+			err := u.Patch(in.Patch, in.ExpectedRevision, run.Note(in.Reason))
+			next = u.Manifest()
 			return err
 		})
 		if err != nil {

@@ -12,17 +12,12 @@ const kindNeedsPerson = "needs_person"
 // and what a person must know to decide. A run that has failed already stays as
 // it is.
 func LeaveToPerson(u *run.Update, failure run.Failure, reason string) error {
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
-	status, ok := next(m.Status(), ByCap)
+	status, ok := next(u.Manifest().Status(), ByCap)
 	if !ok {
 		return nil
 	}
-	failure.Kind, failure.Stage = kindNeedsPerson, m.Stage()
-	_, err = u.Fail(status, failure, reason)
-	return err
+	failure.Kind, failure.Stage = kindNeedsPerson, u.Manifest().Stage()
+	return u.Fail(status, failure, reason)
 }
 
 // allowance is how far a counter may go: its cap or, once a person accepted that

@@ -55,7 +55,9 @@ var (
 	waveReviewThere   = fileThere("wave review report exists", func(l run.Layout) string { return l.WaveReview }, remedyWaveReview)
 	citationsThere    = fileThere("citations file exists", func(l run.Layout) string { return l.Citations }, remedyCitations)
 	summaryPackThere  = fileThere("summary pack exists", func(l run.Layout) string { return l.SummaryPack }, remedySummaryPack)
-	synthesisThere    = fileThere("final synthesis exists", run.Layout.Synthesis, remedySynthesis)
+	synthesisThere    = fileThere("final synthesis exists", run.Layout.Synthesis, func(s *situation) []Remedy {
+		return []Remedy{{Text: "write the synthesis to " + s.run.Path(s.run.Layout().Synthesis())}}
+	})
 
 	wave1Outputs = outputsThere("wave 1 has at least one output", run.Wave1)
 	wave2Outputs = outputsThere("wave 2 has at least one output", run.Wave2)
@@ -124,10 +126,7 @@ func gatePassed(id string) Precondition {
 		if err != nil {
 			return finding{}, err
 		}
-		details := tidegate.Pairs("gate", id, "status", nil)
-		if counts := state.Counts(); counts != "" {
-			details = tidegate.Pairs("gate", id, "status", counts)
-		}
+		details := tidegate.Pairs("gate", id, "status", codec.OrNull(state.Counts()))
 		name := "Gate " + id
 		blocked := func(extra tidegate.Details, format string, args ...any) (finding, error) {
 			return unmet("gate", name, details, Blocker{
@@ -173,7 +172,10 @@ var recordMatches = Precondition{"the documents are those that the log records",
 		return finding{}, err
 	}
 	e := tidegate.AsError(err)
-	return unmet("record", "documents match the log", e.Details, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: remedyRecord(s)}), nil
+	return unmet("record", "documents match the log", e.Details, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{
+		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
+		{Text: "a person accepts what is there", Command: acceptRecord.on(s, "--reason", "TEXT")},
+	}}), nil
 }}
 
 var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
@@ -190,11 +192,8 @@ var pivotDecided = Precondition{"pivot decision is well-formed", func(s *situati
 	if err != nil {
 		return finding{}, err
 	}
-	var problem any
-	if p.problem != "" {
-		problem = p.problem
-	}
-	details := tidegate.Pairs("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs), "error", problem)
+	details := tidegate.Pairs("path", s.run.Path(p.name), "run_wave2", p.decision.Wave2Required, "wave2_gap_count", len(p.decision.GapIDs),
+		"error", codec.OrNull(p.problem))
 	if p.problem == "" {
 		return met("artifact", p.name, details), nil
 	}
@@ -262,14 +261,7 @@ var reviewed = Precondition{"review bundle is well-formed", func(s *situation) (
 	if err != nil {
 		return finding{}, err
 	}
-	var decision, problem any
-	if b.bundle.Decision != "" {
-		decision = b.bundle.Decision
-	}
-	if b.problem != "" {
-		problem = b.problem
-	}
-	details := tidegate.Pairs("path", s.run.Path(b.name), "decision", decision, "error", problem)
+	details := tidegate.Pairs("path", s.run.Path(b.name), "decision", codec.OrNull(string(b.bundle.Decision)), "error", codec.OrNull(b.problem))
 	if b.problem == "" {
 		return met("artifact", b.name, details), nil
 	}
@@ -358,7 +350,8 @@ var reviewLimitValid = Precondition{"limits.max_review_iterations is a number of
 	value := s.manifest.Doc().Get("limits").Get("max_review_iterations")
 	return unmet("limit", "max_review_iterations >= 0", tidegate.Pairs("value", value), Blocker{
 		Code: tidegate.InvalidState, Message: "limits.max_review_iterations must be a number of at least 0",
-		Details: tidegate.Pairs("value", value), Meet: remedyLimit(s),
+		Details: tidegate.Pairs("value", value),
+		Meet:    []Remedy{{Text: "a person sets the limit", Command: limitRun.on(s, "max_review_iterations", "NUMBER")}},
 	}), nil
 }}
 
@@ -392,7 +385,7 @@ var statusAllows = Precondition{"status is created or running", func(s *situatio
 	}
 	switch status {
 	case run.Paused:
-		b.Meet = remedyResume(s)
+		b.Meet = []Remedy{{Text: "a person resumes the run", Command: resumeRun.on(s)}}
 	case run.Failed:
 		b.Message = "the run has failed and needs a person"
 		if failures := s.manifest.Failures(); len(failures) > 0 {

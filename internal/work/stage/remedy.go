@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -36,13 +35,11 @@ var (
 	planWave          = Action{"deep_research_wave1_plan", "wave plan"}
 	ingestOutputs     = Action{"deep_research_wave_output_ingest", "wave ingest"}
 	reviewWave        = Action{"deep_research_wave_review", "wave review"}
-	deriveGateB       = Action{"deep_research_gate_b_derive", "gate b"}
 	recordGate        = Action{"deep_research_gates_write", ""}
 	validateCitations = Action{"deep_research_citations_validate", "citations check"}
 	fetchCitations    = Action{"deep_research_citations_fetch", "citations fetch"}
 	attachCitation    = Action{"", "citations attach"}
 	replaceCitation   = Action{"", "citations replace"}
-	computeGateC      = Action{"deep_research_gate_c_compute", "gate c"}
 	decidePivot       = Action{"deep_research_pivot_decide", "pivot decide"}
 	buildPack         = Action{"deep_research_summary_pack_build", "summary build"}
 	advanceRun        = Action{"deep_research_stage_advance", "run advance"}
@@ -56,8 +53,10 @@ var (
 	statusOfRun       = Action{"deep_research_run_status", "run status"}
 )
 
-// judgeGate are the gates whose judges need nothing but the run.
+// judgeGate are the judges of the gates, which need nothing but the run.
 var judgeGate = map[string]Action{
+	"B": {"deep_research_gate_b_derive", "gate b"},
+	"C": {"deep_research_gate_c_compute", "gate c"},
 	"D": {"deep_research_gate_d_evaluate", "gate d"},
 	"E": {"deep_research_gate_e_evaluate", "gate e"},
 	"F": {"deep_research_gate_f_evaluate", "gate f"},
@@ -85,11 +84,7 @@ func remedyOutputs(s *situation, wave run.Stage) []Remedy {
 }
 
 func remedyPlan(s *situation) Remedy {
-	return Remedy{
-		Text: "plan the wave, which gives a prompt for each agent", Tool: planWave.Tool,
-		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-		Command:   planWave.on(s),
-	}
+	return planWave.remedy(s, "plan the wave, which gives a prompt for each agent")
 }
 
 // has reports whether the run has a file of that name; one that cannot be examined
@@ -111,50 +106,27 @@ func remedyWaveReview(s *situation) []Remedy {
 }
 
 func remedyGate(s *situation, id string) []Remedy {
-	l := s.run.Layout()
-	switch id {
-	case "A":
+	if id == "A" {
 		return []Remedy{remedyPlan(s)}
+	}
+	judge := []Remedy{judgeGate[id].remedy(s, "judge gate "+id+"; the command records it too"), remedyRecordGate(s)}
+	switch id {
 	case "C":
-		compute := Remedy{
-			Text: "judge gate C; the command records it too", Tool: computeGateC.Tool,
-			Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-			Command:   computeGateC.on(s),
-		}
-		return append(remedyCitations(s), compute, remedyRecordGate(s))
+		return append(remedyCitations(s), judge...)
 	case "B":
-		derive := Remedy{
-			Text: "judge gate B; the command records it too", Tool: deriveGateB.Tool,
-			Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-			Command:   deriveGateB.on(s),
-		}
-		record := remedyRecordGate(s)
 		// The judge looks at the outputs again. So a review is needed first only
 		// where there is none, or where the gate has failed on the present one.
-		if state, err := s.gate(id); err == nil && state.Counts() != run.GateFail && s.has(l.WaveReview) {
-			return []Remedy{derive, record}
+		if state, err := s.gate(id); err != nil || state.Counts() == run.GateFail || !s.has(s.run.Layout().WaveReview) {
+			return append(remedyWaveReview(s), judge...)
 		}
-		return append(remedyWaveReview(s), derive, record)
 	}
-	evaluate := judgeGate[id]
-	return []Remedy{{
-		Text: "judge gate " + id + "; the command records it too", Tool: evaluate.Tool,
-		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-		Command:   evaluate.on(s),
-	}, remedyRecordGate(s)}
+	return judge
 }
 
 func remedyRecordGate(s *situation) Remedy {
 	return Remedy{
 		Text: "record what was derived", Tool: recordGate.Tool,
 		Arguments: tidegate.Pairs("gates_path", s.run.Path(s.run.Layout().Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
-	}
-}
-
-func remedyRecord(s *situation) []Remedy {
-	return []Remedy{
-		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
-		{Text: "a person accepts what is there", Command: acceptRecord.on(s, "--reason", "TEXT")},
 	}
 }
 
@@ -171,18 +143,14 @@ func remedyPivot(s *situation) []Remedy {
 // pages. In a run that must not reach the web, a person supplies the evidence.
 // Fetching is not proposed where no source can be fetched.
 func remedyCitations(s *situation) []Remedy {
-	judge := Remedy{
-		Text: "judge the sources that the outputs cite", Tool: validateCitations.Tool,
-		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank),
-		Command:   validateCitations.on(s),
-	}
+	judge := validateCitations.remedy(s, "judge the sources that the outputs cite")
 	attach := Remedy{Text: "a person attaches the evidence of a source", Command: attachCitation.on(s, "CID", "FILE")}
 	fetch := Remedy{
 		Text: "fetch the sources that the outputs cite", Tool: fetchCitations.Tool,
 		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
 	}
 	replace := Remedy{Text: "a person names another page for a source", Command: replaceCitation.on(s, "CID", "URL")}
-	accept := Remedy{Text: "a person lets the gate pass all the same", Command: computeGateC.on(s, "--accept", "--reason", "TEXT")}
+	accept := Remedy{Text: "a person lets the gate pass all the same", Command: judgeGate["C"].on(s, "--accept", "--reason", "TEXT")}
 	offline := s.run.Manifest().Sensitivity() == "no_web"
 	cited, fetchable, err := step.CountCited(s.run)
 	if err != nil {
@@ -216,8 +184,7 @@ func remedyCitations(s *situation) []Remedy {
 // match the archive.
 func (s *situation) staleCitations() bool {
 	state, err := s.gate("C")
-	stale := func(warning *codec.Value) bool { return warning.Str() == step.StaleCitations }
-	return err != nil || len(state.Changed) > 0 || slices.ContainsFunc(s.gates.Gate("C").Get("warnings").Elems(), stale)
+	return err != nil || len(state.Changed) > 0 || slices.Contains(s.gates.Gate("C").Get("warnings").Strs(), step.StaleCitations)
 }
 
 // citationLines are the last lines of the log about evidence, about a judgement
@@ -249,10 +216,6 @@ func remedySummaryPack(s *situation) []Remedy {
 	}}
 }
 
-func remedySynthesis(s *situation) []Remedy {
-	return []Remedy{{Text: "write the synthesis to " + s.run.Path(s.run.Layout().Synthesis())}}
-}
-
 func remedySynthesisReview(s *situation) []Remedy {
 	return []Remedy{{Text: "review the synthesis and write the bundle, with decision PASS or CHANGES_REQUIRED, to " +
 		s.run.Path(s.run.Layout().ReviewBundle)}}
@@ -267,17 +230,14 @@ func remedyAdvance(s *situation, to run.Stage) []Remedy {
 	}}
 }
 
-func remedyLimit(s *situation) []Remedy {
-	return []Remedy{{Text: "a person sets the limit", Command: limitRun.on(s, "max_review_iterations", "NUMBER")}}
-}
-
-func remedyResume(s *situation) []Remedy {
-	return []Remedy{{Text: "a person resumes the run", Command: resumeRun.on(s)}}
-}
-
 func remedyAccept(s *situation) []Remedy {
 	return []Remedy{{Text: "a person decides to resume", Command: resumeRun.on(s, "--accept", "--reason", "TEXT")},
 		{Text: "or to end the run", Command: cancelRun.on(s)}}
+}
+
+// remedy asks for the action on this run as a whole.
+func (a Action) remedy(s *situation, text string) Remedy {
+	return Remedy{Text: text, Tool: a.Tool, Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "reason", whyBlank), Command: a.on(s)}
 }
 
 // on is the command for this run, which it names by its folder, so that it works

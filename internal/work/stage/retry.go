@@ -56,10 +56,7 @@ func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult
 		*out = RetryResult{GateID: in.GateID}
 		var exhausted error
 		audit, err := r.Update(ctx, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			m := u.Manifest()
 			if err := run.ManifestShape.Check(m.Doc()); err != nil {
 				return err
 			}
@@ -80,8 +77,7 @@ func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult
 			}
 			out.RetryCount, out.Attempt = used+1, used+1
 			out.RepeatedNote = repeatedNote(m, in)
-			_, err = u.Retry(in.GateID, used+1, in.ChangeNote, in.Reason, reason)
-			return err
+			return u.Retry(in.GateID, used+1, in.ChangeNote, in.Reason, reason)
 		})
 		if err == nil {
 			err = exhausted

@@ -24,10 +24,6 @@ type situation struct {
 	evidence map[string]string // name → digest of what a precondition looked at
 }
 
-func newSituation(r *run.Run, m run.Manifest, g run.Gates, facts *step.PivotFacts) (*situation, error) {
-	return &situation{run: r, manifest: m, gates: g, facts: facts, states: map[string]run.GateState{}, evidence: map[string]string{}}, nil
-}
-
 // pivotFile is what the rules read of the pivot decision.
 type pivotFile struct {
 	name     string

@@ -72,14 +72,10 @@ func WatchdogCheck(ctx context.Context, desk run.Desk, in WatchdogInput) (Watchd
 			return err
 		}
 		_, err = r.Update(ctx, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
+			if *t, err = measure(r, u.Manifest(), in, now); err != nil || !t.TimedOut {
 				return err
 			}
-			if *t, err = measure(r, m, in, now); err != nil || !t.TimedOut {
-				return err
-			}
-			return t.timeOut(u, r, m, tidegate.Stamp(now), strings.TrimSpace(in.Reason))
+			return t.timeOut(u, r, u.Manifest(), tidegate.Stamp(now), strings.TrimSpace(in.Reason))
 		})
 		return err
 	})
@@ -172,13 +168,13 @@ func (t *WatchdogResult) timeOut(u *run.Update, r *run.Run, m run.Manifest, now,
 	}
 	status, _ := next(m.Status(), ByWatchdog)
 	u.As(tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
-	m, err := u.Fail(status, run.Failure{Kind: "timeout", Stage: t.Stage,
+	err := u.Fail(status, run.Failure{Kind: "timeout", Stage: t.Stage,
 		Message: fmt.Sprintf("timeout after %ds without progress; %ds are allowed", t.ElapsedS, t.TimeoutS)}, "watchdog_check: "+reason)
 	if err != nil {
 		return err
 	}
-	revision := m.Revision()
-	t.Status, t.ManifestRevision = m.Status(), &revision
+	revision := u.Manifest().Revision()
+	t.Status, t.ManifestRevision = status, &revision
 	t.CheckpointPath, t.CheckpointJSONPath = r.Path(mdName), r.Path(jsonName)
 	return nil
 }

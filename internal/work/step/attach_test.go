@@ -106,7 +106,7 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 		validate(t, made, noFetch(t), step.CitationsInput{})
 		r := runs.Open(t, made.ManifestPath)
 		_, err := r.Update(t.Context(), func(u *run.Update) error {
-			_, err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
+			err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
 			return err
 		})
 		if err != nil {

@@ -174,17 +174,13 @@ func NormalizeURLs(ctx context.Context, desk run.Desk, in NormalizeInput) (Norma
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			u.Log(run.EventSources, "citations_normalize", tidegate.Pairs("reason", run.Note(in.Reason), "normalized_urls_path", r.InRecord(out.NormalizedPath), "url_map_path", r.InRecord(out.URLMapPath),
 				"unique_normalized", out.UniqueNormalized, "inputs_digest", out.InputsDigest))
-			return writeNormalized(u, files, sources)
+			if err := u.Write(files.normalized, normalizedList(sources)); err != nil {
+				return err
+			}
+			return u.WriteJSON(files.urlMap, source.NewURLMap(r.ID(), sources))
 		}))
 		return err
 	})
-}
-
-func writeNormalized(u *run.Update, files citationFiles, sources []source.Source) error {
-	if err := u.Write(files.normalized, normalizedList(sources)); err != nil {
-		return err
-	}
-	return u.WriteJSON(files.urlMap, source.NewURLMap(u.Run().ID(), sources))
 }
 
 func normalizedList(sources []source.Source) []byte {
@@ -344,7 +340,7 @@ func (e *evidence) makeDocuments(ctx context.Context, c cited, records []source.
 		func() error { made.rendered = []byte(source.Render(id, records)); return nil },
 		func() error { made.normalized = normalizedList(c.sources); return nil },
 	}
-	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
+	err := parallel.All(ctx, len(parts), func(i int) error { return parts[i]() })
 	return made, err
 }
 

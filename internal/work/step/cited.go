@@ -60,12 +60,10 @@ func citedBy(r *run.Run, waves []run.Stage) (cited, error) {
 		}
 		c.files = append(append(c.files, contracts), outputs...)
 		urls := make([][]source.Cited, len(outputs))
-		err = parallel.Each(context.Background(), len(outputs), nil, func() func(int) error {
-			return func(i int) error {
-				text, err := r.Folder().Read(outputs[i])
-				urls[i] = source.Extract(text)
-				return err
-			}
+		err = parallel.All(context.Background(), len(outputs), func(i int) error {
+			text, err := r.Folder().Read(outputs[i])
+			urls[i] = source.Extract(text)
+			return err
 		})
 		if err != nil {
 			return cited{}, err
@@ -104,12 +102,7 @@ func CountCited(r *run.Run) (cited, fetchable int, err error) {
 
 // outputs are the outputs among the files that were read, in byte order.
 func (c cited) outputs() []string {
-	outputs := []string{}
-	for _, name := range c.files {
-		if strings.HasSuffix(name, ".md") {
-			outputs = append(outputs, name)
-		}
-	}
+	outputs := slices.DeleteFunc(slices.Clone(c.files), func(name string) bool { return !strings.HasSuffix(name, ".md") })
 	slices.Sort(outputs)
 	return outputs
 }

@@ -142,10 +142,7 @@ func decideInRun(ctx context.Context, desk run.Desk, w pivot.Wave1, in PivotInpu
 			args = run.Args()
 		}
 		audit, err := r.UpdateBeside(ctx, func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			m := u.Manifest()
 			if written, err := keepsDecision(r, m); err != nil || !written {
 				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()), "the run left stage pivot meanwhile"))
 			}

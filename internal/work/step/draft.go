@@ -54,11 +54,7 @@ func takesIn(u *run.Update, stage run.Stage) error {
 	if err := u.NotFinal(); err != nil {
 		return err
 	}
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
-	return inStage(m, stage)
+	return inStage(u.Manifest(), stage)
 }
 
 // JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It

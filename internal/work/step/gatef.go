@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -88,11 +89,8 @@ func earlierSettings(r *run.Run, facts *synthesis.RolloutFacts) error {
 		facts.CitationsMode = "online"
 	}
 	data, err := r.Folder().Read(runConfig)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil
-	case err != nil:
-		return err
+	if err != nil {
+		return artifact.UnlessMissing(err)
 	}
 	doc, err := codec.ParseFile("run_config_path", r.Path(runConfig), data)
 	if err != nil {

@@ -34,7 +34,7 @@ func completed(t *testing.T) run.InitResult {
 	}
 	r := runs.Open(t, made.ManifestPath)
 	_, err := r.Update(t.Context(), func(u *run.Update) error {
-		_, err := u.MoveTo(run.Move{From: run.Init, To: run.Finalize, Status: run.Completed, Reason: "test", InputsDigest: "d", GatesRevision: 5})
+		err := u.MoveTo(run.Move{From: run.Init, To: run.Finalize, Status: run.Completed, Reason: "test", InputsDigest: "d", GatesRevision: 5})
 		return err
 	})
 	if err != nil {

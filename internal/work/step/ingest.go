@@ -85,11 +85,7 @@ func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, e
 		}
 		*result = IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			m, err := u.Manifest()
-			if err != nil {
-				return err
-			}
-			if err := inStage(m, stage); err != nil {
+			if err := inStage(u.Manifest(), stage); err != nil {
 				return err
 			}
 			if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
@@ -151,14 +147,7 @@ func Contracts(r *run.Run, of run.Stage) (*wave.Perspectives, string, error) {
 // its wave, with a copy of what was taken. It returns INVALID_STATE and
 // STAGE_MISMATCH.
 func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
-	if err := u.NotFinal(); err != nil {
-		return err
-	}
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
-	if err := inStage(m, wave); err != nil {
+	if err := takesIn(u, wave); err != nil {
 		return err
 	}
 	u.Log(run.EventIngested, "wave_output_ingest", tidegate.Pairs("wave", wave, "perspective_ids", []string{output.PerspectiveID}))

@@ -121,10 +121,7 @@ func RecordGate(ctx context.Context, desk run.Desk, in GateInput) (GateRecord, e
 // a gate is about depends on the stage, so that a judgement made in another stage
 // does not count.
 func notMoved(u *run.Update) error {
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
+	m := u.Manifest()
 	judged := u.Run().Manifest().Stage()
 	if m.Stage() == judged {
 		return nil

@@ -79,10 +79,7 @@ func BuildPack(ctx context.Context, desk run.Desk, req PackInput) (PackResult, e
 			return err
 		}
 		_, err = r.UpdateBeside(ctx, func(u *run.Update) error {
-			manifest, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			manifest := u.Manifest()
 			if err := packsHere(r, manifest, req); err != nil {
 				return err
 			}

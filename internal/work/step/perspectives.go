@@ -140,21 +140,17 @@ func takePerspectives(u *run.Update, in PerspectivesInput, out *PerspectivesResu
 	if err := u.NotFinal(); err != nil {
 		return err
 	}
-	m, err := u.Manifest()
-	if err != nil {
-		return err
-	}
-	frozen, err := contractsFrozen(r, m)
+	frozen, err := contractsFrozen(r, u.Manifest())
 	if err != nil {
 		return err
 	}
 	if in.Replan {
-		if err := replan(u, m); err != nil {
+		if err := replan(u, u.Manifest()); err != nil {
 			return err
 		}
 		out.replanned = frozen
 	} else if frozen {
-		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.Pairs("perspectives_path", in.PerspectivesPath, "stage", m.Stage()),
+		return tidegate.Errorf(tidegate.ContractFrozen, tidegate.Pairs("perspectives_path", in.PerspectivesPath, "stage", u.Manifest().Stage()),
 			"the perspectives of run %q are frozen: its wave was planned by them", r.ID())
 	}
 	u.Log(run.EventPerspectives, "perspectives_write", tidegate.Pairs("reason", run.Note(in.Reason), "path", r.InRecord(in.PerspectivesPath),

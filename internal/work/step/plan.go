@@ -73,10 +73,7 @@ func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) 
 		name := r.Layout().Wave1Plan()
 		*result = PlanResult{PlanPath: r.Path(name)}
 		_, err := r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			manifest, err := u.Manifest()
-			if err != nil {
-				return err
-			}
+			manifest := u.Manifest()
 			if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
 				return err
 			}
@@ -120,12 +117,8 @@ func inStage(m run.Manifest, stages ...run.Stage) error {
 	if slices.Contains(stages, m.Stage()) {
 		return nil
 	}
-	words := make([]string, len(stages))
-	for i, s := range stages {
-		words[i] = string(s)
-	}
-	return tidegate.Errorf(tidegate.StageMismatch, tidegate.Pairs("current_stage", m.Stage(), "allowed", words),
-		"the run is in stage %s; this is done in %s", m.Stage(), strings.Join(words, ", "))
+	return tidegate.Errorf(tidegate.StageMismatch, tidegate.Pairs("current_stage", m.Stage(), "allowed", stages),
+		"the run is in stage %s; this is done in %s", m.Stage(), strings.Join(run.Texts(stages), ", "))
 }
 
 // planner holds what a plan is made from.

@@ -80,10 +80,7 @@ type reportReader struct {
 // read is a file of the run, nil where it does not exist.
 func (w *reportReader) read(name string) ([]byte, error) {
 	data, err := w.run.Folder().Read(name)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
-	}
-	return data, err
+	return data, artifact.UnlessMissing(err)
 }
 
 func (w *reportReader) sources() (err error) {
@@ -215,11 +212,8 @@ func (w *reportReader) contracts() error {
 	var judge wave.Judge
 	return w.eachPerspective(func(stage run.Stage, p wave.Perspective) error {
 		file, err := w.run.Folder().Open(w.run.Output(stage, p.ID))
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			return nil
-		}
 		if err != nil {
-			return err
+			return artifact.UnlessMissing(err)
 		}
 		defer file.Close()
 		verdict, err := judge.Judge(p.Contract, artifact.Until(w.ctx, file))

@@ -3,7 +3,7 @@ package step
 import (
 	"time"
 
-	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -63,11 +63,8 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 func usageOf(r *run.Run, jobID string, number int) (*codec.Value, error) {
 	name := run.AttemptDir(jobID, number) + "/attempt.json"
 	data, err := r.Folder().Read(name)
-	switch {
-	case tidegate.CodeOf(err) == tidegate.FileNotFound:
-		return nil, nil
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return nil, artifact.UnlessMissing(err)
 	}
 	doc, err := codec.ParseFile("path", r.Path(name), data)
 	return doc.Get("usage"), err

@@ -50,12 +50,8 @@ type leftOut struct {
 // returns the errors of reading the run's documents. Gate B is to be judged
 // again: from here on it is about both waves.
 func PlanWave2(u *run.Update, decision pivot.Recorded) error {
-	manifest, err := u.Manifest()
-	if err != nil {
-		return err
-	}
 	r := u.Run()
-	p := planner{run: r, manifest: manifest}
+	p := planner{run: r, manifest: u.Manifest()}
 	if err := p.read(); err != nil {
 		return err
 	}
@@ -63,7 +59,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 	for _, g := range decision.Gaps {
 		gaps[g.ID] = g
 	}
-	limit, _ := manifest.Limit("max_wave2_agents")
+	limit, _ := p.manifest.Limit("max_wave2_agents")
 	allowed := int(math.Floor(max(0, limit)))
 	plan := wave2Plan{SchemaVersion: wave2PlanVersion, RunID: r.ID(), GeneratedAt: u.Now(), Entries: []wave2Entry{}, LeftOut: []leftOut{}}
 	contracts := codec.Of([]string{})
@@ -86,7 +82,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		return err
 	}
 	plan.PerspectivesDigest = codec.Digest(document)
-	plan.InputsDigest = codec.Digest(tidegate.Pairs("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", manifest.Query(),
+	plan.InputsDigest = codec.Digest(tidegate.Pairs("schema", "wave2_plan.inputs.v1", "run_id", r.ID(), "query_text", p.manifest.Query(),
 		"scope_contract_md", p.scopeContract(), "max_wave2_agents", allowed, "perspectives", contracts))
 	if err := u.WriteJSON(r.Layout().Wave2Perspectives(), document); err != nil {
 		return err
