@@ -55,8 +55,8 @@ type ending struct {
 type dialogue struct {
 	faults  []job.Fault // of the last answer
 	session string
-	fresh   bool // the session of a repair is gone: the whole task is given once more
-	waiting bool // for an agent
+	fresh   bool      // the session of a repair is gone: the whole task is given once more
+	since   time.Time // that it waits for an agent; zero where it has one
 }
 
 // run continues the attempt from where it is. An error is one of the run, not of
@@ -72,7 +72,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
-	d := &dialogue{faults: a.held.Faults, session: a.held.Session, waiting: true}
+	d := &dialogue{faults: a.held.Faults, session: a.held.Session, since: a.began}
 	if a.held.Answers > 0 && !a.held.Judged {
 		verdict, err := a.engine.board.JudgeKept(ctx, a.held)
 		if err != nil {
@@ -140,11 +140,11 @@ func (a *attempt) prompt(turn int, d *dialogue) (prompt, repair string, err erro
 
 // take has an agent do a task. A failure is the agent's, an error the run's.
 func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driver.Answer, *driver.Error, error) {
-	if d.waiting {
-		if err := a.ask(ctx); err != nil {
+	if !d.since.IsZero() {
+		if err := a.ask(ctx, d.since); err != nil {
 			return driver.Answer{}, nil, err
 		}
-		d.waiting = false
+		d.since = time.Time{}
 	}
 	answer, err := a.engine.Pool.Do(ctx, task, a.event)
 	a.engine.tools.rests(a.held.JobID)
@@ -175,7 +175,9 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 // submit hands an answer in and keeps what is wrong with it.
 func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
 	d.session = answer.Session
-	d.waiting = a.release(ctx)
+	if a.release(ctx) {
+		d.since = a.engine.Desk.Now()
+	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
 		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price},
@@ -202,11 +204,10 @@ func (a *attempt) release(ctx context.Context) bool {
 	}
 }
 
-// ask waits until the attempt may have an agent. The time that it waits does not
-// count, and a lease that would not last for its answer is extended. If the home
+// ask waits until the attempt may have an agent. The time since it began to wait does
+// not count, and a lease that would not last for its answer is extended. If the home
 // stops first, it returns why; otherwise the errors of [job.Board.Extend].
-func (a *attempt) ask(ctx context.Context) error {
-	asked := a.engine.Desk.Now()
+func (a *attempt) ask(ctx context.Context, since time.Time) error {
 	select {
 	case a.engine.asking <- a:
 	case <-ctx.Done():
@@ -218,7 +219,7 @@ func (a *attempt) ask(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	now := a.engine.Desk.Now()
-	a.began = a.began.Add(now.Sub(asked))
+	a.began = a.began.Add(now.Sub(since))
 	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
 		return nil
 	}
