@@ -49,7 +49,7 @@ func (r Result) otherVersion() bool {
 // It returns the errors of reading the run, and WRITE_FAILED where there is no
 // room for a temporary folder. What differs is a result.
 func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
-	w := &walk{kept: r, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
+	w := &walk{kept: r, left: map[string]bool{}, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
 	if err := w.read(); err != nil {
 		return Result{}, err
 	}
@@ -117,7 +117,8 @@ func (w *walk) step(what, difference string) {
 
 // leave notes something that cannot be done again.
 func (w *walk) leave(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(w.out.Left, text) {
+	if text := fmt.Sprintf(format, args...); !w.left[text] {
+		w.left[text] = true
 		w.out.Left = append(w.out.Left, text)
 	}
 }

@@ -38,6 +38,7 @@ type walk struct {
 	logged   int64             // how much of it the copy has
 	byDigest map[string]bool   // files of changes that are not done again
 	byRecord map[string][]byte // what the present change wrote, according to the record alone
+	left     map[string]bool   // what the result says was left out
 	begun    bool              // the log begins with the run
 	exact    bool              // manifest and gates are, byte for byte, what they were
 	board    *job.Board        // of the copy; nil where none is open
@@ -429,6 +430,9 @@ func isAttempt(name string) bool {
 func (w *walk) extendLog(c change) error {
 	end := w.ends[c.lines[len(c.lines)-1].number]
 	from := w.logged
+	if end < from {
+		return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("path", w.kept.Path(run.AuditFile)), "the log has become shorter while the run was replayed")
+	}
 	w.logged = end
 	return w.stage.Append(run.AuditFile, w.log[from:end])
 }
