@@ -134,10 +134,10 @@ func (f folder) sealed(t *testing.T) {
 	}
 }
 
-// TestCopiedMovedAndRenamedRunsGoOn takes a run elsewhere at each step of an honest
+// TestCopiedMovedAndRenamedRunsResume takes a run elsewhere at each step of an honest
 // agent; in the short form, each way at one step of one course. It must go on from there to its end, verify, replay, and judge its own files: those
 // that it was copied from are spoilt.
-func TestCopiedMovedAndRenamedRunsGoOn(t *testing.T) {
+func TestCopiedMovedAndRenamedRunsResume(t *testing.T) {
 	t.Parallel()
 	for i, gap := range []string{withGap, withoutGap} {
 		for name, way := range ways {

@@ -24,12 +24,12 @@ import (
 // upgradedPage is what the outputs of the kept runs cite. It is in their archives.
 const upgradedPage = "http://127.0.0.1:8765/port"
 
-// TestRunsOfEarlierProgramsGoOn: testdata/upgrade.tar.gz has two runs as the program
+// TestRunsOfEarlierProgramsResume: testdata/upgrade.tar.gz has two runs as the program
 // of commit b6f6fb6 left them, the first that takes a question to its report by
 // jobs. One is completed; the other was in its first wave, with a job leased, when the
 // program was killed. Both open and verify; gate A passes again although prompts are
 // worded otherwise; the second goes on to its report.
-func TestRunsOfEarlierProgramsGoOn(t *testing.T) {
+func TestRunsOfEarlierProgramsResume(t *testing.T) {
 	t.Parallel()
 	home := scratch.Short(t)
 	unpack(t, "testdata/upgrade.tar.gz", filepath.Join(home, "runs"))
@@ -98,7 +98,7 @@ var keptRuns = []struct {
 	findings          string
 	again, differ     int
 	before            string // what a person types before the run goes on
-	goesOn            bool   // to its report
+	resumes            bool   // to its report
 }{
 	{"init", "init", "created", "", 0, 0, "", true},
 	{"perspectives", "perspectives", "running", "", 1, 1, "", true},
@@ -130,11 +130,11 @@ var keptRuns = []struct {
 	{"dry", "init", "created", "", 20, 0, "", false},
 }
 
-// TestRunsOfEveryStageOfAnEarlierProgramGoOn: each run is shown, verified and replayed
+// TestRunsOfEveryStageOfAnEarlierProgramResume: each run is shown, verified and replayed
 // with the outcome above, and none of that changes it. Those that are not finished go
 // on to their reports, by agents that do what their prompts say; in the short form
 // every other of them does.
-func TestRunsOfEveryStageOfAnEarlierProgramGoOn(t *testing.T) {
+func TestRunsOfEveryStageOfAnEarlierProgramResume(t *testing.T) {
 	t.Parallel()
 	home := scratch.Short(t)
 	unpack(t, "testdata/stages.tar.gz", home)
@@ -205,7 +205,7 @@ func TestRunsOfEveryStageOfAnEarlierProgramGoOn(t *testing.T) {
 			if after := snapshot(t, f.root); !maps.EqualFunc(before, after, bytes.Equal) {
 				t.Errorf("looking at it has changed it:\n%s", cmp.Diff(before, after))
 			}
-			if !kept.goesOn || i%stride != 0 {
+			if !kept.resumes || i%stride != 0 {
 				return
 			}
 			if words := strings.Fields(kept.before); len(words) > 0 {

@@ -516,9 +516,9 @@ func processesWith(variable string) []string {
 	return alive
 }
 
-// TestKilledProgramGoesOnWithoutAskingAgain kills the program while an agent is at
+// TestKilledProgramResumesWithoutAskingAgain kills the program while an agent is at
 // work. No agent is left, and nothing that was accepted is asked for again.
-func TestKilledProgramGoesOnWithoutAskingAgain(t *testing.T) {
+func TestKilledProgramResumesWithoutAskingAgain(t *testing.T) {
 	t.Parallel()
 	story := shortStory(t)
 	dir := t.TempDir()

@@ -272,9 +272,9 @@ func TestPlantedDefects(t *testing.T) {
 	}
 }
 
-// TestInterruptedChangeGoesOn stops a change while its review is written: what was
+// TestInterruptedChangeResumes stops a change while its review is written: what was
 // implemented is not asked for again.
-func TestInterruptedChangeGoesOn(t *testing.T) {
+func TestInterruptedChangeResumes(t *testing.T) {
 	t.Parallel()
 	p := plant(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -296,9 +296,9 @@ func TestInterruptedChangeGoesOn(t *testing.T) {
 	}
 }
 
-// TestPersonLetsTheChangeGoOn is about what happens after the limit, and after major
+// TestPersonResumesTheChange is about what happens after the limit, and after major
 // issues: a person's decision begins another round, and nothing else does.
-func TestPersonLetsTheChangeGoOn(t *testing.T) {
+func TestPersonResumesTheChange(t *testing.T) {
 	t.Parallel()
 	major := says(`{"change_id":"mend","verdict":"MAJOR_ISSUES","summary":"No.","issues":[{"title":"Wrong way","severity":"High","category":"Bug","description":"All of it."}]}`)
 	p := plant(t)

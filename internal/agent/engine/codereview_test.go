@@ -116,9 +116,9 @@ func TestLargeReviewIsMerged(t *testing.T) {
 	}
 }
 
-// TestInterruptedReviewGoesOn stops a review after its first answer: nothing that
+// TestInterruptedReviewResumes stops a review after its first answer: nothing that
 // was accepted is asked for again.
-func TestInterruptedReviewGoesOn(t *testing.T) {
+func TestInterruptedReviewResumes(t *testing.T) {
 	t.Parallel()
 	project, home := largeChange(t, 6), t.TempDir()
 	v := openReview(t, project, home)

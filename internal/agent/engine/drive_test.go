@@ -411,7 +411,7 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 	verify(t, manifest)
 }
 
-func TestInterruptedHomeGoesOnUnderTheSameAttempt(t *testing.T) {
+func TestInterruptedHomeResumesUnderTheSameAttempt(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newRun(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -60,10 +60,10 @@ func TestTheNextHomeJudgesWhatTheLastOneKept(t *testing.T) {
 	verify(t, manifest)
 }
 
-// TestTheNextHomeGoesOnWithTheRepair stops a home whose agent was to repair its
+// TestTheNextHomeResumesWithTheRepair stops a home whose agent was to repair its
 // answer: the next one has it repaired in the same attempt, by continuation where
 // there is a session, else with the whole task.
-func TestTheNextHomeGoesOnWithTheRepair(t *testing.T) {
+func TestTheNextHomeResumesWithTheRepair(t *testing.T) {
 	t.Parallel()
 	for _, session := range []string{"s", ""} {
 		t.Run("session "+session, func(t *testing.T) {

@@ -200,9 +200,9 @@ func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 	verified(t, manifest)
 }
 
-// TestAnAnswerInARunThatDoesNotGoOnIsTaken has a person pause the run while
+// TestAnAnswerInARunThatStandsStillIsTaken has a person pause the run while
 // somebody has a job.
-func TestAnAnswerInARunThatDoesNotGoOnIsTaken(t *testing.T) {
+func TestAnAnswerInARunThatStandsStillIsTaken(t *testing.T) {
 	t.Parallel()
 	manifest, _, desk := inWave1(t, "a", "b")
 	a := lease(t, open(t, desk, manifest), "wave1.a")

@@ -237,10 +237,10 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 	}
 }
 
-// TestFetchingGoesOn ends a fetch again and again after a few pages, as a kill
+// TestFetchingResumes ends a fetch again and again after a few pages, as a kill
 // does, and continues it: nothing that counts is asked for twice, and in the end
 // everything is there.
-func TestFetchingGoesOn(t *testing.T) {
+func TestFetchingResumes(t *testing.T) {
 	t.Parallel()
 	pages := honest(40)
 	made := citing(t, run.InitInput{}, outputOf(pages...))
