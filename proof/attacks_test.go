@@ -254,7 +254,7 @@ const (
 	manifestOf = `"manifest_path":"$RUN/manifest.json"`
 	gatesOf    = `"gates_path":"$RUN/gates.json"`
 	because    = `"reason":"r"`
-	resume       = `{` + manifestOf + `,` + gatesOf + `,` + because + `}`
+	resume     = `{` + manifestOf + `,` + gatesOf + `,` + because + `}`
 )
 
 func pass(gate string) string {

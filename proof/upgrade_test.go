@@ -98,7 +98,7 @@ var keptRuns = []struct {
 	findings          string
 	again, differ     int
 	before            string // what a person types before the run goes on
-	resumes            bool   // to its report
+	resumes           bool   // to its report
 }{
 	{"init", "init", "created", "", 0, 0, "", true},
 	{"perspectives", "perspectives", "running", "", 1, 1, "", true},
