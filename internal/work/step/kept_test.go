@@ -85,11 +85,11 @@ func found(check func(step.Fetch) ([]step.SourceFault, error)) finding {
 
 // others are the other processes that write to a run, and what can happen to them.
 type others struct {
-	t    *testing.T
-	dice *rand.Rand
-	made run.InitResult
-	run  *run.Run
-	now  time.Time
+	t       *testing.T
+	dice    *rand.Rand
+	made    run.InitResult
+	run     *run.Run
+	now     time.Time
 	inspect func() // of the checker that has been there all the time
 }
 
