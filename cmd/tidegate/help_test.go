@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,9 @@ func commandWords(line string) []string {
 	return args
 }
 
+// vague are words that readers of the help stumbled over.
+var vague = regexp.MustCompile(`(?i)\b(go(es|ing)?\s+on|went\s+on|(was|were)\s+made|blanks)\b`)
+
 func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
 	t.Parallel()
 	env := &catalog.Env{}
@@ -74,6 +78,9 @@ func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
 		}
 		if strings.Contains(help, "Use this") || strings.HasPrefix(help, "\n") || strings.Contains(help, "130  interrupted") {
 			t.Errorf("the help of %s speaks to models, says nothing, or shows the exit statuses:\n%s", path, help)
+		}
+		if word := vague.FindString(help); word != "" {
+			t.Errorf("the help of %s says %q: resume, create and whitespace need no second reading", path, word)
 		}
 		for line := range strings.Lines(help) {
 			if len(strings.TrimSuffix(line, "\n")) > 80 {

@@ -166,7 +166,7 @@ for code reviews.
 
 Every judgement is deterministic and offline: no model is asked, and a source is
 judged by its archived page. Fetching is a step of its own, by research, citations
-fetch and the commands that let a run go on; a run made with --sensitivity no_web
+fetch and the commands that resume a run; a run created with --sensitivity no_web
 fetches nothing.`),
 		Example:           cmp.Or(p.Example, "  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\"\n  tidegate wave review perspectives.json wave-1"),
 		Version:           p.Version,

@@ -42,7 +42,7 @@ before they run. --yes says so beforehand, where the command comes from --test o
 from your own tidegate.toml.
 
 Exit status 0: the change is complete. 4: a person has to decide. 130: interrupted;
-the same command goes on.`,
+the same command resumes.`,
 		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
 			"tidegate change run add-login --test \"go test -json ./...\" --yes",
 		Flags: append(append([]cli.Flag{

@@ -53,7 +53,7 @@ own tidegate.toml names runs only after ` + "`tidegate config trust`" + `.
 The review is printed and, with --output, written to a file. If that file holds a
 review, its issues are shown to the reviewer, who must say of each whether it is
 still there. Jobs and answers lie in reviews/ of the runs home; a review that was
-interrupted goes on as long as nothing has changed.
+interrupted resumes as long as nothing has changed.
 
 Exit status 0: APPROVED. 1: NEEDS_FIX or MAJOR_ISSUES. 4: no answer was accepted,
 and a person has to look. 130: interrupted.`,

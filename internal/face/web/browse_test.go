@@ -14,7 +14,7 @@ import (
 )
 
 // tour clicks through every view of a run, and through as many of its jobs as asked
-// for. It calls look at each.
+// for. It calls check at each.
 func (p *tab) tour(id string, jobs int, check func()) {
 	p.t.Helper()
 	p.open("/")

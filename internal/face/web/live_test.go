@@ -210,7 +210,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	var readers sync.WaitGroup
 	seen := make([][]string, 2)
 	for i := range seen {
-		// A separate site shares no look at the run with the others.
+		// A separate site shares no snapshot of the run with the others.
 		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Next: s.Next}, nil)
 		readers.Go(func() {
 			for n := i; ; n++ {
