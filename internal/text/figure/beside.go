@@ -1,6 +1,7 @@
 package figure
 
 import (
+	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
@@ -105,6 +106,7 @@ func (r *numberReader) attached(f *Figure) bool {
 	}
 	letters := r.s[f.End:end]
 	if letters == "" {
+		r.possessive(f)
 		return true // also before another script's letters, which are words
 	}
 	if next, _ := utf8.DecodeRuneInString(r.s[end:]); unicode.IsDigit(next) || isAttaching(next) {
@@ -116,8 +118,8 @@ func (r *numberReader) attached(f *Figure) bool {
 		return true
 	case "s":
 		if v := f.Readings[0].Value; strings.HasSuffix(v, "e1") || strings.HasSuffix(v, "e2") || strings.HasSuffix(v, "e3") {
+			f.Readings = decades(v, r.s[f.Start:f.End])
 			f.End, f.counts = end, true
-			f.Readings = []Quantity{{v, decade}}
 			return true
 		}
 		return false
@@ -152,6 +154,29 @@ func (r *numberReader) attached(f *Figure) bool {
 	}
 	return false
 }
+
+// decades are the readings of a decade. One of two digits, as the 80s, is one of the
+// last century, or an age.
+func decades(value, digits string) []Quantity {
+	if len(digits) == 2 && isDigits(digits) {
+		return []Quantity{{value, decade}, {canonical("19"+digits, "", 0), decade}}
+	}
+	return []Quantity{{value, decade}}
+}
+
+// possessive reads the ending of the 1970's, also of the 1970 's.
+func (r *numberReader) possessive(f *Figure) {
+	for _, ending := range []string{"'s", "’s", " 's", " ’s"} {
+		if rest, found := strings.CutPrefix(r.s[f.End:], ending); found && isDecade(r.s[f.Start:f.End]) && !beginsWord(rest) {
+			f.End, f.counts = f.End+len(ending), true
+			f.Readings = []Quantity{{f.Readings[0].Value, decade}}
+			return
+		}
+	}
+}
+
+// isDecade holds for the digits of a year that begins a decade.
+func isDecade(digits string) bool { return isYear(digits) && digits[3] == '0' }
 
 // millions reports whether the m after a number can mean millions, as in 5m people
 // or 1.2m, and not certainly metres, as in the 400m.
@@ -204,9 +229,35 @@ func (r *numberReader) trailing(f *Figure) {
 		if u, end := r.unitAt(f.End); end > 0 {
 			f.setUnit(u)
 			f.End = end
-			return
+			if r.page && isCurrency(u) {
+				r.cents(f)
+			}
 		}
 	}
+}
+
+// cents adds the reading of an amount that is spoken with what follows its currency:
+// twelve euros fifty.
+func (r *numberReader) cents(f *Figure) {
+	at := gap(r.s, f.End)
+	at += len(r.s[at:]) - len(strings.TrimPrefix(r.s[at:], "and "))
+	digits, end := digitsAt(r.s, at)
+	n := int64(atoi(digits))
+	if digits == "" {
+		n, end, _, _ = wordReader{r.s}.read(at)
+	}
+	if end == at || n < 1 || n > 99 || len(digits) == 1 || !isWhole(f.Readings[0].Value) {
+		return
+	}
+	digits, exponent, _ := strings.Cut(f.Readings[0].Value, "e")
+	whole := digits + strings.Repeat("0", atoi(exponent))
+	f.Readings = append(f.Readings, Quantity{canonical(whole, fmt.Sprintf("%02d", n), 0), f.Readings[0].unit})
+}
+
+// isWhole holds for whole numbers of few digits.
+func isWhole(value string) bool {
+	_, exponent, found := strings.Cut(value, "e")
+	return found && len(exponent) == 1
 }
 
 // multiples are words that multiply the number before them, besides powers of ten.
@@ -292,6 +343,9 @@ func phraseAt(s string, at, n int) (words []string, ends []int) {
 // one.
 func (r *numberReader) magnitudeAt(at int) (power, end int) {
 	start := gap(r.s, at)
+	if strings.HasPrefix(r.s[at:], " - ") { // $ 10 - million
+		start = at + len(" - ")
+	}
 	if name := densePrefix(r.s[start:], denseMagnitudes); name != "" {
 		return magnitudes()[name].value, start + len(name)
 	}

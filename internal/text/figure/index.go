@@ -1,19 +1,18 @@
 package figure
 
 import (
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-// Index has the first place in one text of each value that claims ask for,
+// Index has the places in one text of each value that claims ask for, the first ones
 // with each unit.
 type Index struct {
 	places map[string][]place
 	shares bool // a claim asks for a percentage
+	folds  bool // or for a multiple
 }
 
 func NewIndex() *Index { return &Index{places: map[string][]place{}} }
@@ -31,19 +30,24 @@ func (x *Index) Want(readings []Quantity) {
 			x.places[q.Value] = nil
 		}
 		x.shares = x.shares || q.unit == percent
+		x.folds = x.folds || q.unit == fold
 	}
 }
 
 // Read looks through a text, as a reader sees it: an invisible character does not
 // split a number.
 func (x *Index) Read(text string) {
+	x.ReadIn(text, page.Languages(page.CutBytes(text, page.LanguageSample)))
+}
+
+// ReadIn is [Index.Read] for a text whose languages are known; none stands for any.
+func (x *Index) ReadIn(text string, languages []string) {
 	seen, place := withoutHiddenAt(text)
 	take := func(f Figure) {
 		f.Start, f.End = place(f.Start), place(f.End-1)+1
 		x.take(f)
 	}
 	if len(x.places) > 0 {
-		languages := page.Languages(page.CutBytes(seen, page.LanguageSample))
 		headers := tableReader{text: seen, languages: languages}
 		eachFigure(seen, languages, func(f Figure) {
 			headers.say(&f)
@@ -53,12 +57,15 @@ func (x *Index) Read(text string) {
 	if x.shares {
 		eachShare(seen, take)
 	}
+	if x.folds {
+		eachMultiple(seen, take)
+	}
 }
 
 // withoutHiddenAt leaves hidden characters out of a text, and says where each byte of
 // what is left stands in it.
 func withoutHiddenAt(text string) (seen string, place func(int) int) {
-	if strings.IndexFunc(text, markdown.Hidden) < 0 {
+	if !hasHidden(text) {
 		return text, func(at int) int { return at }
 	}
 	b, places := make([]byte, 0, len(text)), make([]int32, 0, len(text))
@@ -73,11 +80,49 @@ func withoutHiddenAt(text string) (seen string, place func(int) int) {
 	return string(b), func(at int) int { return int(places[at]) }
 }
 
+func hasHidden(text string) bool {
+	for i := 0; i < len(text); {
+		if c := text[i]; ' ' <= c && c < 0x7f || c == '\n' || c == '\t' {
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if markdown.Hidden(r) {
+			return true
+		}
+		i += size
+	}
+	return false
+}
+
 func (x *Index) take(f Figure) {
 	for _, q := range f.Readings {
 		places, wanted := x.places[q.Value]
-		if wanted && !slices.ContainsFunc(places, func(p place) bool { return p.unit == q.unit }) {
+		if !wanted {
+			continue
+		}
+		same := 0
+		for _, p := range places {
+			if p.unit == q.unit {
+				same++
+			}
+		}
+		if same < mostPlaces {
 			x.places[q.Value] = append(places, place{q.unit, f.Start, f.End})
+		}
+	}
+}
+
+// mostPlaces is how many places of one value with one unit are kept.
+const mostPlaces = 16
+
+// Places visits the places at which the text has a number in one of its readings.
+func (x *Index) Places(readings []Quantity, visit func(start, end int)) {
+	for _, q := range readings {
+		for _, p := range x.places[q.Value] {
+			if q.fits(p.unit) {
+				visit(p.start, p.end)
+			}
 		}
 	}
 }

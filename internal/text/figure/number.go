@@ -16,9 +16,18 @@ type Figure struct {
 	Readings   []Quantity
 	counts     bool // it is one that a claim must have from its source
 	Written    bool // it can be compared only as it is written
+	Small      bool // it has one digit, and most pages have one like it
 
 	prefix    unit // the currency before it
 	magnitude int  // the power of ten that its words add
+}
+
+// Unit is what the number counts, "" where nothing is said beside it.
+func (f Figure) Unit() string {
+	if len(f.Readings) == 0 {
+		return ""
+	}
+	return string(f.Readings[0].unit)
 }
 
 // Quantity is one reading of a number.
@@ -192,12 +201,15 @@ func spell(s string, at int) spelling {
 		if group == "" {
 			return n
 		}
+		if mark == '٫' { // a decimal mark in Arabic
+			mark = '.'
+		}
 		if mark != '.' && mark != ',' {
 			// Blanks and apostrophes separate thousands only.
 			if len(group) != 3 || len(n.groups[0]) > 3 || slices.ContainsFunc(n.marks, func(m rune) bool { return !isThin(m) && m != mark }) {
 				return n
 			}
-			mark = thinOf(mark)
+			mark = ' '
 		}
 		n.groups, n.marks, n.end = append(n.groups, group), append(n.marks, mark), end
 	}
@@ -211,15 +223,7 @@ func isSeparator(r rune) bool {
 	return false
 }
 
-func isThin(r rune) bool { return r != '.' && r != ',' && r != '٫' }
-
-// thinOf makes one mark of all that separate thousands only.
-func thinOf(r rune) rune {
-	if r == '٫' {
-		return '.'
-	}
-	return ' '
-}
+func isThin(r rune) bool { return r != '.' && r != ',' }
 
 // values are the readings of a spelling; nil where it cannot be a number.
 func (n spelling) values(commas int, lenient bool) []string {
@@ -320,10 +324,10 @@ func (r *numberReader) number(at int) int {
 	if values == nil {
 		return r.skipWord(n.end)
 	}
-	if strings.HasSuffix(r.s[:at], " .") && len(n.groups) == 1 { // .73
-		values = []string{canonical("", n.groups[0], 0)}
-	}
 	f.counts = significant(n.groups) >= 2
+	if len(n.groups) == 1 && beginsFraction(r.s[:at]) { // .73
+		values, f.counts = []string{canonical("", n.groups[0], 0)}, true
+	}
 	if base, power, end := r.powerOfTen(n); end > 0 {
 		f.counts = true
 		for i := range values {
@@ -334,7 +338,67 @@ func (r *numberReader) number(at int) int {
 		}
 		f.End = end
 	}
+	f.End = skipUncertainty(r.s, f.End, n)
+	if times := r.clockTime(n); times != nil {
+		f.Readings, f.counts = times, true
+		if r.page {
+			for _, v := range values {
+				f.Readings = append(f.Readings, Quantity{v, noUnit})
+			}
+		}
+		r.out = append(r.out, f)
+		return f.End
+	}
 	return r.finish(f, values)
+}
+
+// beginsFraction holds for the text before the digits of .73, =.03 and (.05.
+func beginsFraction(before string) bool {
+	before, found := strings.CutSuffix(before, ".")
+	last, _ := utf8.DecodeLastRuneInString(before)
+	return found && before != "" && !unicode.IsLetter(last) && !unicode.IsNumber(last) && !strings.ContainsRune(".)]”’\"'", last)
+}
+
+// skipUncertainty goes on over the last digits of a measurement that are not certain:
+// 12.6(1).
+func skipUncertainty(s string, at int, n spelling) int {
+	if len(n.groups) < 2 || !strings.HasPrefix(s[at:], "(") {
+		return at
+	}
+	digits, end := digitsAt(s, at+1)
+	if digits == "" || len(digits) > 2 || !strings.HasPrefix(s[end:], ")") {
+		return at
+	}
+	return end + 1
+}
+
+// clockTime is the time that 10.30 tells where the word beside it says so.
+func (r *numberReader) clockTime(n spelling) []Quantity {
+	if len(n.groups) != 2 || n.marks[0] != '.' || len(n.groups[0]) > 2 || len(n.groups[1]) != 2 {
+		return nil
+	}
+	words, _ := phraseAt(r.s, gap(r.s, n.end), 1)
+	if len(words) == 0 || !clockWords()[strings.TrimSuffix(strings.ToLower(words[0]), ".")] {
+		return nil
+	}
+	return clockReadings(n.groups[0], n.groups[1], r.s[n.end:])
+}
+
+// clockWords stand after a time of day.
+var clockWords = wordSet("clock")
+
+// clockReadings are the ways to write a time of day. After noon it may be told from
+// noon on.
+func clockReadings(hours, minutes, rest string) []Quantity {
+	hour := atoi(hours)
+	if hour > 24 || atoi(minutes) > 59 {
+		return nil
+	}
+	readings := []Quantity{{strconv.Itoa(hour) + ":" + minutes, clock}}
+	if after := strings.ToLower(strings.TrimLeft(rest, " \u00a0")); hour < 12 && (strings.HasPrefix(after, "pm") || strings.HasPrefix(after, "p.m")) {
+		readings = append(readings, Quantity{strconv.Itoa(hour+12) + ":" + minutes, clock})
+	}
+	return readings
 }
 
 // identifier reports whether letters before the digits make an identifier of
@@ -436,10 +500,11 @@ func (r *numberReader) dateOrTime(at int, n spelling) (end int, ok bool) {
 		}
 		return end, true
 	}
-	if mark == ':' && len(n.groups[0]) <= 2 {
-		end = secondEnd
-		r.out = append(r.out, Figure{Start: at, End: end, Readings: []Quantity{{n.groups[0] + ":" + second, clock}}, counts: true})
-		return end, true
+	if (mark == ':' || mark == 'h') && len(n.groups[0]) <= 2 {
+		if readings := clockReadings(n.groups[0], second, r.s[secondEnd:]); readings != nil {
+			r.out = append(r.out, Figure{Start: at, End: secondEnd, Readings: readings, counts: true})
+			return secondEnd, true
+		}
 	}
 	return 0, false
 }

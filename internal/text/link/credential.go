@@ -14,6 +14,10 @@ import (
 // masked stands in the place of a secret.
 const masked = "[REDACTED]"
 
+// SecretMask stands in an answer in the place of a token or key that its agent works
+// with. An answer that has it is refused, whoever judges it and when.
+const SecretMask = "[MASKED: a token or key of the agent]"
+
 // HasCredentials reports whether a URL carries what lets its bearer in, in the text
 // as it stands or as browsers read it.
 func HasCredentials(raw string) bool {

@@ -16,12 +16,12 @@ type Sighting struct {
 	Span       // where it stands
 }
 
-// Sightings lists the URLs of a line in order: where its links lead, and what
+// Sightings lists the URLs of a line of a document in order: where its links lead, and what
 // stands in its text, code and HTML. The title of a link is its text. The title of
 // any other URL, and of a link whose text says nothing, is the words between it
 // and the URL before, or, where there are none, the words after it.
-func Sightings(line []byte) []Sighting {
-	doc := markdown.Parse(line)
+func Sightings(of *markdown.Document, line []byte) []Sighting {
+	doc := of.Part(line)
 	var found []Sighting
 	at := 0 // how far the line has been read
 	for _, b := range doc.Blocks {

@@ -17,6 +17,7 @@ type Document struct {
 	lines  []span            // of all blocks
 	all    []Block           // with the containers, in the order in which they begin
 	labels map[string]string // the destinations of the link reference definitions
+	isPart bool              // they stand in another document
 	inline inliner           // the present block's, and its buffers
 }
 
@@ -79,6 +80,17 @@ type span struct {
 // Parse finds the blocks of a text. Its structure is exact within the limits of
 // this package. The document refers to text, which must not be changed.
 func Parse(text []byte) *Document { return parse(text, &collector{text: text}) }
+
+// Part is [Parse] for a part of the document's text, read by itself. The definitions
+// of the document hold in it, and [Document.Inlines] has the destinations that they
+// give to links.
+func (d *Document) Part(text []byte) *Document {
+	part := Parse(text)
+	if d.labels != nil {
+		part.labels, part.isPart = d.labels, true
+	}
+	return part
+}
 
 // ParseGitHub is [Parse] by the flavour of GitHub, which adds tables: a table ends
 // where another block begins, also one that could not interrupt a paragraph. In

@@ -21,7 +21,7 @@ func (d *Document) render(b Block, marked bool) []Inline {
 	p.marked = marked
 	p.parse()
 	p.pair(0)
-	r := renderer{inliner: p, at: places{lines: d.linesOf(b)}, cell: b.cell}
+	r := renderer{inliner: p, at: places{lines: d.linesOf(b)}, cell: b.cell, isPart: d.isPart}
 	for _, n := range p.nodes {
 		r.node(n)
 	}
@@ -31,7 +31,7 @@ func (d *Document) render(b Block, marked bool) []Inline {
 type renderer struct {
 	*inliner
 	at            places
-	cell          bool
+	cell, isPart  bool
 	links, images int
 }
 
@@ -79,10 +79,14 @@ func (k nodeKind) span() SpanKind {
 }
 
 // destination adds where a link leads as a piece of its own, unless its definition
-// says it or its marks do.
+// in this document says it or its marks do.
 func (r *renderer) destination(n node) {
-	if !r.marked && n.text != nil {
+	switch {
+	case r.marked:
+	case n.text != nil:
 		r.piece(LinkInline, n.start, n.end, n.text)
+	case r.isPart:
+		r.piece(LinkInline, n.start, n.end, []byte(r.dests[n.ref]))
 	}
 }
 

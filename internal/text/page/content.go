@@ -31,6 +31,7 @@ type Content struct {
 	Words    int     // in Text
 	Prose    int     // of them in lines that are sentences, not menus
 	Headings []string
+	Works    []string // what an HTML page links or sets in italics, where it has the length of a title
 }
 
 // Media says what kind of bytes a body is.

@@ -88,6 +88,9 @@ type walker struct {
 	heading   int               // where the open heading begins in out, plus 1
 	button    int               // likewise
 	sup       raised
+	tables    []table   // those that are open
+	work      atom.Atom // the open element that may hold the title of a work, 0 for none
+	workAt    int       // where it begins in out
 
 	attributes attributes // of the present tag
 }
@@ -148,6 +151,10 @@ func (w *walker) start(closed bool) {
 		return
 	}
 	w.begin(e)
+	w.tableStart(name, a)
+	if isWork(name) {
+		w.work, w.workAt = name, w.out.Len()
+	}
 	if w.isKeptOpen(e, closed) {
 		w.enter(e, a)
 	}
@@ -265,6 +272,10 @@ func (w *walker) end(name atom.Atom) {
 	case atom.Head:
 		w.head = false
 	}
+	w.tableEnd(name)
+	if name == w.work {
+		w.endWork()
+	}
 	if isBlock(name) {
 		w.line()
 	}
@@ -315,6 +326,26 @@ func (w *walker) endHeading() {
 	w.heading = 0
 }
 
+// isWork holds for the elements in which titles of works stand.
+func isWork(name atom.Atom) bool {
+	return name == atom.A || name == atom.I || name == atom.Em || name == atom.Cite
+}
+
+// The titles of works that are kept of a page: how many, and how many words they have.
+const (
+	maxWorks       = 512
+	leastWorkWords = 2
+	mostWorkWords  = 10
+)
+
+func (w *walker) endWork() {
+	w.work = 0
+	text := TidySpace(CutBytes(w.out.from(w.workAt), maxKeptLen))
+	if n := CountWords(text); n >= leastWorkWords && n <= mostWorkWords && len(w.c.Works) < maxWorks {
+		w.c.Works = append(w.c.Works, text)
+	}
+}
+
 // raised is the superscript that is open.
 type raised struct {
 	at   int // where it begins in the text
@@ -359,6 +390,7 @@ const loweredDigits = "₀₁₂₃₄₅₆₇₈₉"
 // attributes are those that the code here looks at.
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
+	colspan, rowspan, ariaHidden                                                                                   string
 	style, hidden, open, popover                                                                                   string // the last three are "" only where they are missing
 	drawing                                                                                                        string // attributes that are a style in a drawing
 }
@@ -382,8 +414,6 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 // link leads matters for the link element only.
 func (a *attributes) field(element atom.Atom, key string) *string {
 	switch key {
-	case "display", "visibility", "opacity", "font-size":
-		return &a.drawing
 	case "name":
 		return &a.name
 	case "property":
@@ -418,6 +448,15 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 		return &a.itemprop
 	case "datetime":
 		return &a.datetime
+	}
+	return a.look(key)
+}
+
+// look is the place of an attribute that says how an element is drawn.
+func (a *attributes) look(key string) *string {
+	switch key {
+	case "display", "visibility", "opacity", "font-size":
+		return &a.drawing
 	case "style":
 		return &a.style
 	case "hidden":
@@ -426,6 +465,12 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 		return &a.open
 	case "popover":
 		return &a.popover
+	case "colspan":
+		return &a.colspan
+	case "rowspan":
+		return &a.rowspan
+	case "aria-hidden":
+		return &a.ariaHidden
 	}
 	return nil
 }

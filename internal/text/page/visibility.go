@@ -39,8 +39,9 @@ func (e effect) on(d visibility) visibility {
 	return d
 }
 
-// effectOf is what an element does to the text in it: by its kind, by the
-// attributes hidden, popover and style, or because it is a dialog that is not open.
+// effectOf is what an element does to the text in it: by its kind, by the attributes
+// hidden, aria-hidden, popover and style, or because it is a dialog that is not open.
+// What is struck out counts as not there: the page takes it back.
 // A whole page that hides itself waits for a script, and is read. So is what a
 // reader opens in place: details, and what is hidden until it is found.
 func effectOf(name atom.Atom, a *attributes) effect {
@@ -50,13 +51,15 @@ func effectOf(name atom.Atom, a *attributes) effect {
 	case atom.Template, atom.Desc, atom.Annotation, atom.AnnotationXml, atom.Rp,
 		atom.Video, atom.Audio, atom.Canvas, atom.Object, atom.Progress, atom.Meter:
 		return hideAll // their content is for programs, or for browsers that cannot show them
+	case atom.Del, atom.S, atom.Strike:
+		return hideAll
 	}
 	if name >= firstNotDrawn {
 		return hideAll
 	}
 	e, displayed := styleEffect(a.style)
 	closed := a.popover != "" || name == atom.Dialog && a.open == "" || a.hidden != "" && !strings.EqualFold(a.hidden, "until-found")
-	if closed && !displayed {
+	if closed && !displayed || strings.EqualFold(strings.TrimSpace(a.ariaHidden), "true") {
 		e |= hideAll
 	}
 	return e
@@ -105,6 +108,9 @@ func styleEffect(style string) (e effect, displayed bool) {
 	if n, unit := measure(has["opacity"]); unit == "" && n < 0.05 || unit == "%" && n < 5 || has["content-visibility"] == "hidden" {
 		e |= hideAll
 	}
+	if strings.Contains(has["text-decoration"]+has["text-decoration-line"], "line-through") || isOffScreen(has) {
+		e |= hideAll
+	}
 	switch has["visibility"] {
 	case "", "inherit", "unset":
 	case "hidden", "collapse":
@@ -122,6 +128,39 @@ func styleEffect(style string) (e effect, displayed bool) {
 		e |= enlarge
 	}
 	return e, displayed
+}
+
+// isOffScreen reports whether a style moves an element where nobody sees it.
+func isOffScreen(has map[string]string) bool {
+	moves := []string{"text-indent", "margin", "margin-left", "margin-top", "margin-right", "margin-bottom"}
+	switch has["position"] {
+	case "absolute", "fixed":
+		if has["clip"] == "rect" {
+			return true // how pages show text to screen readers alone
+		}
+		fallthrough
+	case "relative", "sticky":
+		moves = append(moves, "left", "right", "top", "bottom", "inset", "inset-inline-start", "inset-block-start")
+	}
+	for _, property := range moves {
+		for value := range strings.FieldsSeq(has[property]) {
+			switch n, unit := measure(value); unit {
+			case "px", "pt":
+				if n <= -500 {
+					return true
+				}
+			case "em", "rem", "ch", "ex":
+				if n <= -40 {
+					return true
+				}
+			case "%", "vw", "vh", "in", "cm":
+				if n <= -100 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // declared are the values of a style attribute by their properties, both in lower

@@ -181,3 +181,187 @@ var languageSets = sync.OnceValue(func() map[string][]string {
 	}
 	return sets
 })
+
+// EachFolded visits the words of a text as they are compared: in lower case, without
+// accents, cut at apostrophes and hyphens. In a script that puts no blanks between
+// words a word is a pair of characters. The bytes are those of a buffer that is used
+// again; from is where the word begins in the text.
+func EachFolded(text string, visit func(word []byte, from int)) {
+	var buffer [64]byte
+	plain := buffer[:0]
+	from, last, lastAt := 0, rune(0), 0 // last: of a script without blanks
+	flush := func() {
+		if len(plain) > 0 {
+			visit(plain, from)
+			plain = plain[:0]
+		}
+	}
+	for at := 0; at < len(text); {
+		c := text[at]
+		if c < utf8.RuneSelf {
+			if 'a' <= c|0x20 && c|0x20 <= 'z' {
+				c |= 0x20
+			} else if c < '0' || c > '9' {
+				flush()
+				last = 0
+				at++
+				continue
+			}
+			if len(plain) == 0 {
+				from = at
+			}
+			plain = append(plain, c)
+			last = 0
+			at++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		switch {
+		case IsDense(r):
+			flush()
+			if last != 0 {
+				plain = utf8.AppendRune(utf8.AppendRune(plain, last), r)
+				visit(plain, lastAt)
+				plain = plain[:0]
+			}
+			last, lastAt = r, at
+		case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r):
+			if len(plain) == 0 {
+				from = at
+			}
+			plain = appendFolded(plain, r)
+			last = 0
+		case r == '\u00ad' || unicode.Is(unicode.Cf, r):
+		default:
+			flush()
+			last = 0
+		}
+		at += size
+	}
+	flush()
+}
+
+// appendFolded appends a letter in lower case without its accents, one of several
+// letters as these.
+func appendFolded(b []byte, r rune) []byte {
+	if r == 'ß' || r == 'ẞ' {
+		return append(b, "ss"...)
+	}
+	var properties [utf8.UTFMax]byte
+	n := utf8.EncodeRune(properties[:], unicode.ToLower(r))
+	decomposed := norm.NFKD.Properties(properties[:n]).Decomposition()
+	if decomposed == nil {
+		if unicode.Is(unicode.Mn, r) {
+			return b
+		}
+		return append(b, properties[:n]...)
+	}
+	for _, part := range string(decomposed) {
+		if !unicode.Is(unicode.Mn, part) {
+			b = utf8.AppendRune(b, part)
+		}
+	}
+	return b
+}
+
+// Language is the language of a text in two letters, "" where it cannot be told: the
+// one that its script stands for, or for Latin letters the one of which it has more
+// function words than of any other, each counted once, and three at least.
+func Language(text string) string {
+	if language := scriptLanguage(text); language != "" {
+		return language
+	}
+	words := functionWords()
+	seen, counts := make([]bool, len(words.of)), make([]int, len(words.languages))
+	EachFolded(text, func(word []byte, _ int) {
+		if id, found := words.ids[string(word)]; found && !seen[id] {
+			seen[id] = true
+			for _, language := range words.of[id] {
+				counts[language]++
+			}
+		}
+	})
+	best, most, second := "", 2, 0
+	for i, n := range counts {
+		switch {
+		case n > most:
+			best, most, second = words.languages[i], n, most
+		case n > second:
+			second = n
+		}
+	}
+	if second == most {
+		return ""
+	}
+	return best
+}
+
+// functionWords are those of all languages, numbered, with the languages that have them.
+var functionWords = sync.OnceValue(func() (words struct {
+	languages []string
+	ids       map[string]int
+	of        [][]int
+}) {
+	words.ids = map[string]int{}
+	for _, e := range List(lists, "lists/function-words.txt") {
+		language := slices.Index(words.languages, e.Language)
+		if language < 0 {
+			language = len(words.languages)
+			words.languages = append(words.languages, e.Language)
+		}
+		for w := range strings.FieldsSeq(e.Text) {
+			id, known := words.ids[w]
+			if !known {
+				id = len(words.of)
+				words.ids[w], words.of = id, append(words.of, nil)
+			}
+			words.of[id] = append(words.of[id], language)
+		}
+	}
+	return words
+})
+
+// scriptLanguage is the language for which the script of most letters stands, "" for
+// Latin letters.
+func scriptLanguage(text string) string {
+	if isASCII(text) {
+		return ""
+	}
+	var counts [devanagari + 1]int
+	kana := false
+	for _, r := range text {
+		if r < utf8.RuneSelf {
+			if isLetter(byte(r)) {
+				counts[Latin]++
+			}
+		} else if unicode.IsLetter(r) {
+			counts[scriptOf(r)]++
+			kana = kana || unicode.In(r, unicode.Hiragana, unicode.Katakana)
+		}
+	}
+	counts[Han] *= 3 // a character says as much as some letters
+	counts[hangul] *= 2
+	best := Latin
+	for script, n := range counts {
+		if n > counts[best] {
+			best = Script(script)
+		}
+	}
+	if best == Han && kana {
+		return "ja"
+	}
+	return scriptLanguages[best]
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// scriptLanguages are the languages for which scripts stand here. Others are written
+// in some of them, too: they count as the same.
+var scriptLanguages = [devanagari + 1]string{cyrillic: "ru", greek: "el", arabic: "ar", hebrew: "he", Han: "zh", hangul: "ko", Thai: "th", devanagari: "hi"}

@@ -2,8 +2,11 @@ package quotation
 
 import (
 	"cmp"
+	"embed"
 	"slices"
+	"sort"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -95,9 +98,39 @@ func Of(passages []string) [][]Quotation {
 		for _, piece := range m.pieces {
 			add(i, piece, quotedWords)
 		}
+		for _, piece := range m.joined {
+			add(i, piece, 1)
+		}
 		if m.open {
 			add(i, m.rest, quotedWords)
 			open, words = i, countQuoted(m.rest)
+		}
+	}
+	return found
+}
+
+// OfSentences finds the quotations of the sentences of one passage. One that goes over
+// several of them also counts as a whole, with the sentence that ends it: its pieces
+// follow one another on the page.
+func OfSentences(sentences []string) [][]Quotation {
+	found := Of(sentences)
+	if len(sentences) == 1 {
+		return found
+	}
+	var passage strings.Builder
+	ends, known := make([]int, len(sentences)), map[string]bool{}
+	for i, text := range sentences {
+		for _, q := range found[i] {
+			known[q.Text] = true
+		}
+		passage.WriteString(withPlainMarks(WithoutHidden(text)) + " ")
+		ends[i] = passage.Len()
+	}
+	for _, q := range Of([]string{passage.String()})[0] {
+		if !known[q.Text] {
+			end := strings.Index(passage.String(), q.Text) + len(q.Text)
+			i := min(sort.SearchInts(ends, end), len(sentences)-1)
+			found[i] = append(found[i], q)
 		}
 	}
 	return found
@@ -107,6 +140,7 @@ func Of(passages []string) [][]Quotation {
 type quoteMarks struct {
 	any    bool     // it has a double mark
 	pieces []string // between marks
+	joined []string // short ones between marks that a word joins to a quotation
 	ended  bool     // its first double mark ends a quotation
 	before string   // what that mark quotes
 	open   bool     // a double mark is never closed
@@ -162,6 +196,7 @@ func readMarks(text string) (m quoteMarks) {
 		}
 	}
 	m.pieces = append(m.pieces, shortRuns(text, outer)...)
+	m.joined = joinedByWord(text, outer)
 	return m
 }
 
@@ -198,6 +233,44 @@ func isJoint(text string, a, b textRange) bool {
 	return b.start > a.end && countQuoted(text[a.start:a.end]) < quotedWords && countQuoted(text[b.start:b.end]) < quotedWords &&
 		!strings.ContainsFunc(text[a.end:b.start], func(r rune) bool { return isWordPart(r) || r == ',' || r == ';' || r == '、' })
 }
+
+// joinedByWord lists short quotations with nothing but a word such as and between them,
+// where together they have the words of a quotation. Each must be on the page.
+func joinedByWord(text string, quoted []textRange) []string {
+	var out []string
+	for i := 0; i < len(quoted); {
+		n, words := i+1, countQuoted(text[quoted[i].start:quoted[i].end])
+		for ; n < len(quoted) && isShort(text, quoted[n-1]) && isShort(text, quoted[n]) && isJoiningWord(text[quoted[n-1].end:quoted[n].start]); n++ {
+			words += countQuoted(text[quoted[n].start:quoted[n].end])
+		}
+		if n > i+1 && words >= quotedWords {
+			for _, q := range quoted[i:n] {
+				out = append(out, text[q.start:q.end])
+			}
+		}
+		i = n
+	}
+	return out
+}
+
+func isShort(text string, q textRange) bool { return countQuoted(text[q.start:q.end]) < quotedWords }
+
+// isJoiningWord holds for what stands between two quotations that are joined by and.
+func isJoiningWord(between string) bool {
+	return joiningWords()[strings.ToLower(strings.TrimSpace(WithoutMarks(between)))]
+}
+
+//go:embed lists
+var lists embed.FS
+
+// joiningWords are the words for and.
+var joiningWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	for _, e := range page.List(lists, "lists/joining.txt") {
+		words[e.Text] = true
+	}
+	return words
+})
 
 // singleQuoted finds the quotations between single marks, which are apostrophes as
 // well. One after an s may be a possessive: it ends a quotation that nothing else
