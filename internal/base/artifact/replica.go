@@ -14,20 +14,24 @@ import (
 type Replica struct {
 	folder *Folder
 	real   string
+	remove func()
 }
 
 // NewReplica makes an empty replica. Close it in the end. It returns WRITE_FAILED.
 func NewReplica() (*Replica, error) {
-	real, err := os.MkdirTemp("", "tidegate-replica-")
+	scratch, remove, err := Scratch("tidegate-replica-")
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be made: %w", err)
+		return nil, err
 	}
-	root, err := openRoot(real)
-	if err != nil {
-		os.RemoveAll(real)
-		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be opened: %w", err)
+	real := filepath.Join(scratch, "files") // beside the claim, which is no part of it
+	if err = os.Mkdir(real, 0o700); err == nil {
+		var root *os.Root
+		if root, err = openRoot(real); err == nil {
+			return &Replica{&Folder{root: root, path: real}, real, remove}, nil
+		}
 	}
-	return &Replica{&Folder{root: root, path: real}, real}, nil
+	remove()
+	return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be opened: %w", err)
 }
 
 // At reaches the replica alone, at an absolute path.
@@ -92,9 +96,9 @@ func (s *Replica) Remove(name string) error {
 }
 
 // Close removes the replica with everything in it.
-func (s *Replica) Close() error {
+func (s *Replica) Close() {
 	s.folder.Close()
-	return os.RemoveAll(s.real)
+	s.remove()
 }
 
 // replaced is where path is looked for: in the replica, if path lies in the folder

@@ -17,7 +17,14 @@ import (
 // place is not a regular file.
 //
 // Files that belong together are written by a [Tx] instead.
-func (f *Folder) Write(name string, data []byte) error {
+func (f *Folder) Write(name string, data []byte) error { return f.write(name, f.newFileMode(), data) }
+
+// WriteProgram is Write for a file that can be run.
+func (f *Folder) WriteProgram(name string, data []byte) error {
+	return f.write(name, f.newFileMode()|0o100, data)
+}
+
+func (f *Folder) write(name string, mode fs.FileMode, data []byte) error {
 	target, old, err := f.target(name)
 	if err != nil {
 		return err
@@ -27,7 +34,7 @@ func (f *Folder) Write(name string, data []byte) error {
 		err = makeFolders(f.root, made, f.newFolderMode())
 	}
 	if err == nil {
-		err = replace(f.root, target, f.newFileMode(), old, data)
+		err = replace(f.root, target, mode, old, data)
 	}
 	if err != nil {
 		removeFolders(f.root, made)
@@ -39,6 +46,27 @@ func (f *Folder) Write(name string, data []byte) error {
 // the argument arg. The folder of the file must exist, else WRITE_FAILED, and
 // lie in the folders of [Within], else PATH_NOT_ALLOWED.
 func (r Reach) WriteFile(arg, path string, data []byte) error {
+	return r.inFolderOf(arg, path, func(root *os.Root, target string, old fs.FileInfo) error {
+		return replace(root, target, fileMode, old, data)
+	})
+}
+
+// Writable returns what [Reach.WriteFile] would for a file that cannot be written, and
+// leaves nothing behind.
+func (r Reach) Writable(arg, path string) error {
+	return r.inFolderOf(arg, path, func(root *os.Root, target string, _ fs.FileInfo) error {
+		temp, name, err := createTemp(root, target, fileMode)
+		if err != nil {
+			return err
+		}
+		temp.Close()
+		return root.Remove(name)
+	})
+}
+
+// inFolderOf opens the folder of a file to write the file, which may replace an old
+// one.
+func (r Reach) inFolderOf(arg, path string, write func(root *os.Root, target string, old fs.FileInfo) error) error {
 	p := place{arg, path}
 	dir, base := filepath.Split(path)
 	if base == "" || base == "." || base == ".." {
@@ -55,7 +83,7 @@ func (r Reach) WriteFile(arg, path string, data []byte) error {
 	}
 	target, old, err := writeTarget(root, name, p)
 	if err == nil {
-		err = replace(root, target, fileMode, old, data)
+		err = write(root, target, old)
 	}
 	return p.unwritable(err)
 }

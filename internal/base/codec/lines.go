@@ -33,6 +33,29 @@ func EachLine(r io.Reader, names []string, each func(number int, members []LineM
 	for _, name := range names {
 		l.names = append(l.names, []byte(name))
 	}
+	return l.each(func(number int, text []byte) error {
+		if err := l.parse(text); err != nil {
+			return at(number, err)
+		}
+		return each(number, l.members)
+	})
+}
+
+// EachDocument is [EachLine] for lines of which more is wanted than some strings: it
+// hands over each document as a whole.
+func EachDocument(r io.Reader, each func(number int, document *Value) error) error {
+	l := lines{in: bufio.NewReaderSize(r, 64<<10)}
+	return l.each(func(number int, text []byte) error {
+		document, err := Parse(text)
+		if err != nil {
+			return at(number, err)
+		}
+		return each(number, document)
+	})
+}
+
+// each visits the lines that are not blank.
+func (l *lines) each(visit func(number int, text []byte) error) error {
 	for number := 1; ; number++ {
 		text, err := l.next()
 		if err == io.EOF {
@@ -47,10 +70,7 @@ func EachLine(r io.Reader, names []string, each func(number int, members []LineM
 		if len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
-		if err := l.parse(text); err != nil {
-			return at(number, err)
-		}
-		if err := each(number, l.members); err != nil {
+		if err := visit(number, text); err != nil {
 			return err
 		}
 	}

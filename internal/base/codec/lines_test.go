@@ -50,6 +50,22 @@ func TestEachLine(t *testing.T) {
 	}
 }
 
+func TestEachDocument(t *testing.T) {
+	var got []string
+	err := codec.EachDocument(strings.NewReader("\ufeff{\"a\":[\"x\",\"y\"]}\n\n[1]\r\n{\"a\":1,\"a\":2}\n{}\n"), func(number int, document *codec.Value) error {
+		text, err := codec.MarshalLine(document)
+		got = append(got, fmt.Sprint(number, " ", string(text)))
+		return err
+	})
+	if diff := cmp.Diff([]string{`1 {"a":["x","y"]}`, `3 [1]`}, got); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+	var syntax *codec.SyntaxError
+	if !errors.As(err, &syntax) || syntax.Line != 4 {
+		t.Errorf("got %v, want a syntax error in line 4", err)
+	}
+}
+
 func TestEachLineNamesTheLineThatIsNoJSON(t *testing.T) {
 	tests := []struct {
 		name, text   string

@@ -36,6 +36,9 @@ type Places struct {
 	// Formats lists what each command can print, by its name. Where it is nil,
 	// any name of a command or a format is accepted.
 	Formats func() map[string][]string
+	// At reads the project's files in the place of those on the disk; found is false
+	// where there is no such file. Nil: those on the disk count.
+	At func(ctx context.Context, path string) (text []byte, found bool, err error)
 }
 
 // Config is what counts, and where it comes from.
@@ -57,6 +60,12 @@ type Source struct {
 
 	lines map[string]int
 	open  bool // everybody can write to its folder, so nobody knows whose it is
+}
+
+// Waits reports whether a file has keys of one of these names, the last part of the
+// key, that do not count before a person trusts it. No file has none.
+func (s *Source) Waits(names ...string) bool {
+	return s != nil && slices.ContainsFunc(s.Waiting, func(key string) bool { return slices.Contains(names, key[strings.LastIndexByte(key, '.')+1:]) })
 }
 
 // environment is the name of the layer of variables.
@@ -152,7 +161,7 @@ func (p Places) user(ctx context.Context) (Settings, *Source, error) {
 // which part of that counts.
 func (p Places) project(ctx context.Context) (said, counts Settings, source *Source, err error) {
 	for dir := filepath.Clean(p.Dir); ; dir = filepath.Dir(dir) {
-		said, source, err = p.read(ctx, filepath.Join(dir, FileName))
+		said, source, err = p.readProject(ctx, filepath.Join(dir, FileName))
 		if err != nil || source == nil && dir == filepath.Dir(dir) {
 			return Settings{}, Settings{}, nil, err
 		}
@@ -192,6 +201,23 @@ func (p Places) read(ctx context.Context, path string) (Settings, *Source, error
 	if err != nil {
 		return Settings{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("config", path), "cannot read (%w): %s", err, path)
 	}
+	return p.parsed(path, text)
+}
+
+// readProject reads a file of the project.
+func (p Places) readProject(ctx context.Context, path string) (Settings, *Source, error) {
+	if p.At == nil {
+		return p.read(ctx, path)
+	}
+	text, found, err := p.At(ctx, path)
+	if err != nil || !found {
+		return Settings{}, nil, err
+	}
+	return p.parsed(path, text)
+}
+
+// parsed is what the text of a file says.
+func (p Places) parsed(path string, text []byte) (Settings, *Source, error) {
 	if len(text) > maxFile {
 		return Settings{}, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("config", path), "a configuration must not have more than %d bytes: %s", maxFile, path)
 	}

@@ -28,6 +28,7 @@ report = "html"
 driver = "claude"
 model = "opus-5"
 parallel = 4
+idle_minutes = 7.5
 price = { input = 3, output = 15.5 }
 
 [agents.writer]
@@ -98,7 +99,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 		Home: "/var/runs", Roots: []string{filepath.Join(p.User, "docs"), filepath.Join(filepath.Dir(p.User), "elsewhere"), "/srv/texts"}, Signers: filepath.Join(p.User, "allowed_signers"), Changes: "tools/reviews",
 		Formats: map[string]string{"report": "html"},
 		Agents: map[string]config.Agent{
-			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, Price: &config.Price{Input: 3, Output: 15.5}},
+			"default":    {Driver: "claude", Model: "opus-5", Parallel: 4, IdleMinutes: 7.5, Price: &config.Price{Input: 3, Output: 15.5}},
 			"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}},
 			"reviewer":   {Driver: "codex"},
 			"researcher": {Model: "sonnet:5"},
@@ -132,7 +133,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	waiting := []string{
-		"agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
+		"agents.default.idle_minutes", "agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
 		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.key_env", "search.service", "search.url", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
@@ -144,7 +145,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 func TestEveryDriverThatStartsSomethingWaits(t *testing.T) {
 	for driver, counts := range map[string]bool{
 		"claude": true, "codex": true, "opencode": true, "gemini": true,
-		"exec:rm -rf /": false, "acp:qwen": false, "model:https://attacker.example": false, "recorded:answers": false,
+		"exec:rm -rf /": false, "acp:qwen": false, "model:https://attacker.example": false, "recorded:answers": false, "api:anthropic": false, "api:ollama": false,
 	} {
 		c := load(t, place(t, "[agents.default]\ndriver = \""+driver+"\"\n", ""))
 		if got := c.Agent("writer").Driver; (got == driver) != counts {
@@ -244,11 +245,11 @@ model = "mini"
 `, everything)
 	c := load(t, p)
 	for role, want := range map[string]config.Agent{
-		"summarizer": {Driver: "codex", Parallel: 4},                                                                                                    // the user's model and price belong to the user's driver
-		"planner":    {Driver: "codex", Model: "mini", Parallel: 4},                                                                                     // the default's driver, another model
-		"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}, Parallel: 4}, // the user's
-		"reviewer":   {Driver: "codex", Parallel: 4},                                                                                                    //
-		"researcher": {Driver: "codex", Model: "sonnet:5", Parallel: 4},                                                                                 //
+		"summarizer": {Driver: "codex", Parallel: 4, IdleMinutes: 7.5},                                                                                                    // the user's model and price belong to the user's driver
+		"planner":    {Driver: "codex", Model: "mini", Parallel: 4, IdleMinutes: 7.5},                                                                                     // the default's driver, another model
+		"writer":     {Driver: "model:http://localhost:11434/v1", Model: "llama", KeyEnv: "LLAMA_KEY", Env: []string{"LLAMA_*", "REGION"}, Parallel: 4, IdleMinutes: 7.5}, // the user's
+		"reviewer":   {Driver: "codex", Parallel: 4, IdleMinutes: 7.5},                                                                                                    //
+		"researcher": {Driver: "codex", Model: "sonnet:5", Parallel: 4, IdleMinutes: 7.5},                                                                                 //
 	} {
 		if diff := cmp.Diff(want, c.Agent(role)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", role, diff)
@@ -333,6 +334,7 @@ func TestFaults(t *testing.T) {
 		"[agents.default]\nmodel = 'a b'":                   "agents.default.model must be the name of a model",
 		"[agents.default]\nparallel = 0":                    "agents.default.parallel must be an integer of at least 1",
 		"[agents.default]\nparallel = 1.5":                  "agents.default.parallel must be an integer",
+		"[agents.default]\nidle_minutes = 0":                "agents.default.idle_minutes must be a number from 0.01 to 1440",
 		"[agents.default]\nprice = 3":                       "agents.default.price must be a table",
 		"[agents.default]\nprice = { input = 1 }":           "line 2: agents.default.price.output must be a number",
 		"[agents.default]\nprice = { input = -1, output=1}": "agents.default.price.input must be a number of at least 0",

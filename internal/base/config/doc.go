@@ -10,12 +10,13 @@
 //	"wave review" = "markdown"
 //
 //	[agents.default]                  # and planner, researcher, summarizer, writer, reviewer,
-//	                                  # implementer, code_reviewer (default: the reviewer)
-//	driver = "claude"                 # or codex, opencode, gemini, acp:COMMAND, model:URL, exec:COMMAND, recorded:FOLDER
+//	                                  # verifier (default: the reviewer), implementer, code_reviewer (likewise)
+//	driver = "claude"                 # or codex, opencode, gemini, api:SERVICE, model:URL, acp:COMMAND, exec:COMMAND, recorded:FOLDER
 //	model = "…"
 //	parallel = 4
 //	price = { input = 3, output = 15 } # USD per million tokens
-//	key_env = "MODEL_KEY"             # the environment variable with the key of a model: driver
+//	url = "https://gateway.example/v1" # where the service of an api: driver is
+//	key_env = "MODEL_KEY"             # the environment variable with the key of an api: or model: driver
 //	env = ["QWEN_*"]                  # further environment variables that the agent gets
 //
 //	[fetch]

@@ -90,6 +90,9 @@ func addsUp(name string, l layer) bool {
 	return l.name != environment && (name == "roots" || name == "fetch.allow")
 }
 
+// Has reports whether a file has a key or a table; there may be no file.
+func (s *Source) Has(key string) bool { return s != nil && s.lines[key] > 0 }
+
 // at is where a file gives a key its value.
 func (s *Source) at(key string) string {
 	return s.Path + ":" + strconv.Itoa(lineOf(s.lines, key))
@@ -122,11 +125,21 @@ func (s Settings) leaves() map[string]string {
 		if a.Parallel > 0 {
 			leaves[prefix+"parallel"] = strconv.Itoa(a.Parallel)
 		}
+		if a.IdleMinutes > 0 {
+			leaves[prefix+"idle_minutes"] = number(a.IdleMinutes)
+		}
 		if a.Price != nil {
 			leaves[prefix+"price"] = fmt.Sprintf("{ input = %s, output = %s }", number(a.Price.Input), number(a.Price.Output))
 		}
+		text(prefix+"url", a.URL)
 		text(prefix+"key_env", a.KeyEnv)
 		list(prefix+"env", a.Env)
+		list(prefix+"read", a.Read)
+		list(prefix+"write", a.Write)
+		text(prefix+"network", a.Network)
+	}
+	if s.Unconfined {
+		leaves["agents.confine"] = "false"
 	}
 	list("fetch.allow", s.Fetch.Allow)
 	if s.Fetch.Proxy {
@@ -136,6 +149,10 @@ func (s Settings) leaves() map[string]string {
 	text("search.url", s.Search.URL)
 	text("search.key_env", s.Search.KeyEnv)
 	text("review.test", s.Review.Test)
+	list("review.ignore", s.Review.Ignore)
+	list("review.guidelines", s.Review.Guidelines)
+	text("change.author", s.Change.Author)
+	text("change.message", s.Change.Message)
 	return leaves
 }
 

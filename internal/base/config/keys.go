@@ -38,26 +38,51 @@ var Keys = []Key{
 	},
 	{
 		Name: "agents.ROLE.driver", Type: "text", Example: `"claude"`,
-		About:   "what does the work of a role: " + strings.Join(namedDrivers, ", ") + ", `acp:COMMAND`, `exec:COMMAND`, `model:URL` or `recorded:FOLDER`",
-		Default: "the first client that is installed and logged in", Waits: "it starts a program or asks an address of its own", Over: "`--agent`",
+		About:   "what does the work of a role: " + strings.Join(namedDrivers, ", ") + ", `api:SERVICE` (" + strings.Join(Services, ", ") + "), `model:URL`, `acp:COMMAND`, `exec:COMMAND` or `recorded:FOLDER`",
+		Default: "the first client that is installed and logged in, else the first service whose key is set, else a local one that answers", Waits: "it starts a program or asks an address of its own", Over: "`--agent`",
 	},
 	{
-		Name: "agents.ROLE.model", Type: "text", Example: `"opus-5"`, About: "the model that the driver is asked for", Default: "the client's own choice", Over: "`--agent`",
+		Name: "agents.ROLE.model", Type: "text", Example: `"opus-5"`, About: "the model that the driver is asked for", Default: "the client's own choice, or what tidegate prefers of a service", Over: "`--model`, `--agent`",
 		Waits: "it belongs to a driver that does not count",
 	},
 	{
 		Name: "agents.ROLE.parallel", Type: "integer", Example: `4`, About: "how many agents of the role work at once", Default: "as many as the run's budget allows", Waits: "it decides what is spent", Over: "`--parallel`",
 	},
 	{
-		Name: "agents.ROLE.price", Type: "table", Example: `{ input = 3, output = 15 }`, About: "what its tokens cost, in USD per million, where the client does not say",
-		Default: "what the client reports", Waits: "it decides what the budget allows",
+		Name: "agents.ROLE.idle_minutes", Type: "number", Example: `10`, About: "after how many silent minutes an agent of the role is stopped; of `exec:` it counts what the program writes to its output and its error stream",
+		Default: "what the run's budget says (5); no limit for `exec:`, whose programs have no words", Waits: "it decides what is spent",
 	},
 	{
-		Name: "agents.ROLE.key_env", Type: "text", Example: `"MODEL_KEY"`, About: "the environment variable that holds the key of a `model:` driver", Default: "none", Waits: "it hands out a secret",
+		Name: "agents.ROLE.price", Type: "table", Example: `{ input = 3, output = 15 }`, About: "what its tokens cost, in USD per million, where the client does not say",
+		Default: "what the client reports; for a service the table of prices that comes with tidegate", Waits: "it decides what the budget allows",
+	},
+	{
+		Name: "agents.ROLE.url", Type: "text", Example: `"https://gateway.example/v1"`, About: "where the service of an `api:` driver is",
+		Default: "where its variable says (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENROUTER_BASE_URL, GEMINI_BASE_URL, OLLAMA_HOST, LMSTUDIO_BASE_URL), else its own address", Waits: "it sends questions and a key elsewhere",
+	},
+	{
+		Name: "agents.ROLE.key_env", Type: "text", Example: `"MODEL_KEY"`, About: "the environment variable that holds the key of an `api:` or `model:` driver",
+		Default: "that of the service; TIDEGATE_MODEL_KEY for `model:`, where it is set", Waits: "it hands out a secret",
 	},
 	{
 		Name: "agents.ROLE.env", Type: "list of texts", Example: `["QWEN_*"]`, About: "further environment variables that the agent gets; a name that ends in `*` stands for all that begin with it",
 		Default: "none", Waits: "it hands out secrets",
+	},
+	{
+		Name: "agents.ROLE.read", Type: "list of folders", Example: `["/srv/data"]`, About: "further files and folders that agents of the role may read in their cell",
+		Default: "none; `tidegate agents` shows what a cell holds", Waits: "it opens your files to agents", Over: "`--agent-read` adds to it",
+	},
+	{
+		Name: "agents.ROLE.write", Type: "list of folders", Example: `["/srv/out"]`, About: "further folders that agents of the role may write in",
+		Default: "none", Waits: "it opens your files to agents",
+	},
+	{
+		Name: "agents.ROLE.network", Type: "text", Example: `"model"`, About: "what agents of the role may reach: none, model (the hosts of their model) or web (every public host)",
+		Default: "none for `exec:` and `acp:`; model for clients, and web where a job may search the web", Waits: "it opens the network to agents", Over: "`--agent-network`",
+	},
+	{
+		Name: "agents.confine", Type: "boolean", Example: `false`, About: "false lets agents work without a cell, with your rights, on your files; every plan and report says so",
+		Default: "true", Waits: "it opens everything to agents", Over: "`--unconfined`",
 	},
 	{
 		Name: "fetch.allow", Type: "list of texts", Example: `["wiki.internal", "10.0.0.0/8"]`, About: "hosts, `host:port` and address ranges that sources may be fetched from although they are private",
@@ -67,7 +92,7 @@ var Keys = []Key{
 		Name: "fetch.proxy", Type: "boolean", Example: `true`, About: "fetch through the proxies that the environment names", Default: "false", Waits: "it sends requests elsewhere",
 	},
 	{
-		Name: "search.service", Type: "text", Example: `"searxng"`, About: "where agents of a `model:` driver search: searxng, brave or tavily", Default: "they have no search", Waits: "it sends questions elsewhere",
+		Name: "search.service", Type: "text", Example: `"searxng"`, About: "where agents of an `api:` or `model:` driver search: searxng, brave or tavily", Default: "they have no search", Waits: "it sends questions elsewhere",
 	},
 	{
 		Name: "search.url", Type: "text", Example: `"https://search.example/"`, About: "the address of that service", Default: "that of the service", Waits: "it sends questions elsewhere",
@@ -78,6 +103,22 @@ var Keys = []Key{
 	{
 		Name: "review.test", Type: "text", Example: `"go test ./..."`, About: "the command that tests the project: `review run` runs it, and the prompt `submit_code_review` asks the reviewer to run it",
 		Default: "`review run` runs no tests", Waits: "it is a command to run", Over: "`--test`",
+	},
+	{
+		Name: "review.ignore", Type: "list of texts", Example: `["docs/api/**", "*.pb.go"]`, About: "files that `review run` shows no reviewer: globs of paths in the repository, or of names where they have no slash; `**` stands for any folders",
+		Default: "none",
+	},
+	{
+		Name: "review.guidelines", Type: "list of texts", Example: `["docs/style.md"]`, About: "files of the repository that say how its code is to be; reviewers are shown them as the base has them",
+		Default: "`AGENTS.md`, `CLAUDE.md`, `REVIEW.md`, `.github/copilot-instructions.md` and `.github/REVIEW.md`, where they are there",
+	},
+	{
+		Name: "change.author", Type: "text", Example: `"Harbour bot <bot@harbour.example>"`, About: "who is the author of what `change run` commits", Default: "`tidegate <tidegate@localhost>`",
+		Waits: "it says in whose name is committed",
+	},
+	{
+		Name: "change.message", Type: "text", Example: `"{change}: round {round}"`, About: "the message of what `change run` commits; `{change}` and `{round}` stand for the id of the change and the number of the round",
+		Default: "`{change}: round {round}`, and that an agent implemented it", Waits: "it says what stands in the history",
 	},
 }
 

@@ -20,10 +20,15 @@ var namedDrivers = []string{"claude", "codex", "opencode", "gemini"}
 // otherDrivers are named together with what they start or ask.
 var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 
+// Services are those whose models are asked as api:NAME.
+var Services = []string{"anthropic", "openai", "openrouter", "gemini", "ollama", "lmstudio"}
+
 var (
 	modelName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
 	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+	addressForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^https?://[^ @?]+$`) })
 	folderName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`) })
+	authorName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^<>\x00-\x1f]*[^<>\x00-\x20] <[^<>\x00-\x20]+>$`) })
 	formatName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 )
 
@@ -57,6 +62,7 @@ func (r *reader) settings(t table) Settings {
 		s.Formats[command] = formats.format(command)
 	}
 	agents := t.table("agents")
+	s.Unconfined = agents.has("confine") && !agents.truth("confine")
 	for _, role := range Roles {
 		if agents.has(role) {
 			s.Agents[role] = r.agent(agents.table(role))
@@ -70,8 +76,11 @@ func (r *reader) settings(t table) Settings {
 	s.Search = Search{search.oneOf("service", "searxng", "brave", "tavily"), search.text("url"), search.matching("key_env", variableName, "the name of an environment variable")}
 	search.end()
 	review := t.table("review")
-	s.Review = Review{review.text("test")}
+	s.Review = Review{review.text("test"), review.texts("ignore"), review.texts("guidelines")}
 	review.end()
+	change := t.table("change")
+	s.Change = Change{change.matching("author", authorName, "NAME <ADDRESS>"), change.text("message")}
+	change.end()
 	t.end()
 	return s
 }
@@ -79,7 +88,13 @@ func (r *reader) settings(t table) Settings {
 func (r *reader) agent(t table) Agent {
 	a := Agent{
 		Driver: t.driver("driver"), Model: t.matching("model", modelName, "the name of a model"),
-		Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"), Env: t.variables("env"),
+		URL: t.matching("url", addressForm, "an address without a key in it"), Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"), Env: t.variables("env"),
+		Read: t.folders("read"), Write: t.folders("write"), Network: t.oneOf("network", "none", "model", "web"),
+	}
+	if t.has("idle_minutes") {
+		if a.IdleMinutes = t.amount("idle_minutes"); a.IdleMinutes < 0.01 || a.IdleMinutes > 1440 {
+			t.fault("idle_minutes", "must be a number from 0.01 to 1440")
+		}
 	}
 	if t.has("price") {
 		price := t.table("price")
@@ -143,11 +158,16 @@ func (t table) driver(key string) string {
 	kind, what, given := strings.Cut(text, ":")
 	switch {
 	case text == "", isNamed(text):
+	case given && kind == "api" && contains(Services, what):
+	case given && kind == "api":
+		t.fault(key, "must name one of %s after api:, got %q%s", strings.Join(Services, ", "), what, meant(what, Services))
+	case contains(Services, text):
+		t.fault(key, "must be one of %s, got %q; did you mean api:%s?", strings.Join(namedDrivers, ", "), text, text)
 	case given && contains(otherDrivers, kind) && strings.TrimSpace(what) != "":
 	case contains(otherDrivers, kind):
 		t.fault(key, "must say what it starts or asks: %s:…", kind)
 	default:
-		t.fault(key, "must be one of %s, or %s with what they start or ask, got %q%s", strings.Join(namedDrivers, ", "), strings.Join(otherDrivers, ":, ")+":", text, meant(kind, append(otherDrivers, namedDrivers...)))
+		t.fault(key, "must be one of %s, or %s with what they start or ask, got %q%s", strings.Join(namedDrivers, ", "), "api:, "+strings.Join(otherDrivers, ":, ")+":", text, meant(kind, slices.Concat(otherDrivers, namedDrivers)))
 	}
 	return text
 }

@@ -10,9 +10,12 @@ type Settings struct {
 	Changes string            // the folder of a project that holds code changes, inside it, with slashes
 	Formats map[string]string // by the name of the command
 	Agents  map[string]Agent  // by role
-	Fetch   Fetch
-	Search  Search
-	Review  Review
+	// Unconfined lets agents work without a cell.
+	Unconfined bool
+	Fetch      Fetch
+	Search     Search
+	Review     Review
+	Change     Change
 }
 
 // Agent is what does the work of a role.
@@ -20,11 +23,17 @@ type Agent struct {
 	Driver   string
 	Model    string
 	Parallel int // 0 where nothing is said
-	Price    *Price
-	KeyEnv   string // the environment variable that holds the key of a model
+	// IdleMinutes is how long the agent may be silent; 0 where nothing is said.
+	IdleMinutes float64
+	Price       *Price
+	URL         string // of a service that has a name
+	KeyEnv      string // the environment variable that holds the key of a model
 	// Env names further variables of the person's environment that the agent gets.
 	// A name that ends in * stands for all that begin with it.
 	Env []string
+	// What agents of the role find in their cell besides.
+	Read, Write []string // files and folders
+	Network     string   // none, model or web
 }
 
 // Price is what tokens cost, in USD per million.
@@ -40,31 +49,56 @@ type Fetch struct {
 type Search struct{ Service, URL, KeyEnv string }
 
 // Review is how code is reviewed.
-type Review struct{ Test string }
+type Review struct {
+	Test       string
+	Ignore     []string // globs of files that no reviewer is shown
+	Guidelines []string // files that say how the project wants its code
+}
+
+// Change is how the work of agents on a code change is committed.
+type Change struct {
+	Author  string // as git writes it, NAME <ADDRESS>
+	Message string // in which {change} and {round} stand for those of the commit
+}
 
 // DefaultRole is the role that fills in what other roles leave out.
 const DefaultRole = "default"
 
 // Roles are the roles to which a file may give an agent.
-var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer", "implementer", CodeReviewer}
+var Roles = []string{DefaultRole, "planner", "researcher", "summarizer", "writer", "reviewer", Verifier, "implementer", CodeReviewer}
 
 // CodeReviewer is the role that reviews code.
 const CodeReviewer = "code_reviewer"
 
+// Verifier is the role that reads the sentences of a report against their pages.
+const Verifier = "verifier"
+
 // Agent is what a role uses: what its own table says, then the default. A reviewer
-// of code is a reviewer where nothing else is said.
+// of code, and a verifier, is a reviewer where nothing else is said.
 func (s Settings) Agent(role string) Agent {
-	if role == CodeReviewer {
+	if role == CodeReviewer || role == Verifier {
 		return s.Agents[role].over(s.Agent("reviewer"))
 	}
 	return s.Agents[role].over(s.Agents[DefaultRole])
 }
 
-// over is what a and below say together. A model, a price, a key and variables
-// belong to a driver: where a names a driver, nothing of another is taken over.
+// over is what a and below say together. A model, a price, an address, a key and
+// variables belong to a driver: where a names a driver, nothing of another is taken over.
 func (a Agent) over(below Agent) Agent {
 	if a.Parallel == 0 {
 		a.Parallel = below.Parallel
+	}
+	if a.Read == nil {
+		a.Read = below.Read
+	}
+	if a.Write == nil {
+		a.Write = below.Write
+	}
+	if a.Network == "" {
+		a.Network = below.Network
+	}
+	if a.IdleMinutes == 0 {
+		a.IdleMinutes = below.IdleMinutes
 	}
 	if a.Driver != "" {
 		return a
@@ -72,6 +106,9 @@ func (a Agent) over(below Agent) Agent {
 	a.Driver = below.Driver
 	if a.Model == "" {
 		a.Model, a.Price = below.Model, below.Price
+	}
+	if a.URL == "" {
+		a.URL = below.URL
 	}
 	if a.KeyEnv == "" {
 		a.KeyEnv = below.KeyEnv
@@ -96,6 +133,7 @@ func (s Settings) over(below Settings) Settings {
 	s.Roots = append(slices.Clone(below.Roots), s.Roots...)
 	s.Formats = overlay(s.Formats, below.Formats, func(s, _ string) string { return s })
 	s.Agents = overlay(s.Agents, below.Agents, Agent.over)
+	s.Unconfined = s.Unconfined || below.Unconfined
 	s.Fetch.Allow = append(slices.Clone(below.Fetch.Allow), s.Fetch.Allow...)
 	s.Fetch.Proxy = s.Fetch.Proxy || below.Fetch.Proxy
 	if s.Search == (Search{}) {
@@ -103,6 +141,16 @@ func (s Settings) over(below Settings) Settings {
 	}
 	if s.Review.Test == "" {
 		s.Review.Test = below.Review.Test
+	}
+	s.Review.Ignore = append(slices.Clone(below.Review.Ignore), s.Review.Ignore...)
+	if s.Review.Guidelines == nil {
+		s.Review.Guidelines = below.Review.Guidelines
+	}
+	if s.Change.Author == "" {
+		s.Change.Author = below.Change.Author
+	}
+	if s.Change.Message == "" {
+		s.Change.Message = below.Change.Message
 	}
 	return s
 }

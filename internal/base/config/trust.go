@@ -40,7 +40,7 @@ var trustShape = codec.Table(
 // untrusted is what counts of a project's file that nobody has trusted, and the
 // keys that do not count.
 func untrusted(s Settings, dir string) (Settings, []string) {
-	counts := Settings{Formats: s.Formats, Agents: map[string]Agent{}}
+	counts := Settings{Formats: s.Formats, Agents: map[string]Agent{}, Review: Review{Ignore: s.Review.Ignore, Guidelines: s.Review.Guidelines}}
 	var waiting []string
 	wait := func(key string, given bool) {
 		if given {
@@ -55,9 +55,14 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 		key := "agents." + role + "."
 		wait(key+"driver", agent.Driver != "" && !isNamed(agent.Driver))
 		wait(key+"env", len(agent.Env) > 0)
+		wait(key+"idle_minutes", agent.IdleMinutes != 0)
 		wait(key+"key_env", agent.KeyEnv != "")
+		wait(key+"network", agent.Network != "")
 		wait(key+"parallel", agent.Parallel != 0)
 		wait(key+"price", agent.Price != nil)
+		wait(key+"read", len(agent.Read) > 0)
+		wait(key+"url", agent.URL != "")
+		wait(key+"write", len(agent.Write) > 0)
 		switch {
 		case isNamed(agent.Driver), agent.Driver == "":
 			counts.Agents[role] = Agent{Driver: agent.Driver, Model: agent.Model}
@@ -65,6 +70,9 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			wait(key+"model", agent.Model != "") // it belongs to that driver
 		}
 	}
+	wait("agents.confine", s.Unconfined)
+	wait("change.author", s.Change.Author != "")
+	wait("change.message", s.Change.Message != "")
 	wait("changes", s.Changes != "")
 	wait("fetch.allow", len(s.Fetch.Allow) > 0)
 	wait("fetch.proxy", s.Fetch.Proxy)
@@ -166,13 +174,43 @@ func (p Places) Trust(ctx context.Context, source Source) error {
 	if err != nil {
 		return err
 	}
-	folder, err := artifact.Everywhere.Open("trusted", p.User)
+	return p.Write("trusted", trustFile, data)
+}
+
+// Write writes a file into the user's folder, which is made where there is none. It
+// returns WRITE_FAILED and READ_FAILED.
+func (p Places) Write(arg, name string, data []byte) error {
+	folder, err := artifact.Everywhere.Open(arg, p.User)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return artifact.Everywhere.CreateFolder("trusted", p.User, func(d *artifact.Draft) error { return d.Write(trustFile, data) })
+		return artifact.Everywhere.CreateFolder(arg, p.User, func(d *artifact.Draft) error { return d.Write(name, data) })
 	}
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	return folder.Write(trustFile, data)
+	return folder.Write(name, data)
+}
+
+// Add adds tables to the user's own file, and makes the file where there is none. It
+// returns the path. It returns INVALID_STATE for an actor that is not a person, and
+// where the user's folder is not known, INVALID_ARGS where the file would be wrong
+// afterwards, READ_FAILED and WRITE_FAILED. In each case the file is as it was.
+func (p Places) Add(ctx context.Context, tables string) (string, error) {
+	path := filepath.Join(p.User, FileName)
+	if tidegate.ActorOf(ctx).Kind != tidegate.Person || p.User == "" {
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", path), "only a person sets up tidegate, in a configuration folder that is known")
+	}
+	before, err := artifact.Everywhere.ReadFile("config", path)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return "", err
+	}
+	text := string(before)
+	if text != "" {
+		text = strings.TrimRight(text, "\n") + "\n\n"
+	}
+	text += tables
+	if _, err := p.parse(path, []byte(text)); err != nil {
+		return "", err
+	}
+	return path, p.Write("config", FileName, []byte(text))
 }

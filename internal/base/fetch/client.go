@@ -34,7 +34,8 @@ const (
 // Options are the parts of a client. Those that are not given come from the system.
 type Options struct {
 	Allow  Allow
-	Proxy  bool // the proxies that the environment names are used
+	Proxy  bool                     // the proxies that the environment names are used
+	Getenv func(name string) string // that environment; nil: that of the process
 	Limits Limits
 
 	Now     func() time.Time // what is written down as the time of a fetch
@@ -77,7 +78,7 @@ func New(options Options) *Client {
 	c := &Client{
 		options: options,
 		guard:   options.Allow.guard(),
-		proxies: newProxies(options.Proxy),
+		proxies: newProxies(options.Proxy, options.Getenv),
 		gates:   gates{limits: options.Limits, byHost: map[string]*gate{}},
 		places:  make(chan struct{}, options.Limits.Parallel),
 		large:   make(chan struct{}, largeBodies),

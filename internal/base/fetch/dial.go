@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -100,3 +101,28 @@ type connection struct {
 }
 
 func (c *connection) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.to) }
+
+// Connect connects to a host and port for somebody who speaks there himself, by the
+// proxy where there is one. It refuses what fetching refuses by the address; which ports
+// may be asked for is the caller's affair.
+func (c *Client) Connect(ctx context.Context, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	host, ok := asciiHost(host)
+	if !ok {
+		return nil, newFault(archive.Refused, address, "the name is no host")
+	}
+	to := url.URL{Scheme: "https", Host: net.JoinHostPort(host, port)}
+	if port == "80" {
+		to.Scheme = "http"
+	}
+	if proxy, err := c.proxies.find(&to); err != nil || proxy != nil {
+		if err != nil {
+			return nil, newFault(archive.Unreachable, address, err.Error())
+		}
+		return c.through(ctx, proxy, host, port)
+	}
+	return c.dial(ctx, "tcp", to.Host)
+}

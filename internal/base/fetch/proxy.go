@@ -1,11 +1,17 @@
 package fetch
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"crypto/tls"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"golang.org/x/net/http/httpproxy"
@@ -19,11 +25,16 @@ type proxies struct {
 	known sync.Map // addresses of proxies, which are dialled as they are
 }
 
-func newProxies(use bool) *proxies {
-	if !use {
+func newProxies(use bool, getenv func(string) string) *proxies {
+	switch {
+	case !use:
 		return &proxies{find: func(*url.URL) (*url.URL, error) { return nil, nil }}
+	case getenv == nil:
+		return &proxies{find: httpproxy.FromEnvironment().ProxyFunc()}
 	}
-	return &proxies{find: httpproxy.FromEnvironment().ProxyFunc()}
+	either := func(name string) string { return cmp.Or(getenv(name), getenv(strings.ToLower(name))) }
+	config := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
+	return &proxies{find: config.ProxyFunc()}
 }
 
 // of is the proxy for a request, nil for none.
@@ -59,3 +70,60 @@ func (c *Client) behindProxy(ctx context.Context, t *target) *fault {
 	}
 	return nil
 }
+
+// through connects to a host and port by a proxy.
+func (c *Client) through(ctx context.Context, proxy *url.URL, host, port string) (net.Conn, error) {
+	address := net.JoinHostPort(host, port)
+	if fault := c.behindProxy(ctx, &target{host: host, port: port}); fault != nil {
+		return nil, fault
+	}
+	if proxy.Scheme != "http" && proxy.Scheme != "https" {
+		return nil, newFault(archive.Unreachable, address, "the proxy is none for HTTP: "+proxy.Scheme)
+	}
+	conn, err := c.options.Dial(ctx, "tcp", proxyAddress(proxy))
+	if err != nil {
+		return nil, newFault(archive.Unreachable, address, "the proxy does not answer: "+err.Error())
+	}
+	if proxy.Scheme == "https" {
+		conn = tls.Client(conn, &tls.Config{RootCAs: c.options.Roots, MinVersion: tls.VersionTLS12, ServerName: proxy.Hostname()})
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	read, err := askProxy(conn, proxy.User, address)
+	if !stop() {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, newFault(archive.Unreachable, address, "the proxy does not connect: "+err.Error())
+	}
+	return &proxied{conn, read}, nil
+}
+
+// askProxy asks a proxy for a connection, and returns what reads the rest of it.
+func askProxy(conn net.Conn, user *url.Userinfo, address string) (*bufio.Reader, error) {
+	login := ""
+	if user != nil {
+		password, _ := user.Password()
+		login = "Proxy-Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user.Username()+":"+password)) + "\r\n"
+	}
+	if _, err := fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", address, address, login); err != nil {
+		return nil, err
+	}
+	read := bufio.NewReader(conn)
+	answer, err := http.ReadResponse(read, &http.Request{Method: http.MethodConnect})
+	switch {
+	case err != nil:
+		return nil, err
+	case answer.StatusCode != http.StatusOK:
+		return nil, fmt.Errorf("it says %s", answer.Status)
+	}
+	return read, nil
+}
+
+// proxied is a connection whose first bytes have been read already.
+type proxied struct {
+	net.Conn
+	read *bufio.Reader
+}
+
+func (p *proxied) Read(b []byte) (int, error) { return p.read.Read(b) }

@@ -30,6 +30,7 @@ func Formats() []Format {
 		{"junit", "every case as a JUnit test case, with its findings as the text of its failure", JUnit},
 		{"github", "findings as GitHub workflow commands, ten of a kind, and how many were left out", GitHub},
 		{"rdjson", "every finding as a reviewdog diagnostic", RDJSON},
+		{"gitlab", "every finding with a file as an entry of a GitLab code quality report", GitLab},
 	}
 }
 

@@ -143,6 +143,7 @@ var checks = []struct {
 	{"junit", checkJUnit},
 	{"github", checkGitHub},
 	{"rdjson", checkRDJSON},
+	{"gitlab", checkGitLab},
 }
 
 func TestHostileContent(t *testing.T) {

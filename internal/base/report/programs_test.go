@@ -178,6 +178,33 @@ func checkRDJSON(t *testing.T, s string) {
 	}
 }
 
+func checkGitLab(t *testing.T, s string) {
+	t.Helper()
+	var entries []struct {
+		Description, Fingerprint string
+		Location                 struct {
+			Path  string
+			Lines struct{ Begin int }
+		}
+	}
+	if err := json.Unmarshal(render(t, "gitlab", everywhere(s, s), report.Options{}), &entries); err != nil {
+		t.Fatal(err)
+	}
+	if valid(s) == "" {
+		return // a finding without a file has no place there
+	}
+	if len(entries) == 0 || entries[0].Location.Path != valid(s) || entries[0].Location.Lines.Begin != 7 || !strings.Contains(entries[0].Description, valid(s)) {
+		t.Fatalf("%q comes back as %+v", s, entries)
+	}
+	seen := map[string]bool{}
+	for _, e := range entries {
+		if e.Fingerprint == "" || seen[e.Fingerprint] {
+			t.Errorf("%q: a fingerprint is empty or stands twice: %+v", s, entries)
+		}
+		seen[e.Fingerprint] = true
+	}
+}
+
 type junit struct {
 	XMLName xml.Name `xml:"testsuites"`
 	Suites  []struct {

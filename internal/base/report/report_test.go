@@ -92,6 +92,7 @@ func TestGolden(t *testing.T) {
 		{"junit.xml", "junit", options},
 		{"github.txt", "github", options},
 		{"report.rdjson", "rdjson", options},
+		{"gitlab.json", "gitlab", options},
 	} {
 		t.Run(test.file, func(t *testing.T) {
 			got := render(t, test.format, sample(), test.options)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -21,6 +22,18 @@ type Signers struct {
 type Signer struct {
 	Principal   string // what the signers file calls the key: a name, or a list of patterns as it stands there
 	Fingerprint string // of the key, SHA256:…, as `ssh-keygen -l` prints it
+}
+
+// String names the signer. A pattern is shown as one: whoever has the key may be any of
+// those that it describes.
+func (s Signer) String() string {
+	switch {
+	case strings.ContainsAny(s.Principal, "*?!"):
+		return "a key that is listed for the pattern " + s.Principal
+	case strings.Contains(s.Principal, ","):
+		return "a key that is listed for " + s.Principal
+	}
+	return s.Principal
 }
 
 // ReadSigners reads the signers file at path, which the caller was given as the

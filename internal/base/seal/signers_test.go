@@ -51,6 +51,25 @@ func TestWhatSignersFilesMayHold(t *testing.T) {
 	}
 }
 
+// TestAPatternIsNoName: a key that is listed for many is not shown as one of them.
+func TestAPatternIsNoName(t *testing.T) {
+	t.Parallel()
+	key := open(t, inOpenSSH(seeded(1)))
+	for principals, want := range map[string]string{
+		"alice@example.org":                  "alice@example.org",
+		"*":                                  "a key that is listed for the pattern *",
+		"*@example.org":                      "a key that is listed for the pattern *@example.org",
+		"alice?":                             "a key that is listed for the pattern alice?",
+		"!mallory@example.org,*@example.org": "a key that is listed for the pattern !mallory@example.org,*@example.org",
+		"alice,bob":                          "a key that is listed for alice,bob",
+	} {
+		signer, err := signers(t, principals+" "+key.PublicKey()).Verify([]byte("decision"), sign(t, key, "decision"), noon)
+		if err != nil || signer.String() != want {
+			t.Errorf("%s is shown as %q, want %q, %v", principals, signer, want, err)
+		}
+	}
+}
+
 func TestNamespacesNarrowALine(t *testing.T) {
 	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
