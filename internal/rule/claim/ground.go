@@ -59,6 +59,7 @@ type GroundingMetrics struct {
 	Partly            int `json:"partly"`
 	Ungrounded        int `json:"ungrounded"`
 	Unchecked         int `json:"unchecked"`
+	Frames            int `json:"frames" jsonschema:"sentences that introduce others and claim nothing; they are no claims"`
 	Quotations        int `json:"quotations"`
 	QuotationsMissing int `json:"quotations_missing"`
 	Numbers           int `json:"numbers"`

@@ -236,8 +236,9 @@ func TestDocumentedMatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	numbers, _, _ := strings.Cut(string(doc), "\n## What a sentence states\n")
 	examples := 0
-	for line := range strings.Lines(string(doc)) {
+	for line := range strings.Lines(numbers) {
 		row := matchRow.FindStringSubmatch(strings.TrimSpace(line))
 		if row == nil {
 			continue

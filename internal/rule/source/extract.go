@@ -23,7 +23,7 @@ type Cited struct {
 }
 
 // Extract finds the URLs of the Sources section of an output, in order: link
-// destinations, autolinks, and bare URLs with http, https or ftp in any letter
+// destinations, wherever the output defines them, autolinks, and bare URLs with http, https or ftp in any letter
 // case. A URL that a line names twice is listed once for that line. The section
 // is that of the first heading whose text is Sources in any letter case.
 //
@@ -35,7 +35,11 @@ func Extract(output []byte) []Cited {
 		scanner markdown.Scanner
 		seen    bool
 		long    []byte // a line that comes in pieces
+		doc     = new(markdown.Document)
 	)
+	if bytes.Contains(output, []byte("]:")) { // else it defines no link
+		doc = markdown.Parse(output)
+	}
 	// A bytes.Reader does not fail.
 	_, _ = scanner.Scan(bytes.NewReader(output), markdown.Events{
 		Heading: func(h markdown.Heading) bool {
@@ -46,13 +50,13 @@ func Extract(output []byte) []Cited {
 		Line: func(line markdown.Line) {
 			switch {
 			case line.First && line.Last:
-				found = append(found, citedBy(line.Text, line.Number)...)
+				found = append(found, citedBy(doc, line.Text, line.Number)...)
 			case line.First:
 				long = append(long[:0], line.Text...)
 			default:
 				long = append(long, line.Text...)
 				if line.Last {
-					found = append(found, citedBy(long, line.Number)...)
+					found = append(found, citedBy(doc, long, line.Number)...)
 				}
 			}
 		},
@@ -69,13 +73,13 @@ func isSources(title []byte) bool {
 	return len(title) == len("Sources") && strings.EqualFold(string(title), "Sources")
 }
 
-// citedBy lists the URLs of one line.
-func citedBy(line []byte, number int) []Cited {
+// citedBy lists the URLs of one line of an output.
+func citedBy(doc *markdown.Document, line []byte, number int) []Cited {
 	line = bytes.TrimSpace(line)
 	var found []Cited
 	seen := map[string]bool{}
 	exposed := false // a credential of which the line shows another spelling
-	for _, s := range link.Sightings(line) {
+	for _, s := range link.Sightings(doc, line) {
 		url := link.Mask(s.URL)
 		key, err := link.Normalize(url)
 		if err != nil {

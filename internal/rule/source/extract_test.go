@@ -108,6 +108,41 @@ func TestExtractTitles(t *testing.T) {
 	}
 }
 
+func TestExtractFollowsReferences(t *testing.T) {
+	const doc = `## Findings
+
+Tides turn [see][bsh].
+
+## Sources
+
+- [Tides of the North Sea][BSH]
+- [noaa][]
+- Currents: [noaa], https://a.test/x
+- ![map][chart] and [unknown][nowhere]
+- [secret][]
+
+## Appendix
+
+[bsh]: https://bsh.test/tides "Tides"
+[noaa]: <https://noaa.test/currents>
+[Chart]:
+  https://chart.test/map.png
+[bsh]: https://second.test/
+[secret]: https://u:s3cret@a.test/
+`
+	want := []source.Cited{
+		{URL: "https://bsh.test/tides", Title: "Tides of the North Sea", Line: "- [Tides of the North Sea][BSH]", Number: 7, Ordinal: 1},
+		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- [noaa][]", Number: 8, Ordinal: 2},
+		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- Currents: [noaa], https://a.test/x", Number: 9, Ordinal: 3},
+		{URL: "https://a.test/x", Line: "- Currents: [noaa], https://a.test/x", Number: 9, Ordinal: 4},
+		{URL: "https://chart.test/map.png", Title: "map", Line: "- ![map][chart] and [unknown][nowhere]", Number: 10, Ordinal: 5},
+		{URL: "https://[REDACTED]@a.test/", Title: "secret", Line: "https://[REDACTED]@a.test/", Number: 11, Ordinal: 6},
+	}
+	if diff := cmp.Diff(want, source.Extract([]byte(doc))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestExtractReadsTheFirstSourcesSection(t *testing.T) {
 	doc := "```\n## Sources\n- https://fence.test/\n```\n\n# SOURCES #\n- https://a.test/\n\n```\n# Not a heading\n- https://b.test/\n```\n- https://c.test/\n" +
 		"### Deeper\n- https://d.test/\n## Sources\n- https://e.test/\n"

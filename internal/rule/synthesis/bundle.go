@@ -91,10 +91,17 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 	}
 	for _, d := range doc.Get("directives").Elems() {
 		line, _ := d.Get("line").Int()
-		b.Directives = append(b.Directives, Directive{int(max(line, 0)), d.Get("action").Str()})
+		directive := Directive{Line: int(max(line, 0)), Action: d.Get("action").Str()}
+		if sentence := d.Get("sentence").Str(); sentence != "" {
+			directive.About = &Disputed{Sentence: sentence, Because: d.Get("because").Str()}
+			for _, w := range d.Get("windows").Elems() {
+				directive.About.Passages = append(directive.About.Passages, w.Get("text").Str())
+			}
+		}
+		b.Directives = append(b.Directives, directive)
 	}
 	if decision == ReviewChanges && len(b.Directives) == 0 {
-		b.Directives = []Directive{{0, "change what the review found"}}
+		b.Directives = []Directive{{Action: "change what the review found"}}
 	}
 	by := doc.Get("made_by")
 	attempt, _ := by.Get("attempt").Int()
@@ -104,14 +111,16 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 }
 
 // Objection says why a review decides nothing; it is "" when it decides. A review
-// must be about the synthesis with that digest, and come from a review job or a
-// person.
+// must be about the synthesis with that digest, and come from a review job, a person,
+// or, where it asks for changes, a rule.
 func (b Bundle) Objection(synthesisDigest string) string {
 	switch {
 	case b.SynthesisDigest == "":
 		return "the review does not say which synthesis it is about"
 	case b.SynthesisDigest != synthesisDigest:
 		return "the review is about another synthesis"
+	case b.MadeBy.Actor == tidegate.Rule && b.Decision == ReviewChanges:
+		return ""
 	case b.MadeBy.Actor == tidegate.Person, b.MadeBy.Actor == tidegate.Agent && b.MadeBy.Job != "" && b.MadeBy.Attempt > 0:
 		return ""
 	}

@@ -16,6 +16,14 @@ import (
 type Directive struct {
 	Line   int // of the reviewed draft; 0 when it is about the draft as a whole
 	Action string
+	About  *Disputed // the sentence that a rule asks to change, nil in a review that was written
+}
+
+// Disputed is a sentence that does not stand, with what it was held against.
+type Disputed struct {
+	Sentence string
+	Passages []string
+	Because  string // the second reader's reason
 }
 
 // Answered is the review that a draft answers, with the draft that was reviewed.

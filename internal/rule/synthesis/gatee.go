@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // The warnings of gate E. SCAFFOLD_SYNTHESIS fails it: a text that was made by
@@ -21,6 +22,12 @@ const (
 	scaffoldPack   = "SCAFFOLD_SUMMARY_PACK"
 )
 
+// Sentences that do not stand, and those that nobody has read, fail gate E.
+const (
+	notSupported = "SENTENCES_NOT_SUPPORTED"
+	notRead      = "SENTENCES_NOT_READ"
+)
+
 // SynthesisFacts are what gate E needs to know besides the judgement.
 type SynthesisFacts struct {
 	RunID string
@@ -28,6 +35,10 @@ type SynthesisFacts struct {
 	// Generated and PackGenerated say that the synthesis, or the summary pack, was
 	// made by rule rather than written.
 	Generated, PackGenerated bool
+	// Claims are the sentences of the draft, nil where nobody read them, and Outcome is
+	// what follows from them.
+	Claims  *evidence.Claims
+	Outcome evidence.Outcome
 }
 
 // GateE turns the judgement of the final synthesis into the gate.
@@ -44,6 +55,10 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 		"quotations", r.Grounding.Quotations, "quotations_missing", r.Grounding.QuotationsMissing,
 		"numbers", r.Grounding.Numbers, "numbers_missing", r.Grounding.NumbersMissing, "claims_unchecked", r.Grounding.Unchecked,
 		"unchanged_directives", r.count(tidegate.Unchanged))
+	if facts.Claims != nil {
+		g.Metrics = append(g.Metrics, tidegate.Pairs("sentences", len(facts.Claims.Sentences), "sentences_not_supported", len(facts.Outcome.Refused),
+			"sentences_not_read", len(facts.Outcome.Open), "sentences_marked", len(facts.Outcome.Marked))...)
+	}
 	if r.unsourced {
 		g.Metrics = append(g.Metrics, tidegate.Detail{Key: "unsourced", Value: 1})
 	}
@@ -59,6 +74,12 @@ func (r Result) codes(facts SynthesisFacts) []string {
 	var out []string
 	if facts.Generated {
 		out = append(out, scaffold)
+	}
+	if len(facts.Outcome.Refused) > 0 {
+		out = append(out, notSupported)
+	}
+	if len(facts.Outcome.Open) > 0 {
+		out = append(out, notRead)
 	}
 	for _, f := range r.Faults {
 		out = append(out, string(f.Code))
@@ -103,10 +124,15 @@ func (r Result) notes(facts SynthesisFacts) string {
 	}
 	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.ReservedHeading, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
 		tidegate.LinkNotAllowed, tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.UncitedQuotation,
+		tidegate.UncitedSentence, tidegate.FormMixed, tidegate.TooManyCitations, tidegate.TooLong, tidegate.HeadingClaims, tidegate.TooMuchInferred,
+		tidegate.TooLittle, tidegate.OperandNotFound, tidegate.CalculationWrong, tidegate.DateNotFound,
 		tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.ClaimNotChecked, tidegate.Unchanged} {
 		if n := r.count(code); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d × %s", n, code))
 		}
+	}
+	for _, f := range facts.Outcome.Refused {
+		parts = append(parts, fmt.Sprintf("sentence %s in line %d: %s", f.ID, f.Line, f.Why))
 	}
 	return tidegate.Cut(strings.Join(parts, ", "))
 }

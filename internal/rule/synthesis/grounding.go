@@ -3,6 +3,7 @@ package synthesis
 import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // Grounding counts what was looked for on the cited pages. Claims that could not
@@ -37,7 +38,7 @@ func (j *judge) grounding() {
 		if c.Verdict == claim.Unchecked {
 			claimed := append(append([]claim.Match{}, c.Quotations...), c.Numbers...)
 			if g.Unchecked += flag(len(claimed) > 0); len(claimed) > 0 && (j.facts.Archived || j.facts.RequireGrounding) {
-				quotations = append(quotations, newFault(tidegate.ClaimNotChecked, c.Line,
+				quotations = append(quotations, evidence.NewFault(tidegate.ClaimNotChecked, c.Line,
 					"Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach.",
 					"%q is claimed, and none of the cited pages has a text to look for it", tidegate.Cut(claimed[0].Text)))
 			}
@@ -46,20 +47,23 @@ func (j *judge) grounding() {
 		g.add(c)
 		for _, m := range c.Quotations {
 			if !m.Found {
-				quotations = append(quotations, newFault(tidegate.QuotationNotFound, c.Line,
+				quotations = append(quotations, evidence.NewFault(tidegate.QuotationNotFound, c.Line,
 					"Quote the page word for word, cite the page that has these words, or take the quotation marks and the words out.",
 					"the quotation %q is not on the cited page", tidegate.Cut(m.Text)))
 			}
 		}
 		for _, m := range c.Numbers {
 			if !m.Found {
-				numbers = append(numbers, newFault(tidegate.NumberNotFound, c.Line,
+				numbers = append(numbers, evidence.NewFault(tidegate.NumberNotFound, c.Line,
 					"Use the number that the cited page has, cite the page that has this one, or take it out.",
 					"the number %q is not on the cited page", tidegate.Cut(m.Text)))
 			}
 		}
 	}
-	if !j.facts.RequireGrounding {
+	switch {
+	case j.facts.Sentences != nil:
+		return
+	case !j.facts.RequireGrounding:
 		j.result.Warnings = append(quotations, numbers...)
 		return
 	}

@@ -43,6 +43,9 @@ func (r Report) HTML() []byte {
 		Banners: l.banners(), Tiles: l.tiles(), Tokens: thousands(r.Cost.InputTokens + r.Cost.OutputTokens),
 		Input: thousands(r.Cost.InputTokens), Output: thousands(r.Cost.OutputTokens), USD: dollars(r.Cost.USD), Created: day(r.CreatedAt),
 	}
+	for i := range l.Parts {
+		view.Checked = view.Checked || l.Parts[i].Sentences != nil
+	}
 	for _, ref := range l.cited {
 		s := l.sourceView(ref, l.matchesOf(ref))
 		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref]
@@ -91,6 +94,8 @@ type pageView struct {
 	Gates     []gateView
 	Contracts []contractView
 
+	Checked bool // its sentences were
+
 	Tokens, Input, Output, USD, Created string
 }
 
@@ -128,20 +133,7 @@ func (l *layout) tiles() []tile {
 			sources = append(sources, strconv.Itoa(n)+" "+status)
 		}
 	}
-	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}}
-	all := l.matches.Quotations + l.matches.Numbers
-	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
-	found := tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers", "good"}
-	switch {
-	case all == 0:
-		found = tile{"Found on their pages", "–", "no quotation or number was looked for", ""}
-	case gone > 0:
-		found.Text, found.Class = "quotations and numbers; the others are marked", "poor"
-	}
-	if l.unchecked > 0 {
-		found.Text += "; " + report.Counted(l.unchecked, "statement") + " could not be checked"
-	}
-	tiles = append(tiles, found)
+	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
 		passed += flag(g.Status == GatePass)
@@ -161,6 +153,38 @@ func (l *layout) tiles() []tile {
 		tiles = append(tiles, tile{"Tokens", thousands(l.Cost.InputTokens + l.Cost.OutputTokens), "cost not known", ""})
 	}
 	return tiles
+}
+
+// foundTile is how much of the report stands on its pages: sentences, or, where those
+// were not checked, quotations and numbers.
+func (l *layout) foundTile() tile {
+	sentences, doubted := 0, 0
+	for _, part := range l.Parts {
+		for i := range part.Sentences {
+			sentences++
+			doubted += flag(part.Sentences[i].Doubted || part.Sentences[i].Accepted != nil)
+		}
+	}
+	if sentences > 0 {
+		t := tile{"Sentences", strconv.Itoa(sentences), "none is marked as not confirmed", "good"}
+		if doubted > 0 {
+			t.Text, t.Class = fmt.Sprintf("%d marked in the text", doubted), "poor"
+		}
+		return t
+	}
+	all := l.matches.Quotations + l.matches.Numbers
+	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
+	found := tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers", "good"}
+	switch {
+	case all == 0:
+		found = tile{"Found on their pages", "–", "no quotation or number was looked for", ""}
+	case gone > 0:
+		found.Text, found.Class = "quotations and numbers; the others are marked", "poor"
+	}
+	if l.unchecked > 0 {
+		found.Text += "; " + report.Counted(l.unchecked, "statement") + " could not be checked"
+	}
+	return found
 }
 
 // sourceView is a source as a page shows it.

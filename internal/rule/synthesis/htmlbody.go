@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -25,6 +26,7 @@ type htmlWriter struct {
 	last     *block              // the last leaf of the passage that is being written
 	unmarked []string            // what is missing and was not found in the passage so far
 	linked   map[*reference]bool // the sources whose first citation has an id
+	quoting  bool                // quotation marks around a sentence are open
 }
 
 // content is an entry of the table of contents.
@@ -34,15 +36,17 @@ type content struct {
 }
 
 // card is what a citation opens: the source, and what the cited statement rests
-// on.
+// on. That of a sentence without a citation of its own has no source.
 type card struct {
-	ID string
+	ID       string
+	Sentence *sentenceView // nil where sentences were not checked
 	sourceView
 }
 
 type cardKey struct {
-	passage *passage
-	ref     *reference
+	passage  *passage
+	sentence *ShownSentence
+	ref      *reference
 }
 
 func (w *htmlWriter) write(parts ...string) {
@@ -137,7 +141,7 @@ func (w *htmlWriter) leaf(b *block) {
 	passage := w.part.of[b]
 	c := w.part.claims[passage]
 	run := &htmlRun{w: w, passage: passage, claim: c}
-	texts, found := w.layout.text(b, c, run)
+	texts, found := w.layout.text(b, c, w.part.on[b], run)
 	run.end()
 	w.endLeaf(b, passage, c, texts, found)
 }
@@ -226,34 +230,102 @@ func (w *htmlWriter) link(m mark) {
 	}
 }
 
+// rests writes what a sentence rests on as buttons.
+func (w *htmlWriter) rests(place citationPlace, p *passage, c *claim.Claim, s *ShownSentence, inLink bool) {
+	switch {
+	case place.calculated != "" && (s == nil || inLink):
+		w.write(`<sup class="cite">calculated</sup>`)
+		return
+	case place.calculated != "":
+		w.button(w.card(cardKey{sentence: s}, nil), "calculated", "How it was calculated: "+shownText(place.calculated), "")
+		return
+	case place.inferred != nil:
+		w.write(`<sup class="cite form">inferred</sup>`)
+	}
+	for _, ref := range place.refs {
+		w.cite(ref, p, c, s, inLink)
+	}
+}
+
 // cite writes the number of a source as a button that opens its card.
-func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, inLink bool) {
+func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, s *ShownSentence, inLink bool) {
 	number := strconv.Itoa(ref.number)
 	if inLink { // a button cannot stand in a link
 		w.write(`<sup class="cite">`, number, "</sup>")
 		return
 	}
-	key := cardKey{p, ref}
-	id, made := w.cardOf[key]
-	if !made {
-		id = "card-" + strconv.Itoa(len(w.cards)+1)
-		w.cardOf[key] = id
-		var matches []claim.Match
-		if c != nil {
-			matches = w.found(ref, *c)
-		}
-		view := w.sourceView(ref, matches)
-		view.Excerpts = viewExcerpts(excerpts(ref.Text, matches))
-		w.cards = append(w.cards, card{id, view})
+	key := cardKey{passage: p, ref: ref}
+	var matches []claim.Match
+	switch {
+	case s != nil:
+		key = cardKey{sentence: s, ref: ref}
+		matches = w.restsOn(ref, s)
+	case c != nil:
+		matches = w.found(ref, *c)
 	}
-	w.write(`<sup class="cite"><button type="button" popovertarget="`, id, `"`)
+	id := ""
 	if !w.linked[ref] {
 		w.linked[ref] = true
-		w.write(` id="cite-`, number, `"`)
+		id = "cite-" + number
+	}
+	w.button(w.card(key, matches), number, fmt.Sprintf("Source %d: %s", ref.number, ref.name()), id)
+}
+
+// card is the id of a card, which is made when it is first asked for.
+func (w *htmlWriter) card(key cardKey, matches []claim.Match) string {
+	if id, made := w.cardOf[key]; made {
+		return id
+	}
+	c := card{ID: "card-" + strconv.Itoa(len(w.cards)+1)}
+	if key.ref != nil {
+		c.sourceView = w.sourceView(key.ref, matches)
+	}
+	if key.sentence != nil {
+		c.Sentence = w.layout.sentenceView(key.sentence, key.ref)
+	} else {
+		c.Excerpts = viewExcerpts(excerpts(key.ref.Text, matches))
+	}
+	w.cardOf[key] = c.ID
+	w.cards = append(w.cards, c)
+	return c.ID
+}
+
+// endQuotation closes the quotation marks around a sentence that is nearly a page's words,
+// before what follows it.
+func (w *htmlWriter) endQuotation() {
+	if w.quoting {
+		w.write(`<span class="near">”</span>`)
+	}
+	w.quoting = false
+}
+
+// button writes a button that opens a card.
+func (w *htmlWriter) button(card, label, about, id string) {
+	w.endQuotation()
+	w.write(`<sup class="cite"><button type="button" popovertarget="`, card, `"`)
+	if id != "" {
+		w.write(` id="`, id, `"`)
 	}
 	w.write(` aria-label="`)
-	w.text(fmt.Sprintf("Source %d: %s", ref.number, ref.name()))
-	w.write(`">`, number, "</button></sup>")
+	w.text(about)
+	w.write(`">`, label, "</button></sup>")
+}
+
+// endSentence writes what a reader must know of a sentence, and a button for one that has
+// no other.
+func (w *htmlWriter) endSentence(s *ShownSentence) {
+	w.endQuotation()
+	if s.Form == evidence.Frame || s.Form == evidence.Carried || len(s.CIDs) == 1 && s.CIDs[0] == evidence.RunCID {
+		w.button(w.card(cardKey{sentence: s}, nil), "°", "How this sentence stands", "")
+	}
+	switch label := s.label(); {
+	case s.Accepted != nil:
+		w.write("\u00a0", `<span class="status fair">`)
+		w.text(label)
+		w.write("</span>")
+	case label != "":
+		w.flag(label)
+	}
 }
 
 // htmlRun writes the text of a leaf. It keeps the text under way that is shown in
@@ -262,13 +334,19 @@ type htmlRun struct {
 	w       *htmlWriter
 	passage *passage
 	claim   *claim.Claim
-	class   runClass
+	runClass
 }
 
-type runClass uint8
+// runClass is how a run of text is shown.
+type runClass struct {
+	kind     runKind
+	sentence *ShownSentence
+}
+
+type runKind uint8
 
 const (
-	plainRun runClass = iota
+	plainRun runKind = iota
 	missingRun
 	tagRun
 )
@@ -287,26 +365,30 @@ func (r *htmlRun) keep(open bool) {
 	r.w.write(`<span class="keep">`)
 }
 
-func (r *htmlRun) cite(ref *reference, inLink bool) {
+func (r *htmlRun) cite(place citationPlace, in *ShownSentence, inLink bool) {
 	r.end()
-	r.w.cite(ref, r.passage, r.claim, inLink)
+	r.w.rests(place, r.passage, r.claim, in, inLink)
+}
+
+func (r *htmlRun) endSentence(s *ShownSentence) {
+	r.end()
+	r.w.endSentence(s)
 }
 
 func (r *htmlRun) glyph(g glyph, _ rune, is glyphIs) {
 	if is.beforeRef { // the citation stands next to what it is about
 		return
 	}
-	class := plainRun
+	class := runClass{sentence: is.sentence}
 	switch {
 	case g.in&inTag != 0:
-		class = tagRun
+		class.kind = tagRun
 	case is.missing:
-		class = missingRun
+		class.kind = missingRun
 	}
-	if class != r.class {
+	if class != r.runClass {
 		r.end()
-		r.class = class
-		r.w.write([...]string{"", `<span class="missing">`, `<code class="tag">`}[class])
+		r.begin(class)
 	}
 	if g.in&hardBreak != 0 {
 		r.w.write("<br>\n")
@@ -317,16 +399,36 @@ func (r *htmlRun) glyph(g glyph, _ rune, is glyphIs) {
 
 func (r *htmlRun) endMissing() { r.end() }
 
+// begin opens a run.
+func (r *htmlRun) begin(class runClass) {
+	r.runClass = class
+	if s := class.sentence; s != nil {
+		if !r.w.quoting && s.NearlyQuoted() {
+			r.w.write(`<span class="near">“</span>`)
+			r.w.quoting = true
+		}
+		r.w.write(`<span class="s `, string(s.Form))
+		if s.Doubted {
+			r.w.write(" doubted")
+		}
+		r.w.write(`">`)
+	}
+	r.w.write([...]string{"", `<span class="missing">`, `<code class="tag">`}[class.kind])
+}
+
 // end closes what the run opened.
 func (r *htmlRun) end() {
-	switch r.class {
+	switch r.kind {
 	case missingRun:
 		r.w.write("</span>")
 		r.w.flag("not on the page")
 	case tagRun:
 		r.w.write("</code>")
 	}
-	r.class = plainRun
+	if r.sentence != nil {
+		r.w.write("</span>")
+	}
+	r.runClass = runClass{}
 }
 
 // glyph writes one character.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -19,12 +20,7 @@ import (
 var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
 
 // Fault is one rule that a text breaks: what is wrong, where, and what to change.
-type Fault struct {
-	Code       tidegate.Code `json:"code"`
-	Message    string        `json:"message"`
-	Line       int           `json:"line" jsonschema:"1-based; 0 for the text as a whole"`
-	ChangeNote string        `json:"change_note"`
-}
+type Fault = evidence.Fault
 
 // Citation is a source that a synthesis may cite: one whose status is valid or
 // paywalled.
@@ -58,7 +54,14 @@ type Facts struct {
 	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
 	Answers *Answered
+	// Sentences is what its sentences were found to be, nil where nobody read them: in
+	// a run that an earlier program began, and in one without sources. Where they were
+	// read, numbers, quotations and grounding are counted, and not judged again.
+	Sentences *Sentences
 }
+
+// Sentences is what was found in the sentences of a draft.
+type Sentences struct{ Faults, Warnings []Fault }
 
 // Result is the judgement of a draft.
 type Result struct {
@@ -125,8 +128,13 @@ func Judge(draft []byte, facts Facts) Result {
 	j.urls()
 	j.markup()
 	j.numbers()
-	j.quotations()
 	j.grounding()
+	if facts.Sentences == nil {
+		j.quotations()
+	} else {
+		j.result.Faults = append(j.result.Faults, facts.Sentences.Faults...)
+		j.result.Warnings = append(j.result.Warnings, facts.Sentences.Warnings...)
+	}
 	if facts.Answers != nil {
 		j.answer(*facts.Answers)
 	}
@@ -150,11 +158,7 @@ type column struct {
 }
 
 func (j *judge) fault(code tidegate.Code, line int, note, format string, args ...any) {
-	j.result.Faults = append(j.result.Faults, newFault(code, line, note, format, args...))
-}
-
-func newFault(code tidegate.Code, line int, note, format string, args ...any) Fault {
-	return Fault{code, tidegate.Cut(fmt.Sprintf(format, args...)), line, tidegate.Cut(note)}
+	j.result.Faults = append(j.result.Faults, evidence.NewFault(code, line, note, format, args...))
 }
 
 // sections looks for the headings, and for what was meant to be one.
@@ -300,7 +304,7 @@ func (j *judge) numbers() {
 				}
 			})
 		}
-		if line > 0 {
+		if line > 0 && j.facts.Sentences == nil {
 			j.fault(tidegate.UncitedNumber, line,
 				"Put the citation of the source that has "+these(tokens)+" into the same paragraph or list item, or take the statement out.",
 				"the %s that begins in line %d claims %s without a citation", p.name(), p.line, quoted(tokens))

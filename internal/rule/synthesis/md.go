@@ -22,6 +22,9 @@ func (r Report) Markdown() []byte {
 	if day := day(r.CreatedAt); day != "" {
 		w.paragraph("Research report of " + mdText(day) + ".")
 	}
+	if r.Trust != "" {
+		w.paragraph("*" + mdText(r.Trust) + "*")
+	}
 	for i := range w.parts {
 		w.part = &w.parts[i]
 		if w.part.title != "" {
@@ -32,6 +35,7 @@ func (r Report) Markdown() []byte {
 	}
 	w.references()
 	w.ungrounded()
+	w.decisions()
 	w.making()
 	return []byte(strings.TrimRight(strings.Join(w.lines, "\n"), "\n") + "\n")
 }
@@ -288,6 +292,18 @@ func (p *passage) beginning() string {
 	return strings.TrimSpace(string(words[:most])) + "…"
 }
 
+// decisions lists what people decided.
+func (w *mdWriter) decisions() {
+	if len(w.Decisions) == 0 {
+		return
+	}
+	w.paragraph("## Decisions by people")
+	for _, d := range w.Decisions {
+		w.lines = append(w.lines, "- "+mdText(d))
+	}
+	w.lines = append(w.lines, "")
+}
+
 func (w *mdWriter) making() {
 	w.paragraph("## How this report was made")
 	if len(w.Gates) > 0 {
@@ -321,6 +337,9 @@ func (w *mdWriter) making() {
 			w.lines = append(w.lines, fmt.Sprintf("| %s | %s | %s | %d |", mdText(a.Role), mdText(strings.TrimSpace(a.Driver+" "+a.Version)), mdText(model), a.Answers))
 		}
 		w.lines = append(w.lines, "")
+	}
+	for _, text := range w.Confined {
+		w.paragraph(mdText(text))
 	}
 	if w.Cost.Known() {
 		w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")

@@ -59,7 +59,7 @@ func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock}
 	passage := w.part.of[b]
 	c := w.part.claims[passage]
-	w.text(b, c, l)
+	w.text(b, c, w.part.on[b], l)
 	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
 		l.label("(not checked)")
 	}
@@ -83,10 +83,34 @@ func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
 // keep does nothing: Markdown has no way to keep words on one line.
 func (l *mdLeaf) keep(bool) {}
 
-func (l *mdLeaf) cite(ref *reference, _ bool) {
-	number := strconv.Itoa(ref.number)
-	l.raw(`\[` + number + `]`)
-	l.shown.WriteString("[" + number + "]")
+func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, _ bool) {
+	text := place.words()
+	l.raw(`\[` + mdText(text) + `]`)
+	l.shown.WriteString("[" + text + "]")
+}
+
+// words are a mark as a text has it.
+func (p citationPlace) words() string {
+	var numbers []string
+	for _, ref := range p.refs {
+		numbers = append(numbers, strconv.Itoa(ref.number))
+	}
+	switch {
+	case p.calculated != "":
+		return "calculated: " + shownText(p.calculated)
+	case p.inferred != nil && len(numbers) < len(p.inferred):
+		numbers = append(numbers, "this run")
+	}
+	if p.inferred != nil {
+		return "inferred from " + strings.Join(numbers, ", ")
+	}
+	return numbers[0]
+}
+
+func (l *mdLeaf) endSentence(s *ShownSentence) {
+	if label := s.label(); label != "" {
+		l.label("(" + mdText(label) + ")")
+	}
 }
 
 func (l *mdLeaf) mark(m mark) {

@@ -1,12 +1,20 @@
 package synthesis
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
 
 // mention is a citation in a leaf: [@, then anything but ] and line ends, then ].
 type mention struct {
-	cid      string
-	from, to int  // glyphs
-	seen     bool // by a reader: not in code or the text of an image
+	cid        string
+	inferred   []string // the sources of an inference, nil for no inference
+	calculated string   // the formula of a calculation
+	from, to   int      // glyphs
+	seen       bool     // by a reader: not in code or the text of an image
 }
 
 // citations finds what reads as a citation once the leaf is shown.
@@ -52,6 +60,49 @@ func (l leaf) citation(i int) (m mention, end int) {
 		}
 	}
 	return mention{}, len(l.glyphs)
+}
+
+// cids are the sources that a mark names.
+func (m mention) cids() []string {
+	if m.inferred != nil {
+		return m.inferred
+	}
+	return []string{m.cid}
+}
+
+// formMarks are the marks of an inference and of a calculation.
+var formMarks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[inferred from((?: @[^\s\[\]@,;]+)+)\]|\[calculated: ([^\[\]\n]+)\]`)
+})
+
+// markings are the citations of a leaf and the marks of its inferences and calculations,
+// in their order.
+func (l leaf) markings() []mention {
+	all := l.citations()
+	var b strings.Builder
+	var at []int // the glyph of each byte
+	for i, g := range l.glyphs {
+		if g.in&(inTag|inCode|inImage) == 0 {
+			b.WriteRune(g.r)
+			for len(at) < b.Len() {
+				at = append(at, i)
+			}
+		}
+	}
+	text := b.String()
+	for _, found := range formMarks().FindAllStringSubmatchIndex(text, -1) {
+		m := mention{from: at[found[0]], to: at[found[1]-1] + 1, seen: true}
+		if found[2] >= 0 {
+			for id := range strings.FieldsSeq(text[found[2]:found[3]]) {
+				m.inferred = append(m.inferred, strings.TrimPrefix(id, "@"))
+			}
+		} else {
+			m.calculated = strings.TrimSpace(text[found[4]:found[5]])
+		}
+		all = append(all, m)
+	}
+	slices.SortStableFunc(all, func(a, b mention) int { return a.from - b.from })
+	return all
 }
 
 // rawCitations calls visit for every citation in the bytes of a draft, wherever

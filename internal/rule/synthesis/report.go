@@ -1,6 +1,7 @@
 package synthesis
 
 import (
+	"slices"
 	"sort"
 	"unicode"
 
@@ -15,6 +16,7 @@ type Report struct {
 	CreatedAt string // of the run, RFC 3339
 	Program   string // what made the report, such as "tidegate 1.4.0"
 
+	Trust     string   // how the sentences were checked, "" where nothing is known of that
 	Partial   string   // why the report is partial, "" for a complete one
 	Unsourced bool     // a person let the run go on without a single checked source
 	Legacy    bool     // gates count as they were written
@@ -22,6 +24,8 @@ type Report struct {
 
 	Parts     []Part
 	Sources   []Source
+	Decisions []string // of people in the life of the run, one line each
+	Confined  []string // how agents were kept
 	Gates     []GateLine
 	Contracts []Contract
 	Agents    []Agent
@@ -35,6 +39,9 @@ type Part struct {
 	Title  string // "" for the synthesis
 	Text   []byte // Markdown with citations [@cid]
 	Claims []claim.Claim
+	// Sentences are those of a text whose every sentence was checked, in their order.
+	// With them, Claims is not looked at.
+	Sentences []ShownSentence
 }
 
 // Source is a source of the run. A page known under several cids is shown once.
@@ -114,7 +121,8 @@ type layoutPart struct {
 	title  string
 	doc    *document
 	claims map[*passage]*claim.Claim
-	of     map[*block]*passage // the passage of a leaf
+	of     map[*block]*passage      // the passage of a leaf
+	on     map[*block][]sentenceRun // the sentences of a leaf
 }
 
 func (r *Report) layout() *layout {
@@ -149,12 +157,14 @@ func (r *Report) layout() *layout {
 
 func (l *layout) part(p *Part) {
 	doc := read(p.Text)
-	part := layoutPart{title: p.Title, doc: doc, claims: map[*passage]*claim.Claim{}, of: map[*block]*passage{}}
+	part := layoutPart{title: p.Title, doc: doc, claims: map[*passage]*claim.Claim{}, of: map[*block]*passage{}, on: doc.sentencesOn(p.Sentences)}
 	doc.eachLeaf(func(b *block) {
-		for _, m := range b.leaf.citations() {
-			if ref := l.byCID[m.cid]; ref != nil && m.seen && ref.number == 0 {
-				l.cited = append(l.cited, ref)
-				ref.number = len(l.cited)
+		for _, place := range l.citations(b.leaf) {
+			for _, ref := range place.refs {
+				if ref.number == 0 {
+					l.cited = append(l.cited, ref)
+					ref.number = len(l.cited)
+				}
 			}
 		}
 	})
@@ -162,6 +172,10 @@ func (l *layout) part(p *Part) {
 		for _, b := range passage.leaves {
 			b.eachLeaf(func(b *block) { part.of[b] = passage })
 		}
+	}
+	if p.Sentences != nil {
+		l.parts = append(l.parts, part)
+		return
 	}
 	for i := range p.Claims {
 		c := &p.Claims[i]
@@ -191,6 +205,12 @@ func (d *document) passageAt(line int) *passage {
 func (l *layout) matchesOf(ref *reference) []claim.Match {
 	var out []claim.Match
 	for _, part := range l.Parts {
+		for i := range part.Sentences {
+			out = append(out, l.restsOn(ref, &part.Sentences[i])...)
+		}
+		if part.Sentences != nil {
+			continue
+		}
 		for _, c := range part.Claims {
 			out = append(out, l.found(ref, c)...)
 		}
@@ -249,7 +269,8 @@ type citationPlace struct {
 	more     bool // and so is the citation after it
 	blank    int  // where the white space before it begins
 	from, to int
-	ref      *reference
+	refs     []*reference
+	mention
 }
 
 // longestWord and longestChain are how many characters, and how many citations,
@@ -262,12 +283,16 @@ const (
 func (l *layout) citations(text leaf) []citationPlace {
 	var out []citationPlace
 	end, chain := 0, 0 // of the one before, and how many are kept on its line
-	for _, m := range text.citations() {
-		ref := l.byCID[m.cid]
-		if ref == nil || !m.seen {
+	for _, m := range text.markings() {
+		place := citationPlace{word: -1, blank: m.from, from: m.from, to: m.to, mention: m}
+		for _, cid := range m.cids() {
+			if ref := l.byCID[cid]; ref != nil && !slices.Contains(place.refs, ref) {
+				place.refs = append(place.refs, ref)
+			}
+		}
+		if len(place.refs) == 0 && m.inferred == nil && m.calculated == "" || !m.seen {
 			continue
 		}
-		place := citationPlace{word: -1, blank: m.from, from: m.from, to: m.to, ref: ref}
 		for place.blank > end && unicode.IsSpace(text.glyphs[place.blank-1].r) {
 			place.blank--
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // The decisions of a review.
@@ -35,7 +36,7 @@ var (
 		codec.Field{Name: "message", Shape: codec.NotBlank()},
 	)
 	directiveShape = codec.Table(
-		codec.Field{Name: "line", Shape: codec.IntegerFrom(1).OrNull(), About: "of the reviewed draft; null when it is about the draft as a whole"},
+		codec.Field{Name: "line", Shape: codec.IntegerFrom(1).OrNull(), Optional: true, About: "of the reviewed draft; null or absent when it is about the draft as a whole"},
 		codec.Field{Name: "action", Shape: codec.NotBlank(), About: "what the next draft must change"},
 	)
 )
@@ -69,7 +70,7 @@ func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
 		if errors.As(err, &syntax) {
 			line = syntax.Line
 		}
-		return Review{}, []Fault{newFault(tidegate.InvalidJSON, line,
+		return Review{}, []Fault{evidence.NewFault(tidegate.InvalidJSON, line,
 			"Answer with one JSON object and nothing else: no text around it, no code fence, no key twice.", "the review is not JSON: %v", err)}
 	}
 	p := reviewParser{lines: read(draft).lines()}
@@ -85,6 +86,16 @@ func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
 	return p.review, nil
 }
 
+// ReviewByRule is the review of a draft whose sentences do not stand: it asks for these
+// changes, and nothing else.
+func ReviewByRule(directives []evidence.Directive) Review {
+	r := Review{Decision: ReviewChanges, doc: codec.Of(tidegate.Pairs("decision", ReviewChanges, "findings", []any{}, "directives", directives))}
+	for _, d := range directives {
+		r.Directives = append(r.Directives, Directive{Line: d.Line, Action: d.Action})
+	}
+	return r
+}
+
 type reviewParser struct {
 	lines  int // of the draft
 	review Review
@@ -92,7 +103,7 @@ type reviewParser struct {
 }
 
 func (p *reviewParser) violation(note, format string, args ...any) {
-	p.faults = append(p.faults, newFault(tidegate.SchemaValidationFailed, 0, note, format, args...))
+	p.faults = append(p.faults, evidence.NewFault(tidegate.SchemaValidationFailed, 0, note, format, args...))
 }
 
 // fields checks the kinds of the three fields, but not yet what is in the lists.
@@ -117,7 +128,7 @@ func (p *reviewParser) lists(doc *codec.Value) {
 	for i, v := range doc.Get("directives").Elems() {
 		path := fmt.Sprintf("$.directives[%d]", i)
 		if p.entry(directiveShape, path, v, "Give every directive an action, and the line of the draft that it is about, or null.") {
-			p.review.Directives = append(p.review.Directives, Directive{p.line(path, v), v.Get("action").Str()})
+			p.review.Directives = append(p.review.Directives, Directive{Line: p.line(path, v), Action: v.Get("action").Str()})
 		}
 	}
 }
@@ -134,7 +145,7 @@ func (p *reviewParser) entry(shape codec.Shape, path string, v *codec.Value, not
 func (p *reviewParser) line(path string, v *codec.Value) int {
 	n, _ := v.Get("line").Int()
 	if n > int64(p.lines) {
-		p.faults = append(p.faults, newFault(tidegate.LineNotFound, 0, "Use the line numbers that stand before the lines of the draft.",
+		p.faults = append(p.faults, evidence.NewFault(tidegate.LineNotFound, 0, "Use the line numbers that stand before the lines of the draft.",
 			"%s.line is %d, and the draft has %d lines", path, n, p.lines))
 	}
 	return int(min(n, int64(p.lines)+1))

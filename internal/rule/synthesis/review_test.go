@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
@@ -21,6 +22,7 @@ func TestParseReview(t *testing.T) {
 	}{
 		{name: "passed", review: `{"decision":"PASS","findings":[{"severity":"low","line":4,"message":"m"}],"directives":[]}`},
 		{name: "changes", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"a"},{"line":null,"action":"b"}]}`},
+		{name: "a directive about the whole that names no line", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"action":"a"}]}`},
 		{name: "changes of a draft that fails", gateEFailed: true, review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":1,"action":"a"}]}`},
 		{name: "whole number with a fraction", review: `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":4.0,"action":"a"}]}`},
 		{name: "not JSON", review: "```json\n{}\n```", want: "INVALID_JSON"},
@@ -29,13 +31,13 @@ func TestParseReview(t *testing.T) {
 		{name: "a list", review: `[]`, want: "SCHEMA_VALIDATION_FAILED $ must be an object, got an array"},
 		{name: "empty", review: `{}`, want: "SCHEMA_VALIDATION_FAILED $.decision is missing\nSCHEMA_VALIDATION_FAILED $.findings is missing\nSCHEMA_VALIDATION_FAILED $.directives is missing"},
 		{name: "other decision", review: `{"decision":"pass","findings":[],"directives":[]}`, want: "SCHEMA_VALIDATION_FAILED $.decision must be one of"},
-		{name: "everything wrong at once", review: `{"decision":"PASS","findings":[{"severity":"High","line":0,"message":" "},{"severity":"high","line":9,"message":"m"},7],"directives":[{"action":"a"},{"line":5,"action":"a"}]}`, gateEFailed: true,
+		{name: "everything wrong at once", review: `{"decision":"PASS","findings":[{"severity":"High","line":0,"message":" "},{"severity":"high","line":9,"message":"m"},7],"directives":[{"line":"1","action":"a"},{"line":5,"action":"a"}]}`, gateEFailed: true,
 			want: `SCHEMA_VALIDATION_FAILED $.findings[0].severity
 SCHEMA_VALIDATION_FAILED $.findings[0].line
 SCHEMA_VALIDATION_FAILED $.findings[0].message
 LINE_NOT_FOUND $.findings[1].line is 9, and the draft has 4 lines
 SCHEMA_VALIDATION_FAILED $.findings[2] must be an object
-SCHEMA_VALIDATION_FAILED $.directives[0].line is missing
+SCHEMA_VALIDATION_FAILED $.directives[0].line must be
 LINE_NOT_FOUND $.directives[1].line is 5, and the draft has 4 lines
 SCHEMA_VALIDATION_FAILED $.directives asks for changes, and the decision is PASS
 SCHEMA_VALIDATION_FAILED $.findings[1] is high, and the decision is PASS
@@ -110,7 +112,7 @@ func TestBundleKeepsFurtherKeys(t *testing.T) {
 }
 
 // TestObjection: a review counts for the synthesis that stands there, from a review
-// job or a person.
+// job or a person; a rule may ask for changes.
 func TestObjection(t *testing.T) {
 	for _, test := range []struct {
 		bundle string
@@ -124,7 +126,7 @@ func TestObjection(t *testing.T) {
 		{`"decision":"PASS","synthesis_digest":"sha256:e","made_by":{"actor":"person"}`, "another synthesis"},
 		{`"decision":"PASS","made_by":{"actor":"person"}`, "which synthesis"},
 		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, ""},
-		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, "neither a review job nor a person"},
+		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, ""},
 	} {
 		doc, err := codec.Parse([]byte(`{"schema_version":"review_bundle.v1","run_id":"r1","findings":[],"directives":[],` + test.bundle + `}`))
 		if err != nil {
@@ -154,5 +156,28 @@ func TestReadBundleIsTolerant(t *testing.T) {
 		if b, problem := synthesis.ReadBundle(doc); b.Decision != want || (problem == "") != (want != "") {
 			t.Errorf("%s: %q %q, want %q", text, b.Decision, problem, want)
 		}
+	}
+}
+
+func TestARuleMayAskForChangesAndNothingElse(t *testing.T) {
+	review := synthesis.ReviewByRule([]evidence.Directive{{Line: 3, Action: "Drop it.", ID: "c1", Sentence: "It grew.", Because: "it fell"}})
+	doc := review.Bundle("r1", "sha256:1", synthesis.MadeBy{Actor: tidegate.Rule})
+	if err := synthesis.BundleShape.Check(doc); err != nil {
+		t.Error(err)
+	}
+	bundle, problem := synthesis.ReadBundle(doc)
+	if problem != "" || bundle.Decision != synthesis.ReviewChanges || len(bundle.Directives) != 1 || bundle.Directives[0].Line != 3 || bundle.Directives[0].Action != "Drop it." ||
+		bundle.Directives[0].About == nil || bundle.Directives[0].About.Because != "it fell" {
+		t.Errorf("%+v %s", bundle, problem)
+	}
+	if got := doc.Get("directives").Elems()[0].Get("sentence").Str(); got != "It grew." {
+		t.Errorf("the sentence is %q", got)
+	}
+	if objection := bundle.Objection("sha256:1"); objection != "" {
+		t.Error(objection)
+	}
+	bundle.Decision = synthesis.ReviewPass
+	if bundle.Objection("sha256:1") == "" {
+		t.Error("a rule passes a synthesis")
 	}
 }

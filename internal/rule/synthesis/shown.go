@@ -53,14 +53,21 @@ func isWeb(address string) bool {
 func (r Report) shown() Report {
 	r.Sources, r.Gates, r.Contracts, r.Agents = slices.Clone(r.Sources), slices.Clone(r.Gates), slices.Clone(r.Contracts), slices.Clone(r.Agents)
 	r.LeftOut, r.Notes, r.Parts = slices.Clone(r.LeftOut), slices.Clone(r.Notes), slices.Clone(r.Parts)
+	r.Decisions, r.Confined = slices.Clone(r.Decisions), slices.Clone(r.Confined)
 	show := func(texts ...*string) {
 		for _, text := range texts {
 			*text = shownText(*text)
 		}
 	}
-	show(&r.Question, &r.RunID, &r.CreatedAt, &r.Program, &r.Partial)
+	show(&r.Question, &r.RunID, &r.CreatedAt, &r.Program, &r.Trust, &r.Partial)
 	for i := range r.Notes {
 		show(&r.Notes[i])
+	}
+	for i := range r.Decisions {
+		show(&r.Decisions[i])
+	}
+	for i := range r.Confined {
+		show(&r.Confined[i])
 	}
 	for i := range r.Parts {
 		show(&r.Parts[i].Title)

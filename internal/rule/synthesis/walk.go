@@ -34,22 +34,24 @@ func (p *layoutPart) headingLevel(b *block) int {
 // textSink takes the text of a leaf.
 type textSink interface {
 	mark(mark)
-	keep(open bool)                       // what stays on one line with a citation begins, or ends
-	cite(ref *reference, inLink bool)     // in the place of the citation's own text
-	glyph(g glyph, next rune, is glyphIs) // next is 0 at the end
-	endMissing()                          // of a text that no cited page has
+	keep(open bool)                                           // what stays on one line with a citation begins, or ends
+	cite(place citationPlace, in *ShownSentence, inLink bool) // in the place of the citation's own text
+	endSentence(s *ShownSentence)                             // behind its marks
+	glyph(g glyph, next rune, is glyphIs)                     // next is 0 at the end
+	endMissing()                                              // of a text that no cited page has
 }
 
 // glyphIs says what a character belongs to.
 type glyphIs struct {
 	missing   bool // a text that no cited page has
 	beforeRef bool // the white space before a citation
+	sentence  *ShownSentence
 }
 
 // text walks over a leaf. It returns the texts of its claim that no cited page has,
 // and which of them stand in the leaf.
-func (l *layout) text(b *block, c *claim.Claim, to textSink) (texts []string, found map[string]bool) {
-	texts, found = notFound(c), map[string]bool{}
+func (l *layout) text(b *block, c *claim.Claim, on []sentenceRun, to textSink) (texts []string, found map[string]bool) {
+	texts, found = append(notFound(c), notOnPages(on)...), map[string]bool{}
 	missing, cited, marks := b.leaf.missing(texts, found), l.citations(b.leaf), b.marks
 	for i := 0; i <= len(b.glyphs); i++ {
 		if len(missing) > 0 && missing[0].to == i {
@@ -62,6 +64,16 @@ func (l *layout) text(b *block, c *claim.Claim, to textSink) (texts []string, fo
 			}
 			cited = cited[1:]
 		}
+		if len(on) > 0 && on[0].to == i {
+			if on[0].last {
+				to.endSentence(on[0].ShownSentence)
+			}
+			on = on[1:]
+		}
+		var in *ShownSentence
+		if len(on) > 0 && on[0].from <= i {
+			in = on[0].ShownSentence
+		}
 		for len(marks) > 0 && marks[0].at == i {
 			to.mark(marks[0])
 			marks = marks[1:]
@@ -70,10 +82,10 @@ func (l *layout) text(b *block, c *claim.Claim, to textSink) (texts []string, fo
 			to.keep(true)
 		}
 		if len(cited) > 0 && cited[0].from == i {
-			to.cite(cited[0].ref, b.glyphs[i].in&inLink != 0)
+			to.cite(cited[0], in, b.glyphs[i].in&inLink != 0)
 		}
 		if i < len(b.glyphs) && (len(cited) == 0 || i < cited[0].from) {
-			is := glyphIs{missing: len(missing) > 0 && missing[0].from <= i, beforeRef: len(cited) > 0 && cited[0].blank <= i}
+			is := glyphIs{missing: len(missing) > 0 && missing[0].from <= i, beforeRef: len(cited) > 0 && cited[0].blank <= i, sentence: in}
 			to.glyph(b.glyphs[i], next(b.glyphs, i), is)
 		}
 	}

@@ -1,0 +1,212 @@
+package claim
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/text/quotation"
+)
+
+// Sentence is one of a report, as it is held against the pages that it cites.
+type Sentence struct {
+	Text     string   // as a reader sees it, without its marks
+	Language string   // in two letters; found out by its words where it is ""
+	CIDs     []string // in the order in which it cites them
+	Operands []string // numbers of its calculation, which its windows should hold
+	Italics  []string // what it sets in italics, such as titles of works
+	// Quotations are what it quotes, alone or with its neighbours; with nil they are
+	// found in the text.
+	Quotations []quotation.Quotation
+}
+
+// Standing says how a sentence stands by rule.
+type Standing string
+
+// The standings.
+const (
+	Found   Standing = "found"
+	Weak    Standing = "weak"    // no fault, but something that a reader has to look at
+	Missing Standing = "missing" // something that it says is on none of its pages
+	NoText  Standing = "unchecked"
+)
+
+// Level says how much a finding weighs.
+type Level string
+
+// The levels.
+const (
+	Fault  Level = "fault"
+	Warn   Level = "weak"
+	Remark Level = "note"
+)
+
+// Finding is what a rule has to say about a sentence.
+type Finding struct {
+	Rule  string        `json:"rule"`
+	Level Level         `json:"level"`
+	Code  tidegate.Code `json:"-"` // of a fault
+	Text  string        `json:"text"`
+}
+
+// Judgement is how a sentence stands against its pages.
+type Judgement struct {
+	Standing Standing
+	Findings []Finding
+	Windows  []Window // what a reader is shown
+	Further  []Window // what a reader is shown at a second look
+}
+
+// Judge holds sentences against the pages that they cite. It says what is on a page,
+// not what is true. Pages gives the page of a source, nil for one without text; it is
+// called once for each source, from several goroutines. Titles are those of works that
+// pages of the run bear. The error is that of pages or of ctx.
+func Judge(ctx context.Context, sentences []Sentence, pages func(cid string) (*Page, error), titles Titles) ([]Judgement, error) {
+	questions := make([]*asked, len(sentences))
+	citing := map[string][]*asked{} // by page
+	var order []string
+	for i := range sentences {
+		questions[i] = askedBy(&sentences[i])
+		for _, cid := range questions[i].cids {
+			if citing[cid] == nil {
+				order = append(order, cid)
+			}
+			citing[cid] = append(citing[cid], questions[i])
+		}
+	}
+	looks := make([][]look, len(order)) // by page, in the order of those that cite it
+	err := parallel.Each(ctx, len(order), nil, func() func(int) error {
+		return func(k int) error {
+			p, err := pages(order[k])
+			if err == nil && p != nil && strings.TrimSpace(p.Text) != "" {
+				looks[k] = lookAt(p, citing[order[k]])
+			}
+			return err
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]map[*asked]*look{} // by page
+	for k, cid := range order {
+		seen[cid] = map[*asked]*look{}
+		for n := range looks[k] {
+			seen[cid][citing[cid][n]] = &looks[k][n]
+		}
+	}
+	out := make([]Judgement, len(sentences))
+	for i, a := range questions {
+		var mine []look // in the order in which the sentence cites
+		for _, cid := range a.cids {
+			if l := seen[cid][a]; l != nil {
+				mine = append(mine, *l)
+			}
+		}
+		out[i] = a.judge(mine, titles)
+	}
+	return out, nil
+}
+
+// The least share of its weighted content words that the best window of a sentence
+// holds, and that the best window of each page does.
+const (
+	floor         = 0.25
+	citationFloor = 0.10
+)
+
+// judge decides how a sentence stands by what its pages have.
+func (a *asked) judge(looks []look, titles Titles) Judgement {
+	j := Judgement{Standing: Found, Findings: []Finding{}}
+	if len(looks) == 0 {
+		j.add("citation", Fault, tidegate.ClaimNotChecked, "none of its pages has text")
+		j.Standing = NoText
+		return j
+	}
+	a.judgeNumbers(looks, &j)
+	for i, q := range a.quotations {
+		switch {
+		case anyOf(looks, func(l *look) bool { return l.quotations[i] }):
+		case a.isTitle(q.Text, titles):
+			j.add("quotations", Warn, "", q.Text)
+		default:
+			j.add("quotations", Fault, tidegate.QuotationNotFound, q.Text)
+		}
+	}
+	for i, d := range a.dates {
+		switch {
+		case anyOf(looks, func(l *look) bool { return l.dates[i] }):
+		case anyOf(looks, func(l *look) bool { return l.instead[i] }):
+			j.add("dates", Fault, tidegate.DateNotFound, a.plain[d.Start:d.End])
+		default:
+			j.add("dates", Warn, "", a.plain[d.Start:d.End])
+		}
+	}
+	foreign := !anyOf(looks, func(l *look) bool { return !l.foreign })
+	low := !anyOf(looks, func(l *look) bool { return l.share >= floor })
+	if foreign {
+		j.add("language", Warn, "", "its pages are in another language")
+	} else {
+		a.judgeNames(looks, &j)
+	}
+	if low && !foreign {
+		j.add("overlap", Warn, "", "no passage of its pages holds a quarter of its words")
+	}
+	if len(looks) > 1 {
+		for i := range looks {
+			if l := &looks[i]; !l.foreign && l.share < citationFloor && !l.holds() {
+				j.add("citation", Warn, "", l.page.CID)
+			}
+		}
+	}
+	j.Windows, j.Further = windowsOf(looks, foreign || low)
+	return j
+}
+
+func anyOf(looks []look, holds func(*look) bool) bool {
+	for i := range looks {
+		if holds(&looks[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *asked) judgeNumbers(looks []look, j *Judgement) {
+	for i, n := range a.numbers {
+		if n.operand || anyOf(looks, func(l *look) bool { return l.numbers[i] }) {
+			continue
+		}
+		if n.Small || len(n.text) == 4 && hasYear(n.text) && !anyOf(looks, func(l *look) bool { return l.years }) {
+			j.add("numbers", Warn, "", n.text) // small, or a year that the page leaves to its context
+		} else {
+			j.add("numbers", Fault, tidegate.NumberNotFound, n.text)
+		}
+	}
+}
+
+func (a *asked) judgeNames(looks []look, j *Judgement) {
+	var missing []string
+	for i, n := range a.names {
+		if !anyOf(looks, func(l *look) bool { return l.names[i] }) {
+			missing = append(missing, n.text)
+		}
+	}
+	level := Remark
+	if len(missing) > 1 {
+		level = Warn
+	}
+	for _, name := range missing {
+		j.add("names", level, "", name)
+	}
+}
+
+func (j *Judgement) add(rule string, level Level, code tidegate.Code, text string) {
+	j.Findings = append(j.Findings, Finding{rule, level, code, text})
+	switch {
+	case level == Fault:
+		j.Standing = Missing
+	case level == Warn && j.Standing == Found:
+		j.Standing = Weak
+	}
+}

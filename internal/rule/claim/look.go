@@ -1,0 +1,335 @@
+package claim
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/text/figure"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/text/quotation"
+)
+
+// look is what one page has of what a sentence states.
+type look struct {
+	page       *Page
+	headings   []int  // where those of the page stand
+	numbers    []bool // by number: the page has it, or counts nothing of the kind
+	quotations []bool
+	dates      []bool
+	names      []bool
+	instead    []bool // by date: the best window has another one in its place
+	years      bool   // the best window names a year
+	foreign    bool   // the page is in another language
+	share      float64
+	windows    []candidate // the best ones, in order
+	loose      []candidate // the same for a page whose words say little
+}
+
+// holds reports whether the page has something of a sentence that is rare: a number,
+// date, quotation or name.
+func (l *look) holds() bool {
+	return slices.Contains(l.numbers, true) || slices.Contains(l.quotations, true) || slices.Contains(l.dates, true) || slices.Contains(l.names, true)
+}
+
+// reading is a page that is prepared for the sentences that cite it.
+type reading struct {
+	page      *Page
+	headings  []int
+	languages []string
+	passages  []passage
+	words     map[string]int32 // the words that are asked for
+	postings  [][]int32        // by word: the passages that have it
+	elsewhere map[string]bool  // words of the title and the address
+	figures   *figure.Index
+	dates     []figure.Date
+	quoted    []bool // by passage: an output quotes it
+}
+
+// lookAt looks on one page for what the sentences state that cite it.
+func lookAt(p *Page, citing []*asked) []look {
+	r := reading{page: p, headings: p.headingPlaces(), languages: languagesOf(p.Text), words: map[string]int32{}, elsewhere: map[string]bool{}, figures: figure.NewIndex()}
+	r.passages = passages(p.Text, append(r.languages, "")[0])
+	finder := quotation.NewFinder()
+	searches := make([][]*quotation.Search, len(citing))
+	var stems []endings // of each language that is asked in
+	languages := map[string]bool{}
+	for k, a := range citing {
+		if !languages[a.language] {
+			languages[a.language] = true
+			stems = append(stems, a.endings)
+		}
+		if len(a.dates) > 0 && r.dates == nil {
+			r.dates = figure.Dates(p.Text, r.languages)
+		}
+		r.want(a.words)
+		for _, n := range a.names {
+			r.want(n.words)
+		}
+		for _, q := range a.quotations {
+			searches[k] = append(searches[k], finder.Add(q))
+		}
+		for _, n := range a.numbers {
+			if n.noun != "" {
+				r.want([]string{n.noun})
+			}
+			if n.Written {
+				searches[k] = append(searches[k], finder.Add(quotation.AsWritten(n.text)))
+			} else {
+				r.figures.Want(n.Readings)
+			}
+		}
+	}
+	var quoted []*quotation.Search
+	for _, text := range p.Quoted {
+		if q, ok := quotation.New(text); ok {
+			quoted = append(quoted, finder.Add(q))
+		}
+	}
+	r.readWords(stems)
+	r.figures.ReadIn(p.Text, r.languages)
+	finder.Run(p.Text)
+	r.quoted = make([]bool, len(r.passages))
+	for _, s := range quoted {
+		if s.Found {
+			r.quoted[r.passageAt(s.Start)] = true
+		}
+	}
+	looks := make([]look, len(citing))
+	for k, a := range citing {
+		looks[k] = r.look(a, searches[k])
+	}
+	return looks
+}
+
+func (r *reading) want(words []string) {
+	for _, word := range words {
+		if _, known := r.words[word]; !known {
+			r.words[word] = int32(len(r.postings))
+			r.postings = append(r.postings, nil)
+		}
+	}
+}
+
+// readWords finds the passages that have the words that are asked for.
+func (r *reading) readWords(stems []endings) {
+	at := 0
+	page.EachFolded(r.page.Text, func(word []byte, from int) {
+		for at+1 < len(r.passages) && from >= r.passages[at+1].start {
+			at++
+		}
+		for _, list := range stems {
+			if id, wanted := r.words[string(list.stem(word))]; wanted {
+				if p := r.postings[id]; len(p) == 0 || p[len(p)-1] != int32(at) {
+					r.postings[id] = append(p, int32(at))
+				}
+			}
+		}
+	})
+	page.EachFolded(r.page.Title+" "+r.page.Address, func(word []byte, _ int) {
+		for _, list := range stems {
+			r.elsewhere[string(list.stem(word))] = true
+		}
+	})
+}
+
+// shortLine is how many bytes a line has at least that shows a language.
+const shortLine = 60
+
+// languagesOf are the languages of a text, the most frequent first: each in which a
+// tenth of it is written.
+func languagesOf(text string) []string {
+	counts, total := map[string]int{}, 0
+	for line := range strings.SplitSeq(page.CutBytes(text, page.LanguageSample), "\n") {
+		if len(line) < shortLine {
+			continue
+		}
+		if language := page.Language(line); language != "" {
+			counts[language] += len(line)
+			total += len(line)
+		}
+	}
+	var languages []string
+	for language, n := range counts {
+		if 10*n >= total {
+			languages = append(languages, language)
+		}
+	}
+	slices.SortFunc(languages, func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	return languages
+}
+
+// passageAt is the passage of a place.
+func (r *reading) passageAt(at int) int {
+	return max(0, sort.Search(len(r.passages), func(i int) bool { return r.passages[i].start > at })-1)
+}
+
+// look looks for what one sentence states.
+func (r *reading) look(a *asked, searches []*quotation.Search) look {
+	l := look{page: r.page, headings: r.headings, numbers: make([]bool, len(a.numbers)), quotations: make([]bool, len(a.quotations)), dates: make([]bool, len(a.dates)), names: make([]bool, len(a.names)),
+		instead: make([]bool, len(a.dates)), foreign: a.language != "" && len(r.languages) > 0 && !slices.Contains(r.languages, a.language) && !slices.Contains(r.languages, a.detected)}
+	matched, named := make([]bool, len(r.passages)), make([]bool, len(r.passages))
+	found := func(list []bool, i, at int) {
+		list[i] = true
+		matched[r.passageAt(at)] = true
+	}
+	for i := range a.quotations {
+		if searches[i].Found {
+			found(l.quotations, i, searches[i].Start)
+		}
+	}
+	searches = searches[len(a.quotations):]
+	for i, n := range a.numbers {
+		if n.Written {
+			if searches[0].Found {
+				found(l.numbers, i, searches[0].Start)
+			}
+			searches = searches[1:]
+			continue
+		}
+		r.figures.Places(n.Readings, func(start, _ int) { found(l.numbers, i, start) })
+		if !l.numbers[i] {
+			if at := literal(r.page.Text, n.phrase); at >= 0 {
+				found(l.numbers, i, at)
+			}
+		}
+		l.numbers[i] = l.numbers[i] || n.noun != "" && len(r.postings[r.words[n.noun]]) == 0
+	}
+	for i, d := range a.dates {
+		for _, on := range r.dates {
+			if d.Is(on) {
+				found(l.dates, i, on.Start)
+			}
+		}
+	}
+	for i, n := range a.names {
+		l.names[i] = r.has(n, named)
+	}
+	r.choose(a, &l, matched, named)
+	return l
+}
+
+// has reports whether the page has most words of a name, and marks where.
+func (r *reading) has(n name, named []bool) bool {
+	found := 0
+	for _, w := range n.words {
+		postings := r.postings[r.words[w]]
+		if len(postings) > 0 || r.elsewhere[w] {
+			found++
+		}
+		for _, p := range postings {
+			named[p] = true
+		}
+	}
+	return 2*found > len(n.words)
+}
+
+// choose finds the windows of the page, and how much the best one holds.
+func (r *reading) choose(a *asked, l *look, matched, named []bool) {
+	candidates := r.weigh(a, l)
+	for i, p := range r.passages {
+		c := &candidates[i]
+		c.start, c.end, c.around, c.centred = r.passages[p.first].start, r.passages[p.last].end, p.start, matched[i]
+		for k := p.first; k <= p.last; k++ {
+			c.matched, c.named, c.quoted = c.matched || matched[k], c.named || named[k], c.quoted || r.quoted[k]
+		}
+	}
+	l.windows = pick(candidates, byWords, firstWindows+moreWindows)
+	if l.foreign || l.share < floor {
+		l.loose = pick(candidates, byPlace, 2*moreWindows)
+	}
+	if len(l.windows) == 0 {
+		return
+	}
+	best := l.windows[0]
+	l.years = hasYear(r.page.Text[best.start:best.end])
+	for _, on := range r.dates {
+		if on.Start < best.start || on.End > best.end {
+			continue
+		}
+		for i, d := range a.dates {
+			l.instead[i] = l.instead[i] || on.AsExact(d) && !d.Is(on)
+		}
+	}
+}
+
+// weigh gives the window around each passage the weight of the words of a sentence that
+// it holds. The share of the page is that of the best window; for several sentences
+// that are judged as one, each has a best window of its own.
+func (r *reading) weigh(a *asked, l *look) []candidate {
+	n := len(r.passages)
+	candidates, held, next := make([]candidate, n), make([]float64, n), make([]int32, n+1)
+	total, best := 0.0, 0.0
+	for k, w := range a.words {
+		postings := r.postings[r.words[w]]
+		weight := weightOf(len(postings), n)
+		total += weight
+		if len(postings) > 0 {
+			next[n] = int32(n) // by passage: the next one that has the word
+			for i, p := n-1, len(postings)-1; i >= 0; i-- {
+				if next[i] = next[i+1]; p >= 0 && int(postings[p]) == i {
+					next[i] = int32(i)
+					p--
+				}
+			}
+			for i, p := range r.passages {
+				if int(next[p.first]) <= p.last {
+					held[i] += weight
+				}
+			}
+			for _, p := range postings {
+				candidates[p].own += weight
+			}
+		}
+		if k+1 == len(a.words) || a.parts[k] != a.parts[k+1] {
+			best += slices.Max(append(held, 0))
+			for i := range held {
+				candidates[i].weight += held[i]
+				held[i] = 0
+			}
+		}
+	}
+	l.share = 1
+	if total > 0 {
+		l.share = best / total
+	}
+	return candidates
+}
+
+// literal is where a text has a phrase byte for byte, as whole words; -1 where it has
+// not.
+func literal(text, phrase string) int {
+	if phrase == "" {
+		return -1
+	}
+	for at := 0; ; at += len(phrase) {
+		n := strings.Index(text[at:], phrase)
+		if n < 0 {
+			return -1
+		}
+		at += n
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, size := utf8.DecodeRuneInString(text[at+len(phrase):])
+		beyond, _ := utf8.DecodeRuneInString(text[at+len(phrase)+size:])
+		if isWordPart(before) || strings.ContainsRune(".,-[", before) || isWordPart(after) || unicode.IsDigit(beyond) && (after == '.' || after == ',') {
+			continue
+		}
+		return at
+	}
+}
+
+// hasYear reports whether a text names a year between 1800 and 2099.
+func hasYear(text string) bool {
+	for i := 0; i+4 <= len(text); i++ {
+		century := text[i : i+2]
+		if (century == "18" || century == "19" || century == "20") && isDigitAt(text, i+2) && isDigitAt(text, i+3) && !isDigitAt(text, i+4) && !isDigitAt(text, i-1) {
+			return true
+		}
+	}
+	return false
+}
+
+func isDigitAt(s string, i int) bool { return i >= 0 && i < len(s) && s[i] >= '0' && s[i] <= '9' }

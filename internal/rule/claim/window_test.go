@@ -1,0 +1,231 @@
+package claim_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/page"
+)
+
+// filler is prose that has nothing of the sentences of these tests.
+func filler(sentences int) string {
+	var b strings.Builder
+	for i := range sentences {
+		fmt.Fprintf(&b, "Meadow number %d is green and wet after rain falls on its grass and herbs. ", 1000+i)
+	}
+	return b.String()
+}
+
+func TestWindows(t *testing.T) {
+	body := "<title>Velden</title><h1>The port</h1><p>" + filler(30) + "</p><h2>Tugs</h2><p>Our tugs are old. The fleet has 73 tugs of steel. They burn oil.</p><p>" + filler(30) +
+		"</p><h2>Crews</h2><p>Crews of the fleet live on tugs of steel.</p><p>" + filler(60) + "</p>"
+	j := judgeOn(t, "The fleet has 73 tugs of steel.", body)
+	if len(j.Windows) != 3 || len(j.Further) == 0 {
+		t.Fatalf("%d windows, %d further ones", len(j.Windows), len(j.Further))
+	}
+	first, second := j.Windows[0], j.Windows[1]
+	if !strings.Contains(first.Text, "Our tugs are old. The fleet has 73 tugs of steel. They burn oil.") || first.Title != "Velden" || first.Heading != "Tugs" || first.CID != "a" {
+		t.Errorf("the window with the number is %+v", first)
+	}
+	if !strings.Contains(second.Text, "Crews of the fleet live on tugs of steel.") || second.Heading != "Crews" {
+		t.Errorf("the window with the words is %+v", second)
+	}
+}
+
+// TestWindowsOfSeveralPages: each page has its window first, and there are as many
+// windows as pages where those are more than three.
+// TestNoPageMakesLargeWindows: what has no words, or long ones, is cut all the same.
+func TestNoPageMakesLargeWindows(t *testing.T) {
+	for name, giant := range map[string]string{"a line": strings.Repeat("=-", 1<<16), "a word": strings.Repeat("tugs", 1<<15), "marks": strings.Repeat("* ", 1<<16), "short ones": strings.Repeat("<p>"+strings.Repeat("=", 500)+"</p>", 200)} {
+		j := judgeOn(t, "The fleet has 73 tugs of steel.", "<title>Velden</title><h1>The port</h1><p>The fleet has 73 tugs of steel.</p><p>"+filler(20)+"</p><p>"+giant+"</p>")
+		for _, w := range append(j.Windows, j.Further...) {
+			if len(w.Text) > 4<<10 {
+				t.Errorf("%s: a window has %d bytes", name, len(w.Text))
+			}
+		}
+	}
+}
+
+func TestWindowsOfSeveralPages(t *testing.T) {
+	pages := []string{filler(30) + "The fleet has tugs of steel." + filler(30), "The fleet has 73 tugs of steel. " + filler(40) + " The fleet has 73 tugs.", "Steel is hard. " + filler(10), "Tugs are boats. " + filler(10)}
+	j := judgeOn(t, "The fleet has 73 tugs of steel.", pages[:2]...)
+	if got := cids(j.Windows); got != "a b b" {
+		t.Errorf("windows of two pages: %s", got)
+	}
+	j = judgeOn(t, "The fleet has 73 tugs of steel.", pages...)
+	if got := cids(j.Windows); got != "a b c d" || len(j.Further) != 8 {
+		t.Errorf("windows of four pages: %s, %d further ones", got, len(j.Further))
+	}
+}
+
+func cids(windows []claim.Window) string {
+	var list []string
+	for _, w := range windows {
+		list = append(list, w.CID)
+	}
+	return strings.Join(list, " ")
+}
+
+// TestWindowsWhereWordsSayLittle: of a page in another language, or one that has little
+// of the words, eight windows are shown: those with a number, name or date, those that
+// an output quotes, and then those that come first.
+func TestWindowsWhereWordsSayLittle(t *testing.T) {
+	german := strings.Repeat("Die Wiese ist grün und nass, und das Gras auf ihr ist nicht hoch. ", 60)
+	p := &claim.Page{CID: "a", Text: german + "Die Flotte hat 73 Schlepper aus Stahl. " + german + "Der Rat hat das Geld für die Mole nicht mehr. " + german, Quoted: []string{"Der Rat hat das Geld für die Mole nicht mehr"}}
+	found, err := claim.Judge(t.Context(), []claim.Sentence{{Text: "The fleet has 73 tugs, and it is one of the oldest in the region.", CIDs: []string{"a"}}},
+		func(string) (*claim.Page, error) { return p, nil }, claim.Titles{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := found[0].Windows
+	if len(w) != 8 || !strings.Contains(w[0].Text, "73 Schlepper") || !strings.Contains(w[1].Text, "Der Rat") || w[2].Start != 0 || len(found[0].Further) != 8 {
+		t.Errorf("%d windows, %d further ones: %+v", len(w), len(found[0].Further), w)
+	}
+}
+
+// TestOperandsAreInTheWindows: the numbers of a calculation choose windows as those of
+// the sentence do.
+func TestOperandsAreInTheWindows(t *testing.T) {
+	text := filler(40) + "In 2019 there were 1,940,000 boxes. " + filler(40) + "In 2021 there were 2,134,000 boxes. " + filler(40)
+	s := claim.Sentence{Text: "Trade grew by a tenth within two years.", CIDs: []string{"a"}, Operands: []string{"2,134,000", "1,940,000"}}
+	found := judge(t, []claim.Sentence{s}, func(string) string { return text })
+	all := ""
+	for _, w := range found[0].Windows {
+		all += w.Text
+	}
+	if !strings.Contains(all, "1,940,000") || !strings.Contains(all, "2,134,000") {
+		t.Errorf("the windows are %+v", found[0].Windows)
+	}
+}
+
+// TestASentenceIsJudgedByItselfAndItsPages: other sentences and their pages change
+// nothing, nor does the number of cores.
+func TestASentenceIsJudgedByItselfAndItsPages(t *testing.T) {
+	p := newProse(3)
+	texts := map[string]string{}
+	for i := range 12 {
+		texts[fmt.Sprint(i)] = p.page(4 << 10)
+	}
+	var sentences []claim.Sentence
+	for i := range 40 {
+		sentences = append(sentences, claim.Sentence{Text: p.sentence(), CIDs: []string{fmt.Sprint(i % 12), fmt.Sprint(i * 5 % 12)}})
+	}
+	text := func(cid string) string { return texts[cid] }
+	together := judge(t, sentences, text)
+	for i := range sentences {
+		if alone := judge(t, sentences[i:i+1], text); !reflect.DeepEqual(alone[0], together[i]) {
+			t.Fatalf("sentence %d is another one by itself: %v %s, with others %v %s", i, alone[0].Findings, cids(alone[0].Windows), together[i].Findings, cids(together[i].Windows))
+		}
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if !reflect.DeepEqual(judge(t, sentences, text), together) {
+		t.Error("on one core it is something else")
+	}
+}
+
+// TestJudgingGrowsWithTheText: what a page or a sentence costs grows with its length, and
+// no faster.
+func TestJudgingGrowsWithTheText(t *testing.T) {
+	for name, make := range map[string]func(n int) (sentence, page string){
+		"short lines": func(n int) (string, string) { return "The fleet has 73 tugs.", strings.Repeat("a\n", n) },
+		"one line":    func(n int) (string, string) { return "The fleet has 73 tugs.", strings.Repeat("tugs 73 ", n) },
+		"no blanks":   func(n int) (string, string) { return "The fleet has 73 tugs.", strings.Repeat("港", n) },
+		"full stops":  func(n int) (string, string) { return "The fleet has 73 tugs.", strings.Repeat("Tugs. ", n) },
+		"dates":       func(n int) (string, string) { return "On 3 May 2021 it sank.", strings.Repeat("4 May 2021, ", n) },
+		"months":      func(n int) (string, string) { return "On 3 May 2021 it sank.", strings.Repeat("May ", n) },
+		"digits":      func(n int) (string, string) { return "On 3 May 2021 it sank.", strings.Repeat("1.1.", n) },
+		"quotations": func(n int) (string, string) {
+			return `"a b c d" ` + strings.Repeat(`"e" and `, n/50), strings.Repeat("a b c ", n)
+		},
+		"long sentence": func(n int) (string, string) {
+			return strings.Repeat("73 Tugs of ABC on 3 May ", n/50), "The fleet has tugs."
+		},
+	} {
+		allocated := func(n int) uint64 {
+			s, text := make(n)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			judge(t, []claim.Sentence{{Text: s, CIDs: []string{"a"}}}, func(string) string { return text })
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		if few, many := allocated(4000), allocated(32000); many > 20*few {
+			t.Errorf("%s: %d bytes for one size, %d for eight times as much", name, few, many)
+		}
+	}
+}
+
+func FuzzJudge(f *testing.F) {
+	f.Add("The fleet has 73 tugs, said “we have no tugs at all” on 3 May 2021.", "The fleet of Velden.\nYear\tTugs\n2019\t73\n", "Velden")
+	f.Add("Doubled, a third of, one in four, 10.30 am, the 80s, P=.03, 12.6(1), ½", "twice 1.234,5 28 400 213万 ٤٧٠٠", "")
+	f.Add("2022年3月12日启用", "维尔登港在2021年处理了213万个集装箱。新码头于2022年3月12日启用", "港")
+	f.Add("\"a b\" and \"c d\" 4 7 1 1 10⁶ 1970's", "<p>\x00\xff\u00ad", "x")
+	f.Fuzz(func(t *testing.T, text, body, heading string) {
+		p := &claim.Page{CID: "a", Text: strings.ToValidUTF8(body, "?"), Title: heading, Headings: []string{heading}, Quoted: []string{text}}
+		found, err := claim.Judge(context.Background(), []claim.Sentence{{Text: text, CIDs: []string{"a", "b", "a"}, Operands: []string{heading}, Italics: []string{heading}}}, func(cid string) (*claim.Page, error) {
+			if cid == "b" {
+				return nil, nil
+			}
+			return p, nil
+		}, claim.NewTitles([]string{heading}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := found[0]
+		if len(j.Windows) > 8 || len(j.Further) > 8 || j.Standing == claim.Found && len(j.Windows) > 3 {
+			t.Fatalf("%d windows, %d further ones", len(j.Windows), len(j.Further))
+		}
+		for i, w := range append(j.Windows, j.Further...) {
+			if w.Start >= w.End || w.Text != p.Text[w.Start:w.End] || !utf8.ValidString(w.Text) || page.CountWords(w.Text) > 160 {
+				t.Fatalf("window %d is %+v", i, w)
+			}
+		}
+		for _, finding := range j.Findings {
+			if (finding.Level == claim.Fault) != (finding.Code != "") || finding.Rule == "" {
+				t.Fatalf("%+v", finding)
+			}
+		}
+	})
+}
+
+// TestTheCostIsLinear prepares a report and one of twice as many sentences and pages: each
+// page is read once, and memory is taken twice as often.
+func TestTheCostIsLinear(t *testing.T) {
+	p := newProse(3)
+	texts := map[string]string{}
+	var sentences []claim.Sentence
+	for i := range 32 {
+		texts[fmt.Sprint(i)] = p.page(6 << 10)
+	}
+	prepare := func(pages int) (allocations float64) {
+		sentences = sentences[:0]
+		for i := range 8 * pages {
+			sentences = append(sentences, claim.Sentence{Text: p.sentence(), CIDs: []string{fmt.Sprint(i % pages), fmt.Sprint((i * 7) % pages)}})
+		}
+		var mu sync.Mutex
+		read := map[string]int{}
+		judge(t, sentences, func(cid string) string {
+			mu.Lock()
+			defer mu.Unlock()
+			read[cid]++
+			return texts[cid]
+		})
+		for cid, n := range read {
+			if n != 1 || len(read) != pages {
+				t.Errorf("page %s of %d is read %d times", cid, len(read), n)
+			}
+		}
+		return testing.AllocsPerRun(1, func() { judge(t, sentences, func(cid string) string { return texts[cid] }) })
+	}
+	small, large := prepare(16), prepare(32)
+	if large > 2.3*small {
+		t.Errorf("%.0f allocations for 16 pages, %.0f for 32", small, large)
+	}
+}

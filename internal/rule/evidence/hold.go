@@ -1,0 +1,149 @@
+package evidence
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/quotation"
+)
+
+// Hold holds the sentences of a report against the pages that they cite, as [claim.Judge]
+// does, and finds where the numbers of calculations come from. It returns a judgement for
+// each sentence, which is empty for a frame. A number that is the result of a calculation
+// counts as found, and makes its sentence weak. Pages gives the page of @run, too.
+func (r *Report) Hold(ctx context.Context, language string, pages func(cid string) (*claim.Page, error), titles claim.Titles) ([]claim.Judgement, error) {
+	var asked []claim.Sentence
+	var of, calculated []int
+	quoted := r.quotations()
+	for i := range r.Sentences {
+		s := &r.Sentences[i]
+		if len(s.CIDs) == 0 {
+			continue
+		}
+		question := claim.Sentence{Text: s.Text, Language: language, CIDs: s.CIDs, Italics: s.italics, Quotations: notNil(quoted[i])}
+		if s.Calculation != nil {
+			for _, o := range s.Calculation.Operands {
+				question.Operands = append(question.Operands, o.Text)
+			}
+			if !s.Calculation.wrong {
+				calculated = append(calculated, i)
+			}
+		}
+		asked, of = append(asked, question), append(of, i)
+	}
+	judged, err := claim.Judge(ctx, asked, pages, titles)
+	if err != nil {
+		return nil, err
+	}
+	held := make([]claim.Judgement, len(r.Sentences))
+	for k, i := range of {
+		held[i] = judged[k]
+	}
+	r.Faults = append(r.Faults, r.findOperands(held, language)...)
+	if len(calculated) > 0 {
+		for i := range held {
+			excuse(&held[i], r.granted(i, calculated), language)
+		}
+	}
+	r.Faults = append(r.Faults, r.findings(held)...)
+	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
+	return held, nil
+}
+
+// quotations are what each sentence quotes, alone or with others of its paragraph. A
+// block quote is a quotation, and so is each of its sentences.
+func (r *Report) quotations() [][]quotation.Quotation {
+	var all [][]quotation.Quotation
+	for from := 0; from < len(r.Sentences); {
+		var texts []string
+		for to := from; to < len(r.Sentences) && r.Sentences[to].Paragraph == r.Sentences[from].Paragraph; to++ {
+			texts = append(texts, r.Sentences[to].Text)
+		}
+		found := quotation.OfSentences(texts)
+		if r.Sentences[from].quoted {
+			found = make([][]quotation.Quotation, len(texts))
+			for k, text := range append(texts, strings.Join(texts, " ")) {
+				if q, ok := quotation.New(text); ok {
+					last := min(k, len(texts)-1)
+					found[last] = append(found[last], q)
+				}
+			}
+		}
+		all = append(all, found...)
+		from += len(texts)
+	}
+	return all
+}
+
+// excuse makes weak what is missing and was calculated.
+func excuse(j *claim.Judgement, results []string, language string) {
+	if len(results) == 0 || j.Standing == claim.NoText {
+		return
+	}
+	missing := false
+	for i := range j.Findings {
+		f := &j.Findings[i]
+		if f.Code == tidegate.NumberNotFound && slices.ContainsFunc(results, func(result string) bool { return isResult(f.Text, result, language) }) {
+			f.Level, f.Code = claim.Warn, ""
+		}
+		missing = missing || f.Level == claim.Fault
+	}
+	if j.Standing == claim.Missing && !missing {
+		j.Standing = claim.Weak
+	}
+}
+
+// findings are the faults that rules found in sentences. Where no more sentences miss a
+// number than gate E tolerates, that is no fault yet: the second reader is asked.
+func (r *Report) findings(held []claim.Judgement) []Fault {
+	var faults []Fault
+	short := 0 // sentences that miss a number
+	for i := range held {
+		if slices.ContainsFunc(held[i].Findings, func(f claim.Finding) bool { return f.Code == tidegate.NumberNotFound }) {
+			short++
+		}
+	}
+	excused := r.reader && short <= tolerated(r.stated())
+	for i, j := range held {
+		for _, f := range j.Findings {
+			if f.Level != claim.Fault || excused && f.Code == tidegate.NumberNotFound {
+				continue
+			}
+			if f.Code == tidegate.ClaimNotChecked && !slices.ContainsFunc(r.Sentences[i].CIDs, func(cid string) bool { return r.known[cid] }) {
+				continue // that it cites no source is another fault
+			}
+			faults = append(faults, faultOf(f, r.Sentences[i].Line))
+		}
+	}
+	return faults
+}
+
+// faultOf is a finding as a fault.
+func faultOf(f claim.Finding, line int) Fault {
+	switch f.Code {
+	case tidegate.NumberNotFound:
+		return NewFault(f.Code, line, "Use the number that the cited page has, cite the page that has this one, calculate it, or take it out.",
+			"the number %q in line %d is not on the cited page", f.Text, line)
+	case tidegate.QuotationNotFound:
+		return NewFault(f.Code, line, "Quote the page word for word, cite the page that has these words, or take the quotation marks and the words out.",
+			"the quotation %q in line %d is not on the cited page", f.Text, line)
+	case tidegate.DateNotFound:
+		return NewFault(f.Code, line, "Use the date that the cited page has, cite the page that has this one, or take it out.",
+			"the date %q in line %d is not on the cited page, which has another in its place", f.Text, line)
+	}
+	return NewFault(f.Code, line, "Cite a page that can be read, or take the sentence out. A person can put a text in the place of the page: citations attach.",
+		"the sentence in line %d cannot be checked: %s", line, f.Text)
+}
+
+// stated counts the sentences that are no frames.
+func (r *Report) stated() (n int) {
+	for i := range r.Sentences {
+		if r.Sentences[i].Form != Frame {
+			n++
+		}
+	}
+	return n
+}

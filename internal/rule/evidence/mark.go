@@ -1,0 +1,189 @@
+package evidence
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/text/sentence"
+)
+
+// Grammar says how the marks of a sentence are written.
+const Grammar = "`[@id]`, `[inferred from @id @id]` with up to three ids, `[calculated: EXPRESSION = RESULT]`, and, on a line of its own, `[chart: bar]` or `[chart: line]`"
+
+// mark is what stands in brackets behind a text and says what the text rests on.
+type mark struct {
+	at         int // where it was taken out of the text
+	start, end int // where it stands in the draft
+	cited      string
+	inferred   []string
+	calculated string
+}
+
+type markGrammar struct{ like, cited, inferred, calculated, chart *regexp.Regexp }
+
+var marks = sync.OnceValue(func() markGrammar {
+	const id = `@[^\s\[\]@,;]+`
+	return markGrammar{
+		like:       regexp.MustCompile(`^(?i:\[\s*(?:@|inferred\b|calculated\b|chart\s*:))`),
+		cited:      regexp.MustCompile(`^\[(` + id + `)\]`),
+		inferred:   regexp.MustCompile(`^\[inferred from((?: ` + id + `)+)\]`),
+		calculated: regexp.MustCompile(`^\[calculated: ([^\[\]\n]*=[^\[\]\n=]*)\]`),
+		chart:      regexp.MustCompile(`^\[chart: (?:bar|line)\]$`),
+	}
+})
+
+// leaf is the text of a paragraph, a heading or a cell as a reader sees it, without
+// its marks.
+type leaf struct {
+	text   []byte
+	places []place // of each byte of the text
+	marks  []mark
+	bad    []int // where something in the draft begins like a mark and is none
+	notes  []int // where the mark of a footnote stands
+	chart  bool  // it is nothing but the mark of a chart
+}
+
+// place is where a byte comes from in the draft, and how it is shown.
+type place struct {
+	from, to     int32
+	code, italic bool
+}
+
+func (l *leaf) add(c byte, p place) { l.text, l.places = append(l.text, c), append(l.places, p) }
+
+// leafOf reads a block. A line end that is none for the reader is a blank, and one that
+// is one stays.
+func leafOf(doc *markdown.Document, b markdown.Block) leaf {
+	var all leaf
+	italic := 0
+	for _, piece := range doc.Rendered(b) {
+		text := piece.Text
+		switch {
+		case piece.Span == markdown.EmphasisSpan && piece.Kind == markdown.OpenInline:
+			italic++
+		case piece.Span == markdown.EmphasisSpan && piece.Kind == markdown.CloseInline:
+			italic--
+		case piece.Kind == markdown.BreakInline && piece.Hard:
+			text = []byte("\n")
+		case piece.Kind == markdown.BreakInline:
+			text = []byte(" ")
+		}
+		if piece.Kind != markdown.TextInline && piece.Kind != markdown.CodeInline && piece.Kind != markdown.BreakInline || piece.InImage {
+			continue
+		}
+		for i, c := range text {
+			from, to := piece.Start, piece.End
+			if len(text) == to-from {
+				from, to = from+i, from+i+1
+			}
+			all.add(c, place{int32(from), int32(to), piece.Kind == markdown.CodeInline, italic > 0})
+		}
+	}
+	return all.withoutMarks()
+}
+
+// withoutMarks takes the marks out of a text, with the white space before them.
+func (l leaf) withoutMarks() leaf {
+	grammar := marks()
+	if grammar.chart.Match(l.text) {
+		return leaf{chart: true}
+	}
+	out := leaf{text: make([]byte, 0, len(l.text)), places: make([]place, 0, len(l.text))}
+	for i := 0; i < len(l.text); i++ {
+		if l.text[i] != '[' || l.places[i].code {
+			out.add(l.text[i], l.places[i])
+			continue
+		}
+		rest := l.text[i:]
+		m, n := parseMark(rest)
+		switch {
+		case n > 0:
+			out.text = bytes.TrimRight(out.text, " \t\n")
+			out.places = out.places[:len(out.text)]
+			m.at, m.start, m.end = len(out.text), int(l.places[i].from), int(l.places[i+n-1].to)
+			out.marks = append(out.marks, m)
+			if i += n - 1; len(out.text) > 0 && joinsWord(l.text[i+1:]) {
+				out.add(' ', place{from: int32(m.end), to: int32(m.end)})
+			}
+			continue
+		case grammar.like.Match(rest):
+			out.bad = append(out.bad, int(l.places[i].from))
+		case len(rest) > 1 && rest[1] == '^':
+			out.notes = append(out.notes, int(l.places[i].from))
+		}
+		out.add(l.text[i], l.places[i])
+	}
+	return out
+}
+
+// italics are the parts of a sentence that are set in italics.
+func (l leaf) italics(of sentence.Span) (parts []string) {
+	for at := of.Start; at < of.End; {
+		end := at
+		for end < of.End && l.places[end].italic {
+			end++
+		}
+		if end > at {
+			parts = append(parts, oneLine(string(l.text[at:end])))
+		}
+		at = end + 1
+	}
+	return parts
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
+
+// joinsWord holds for a text that would read as one word with what stands before it.
+func joinsWord(text []byte) bool {
+	r, _ := utf8.DecodeRune(text)
+	return (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '(') && !page.IsDense(r)
+}
+
+// parseMark reads the mark that a text begins with. n is its length, 0 for none.
+func parseMark(text []byte) (m mark, n int) {
+	grammar := marks()
+	if found := grammar.cited.FindSubmatch(text); found != nil {
+		return mark{cited: string(found[1][1:])}, len(found[0])
+	}
+	if found := grammar.inferred.FindSubmatch(text); found != nil {
+		for id := range strings.FieldsSeq(string(found[1])) {
+			m.inferred = append(m.inferred, id[1:])
+		}
+		return m, len(found[0])
+	}
+	if found := grammar.calculated.FindSubmatch(text); found != nil {
+		return mark{calculated: string(found[1])}, len(found[0])
+	}
+	return mark{}, 0
+}
+
+// Citing is a draft for a reader that knows citations alone: a sentence that is inferred
+// cites its sources, and calculations are left out.
+func Citing(draft []byte) []byte {
+	var out []byte
+	for at := 0; at < len(draft); {
+		m, n := mark{}, 0
+		if draft[at] == '[' {
+			m, n = parseMark(draft[at:])
+		}
+		switch {
+		case n == 0:
+			out, n = append(out, draft[at]), 1
+		case m.cited != "":
+			out = append(out, draft[at:at+n]...)
+		}
+		for _, id := range m.inferred {
+			if id != RunCID {
+				out = append(out, "[@"+id+"]"...)
+			}
+		}
+		at += n
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package reading_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
+)
+
+func TestAnswers(t *testing.T) {
+	window := func(text string) []evidence.Window {
+		return []evidence.Window{{Text: "Nothing here at all."}, {Text: text}}
+	}
+	asked := reading.Asked{Items: []reading.Item{
+		{ID: "c1", Form: reading.Statement, Text: "The port handled 2,134,000 containers and 7 ships.", Windows: window("In 2020 the port of\nRotterdam handled 2 134 000 containers and 7 ships.")},
+		{ID: "c2", Form: reading.Frame, Text: "The ports:", Windows: []evidence.Window{{Text: "Rotterdam"}}},
+		{ID: "c3", Form: reading.Statement, Text: "港口很大。", Windows: window("这个港口非常大，处理货物很多。")},
+		{ID: "c4", Form: reading.Statement, Text: "It is closed.", Windows: window("Closed.")},
+	}}
+	good := []string{
+		`{"claim":1,"verdict":"supported","passage":2,"words":"port of Rotterdam handled"}`,
+		`{"claim":2,"verdict":"supported"}`,
+		`{"claim":3,"verdict":"partly","passage":2,"words":"这个港口非常大"}`,
+		`{"claim":4,"verdict":"unsupported","passage":null,"words":null,"because":"it is open"}`,
+	}
+	for _, test := range []struct{ name, old, new, want string }{
+		{"as it should be", "", "", ""},
+		{"words in quotation marks", `"port of Rotterdam handled"`, `"“port of Rotterdam handled”"`, ""},
+		{"a number of the claim", `"port of Rotterdam handled"`, `"2 134 000"`, ""},
+		{"a number of one digit", `"port of Rotterdam handled"`, `"7"`, ""},
+		{"a whole short window", `"verdict":"unsupported","passage":null,"words":null`, `"verdict":"supported","passage":2,"words":"Closed."`, ""},
+		{"two words", `"port of Rotterdam handled"`, `"Rotterdam handled"`, "WORDS_NOT_FOUND"},
+		{"another number", `"port of Rotterdam handled"`, `"2020"`, "WORDS_NOT_FOUND"},
+		{"parts of words", `"port of Rotterdam handled"`, `"ort of Rotterdam"`, "WORDS_NOT_FOUND"},
+		{"words of another passage", `"passage":2,"words":"port of Rotterdam handled"`, `"passage":1,"words":"port of Rotterdam handled"`, "WORDS_NOT_FOUND"},
+		{"a passage that is not there", `"passage":2,"words":"port`, `"passage":3,"words":"port`, "WORDS_NOT_FOUND"},
+		{"no passage", `"passage":2,"words":"port of Rotterdam handled"`, `"words":"port of Rotterdam handled"`, "WORDS_NOT_FOUND"},
+		{"five characters", "这个港口非常大", "港口非常大", "WORDS_NOT_FOUND"},
+		{"twice", `"claim":2`, `"claim":1`, "VERDICT_MISSING VERDICT_MISSING"},
+		{"a claim of another part", `"claim":2`, `"claim":9`, "VERDICT_MISSING VERDICT_MISSING"},
+		{"another word for it", `"verdict":"partly"`, `"verdict":"true"`, "SCHEMA_VALIDATION_FAILED"},
+		{"a long reason", "it is open", strings.Repeat("x", 201), "SCHEMA_VALIDATION_FAILED"},
+		{"a link", "it is open", "see https://example.com/x", "SCHEMA_VALIDATION_FAILED"},
+		{"no JSON", `{"claim":1`, `{claim:1`, "INVALID_JSON"},
+		{"a key twice", `{"claim":1`, `{"claim":1,"claim":1`, "INVALID_JSON"},
+	} {
+		answer := strings.Replace(fmt.Sprintf(`{"verdicts":[%s]}`, strings.Join(good, ",")), test.old, test.new, 1)
+		_, faults := asked.Judge([]byte(answer))
+		var got []string
+		for _, f := range faults {
+			got = append(got, string(f.Code))
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: %v, want %s", test.name, faults, test.want)
+		}
+	}
+	person := reading.Asked{Items: asked.Items, ByID: true}
+	said := `{"claim":"c3","verdict":"unclear"},{"claim":"c1","verdict":"supported","passage":2,"words":"port of Rotterdam handled"}`
+	if _, faults := person.Judge([]byte(`{"verdicts":[` + said + `]}`)); len(faults) != 2 || faults[0].Code != "VERDICT_MISSING" {
+		t.Errorf("a person leaves out what nobody has read: %v", faults)
+	}
+	j, faults := person.Judge([]byte(`{"verdicts":[` + said + `,{"claim":"c2","verdict":"unclear"},{"claim":"c4","verdict":"unclear"}]}`))
+	if len(faults) > 0 || len(j.Given) != 4 || j.Given[0].ID != "c1" || j.Given[2].Verdict != "unclear" || j.Refuses {
+		t.Errorf("a person's answer: %v %v", j, faults)
+	}
+	if _, faults := person.Judge([]byte(`{"verdicts":[{"claim":1,"verdict":"unclear"}]}`)); len(faults) == 0 {
+		t.Error("a person names claims by number")
+	}
+}
+
+// TestControlsAreJudgedLastAndNameNothing also shows what readers of all kinds come to.
+func TestControlsAreJudgedLastAndNameNothing(t *testing.T) {
+	w := newWorld(t, 5, 20)
+	asked := plant(t, reading.Divide(reading.Unread(&w.claims), 1)[0], 1, w.material())
+	everything := reader(func(reading.Item) bool { return true }).answer(asked)
+	_, faults := asked.Judge(everything)
+	if len(faults) != 1 || faults[0].Code != "CONTROL_FAILED" || strings.ContainsAny(faults[0].Message+faults[0].ChangeNote, "0123456789") {
+		t.Errorf("a reader that approves everything: %v", faults)
+	}
+	broken := strings.Replace(string(everything), `passage": 1`, `passage": 9`, 1)
+	if _, faults := asked.Judge([]byte(broken)); len(faults) != 1 || faults[0].Code != "WORDS_NOT_FOUND" {
+		t.Errorf("with another fault: %v", faults)
+	}
+	if j, faults := asked.Judge(reader(func(reading.Item) bool { return false }).answer(asked)); len(faults) > 0 || !j.Refuses {
+		t.Errorf("a reader that refuses everything: %v %v", j.Refuses, faults)
+	}
+}
+
+// TestRefusingCountsWhatStandsByRule: a reader may doubt what the rules doubt.
+func TestRefusingCountsWhatStandsByRule(t *testing.T) {
+	var c evidence.Claims
+	for i, standing := range []claim.Standing{claim.Found, claim.Found, claim.Weak, claim.Weak, claim.Weak} {
+		c.Sentences = append(c.Sentences, evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Form: evidence.Cited, Standing: standing, Text: "It grew.", Windows: []evidence.Window{{Text: "It grew."}}})
+	}
+	asked := reading.Asked{Items: reading.Unread(&c)}
+	for supported, want := range []bool{true, false, false} {
+		read := reader(func(i reading.Item) bool { return i.ID <= fmt.Sprintf("c%d", supported) })
+		if j, faults := asked.Judge(read.answer(asked)); len(faults) > 0 || j.Refuses != want {
+			t.Errorf("%d of 2 are supported: refuses %v, %v", supported, j.Refuses, faults)
+		}
+	}
+}
+
+func TestUnfitReaders(t *testing.T) {
+	for _, test := range []struct {
+		name, attempts string // part and outcome, round by round parted by bars
+		want           bool
+	}{
+		{"one failure", "1x 2", false},
+		{"two of four", "1x 2x 3 4", true},
+		{"two of seven", "1x 2x 1 2 3 4 5", false},
+		{"two of five, before every part had an attempt", "1x 2x", false},
+		{"twice at the same part", "1x 1x", true},
+		{"of earlier rounds", "1x 2 3 4 5 6 7|1x 2 3 4", false},
+		{"of earlier rounds, more than a third", "1x 2x|1 2x 3 4", true},
+	} {
+		var all []reading.Attempt
+		for round, attempts := range strings.Split(test.attempts, "|") {
+			for a := range strings.FieldsSeq(attempts) {
+				var part int
+				fmt.Sscanf(a, "%d", &part)
+				all = append(all, reading.Attempt{Reader: "a", Round: round, Part: part, Failed: strings.HasSuffix(a, "x")}, reading.Attempt{Reader: "b", Round: 9, Part: part, Failed: true})
+			}
+		}
+		if got := reading.Unfit(all, "a", strings.Count(test.attempts, "|"), 4); got != test.want {
+			t.Errorf("%s: unfit %v", test.name, got)
+		}
+	}
+}

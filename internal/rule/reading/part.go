@@ -1,0 +1,192 @@
+package reading
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+)
+
+// The limits of a part.
+const (
+	MaxClaims = 25       // controls included
+	MaxBytes  = 48 << 10 // of its prompt
+)
+
+// Item is a claim as a reader sees it.
+type Item struct {
+	ID      string // of the sentence; "" for a control
+	Form    Form
+	Text    string
+	Context evidence.Context
+	Windows []evidence.Window
+
+	cids  []string
+	found bool              // it stands by rule
+	said  *evidence.Verdict // what was said of it before, nil for nothing
+	stays bool              // a person accepted it
+	hard  bool              // a control with every word on the page
+	sense bool              // a control that only its sense gives away
+}
+
+// Form says what a reader is asked about a claim.
+type Form string
+
+// The forms.
+const (
+	Statement Form = "statement" // do the passages say it?
+	Inference Form = "inference" // does it follow from the passages?
+	Judgement Form = "judgement" // do the passages give its reasons, and does nothing in them speak against it?
+	Frame     Form = "frame"     // does it assert nothing beyond what it introduces?
+)
+
+// Unread are the sentences that nobody has read, in the order of the report.
+func Unread(c *evidence.Claims) []Item {
+	var items []Item
+	for i := range c.Sentences {
+		if s := &c.Sentences[i]; s.Verdict == nil && s.Accepted == nil {
+			items = append(items, itemOf(s, s.Windows))
+		}
+	}
+	return items
+}
+
+// SecondLook are the sentences whose verdict is another than supported and that were
+// looked at once, with the next windows. Further gives those of a sentence; one that has
+// none is left out.
+func SecondLook(c *evidence.Claims, further func(id string) []evidence.Window) []Item {
+	var items []Item
+	for i := range c.Sentences {
+		s := &c.Sentences[i]
+		if s.Verdict == nil || s.Verdict.Verdict == evidence.Supported || s.Verdict.Look > 1 || s.Accepted != nil || s.Form == evidence.Frame {
+			continue
+		}
+		if windows := further(s.ID); len(windows) > 0 {
+			items = append(items, itemOf(s, windows))
+		}
+	}
+	return items
+}
+
+// PartOf is a part as the document of the claims has it. Further gives the windows of its
+// sentences at a second look; with nil it is a first one.
+func PartOf(c *evidence.Claims, p evidence.Part, further func(id string) []evidence.Window) Part {
+	part := Part{Number: p.Number}
+	for _, other := range c.Parts {
+		if other.Look == p.Look {
+			part.Of++
+		}
+	}
+	for _, id := range p.Sentences {
+		if s := c.Find(id); s != nil {
+			windows := s.Windows
+			if further != nil {
+				windows = further(id)
+			}
+			part.Items = append(part.Items, itemOf(s, windows))
+		}
+	}
+	return part
+}
+
+func itemOf(s *evidence.Claim, windows []evidence.Window) Item {
+	item := Item{ID: s.ID, Form: Statement, Text: s.Text, Context: s.Context, Windows: windows, cids: s.CIDs, found: s.Standing == claim.Found, said: s.Verdict, stays: s.Accepted != nil}
+	switch {
+	case s.Form == evidence.Frame:
+		item.Form, item.Windows = Frame, []evidence.Window{{Text: s.Context.Shown}}
+	case s.Form == evidence.Inferred && s.Judgement:
+		item.Form = Judgement
+	case s.Form == evidence.Inferred:
+		item.Form = Inference
+	}
+	if s.Calculation != nil {
+		item.Windows = append(item.Windows[:len(item.Windows):len(item.Windows)], evidence.Window{Text: "Calculated: " + s.Calculation.Text})
+	}
+	return item
+}
+
+// Part is what one reader is asked at once.
+type Part struct {
+	Number int
+	Of     int // how many there are that readers see side by side
+	Items  []Item
+}
+
+// controlsFor is how many controls a part with so many claims has.
+func controlsFor(claims int) int { return max(3, (claims+5)/6) }
+
+// Divide divides claims into parts in their order, as equal as possible, so that each
+// has room for its controls. First is the number of the first part.
+func Divide(items []Item, first int) []Part {
+	if len(items) == 0 {
+		return nil
+	}
+	sizes := make([]int, len(items))
+	for i := range items {
+		sizes[i] = items[i].size()
+	}
+	for n := (len(items) + MaxClaims - 1) / MaxClaims; ; n++ {
+		if n == len(items) || fits(sizes, n) {
+			parts := make([]Part, n)
+			for k := range parts {
+				parts[k] = Part{first + k, n, items[k*len(items)/n : (k+1)*len(items)/n]}
+			}
+			return parts
+		}
+	}
+}
+
+// fits reports whether n equal parts keep to the limits. A control may be as large as
+// the largest claim beside it.
+func fits(sizes []int, n int) bool {
+	for k := range n {
+		of := sizes[k*len(sizes)/n : (k+1)*len(sizes)/n]
+		controls, all, largest := controlsFor(len(of)), len(instructions)+64, 0
+		for _, size := range of {
+			all, largest = all+size, max(largest, size)
+		}
+		if len(of)+controls > MaxClaims || all+controls*largest > MaxBytes {
+			return false
+		}
+	}
+	return true
+}
+
+// size is how many bytes of a prompt a claim takes.
+func (i *Item) size() int { return len(i.prompt(MaxClaims)) }
+
+// SeedSize is the length of a seed in bytes.
+const SeedSize = 16
+
+// PinnedSeed is the seed of an attempt that is to be the same each time: under a pinned
+// clock, and for a recording that has none.
+func PinnedSeed(job string, attempt int, synthesisDigest string) [SeedSize]byte {
+	return [SeedSize]byte(sum(fmt.Sprintf("%s\n%d\n%s", job, attempt, synthesisDigest)))
+}
+
+// Record writes the verdicts of an answer into the document of the claims, with what its
+// reader was tested with. By says who gave them. At a second look the better verdict
+// counts.
+func Record(c *evidence.Claims, j Judged, by evidence.Verdict) {
+	c.Controls.Planted += j.Controls.Planted
+	c.Controls.Hard += j.Controls.Hard
+	c.Controls.Caught += j.Controls.Caught
+	byID := map[string]*evidence.Claim{}
+	for i := range c.Sentences {
+		byID[c.Sentences[i].ID] = &c.Sentences[i]
+	}
+	for _, g := range j.Given {
+		s := byID[g.ID]
+		if s == nil {
+			continue
+		}
+		v := by
+		v.Verdict, v.Words, v.Because, v.Look = g.Verdict, g.Words, g.Because, cmp.Or(by.Look, 1)
+		if s.Verdict != nil && v.Look > 1 {
+			v = s.Verdict.Better(v)
+			v.Look = by.Look
+		}
+		s.Verdict = &v
+	}
+}

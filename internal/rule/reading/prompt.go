@@ -1,0 +1,78 @@
+package reading
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+//go:embed prompt.md
+var instructions string
+
+// Asked is a part as it is asked: claims and controls, in the order in which they are
+// numbered from 1.
+type Asked struct {
+	Items []Item
+	// ByID says that claims are named by the ids of their sentences, as a person reads
+	// them: nothing is planted, and what has a verdict may be left out.
+	ByID bool
+}
+
+// Prompt is the text that asks. A claim is a line `claim N` and a line with its form;
+// its context and the sentence each in a fence of its own; and for each window a line
+// `passage M` and its text in a fence.
+func (a Asked) Prompt() string {
+	var b strings.Builder
+	b.WriteString(a.instructions())
+	for i := range a.Items {
+		if a.ByID {
+			b.WriteString(a.Items[i].named(a.Items[i].ID))
+		} else {
+			b.WriteString(a.Items[i].prompt(i + 1))
+		}
+	}
+	return b.String()
+}
+
+// byID is what a person is told beside the instructions.
+const byID = `
+Name each claim by its id, as it stands behind the word claim. A claim that has a verdict already may be left out. Nothing is planted among them.
+`
+
+func (a Asked) instructions() string {
+	if !a.ByID {
+		return instructions
+	}
+	return strings.Replace(instructions, `"claim":1`, `"claim":"c1"`, 1) + byID
+}
+
+func (i *Item) prompt(number int) string { return i.named(fmt.Sprint(number)) }
+
+func (i *Item) named(name string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "\nclaim %s\nform %s\ncontext\n%ssentence\n%s", name, i.Form, markdown.Quote(i.context()), markdown.Quote(i.Text))
+	for k, w := range i.Windows {
+		fmt.Fprintf(&b, "passage %d\n%s", k+1, markdown.Quote(strings.ReplaceAll(w.Text, "\t", "  "))) // between the cells of a row
+	}
+	return b.String()
+}
+
+// context is what helps to understand a claim and its passages.
+func (i *Item) context() string {
+	var lines []string
+	add := func(what, text string) {
+		if text != "" {
+			lines = append(lines, what+": "+text)
+		}
+	}
+	add("heading", i.Context.Heading)
+	add("lead-in", i.Context.LeadIn)
+	add("sentence before", i.Context.Before)
+	for k, w := range i.Windows {
+		add(fmt.Sprintf("page of passage %d", k+1), strings.Trim(tidegate.Cut(w.Title)+" / "+tidegate.Cut(w.Heading), " /"))
+	}
+	return strings.Join(lines, "\n")
+}

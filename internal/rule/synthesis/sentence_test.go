@@ -1,0 +1,89 @@
+package synthesis_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+)
+
+// checked is a report whose every sentence was held against its pages and read.
+func checked(t testing.TB) synthesis.Report {
+	text, err := os.ReadFile("testdata/checked/synthesis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := harbour(t)
+	facts := evidence.Facts{Template: evidence.Briefing, Language: "en", Question: r.Question, SecondReader: true}
+	draft := string(text)
+	for _, name := range harbourOrder {
+		draft = strings.ReplaceAll(draft, "@"+name, "@"+cid(name))
+		facts.Sources = append(facts.Sources, evidence.Source{CID: cid(name)})
+	}
+	read := evidence.Read([]byte(draft), facts)
+	held, err := read.Hold(t.Context(), "en", func(id string) (*claim.Page, error) {
+		for _, s := range r.Sources {
+			if s.CID == id {
+				return &claim.Page{CID: id, Text: s.Text, Title: s.Title, Language: "en"}, nil
+			}
+		}
+		return &claim.Page{CID: id, Text: "This run asked: " + r.Question}, nil
+	}, claim.Titles{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims := evidence.Assemble(read, "sha256:1", nil, held, nil)
+	claims.Controls = evidence.Controls{Planted: 6, Hard: 3, Caught: 6}
+	for i := range claims.Sentences {
+		s := &claims.Sentences[i]
+		s.Verdict = &evidence.Verdict{Verdict: evidence.Supported, Look: 1, Job: "verify.1", Attempt: 1, Round: 1}
+		if s.Form != evidence.Frame && len(s.Windows) > 0 {
+			s.Verdict.Words = strings.Join(strings.Fields(s.Windows[0].Text)[:6], " ")
+		}
+		switch {
+		case strings.HasPrefix(s.Text, "The crews"):
+			s.Verdict = &evidence.Verdict{Verdict: evidence.Partly, Because: "the page is about one harbour <b>only</b>", Look: 2, Job: "verify.1", Attempt: 1, Round: 1}
+		case strings.HasPrefix(s.Text, "The figures"):
+			s.Accepted = &evidence.Acceptance{By: "Ada <script>", Reason: "the yard told me"}
+		}
+	}
+	var shown []synthesis.ShownSentence
+	for i, stand := range claims.Stands(true) {
+		s := synthesis.ShownSentence{Claim: claims.Sentences[i], Stand: stand, Reader: "codex gpt-5"}
+		s.Start, s.End = read.Sentences[i].Start, read.Sentences[i].End
+		shown = append(shown, s)
+	}
+	r.Parts, r.Trust = []synthesis.Part{{Text: []byte(draft), Sentences: shown}}, evidence.TrustLine(&claims, evidence.Readers{})
+	return r
+}
+
+func TestCheckedHTML(t *testing.T) { golden(t, "testdata/checked/report.html", checked(t).HTML()) }
+
+func TestCheckedMarkdown(t *testing.T) {
+	golden(t, "testdata/checked/report.md", checked(t).Markdown())
+}
+
+// TestEverySentenceIsShown: each has a card that says how it stands, what is not
+// confirmed says so where it stands, and no mark is left as it was written.
+func TestEverySentenceIsShown(t *testing.T) {
+	r := checked(t)
+	page, text := string(r.HTML()), string(r.Markdown())
+	for _, s := range r.Parts[0].Sentences {
+		if !strings.Contains(page, ">Sentence "+s.ID+"</p>") {
+			t.Errorf("%s has no card: %s", s.ID, s.Text)
+		}
+	}
+	for _, want := range []string{"14 sentences: 7 stand by rule and second reader", "(not confirmed)", "(accepted by Ada \\<script>)", "[calculated: 341 / 118 = 2.9]", "[inferred from "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Markdown does not say %q", want)
+		}
+	}
+	for _, bad := range []string{"[inferred from", "[calculated", "@cid", "<script>", "<b>only"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}
