@@ -20,7 +20,7 @@ type Decision struct {
 	Gaps          []Gap      `json:"gaps" jsonschema:"by priority, then by id"`
 	Wave2GapIDs   []string   `json:"wave2_gap_ids" jsonschema:"the gaps that a second wave is to close; empty when it is skipped"`
 	InputsDigest  string     `json:"inputs_digest" jsonschema:"digest of the gaps and the validation reports"`
-	PivotPath     *string    `json:"pivot_path" jsonschema:"the file that was written; null when no run was named, or the run is not in stage pivot"`
+	PivotPath     *string    `json:"pivot_path" jsonschema:"the file that was written; null when no run was named, or the run keeps no decision in its stage"`
 	AuditWritten  bool       `json:"audit_written" jsonschema:"a line was added to the run's audit log"`
 
 	Agents *float64 `json:"-"` // how many the run allows in wave 2; nil when none is named, or it does not say

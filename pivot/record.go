@@ -29,6 +29,7 @@ func Shape() codec.Shape {
 		codec.Field{Name: "generated_at", Shape: codec.NotBlank()},
 		codec.Field{Name: "inputs_digest", Shape: codec.NotBlank(), About: "digest of gaps and validator reports"},
 		codec.Field{Name: "actor", Shape: codec.NotBlank(), Optional: true, About: "on whose authority it was decided: person, agent or rule"},
+		codec.Field{Name: "early", Shape: codec.NotBlank(), Optional: true, About: "the stage of the run in which it was decided, where that was before stage pivot; such a decision moves no run"},
 		codec.Field{Name: "wave1", Shape: codec.Table(
 			codec.Field{Name: "outputs", About: "by perspective_id", Shape: codec.List(codec.Table(
 				codec.Field{Name: "perspective_id", Shape: codec.NotBlank()},
@@ -62,16 +63,20 @@ func Shape() codec.Shape {
 }
 
 // Document is a decision as a run keeps it, pivot_decision.v1, with the outputs
-// that it was made from, in the order of the wave's.
-func (w Wave1) Document(runID, now string, actor tidegate.ActorKind, d Decision, outputs []RecordedOutput) any {
+// that it was made from, in the order of the wave's. Early is the stage of a run that
+// has not come to its pivot, else "".
+func (w Wave1) Document(runID, now string, actor tidegate.ActorKind, early string, d Decision, outputs []RecordedOutput) any {
 	var list []tidegate.Details
 	for i, o := range outputs {
 		list = append(list, tidegate.Pairs("perspective_id", o.PerspectiveID, "output_md", o.Name, "digest", o.Digest, "validator_report", w.reports[i]))
 	}
-	return tidegate.Pairs("schema_version", DocumentVersion, "run_id", runID, "generated_at", now, "inputs_digest", d.InputsDigest, "actor", actor,
-		"wave1", tidegate.Pairs("outputs", list), "gaps", d.Gaps,
+	doc := tidegate.Pairs("schema_version", DocumentVersion, "run_id", runID, "generated_at", now, "inputs_digest", d.InputsDigest, "actor", actor)
+	if early != "" {
+		doc = append(doc, tidegate.Detail{Key: "early", Value: early})
+	}
+	return append(doc, tidegate.Pairs("wave1", tidegate.Pairs("outputs", list), "gaps", d.Gaps,
 		"decision", tidegate.Pairs("wave2_required", d.Wave2Required, "rule_hit", d.RuleHit, "metrics", d.Metrics,
-			"explanation", d.Explanation, "wave2_gap_ids", d.Wave2GapIDs))
+			"explanation", d.Explanation, "wave2_gap_ids", d.Wave2GapIDs))...)
 }
 
 // Recorded is a decision as it stands in a run.
@@ -80,6 +85,7 @@ type Recorded struct {
 	GapIDs        []string // what a second wave is to close, in gap order
 	Gaps          []Gap
 	Actor         tidegate.ActorKind // "" in documents of the earlier system
+	Early         string             // the stage before pivot in which it was made, "" when it was made there
 	Outputs       []RecordedOutput
 }
 
@@ -118,6 +124,6 @@ func ReadRecorded(doc *codec.Value) (d Recorded, problem string) {
 	for _, o := range doc.Get("wave1").Get("outputs").Elems() {
 		d.Outputs = append(d.Outputs, RecordedOutput{o.Get("perspective_id").Str(), o.Get("output_md").Str(), o.Get("digest").Str()})
 	}
-	d.Wave2Required, d.Actor = required.Bool(), tidegate.ActorKind(doc.Get("actor").Str())
+	d.Wave2Required, d.Actor, d.Early = required.Bool(), tidegate.ActorKind(doc.Get("actor").Str()), doc.Get("early").Str()
 	return d, ""
 }

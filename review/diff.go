@@ -15,20 +15,33 @@ type File struct {
 	From   string // its earlier name, where it was renamed
 	Before []byte // nil where the file is new
 	After  []byte // nil where the file was deleted
+	Large  bool   // Before and After are only how the versions begin
+
+	ModeBefore, ModeAfter string // as git writes them, "" where they are not known
 }
 
-// Status says in a word what became of the file.
+// Status says in a few words what became of the file.
 func (f File) Status() string {
+	status := "changed"
 	switch {
 	case f.Before == nil:
-		return "added"
+		if f.ModeAfter == "" || f.ModeAfter == plainMode {
+			return "added"
+		}
+		return "added, mode " + f.ModeAfter
 	case f.After == nil:
 		return "deleted"
 	case f.From != "":
-		return "renamed from " + markdown.Show(f.From)
+		status = "renamed from " + markdown.Show(f.From)
 	}
-	return "changed"
+	if f.ModeBefore != "" && f.ModeAfter != "" && f.ModeBefore != f.ModeAfter {
+		status += ", mode " + f.ModeBefore + " → " + f.ModeAfter
+	}
+	return status
 }
+
+// plainMode is the mode of a file that is no program.
+const plainMode = "100644"
 
 // Line is one line of a hunk.
 type Line struct {

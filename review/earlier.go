@@ -4,26 +4,31 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
-// Answer is what a reviewer answers: the payload, and what became of the issues of
-// the review before.
+// Answer is what a reviewer answers: the payload, what ties its issues to the code,
+// and what became of the issues of the review before.
 type Answer struct {
 	Payload
+	Findings []Finding // the issues, in their order
 	Warnings []string
 	Closed   []string // ids of earlier issues that are gone
+
+	Dropped     []Dropped // what [Answer.SetAside] took out
+	NeedsPerson string    // why a person has to look after that, "" where nobody has
 }
 
-// ParseAnswer turns a reviewer's answer into a payload, as [Parse] does. Beside the
-// keys of the payload an answer may have an id in an issue, which says that the
-// issue is an earlier one, and closed, the ids of earlier ones that are gone. An
-// issue with an id keeps category and title of the earlier one, however the
-// reviewer words it, and its file where the reviewer names none, so that the next
-// review recognises it, too. In a file of another name it is another issue.
-// Without the id it is recognised as [Identify] does.
+// ParseAnswer turns a reviewer's answer into a payload, as [Parse] does, with verdict
+// and severities in any letter case. Beside the keys of the payload an answer may have
+// closed, the ids of earlier issues that are gone, and in an issue quote, suggestion
+// and reply, and an id, which says that the issue is an earlier one. An issue with an
+// id keeps category and title of the earlier one, however the reviewer words it, and
+// its file where the reviewer names none. Its finding keeps the id, also where an
+// issue of the same name is gone. Without the id it is recognised as [Identify] does.
 //
 // Warnings also name the High issues that are closed or less grave: the word of the
 // reviewer is all that there is for it.
@@ -42,11 +47,11 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		_, there := known[id]
 		switch {
 		case !there:
-			faults = append(faults, Remark{tidegate.SchemaValidationFailed, path, fmt.Sprintf("no issue of the review before has the id %q", tidegate.Cut(id)),
-				"Use an id of the list of earlier issues, or leave it out."})
+			faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: path, Message: fmt.Sprintf("no issue of the review before has the id %q", tidegate.Cut(id)),
+				Change: "Use an id of the list of earlier issues, or leave it out."})
 		case mentioned[id]:
-			faults = append(faults, Remark{tidegate.SchemaValidationFailed, path, fmt.Sprintf("the earlier issue %s stands twice", id),
-				"Name each earlier issue once: among the issues when it is still there, in closed when it is gone."})
+			faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: path, Message: fmt.Sprintf("the earlier issue %s stands twice", id),
+				Change: "Name each earlier issue once: among the issues when it is still there, in closed when it is gone."})
 		}
 		mentioned[id] = true
 	}
@@ -55,19 +60,28 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		plain = v.Clone()
 		plain.Delete("closed")
 	}
-	repeated := map[int]string{} // the id that an issue names, by its index
+	spell(plain, "verdict", Verdicts)
+	findings := make([]Finding, plain.Get("issues").Len())
 	for i, issue := range plain.Get("issues").Elems() {
 		if issue.Kind() != codec.Object {
 			continue
 		}
+		spell(issue, "severity", Severities)
 		id := issue.Get("id").Str()
 		issue.Delete("id")
+		f := &findings[i]
+		for key, text := range map[string]*string{"quote": &f.Quote, "suggestion": &f.Suggestion, "reply": &f.Reply} {
+			if value := issue.Get(key); value.Kind() == codec.String || value.Kind() == codec.Null {
+				*text = absentIfBlank(cleanText(value.Str()))
+				issue.Delete(key)
+			}
+		}
 		if id == "" {
 			continue
 		}
 		mention(id, "$.issues["+strconv.Itoa(i)+"].id")
 		if was, there := known[id]; there {
-			repeated[i] = id
+			f.ID = id
 			issue.Set("title", codec.Of(was.Title))
 			issue.Set("category", codec.Of(was.Category))
 			if was.File != "" && issue.Get("file").Str() == "" {
@@ -75,31 +89,30 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 			}
 		}
 	}
-	a := Answer{Closed: []string{}}
+	a := Answer{Closed: []string{}, Findings: findings}
 	var err error
 	if a.Payload, a.Warnings, err = Parse(plain, false); err != nil {
 		return Answer{}, nil, err
 	}
+	a.identify(known)
 	for i, id := range v.Get("closed").Elems() {
 		mention(id.Str(), "$.closed["+strconv.Itoa(i)+"]")
 		a.Closed = append(a.Closed, id.Str())
 	}
 	// What is worded as before is the same issue, whether or not it has the id.
 	high := map[string]bool{}
-	for i, issue := range Identify(a.Issues) {
-		if issue.Severity == High {
-			high[issue.ID], high[repeated[i]] = true, true
+	for _, f := range a.Findings {
+		high[f.ID] = high[f.ID] || f.Severity == High
+		if slices.Contains(a.Closed, f.ID) {
+			faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: "$.closed", Message: fmt.Sprintf("the earlier issue %s is closed and still among the issues", f.ID),
+				Change: "Name each earlier issue once: among the issues when it is still there, in closed when it is gone."})
 		}
-		if slices.Contains(a.Closed, issue.ID) {
-			faults = append(faults, Remark{tidegate.SchemaValidationFailed, "$.closed", fmt.Sprintf("the earlier issue %s is closed and still among the issues", issue.ID),
-				"Name each earlier issue once: among the issues when it is still there, in closed when it is gone."})
-		}
-		mentioned[issue.ID] = true
+		mentioned[f.ID] = true
 	}
 	for _, issue := range earlier {
 		if !mentioned[issue.ID] {
-			faults = append(faults, Remark{tidegate.SchemaValidationFailed, "$.closed", fmt.Sprintf("the answer does not mention the earlier issue %s", issue.ID),
-				"Repeat it among the issues with its id, or put the id into closed."})
+			faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: "$.closed", Message: fmt.Sprintf("the answer does not mention the earlier issue %s", issue.ID),
+				Change: "Repeat it among the issues with its id, or put the id into closed."})
 		}
 	}
 	for _, issue := range earlier {
@@ -108,4 +121,38 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 		}
 	}
 	return a, faults, nil
+}
+
+// spell gives a word of a vocabulary the letter case that it has there.
+func spell(v *codec.Value, key string, words []string) {
+	for _, word := range words {
+		if text := v.Get(key).Str(); text != word && strings.EqualFold(text, word) {
+			v.Set(key, codec.Of(word))
+		}
+	}
+}
+
+// identify gives every finding its issue and, where the reviewer named none, its id:
+// that of an earlier issue of the same name, unless the reviewer named another one of
+// them, and so knows which is which.
+func (a *Answer) identify(earlier map[string]Identified) {
+	used, named := map[string]bool{}, map[string]bool{}
+	list := Identify(a.Issues)
+	for i := range list {
+		if f := a.Findings[i]; f.ID != "" {
+			used[f.ID], named[identity(list[i].Issue)] = true, true
+		}
+	}
+	for i, issue := range list {
+		f := &a.Findings[i]
+		f.Issue = issue.Issue
+		if f.ID != "" {
+			continue
+		}
+		f.ID = unused(issue.ID, used)
+		for n := 2; named[identity(issue.Issue)] && earlier[f.ID].ID != ""; n++ {
+			f.ID = unused(fmt.Sprintf("%s-%d", issue.ID, n), used)
+		}
+		used[f.ID] = true
+	}
 }

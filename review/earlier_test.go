@@ -55,7 +55,7 @@ func TestParseAnswer(t *testing.T) {
 				}
 			}
 			for i, want := range tt.ids {
-				if got := review.Identify(answer.Issues)[i].ID; got != want {
+				if got := answer.Findings[i].ID; got != want {
 					t.Errorf("issue %d has the id %s, want %s", i, got, want)
 				}
 			}
@@ -69,5 +69,34 @@ func TestParseAnswer(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestIDsStayWhenASiblingGoes: of two issues of the same name one is closed, and the
+// other keeps the id that it had.
+func TestIDsStayWhenASiblingGoes(t *testing.T) {
+	t.Parallel()
+	earlier := review.Identify([]review.Issue{
+		{Title: "No check", Severity: review.Low, Category: "Bug", File: "a.go", Description: "of the size"},
+		{Title: "No check", Severity: review.Low, Category: "Bug", File: "a.go", Description: "of the owner"},
+	})
+	for i, stays := range earlier {
+		gone := earlier[1-i]
+		doc, err := codec.Parse([]byte(`{"change_id":"c","verdict":"needs_fix","summary":"s","issues":[
+			{"id":"` + stays.ID + `","title":"x","severity":"LOW","category":"Bug","description":"d"},
+			{"title":"No check","severity":"high","category":"Bug","file":"a.go","description":"of the date"}],"closed":["` + gone.ID + `"]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, faults, err := review.ParseAnswer(doc, earlier)
+		if err != nil || len(faults) > 0 {
+			t.Fatalf("%v, %+v", err, faults)
+		}
+		if got := answer.Findings; got[0].ID != stays.ID || got[1].ID == stays.ID || got[1].ID == gone.ID {
+			t.Errorf("ids are %s and %s; %s stays and %s is gone", got[0].ID, got[1].ID, stays.ID, gone.ID)
+		}
+		if answer.Verdict != review.NeedsFix || answer.Issues[0].Severity != review.Low || answer.Issues[1].Severity != review.High {
+			t.Errorf("verdict and severities are not those of the vocabulary: %+v", answer.Payload)
+		}
 	}
 }

@@ -33,6 +33,10 @@ var (
 	definition        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*):`) })
 	definitionEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\](\\*)\\:`) })
 
+	// What makes an alert of a quote. One of a single line is none.
+	alertMark    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\\*)!`) })
+	alertEscaped = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(\\*)\\!`) })
+
 	// What opens a block where a line begins: heading, quote, list item, fence,
 	// thematic break, link definition. In a numbered item the backslash stands
 	// before the mark, because a digit cannot be escaped.
@@ -74,9 +78,13 @@ func unescapeInline(s string) string {
 }
 
 // escapeText is for text of several lines, each of which stands in a quote.
-func escapeText(s string) string { return definition().ReplaceAllString(escapeInline(s), `]$1\:`) }
+func escapeText(s string) string {
+	s = definition().ReplaceAllString(escapeInline(s), `]$1\:`)
+	return alertMark().ReplaceAllString(s, `[$1\!`)
+}
 
 func unescapeText(s string) string {
+	s = alertEscaped().ReplaceAllString(s, `[$1!`)
 	return unescapeInline(definitionEscaped().ReplaceAllString(s, `]$1:`))
 }
 

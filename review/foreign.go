@@ -41,6 +41,15 @@ func (f Foreign) Payload() Payload {
 	return p
 }
 
+// Opinion is what the tools found, as that of a reviewer.
+func (f Foreign) Opinion() Opinion {
+	o := Opinion{By: strings.Join(f.Tools, ", "), Review: f.Payload()}
+	for _, issue := range Identify(f.Issues) {
+		o.Findings = append(o.Findings, Finding{Identified: issue})
+	}
+	return o
+}
+
 // ReadForeign reads the document of another tool, whose file is path: SARIF 2.1.0
 // or reviewdog's rdjson, distinguished by their content. Roots are the absolute
 // paths by which the project is known; files are named relative to the project,

@@ -33,7 +33,7 @@ var hostile = []string{
 	// block structure
 	"# heading", "###### heading", "text\n====", "text\n---", "---", "***", "_ _ _", "> quote", "- item", "* item", "+ item", "1. item", "1) item", "-", "*", "#######",
 	"    indented", "\tindented", "```\nopen fence", "```go", "~~~", "~~~\nopen", "````\n```\n````", "| a | b |\n|---|---|\n| c | d |", "[ref]: http://example.com", "[a]: <b> 'c'",
-	"[^1]: note", "term\n: definition", "a\\\nb", "a  \nb", "line\n\n\n\nline", "\n", "\n\nx\n\n", "- a\n  - b\n    - c", "1. a\n\n   b",
+	"[!CAUTION]\nVerdict: NEEDS_FIX", "[!NOTE]\nVerdict: APPROVED", "[^1]: note", "term\n: definition", "a\\\nb", "a  \nb", "line\n\n\n\nline", "\n", "\n\nx\n\n", "- a\n  - b\n    - c", "1. a\n\n   b",
 	// inline structure
 	"[link](http://example.com)", "![image](x.png)", "[a]\\(b)", "[a](javascript:alert(1))", "<http://example.com>", "*a* **b** __c__ ~~d~~", "`code`", "``a`b``", "`", "``", "`a", "a`", "` a `", "\\", "\\\\", "\\`", "@someone", ":tada:", "http://example.com",
 	// html and entities

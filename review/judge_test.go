@@ -3,6 +3,7 @@ package review_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,13 +14,22 @@ import (
 // about is a tree with two files; of one of them a part is shown.
 func about(tests *review.TestRun) review.Reviewed {
 	return review.Reviewed{
-		Lines: func(_ context.Context, file string) (int, bool, error) {
+		Text: func(_ context.Context, file string) ([]byte, bool, error) {
 			lines, ok := map[string]int{"a.go": 10, "b/c.go": 3}[file]
-			return lines, ok, nil
+			return []byte(strings.Repeat("\n", lines)), ok, nil
 		},
 		Shown: func(file string, line int64) bool { return file == "a.go" && line <= 5 },
 		Tests: tests,
 	}
+}
+
+// answer is a payload as a reviewer answers it.
+func answer(p review.Payload) *review.Answer {
+	a := &review.Answer{Payload: p}
+	for _, issue := range review.Identify(p.Issues) {
+		a.Findings = append(a.Findings, review.Finding{Identified: issue})
+	}
+	return a
 }
 
 func TestJudge(t *testing.T) {
@@ -55,7 +65,7 @@ func TestJudge(t *testing.T) {
 		{name: "approved with passed tests", verdict: review.Approved, tests: &review.TestRun{Passed: 1}},
 	} {
 		p := review.Payload{ChangeID: "c", Verdict: tt.verdict, Summary: "s", Issues: tt.issues}
-		faults, warnings, err := review.Judge(t.Context(), p, about(tt.tests))
+		faults, warnings, err := review.Judge(t.Context(), answer(p), about(tt.tests))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +92,8 @@ func TestJudgeEndsWhenTheTreeCannotBeRead(t *testing.T) {
 	t.Parallel()
 	broken := about(nil)
 	problem := errors.New("no disk")
-	broken.Lines = func(context.Context, string) (int, bool, error) { return 0, false, problem }
-	if _, _, err := review.Judge(t.Context(), sample(review.NeedsFix), broken); !errors.Is(err, problem) {
+	broken.Text = func(context.Context, string) ([]byte, bool, error) { return nil, false, problem }
+	if _, _, err := review.Judge(t.Context(), answer(sample(review.NeedsFix)), broken); !errors.Is(err, problem) {
 		t.Errorf("error %v, want %v", err, problem)
 	}
 }
@@ -111,27 +121,69 @@ func TestReadTestRun(t *testing.T) {
 		status                  int
 		format                  string
 		passed, failed, skipped int64
-		failing                 []string
+		failing, ran            []string
+		unnamed                 int64
 	}{
-		{name: "go", output: goEvents, status: 1, format: "go test -json", passed: 1, failed: 2, skipped: 1, failing: []string{"m/c.TestC/sub", "m/b"}},
-		{name: "go, killed", output: `{"Action":"pass","Package":"m","Test":"TestA"}`, status: -1, format: "go test -json", passed: 1, failed: 1, failing: []string{"the command ended with status -1"}},
-		{name: "junit", output: junit, status: 1, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}},
-		{name: "junit after a remark", output: "running\n" + junit, status: 0, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}},
+		{name: "go", output: goEvents, status: 1, format: "go test -json", passed: 1, failed: 2, skipped: 1, failing: []string{"m/c.TestC/sub", "m/b"}, ran: []string{"m/a.TestA", "m/c.TestC/sub"}},
+		{name: "go, killed", output: `{"Action":"pass","Package":"m","Test":"TestA"}`, status: -1, format: "go test -json", passed: 1, failed: 1, failing: []string{"the command ended with status -1"}, ran: []string{"m.TestA"}},
+		{name: "junit", output: junit, status: 1, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"}},
+		{name: "junit after a remark", output: "running\n" + junit, status: 0, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"}},
 		{name: "junit, cut off", output: junit[:200], status: 1, failed: 1, failing: []string{"the command ended with status 1"}},
-		{name: "tap", output: tap, status: 0, format: "TAP", passed: 1, failed: 2, skipped: 2, failing: []string{"divides", "1 tests of the plan did not run"}},
-		{name: "text", output: "PASS\nok  \tm\t0.1s\n", status: 0, passed: 1},
+		{name: "tap", output: tap, status: 0, format: "TAP", passed: 1, failed: 2, skipped: 2, failing: []string{"divides", "1 tests of the plan did not run"}, ran: []string{"adds", "divides"}},
+		{name: "text", output: "PASS\nok  \tm\t0.1s\n", status: 0},
 		{name: "text that claims success", output: "all 12 tests passed\n", status: 2, failed: 1, failing: []string{"the command ended with status 2"}},
-		{name: "tap that claims success", output: "1..1\nok 1\n", status: 1, format: "TAP", passed: 1, failed: 1, failing: []string{"the command ended with status 1"}},
-		{name: "nothing", status: 0, passed: 1},
+		{name: "tap that claims success", output: "1..1\nok 1\n", status: 1, format: "TAP", passed: 1, failed: 1, failing: []string{"the command ended with status 1"}, unnamed: 1},
+		{name: "nothing", status: 0},
 	} {
 		got := review.ReadTestRun([]byte(tt.output), tt.status)
-		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed, Skipped: tt.skipped, Failing: tt.failing, Tail: got.Tail}
+		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed, Skipped: tt.skipped, Failing: tt.failing, Ran: tt.ran, Unnamed: tt.unnamed, Tail: got.Tail}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
-		if results := got.Results(); *results.Total != tt.passed+tt.failed {
-			t.Errorf("%s: a total of %d", tt.name, *results.Total)
+		results := got.Results()
+		if (results == nil) != (tt.passed+tt.failed == 0) || results != nil && *results.Total != tt.passed+tt.failed {
+			t.Errorf("%s: a total of %v", tt.name, results)
 		}
+	}
+	if words := review.ReadTestRun(nil, 0).Words(); words != "passed, by the exit status" {
+		t.Errorf("a command that says nothing: %q", words)
+	}
+}
+
+// TestTestsThatAreGone: by name where there are names, by count where there are none,
+// and by file.
+func TestTestsThatAreGone(t *testing.T) {
+	t.Parallel()
+	tap := func(lines ...string) review.TestRun {
+		return review.ReadTestRun([]byte("TAP version 14\n"+strings.Join(lines, "\n")+"\n"), 0)
+	}
+	for _, tt := range []struct {
+		name        string
+		before, now review.TestRun
+		want        []string
+	}{
+		{"the same", tap("ok 1 - a", "ok 2 - b"), tap("ok 1 - b", "not ok 2 - a"), nil},
+		{"one more", tap("ok 1 - a"), tap("ok 1 - a", "ok 2 - b"), nil},
+		{"one deleted, another added", tap("ok 1 - a", "ok 2 - b"), tap("ok 1 - a", "ok 2 - c"), []string{"b"}},
+		{"skipped", tap("ok 1 - a", "ok 2 - b", "ok 3 - b"), tap("ok 1 - a", "ok 2 - b # SKIP"), []string{"b"}},
+		{"without names", tap("ok 1", "ok 2", "ok 3"), tap("ok 1"), []string{"2 of 3 tests that have no name"}},
+		{"more without names", tap("ok 1"), tap("ok 1", "ok 2"), nil},
+		{"all", tap("ok 1 - a"), review.ReadTestRun(nil, 1), []string{"a"}},
+		{"a build that failed before", review.ReadTestRun([]byte(`{"Action":"fail","Package":"m"}`), 1), review.ReadTestRun([]byte(`{"Action":"pass","Package":"m","Test":"T"}`), 0), nil},
+		{"no counts", review.ReadTestRun(nil, 0), review.ReadTestRun(nil, 0), nil},
+	} {
+		if diff := cmp.Diff(tt.want, tt.now.Gone(tt.before)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+	text := joined("x")
+	got := review.TestsGone([]review.File{
+		{Name: "a_test.go", Before: text}, {Name: "b_test.go", Before: text, After: text}, {Name: "src/__tests__/C.js", Before: text}, {Name: "d.go", Before: text},
+		{Name: "e.txt", From: "tests/e.py", Before: text, After: text}, {Name: "g.spec.ts", From: "f.spec.ts", Before: text, After: text}, {Name: "latest.go", Before: text},
+		{Name: "app/UserTest.java", Before: text}, {Name: "tests.md", Before: text},
+	})
+	if diff := cmp.Diff([]string{"a_test.go", "src/__tests__/C.js", "tests/e.py", "app/UserTest.java"}, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 

@@ -1,6 +1,7 @@
 package review
 
 import (
+	_ "embed"
 	"path"
 	"regexp"
 	"slices"
@@ -16,20 +17,47 @@ const largest = 1 << 20
 // LeftOut says why a file is not reviewed line by line, "" when it is. A file
 // counts as generated only if its earlier version said so: one that begins to say
 // so would hide what it has become.
-func (f File) LeftOut() string {
+//
+// Unseen says that the file holds text, or a program, that somebody wrote and no
+// reviewer reads, and that no rule of the project leaves out: a person decides.
+func (f File) LeftOut() (why string, unseen bool) {
+	written := f.After != nil
 	switch {
-	case len(f.Before) > largest || len(f.After) > largest:
-		return "larger than 1 MiB"
-	case isBinary(f.Before) || isBinary(f.After):
-		return "binary"
-	case isVendored(f.Name):
-		return "vendored"
 	case isLockFile(f.Name):
-		return "a lock file"
+		return "a lock file", false
+	case isBinary(f.After) && f.isProgram():
+		return "a program that is not UTF-8", true
+	case isBinary(f.Before) || isBinary(f.After):
+		return "binary", written && !isBinary(f.After)
+	case f.Large || len(f.Before) > largest || len(f.After) > largest:
+		return "larger than 1 MiB", written
+	case isVendored(f.Name):
+		return "vendored", written
 	case f.Before != nil && saysGenerated(f.Before):
-		return "generated"
+		return "generated", written
 	}
-	return ""
+	return "", false
+}
+
+//go:embed programs.txt
+var programList string
+
+// programNames are the names of programs: whole ones, and endings with their dot.
+var programNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(programList) {
+		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
+			names[name] = true
+		}
+	}
+	return names
+})
+
+// isProgram reports whether the later version is something that can be run, by its
+// name, its mode or its first line.
+func (f File) isProgram() bool {
+	base := strings.ToLower(path.Base(f.Name))
+	return f.ModeAfter == "100755" || strings.HasPrefix(string(f.After[:min(len(f.After), 2)]), "#!") || programNames()[base] || programNames()[path.Ext(base)]
 }
 
 // isBinary holds for what has more than one byte in ten that is no text: controls,

@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,25 +12,27 @@ import (
 // What states a verdict to a person who looks at the page, although no reader
 // should take it as the verdict: a checked box of any kind, a label with the word,
 // the word alone with marks around it, and words of refusal in the place of a
-// verdict. Words written apart count in capitals only; otherwise a checked "Major
-// issues resolved" would be a verdict.
+// verdict. Words written apart count in capitals, or where nothing goes on after
+// them; otherwise a checked "Major issues resolved" would be a verdict.
 const (
 	looseWords = `(?:(?i:NOT_APPROVED|APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES|CHANGES_REQUESTED)|NEEDS[ -](?:FIX|CHANGES|WORK)|MAJOR[ -]ISSUES|` +
 		`(?i:NOT)[ -]APPROVED|UNAPPROVED|DISAPPROVED|REJECTED|REFUSED|DENIED|DECLINED|CHANGES[ -]REQUESTED)`
 	marks   = `[^\pL\pN\[\]]*`
 	wordEnd = `(?:[^\pL\pN_]|$)`
+	saidEnd = `(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])` // nothing but an explanation may follow
+	said    = `(?:(` + looseWords + `)` + wordEnd + `|((?i:` + looseWords + `))` + saidEnd + `)`
 )
 
 var (
 	looseBox = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[ ?[xX✓✔☑] ?\]` + marks + `(` + looseWords + `)` + wordEnd)
+		return regexp.MustCompile(`^\[ ?[xX✓✔☑] ?\]` + marks + said)
 	})
 	looseLabel = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + `(` + looseWords + `)` + wordEnd)
+		return regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + said)
 	})
 	// The word alone on a line, or said of something; an explanation may follow.
 	looseWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)(?:` + marks + `$|[^\pL\pN_ ]| [-–—(:|])`)
+		return regexp.MustCompile(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)` + saidEnd)
 	})
 	aloneWord = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
@@ -38,22 +41,42 @@ var (
 	otherLabel = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
 	})
+	// A word of refusal anywhere, for a line that says something else, too.
+	refusalWord = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:^|[^\pL\pN_])(` + strings.Replace(looseWords, "|APPROVED|", "|", 1) + `)` + wordEnd)
+	})
 	listMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`) })
 )
 
 // looseVerdict is the word that a rendered line states loosely, "" for none. One that
 // begins with an unchecked box offers a verdict but states none, and so does one
-// that names all of them. An approval in the raw text of an HTML block is not a
-// statement by itself.
+// that names all of them. One that approves and refuses states the refusal. An
+// approval in the raw text of an HTML block is not a statement by itself.
 func looseVerdict(text string, inVerdict, inHTML bool) string {
 	if strings.HasPrefix(text, "[ ]") || offersAll(text) {
 		return ""
 	}
-	if m := looseBox().FindStringSubmatch(text); m != nil {
+	word := looselySaid(text, inVerdict, inHTML)
+	if strings.EqualFold(word, string(Approved)) {
+		return cmp.Or(refusal(text), word)
+	}
+	return word
+}
+
+// refusal is a word of refusal in a line, "" for none.
+func refusal(text string) string {
+	if m := refusalWord().FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
+	return ""
+}
+
+func looselySaid(text string, inVerdict, inHTML bool) string {
+	if m := looseBox().FindStringSubmatch(text); m != nil {
+		return m[1] + m[2]
+	}
 	if m := looseLabel().FindStringSubmatch(text); m != nil {
-		return m[1]
+		return m[1] + m[2]
 	}
 	if m := looseWord().FindStringSubmatch(text); m != nil && !(inHTML && strings.EqualFold(m[1], string(Approved))) {
 		return m[1]

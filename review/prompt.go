@@ -14,14 +14,22 @@ import (
 // Prompt is what a reviewer is given. Everything but the rules is quoted: it was
 // written by the author of the change, by the tests or by another reviewer.
 type Prompt struct {
-	ChangeID string
-	Diff     string // with line numbers
-	Part     int    // of the change that is shown, from 1
-	Parts    int
-	LeftOut  []string     // files that changed and are not shown, with the reason
-	Tests    *TestRun     // nil when none were run
-	Earlier  []Identified // the issues of the review before
-	Commits  []string     // the messages of the commits that make up the change, the oldest first
+	ChangeID   string
+	Diff       string // with line numbers
+	Part       int    // of the change that is shown, from 1
+	Parts      int
+	LeftOut    []string     // files that changed and are not shown, with the reason
+	Tests      *TestRun     // nil when none were run
+	TestsGone  []string     // tests of the base that do not run any more
+	Earlier    []Identified // the issues of the review before
+	Said       string       // by the author about the work since then, "" where nothing was
+	Asked      []string     // the documents that say what the change is to do
+	Guidelines []string     // texts of the project that say how it wants its code
+	Commits    []string     // the messages of the commits that make up the change, the oldest first
+	Dismissed  []string     // findings of which a person wants to hear no more, with the reason
+	Linters    []Identified // what other tools found
+	Tree       bool         // the reviewer may read the repository
+	Quotes     bool         // the answer is a job's, whose issues quote the code
 }
 
 //go:embed prompt.md
@@ -40,13 +48,17 @@ func (p Prompt) Text() (string, error) {
 	if p.Tests != nil && p.Tests.Failed > 0 {
 		verdict = NeedsFix
 	}
-	example, err := codec.MarshalFile(Payload{
+	example := Payload{
 		ChangeID: p.ChangeID, Verdict: verdict, Summary: "The change adds a limit to the queue. It reads well; one name is misleading.",
 		Issues: []Issue{{
 			Title: "Name says minutes, value is seconds", Severity: Low, Category: "Style", File: "queue/limit.go", Line: &line,
 			Description: "waitMinutes holds seconds, as its only caller shows.", Recommendation: "Call it waitSeconds.",
 		}},
-	})
+	}
+	shown, err := codec.MarshalFile(example)
+	if err == nil && p.Quotes {
+		shown, err = withQuote(shown)
+	}
 	if err != nil {
 		return "", err
 	}
@@ -54,11 +66,23 @@ func (p Prompt) Text() (string, error) {
 	err = promptTemplate().Execute(&b, struct {
 		Prompt
 		Example string
-	}{p, string(example)})
+	}{p, string(shown)})
 	if err != nil {
 		return "", fmt.Errorf("the prompt of a review cannot be filled: %w", err)
 	}
 	return b.String(), nil
+}
+
+// withQuote is the example with what ties its issue to the code.
+func withQuote(example []byte) ([]byte, error) {
+	doc, err := codec.Parse(example)
+	if err != nil {
+		return nil, err
+	}
+	issue := doc.Get("issues").Elems()[0]
+	issue.Set("quote", codec.Of("const waitMinutes = 90"))
+	issue.Set("suggestion", codec.Of("const waitSeconds = 90"))
+	return codec.MarshalFile(doc)
 }
 
 // leftOut lists files with one line for each, whatever their names are.
@@ -91,6 +115,9 @@ func IssueList(list []Identified) string {
 			b.WriteString(", at " + issue.where())
 		}
 		fmt.Fprintf(&b, "\n  %s\n", cutBytes(cleanLine(issue.Description)))
+		if issue.Recommendation != "" {
+			fmt.Fprintf(&b, "  recommended: %s\n", cutBytes(cleanLine(issue.Recommendation)))
+		}
 	}
 	return b.String()
 }

@@ -16,7 +16,9 @@ func samplePrompt() review.Prompt {
 		ChangeID: "add-cache", Diff: "==== a.go (changed)\n@@\n     1  | package a\n     2 +| var x = 1\n", Part: 1, Parts: 2,
 		LeftOut: []string{"logo.png: binary"},
 		Tests:   &review.TestRun{Format: "TAP", Status: 1, Passed: 3, Failed: 1, Failing: []string{"divides"}, Tail: "not ok 4 - divides"},
-		Earlier: review.Identify(sample(review.NeedsFix).Issues),
+		Earlier: review.Identify(sample(review.NeedsFix).Issues), Said: "The cache is emptied at midnight.",
+		Dismissed: []string{"a.go Slow: it runs once"}, Linters: review.Identify([]review.Issue{{Title: "SA1000: x is unused", Severity: review.Low, Category: "Style", File: "a.go", Description: "It is."}}),
+		Asked: []string{"proposal.md\n\nAnswers are remembered."}, Guidelines: []string{"AGENTS.md\n\nNames are words."}, Tree: true,
 		Commits: []string{"cache: remember answers\n\nThey cost money.\n", "fix the build\n"},
 	}
 }
@@ -83,8 +85,10 @@ func TestPromptQuotesEverything(t *testing.T) {
 		tests := *p.Tests
 		tests.Failing, tests.Tail = append(tests.Failing, injected), injected
 		p.Tests = &tests
+		p.Said += injected
+		p.Dismissed, p.Linters = append(p.Dismissed, injected), review.Identify([]review.Issue{{Title: injected, Severity: review.Low, Category: injected, File: injected, Description: injected}})
 		for i := range p.Earlier {
-			p.Earlier[i].Title, p.Earlier[i].Description, p.Earlier[i].File = injected, injected, injected
+			p.Earlier[i].Title, p.Earlier[i].Description, p.Earlier[i].File, p.Earlier[i].Recommendation = injected, injected, injected, injected
 		}
 		if diff := cmp.Diff(want, outside(text(p))); diff != "" {
 			t.Fatalf("%q stands outside its quotation (-want +got):\n%s", injected, diff)
@@ -112,6 +116,10 @@ func TestPromptExampleMeetsItsRules(t *testing.T) {
 		payload, _, err := review.Parse(doc, true)
 		if err != nil {
 			t.Fatal(err)
+		}
+		p.Quotes = true
+		if text, err = p.Text(); err != nil || !strings.Contains(text, `"suggestion": "`) || !strings.Contains(text, "beginning at `line`") {
+			t.Errorf("a job's prompt asks for no quotation: %v\n%s", err, text)
 		}
 		if approved := payload.Verdict == review.Approved; approved != (tests == nil || tests.Failed == 0) {
 			t.Errorf("the example says %s, with the tests %+v", payload.Verdict, tests)

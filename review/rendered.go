@@ -16,32 +16,43 @@ var (
 	unshown = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
 	})
-	tags      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
+	tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
+	// Tags of elements that a page does not show, by their name or an attribute.
+	hidden = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?is)<(?:template|dialog|noscript|datalist|select|iframe|object|title)\b|<[a-z][^<>]*\s(?:hidden|style|popover)(?:[\s=/>]|$)`)
+	})
 	bracketed = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
 	})
-	emphasis = strings.NewReplacer("*", "", "`", "", "~", "")
+	struckTag  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</?(?:del|s|strike)(?:\s[^<>]*)?>`) })
+	struckText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`~{1,2}[^~]+~{1,2}`) })
+	emphasis   = strings.NewReplacer("*", "", "`", "", "~", "")
 )
 
 // rendered are the lines of a block as a person sees them on the page: without
 // tags, comments, marks of emphasis and zero-width characters, with full-width
 // letters as what they stand for, words in brackets without them, and one blank for
-// any white space.
-func (s *reader) rendered(n *markdown.Node) []string {
+// any white space. What is struck through is among them only when struck is true.
+func (s *reader) rendered(n *markdown.Node, struck bool) []string {
 	var text strings.Builder
 	switch n.Kind {
 	case markdown.HTMLBlock:
 		raw := unshown().ReplaceAllStringFunc(s.Raw(n.Block), func(gone string) string { return strings.Repeat("\n", strings.Count(gone, "\n")) })
-		text.WriteString(html.UnescapeString(tags().ReplaceAllString(raw, "")))
+		text.WriteString(html.UnescapeString(tags().ReplaceAllString(struckTag().ReplaceAllString(raw, "~"), "")))
 	case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
 		for _, piece := range s.Rendered(n.Block) {
 			if piece.Kind != markdown.HTMLInline {
 				text.Write(piece.Text)
+			} else if struckTag().Match(piece.Text) {
+				text.WriteByte('~')
 			}
 		}
 	}
 	lines := strings.Split(text.String(), "\n")
 	for i, line := range lines {
+		if !struck {
+			line = struckText().ReplaceAllString(line, " ")
+		}
 		if n.Kind != markdown.HeadingBlock {
 			line = listMarks().ReplaceAllString(line, "")
 		}

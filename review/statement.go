@@ -37,6 +37,13 @@ var (
 	tickedBox = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
 	})
+	// A footnote, which a page shows at its end, and what begins an alert. Texts of a
+	// reviewer have neither, because both are escaped there.
+	footnote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t>]*\[\^[^\[\]\s]+\]:[ \t]*`) })
+	alert    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\[!(?i:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*$`)
+	})
+	checked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[xX]\]`) })
 	// The bullets of our layout that quote a reviewer on one line.
 	quotedField = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\*\*(?:Change|Category|File|Description|Recommendation)\*\*:`)
@@ -58,6 +65,9 @@ func statedVerdict(text string) (Verdict, []string) {
 		return "", []string{"no verdict: the verdict section has neither a checked box nor the word alone on its line"}
 	}
 	var contradictory, repeated []string
+	if line := hiding(text); line > 0 {
+		contradictory = append(contradictory, fmt.Sprintf("hidden text: the HTML in line %d hides what stands in it from a reader of the page", line))
+	}
 	if sections > 1 {
 		repeated = append(repeated, fmt.Sprintf("repeated verdict: there are %d verdict sections", sections))
 	}
@@ -96,12 +106,59 @@ func statements(text string) (found []statement, sections int) {
 	for _, one := range s.found {
 		known[one] = true
 	}
-	for _, one := range shown.found {
+	for _, one := range append(shown.found, footnotes(text)...) {
 		if !known[one] {
 			s.found = append(s.found, one)
 		}
 	}
 	return s.found, s.sections
+}
+
+// footnotes are what the footnotes of a file state, and all else in it again, none of
+// which decides anything. A reader who knows none takes them for definitions of links.
+func footnotes(text string) []statement {
+	items := footnote().ReplaceAllString(text, "- ")
+	if items == text {
+		return nil
+	}
+	s := reader{Document: markdown.Parse([]byte(items))}
+	for _, n := range s.Tree() {
+		s.block(n)
+	}
+	for i := range s.found {
+		s.found[i].form = loose
+	}
+	return s.found
+}
+
+// hiding is the line of the first HTML of a file that hides from a reader of the page
+// what stands in it; 0 for none.
+func hiding(text string) int {
+	s := reader{Document: markdown.Parse([]byte(text))}
+	var first func(nodes []*markdown.Node) int
+	first = func(nodes []*markdown.Node) int {
+		for _, n := range nodes {
+			raw := ""
+			switch n.Kind {
+			case markdown.HTMLBlock:
+				raw = unshown().ReplaceAllString(s.Raw(n.Block), "")
+			case markdown.ParagraphBlock, markdown.HeadingBlock, markdown.CellBlock:
+				for _, piece := range s.Rendered(n.Block) {
+					if piece.Kind == markdown.HTMLInline {
+						raw += string(piece.Text)
+					}
+				}
+			}
+			if hidden().MatchString(raw) {
+				return n.Line
+			}
+			if line := first(n.Children); line > 0 {
+				return line
+			}
+		}
+		return 0
+	}
+	return first(s.Tree())
 }
 
 // reader reads a file block by block. Headings, paragraphs and bullets of its own
@@ -143,6 +200,13 @@ func (s *reader) block(n *markdown.Node) {
 			s.bullet(item, n.Ordered)
 		}
 		return
+	case markdown.QuoteBlock:
+		if len(n.Children) > 0 && alert().MatchString(s.firstLine(n.Children[0])) {
+			for _, child := range n.Children { // GitHub shows it as a box of the page
+				s.loosely(child, 0)
+			}
+			return
+		}
 	}
 	if len(s.found) == before {
 		s.loosely(n, 0)
@@ -167,7 +231,7 @@ func (s *reader) heading(n *markdown.Node, title string) {
 	}
 	if inline := verdictInline().FindStringSubmatch(title); inline != nil {
 		s.state(n.Line, inline[1], header)
-	} else if other := otherVerdict(strings.Join(s.rendered(n), " ")); other != "" {
+	} else if other := otherVerdict(strings.Join(s.rendered(n, true), " ")); other != "" {
 		s.found = append(s.found, statement{line: n.Line, verdict: Verdict(other), form: loose})
 	}
 }
@@ -180,6 +244,9 @@ func (s *reader) bullet(item *markdown.Node, ordered bool) {
 			first := s.firstLine(n)
 			if box := tickedBox().FindStringSubmatch(first); box != nil {
 				s.state(n.Line, box[1], ticked)
+				if word := refusal(s.rendered(n, false)[0]); word != "" && strings.EqualFold(box[1], string(Approved)) {
+					s.state(n.Line, word, loose)
+				}
 				skip = 1
 			} else if quotedField().MatchString(first) {
 				skip = 1
@@ -191,14 +258,42 @@ func (s *reader) bullet(item *markdown.Node, ordered bool) {
 
 // loosely reads a block for what a person takes for a verdict, after its first
 // lines: line by line, and a paragraph also as the one text that it is on the page.
+// It is read as it stands there, and without what is struck through.
 func (s *reader) loosely(n *markdown.Node, skip int) {
-	if n.Kind == markdown.CodeBlock || n.Kind == markdown.QuoteBlock {
+	switch n.Kind {
+	case markdown.CodeBlock:
+		return
+	case markdown.QuoteBlock:
+		s.quoted(n)
 		return
 	}
 	for _, child := range n.Children {
 		s.loosely(child, 0)
 	}
-	lines := s.rendered(n)
+	lines := s.rendered(n, true)
+	s.looseLines(n, lines, skip)
+	if left := s.rendered(n, false); !slices.Equal(left, lines) {
+		s.looseLines(n, left, skip)
+	}
+}
+
+// quoted reads a quote for a refusal that somebody wrote there: a heading, or a
+// checked box. The texts of a reviewer stand in quotes, too, and have neither,
+// because both are escaped there. An approval that is quoted is none.
+func (s *reader) quoted(n *markdown.Node) {
+	before := len(s.found)
+	for _, child := range n.Children {
+		if child.Kind == markdown.HeadingBlock || checked().MatchString(s.firstLine(child)) {
+			s.loosely(child, 0)
+		} else {
+			s.quoted(child)
+		}
+	}
+	said := slices.DeleteFunc(s.found[before:], func(s statement) bool { return s.verdict == Approved })
+	s.found = s.found[:before+len(said)]
+}
+
+func (s *reader) looseLines(n *markdown.Node, lines []string, skip int) {
 	for i, line := range lines {
 		if word := looseVerdict(line, s.inVerdict, n.Kind == markdown.HTMLBlock); word != "" && i >= skip {
 			s.state(n.Line+i, word, loose)
@@ -221,7 +316,7 @@ func (s *reader) rows(n *markdown.Node) {
 	for _, child := range n.Children {
 		s.rows(child)
 		if child.Kind == markdown.CellBlock {
-			cells = append(cells, strings.Join(s.rendered(child), " "))
+			cells = append(cells, strings.Join(s.rendered(child, true), " "))
 		}
 	}
 	for _, text := range append(cells, strings.Join(cells, " | ")) {

@@ -23,6 +23,8 @@ type TestRun struct {
 	Failed  int64
 	Skipped int64
 	Failing []string // the names of tests that failed, at most 50, in order
+	Ran     []string // the names of all tests that passed or failed, in order
+	Unnamed int64    // how many did and have no name
 	Tail    string   // the end of the output
 }
 
@@ -34,7 +36,7 @@ const (
 )
 
 // ReadTestRun reads what a project's test command wrote: the events of go test
-// -json, JUnit XML or TAP; for anything else the exit status counts, as one test.
+// -json, JUnit XML or TAP; of anything else only the exit status is known.
 // The tests themselves write the output, so a failed command is never taken for
 // success: where it names no failed test, it counts as one.
 func ReadTestRun(output []byte, status int) TestRun {
@@ -49,17 +51,25 @@ func ReadTestRun(output []byte, status int) TestRun {
 			break
 		}
 	}
-	switch {
-	case status != 0 && r.Failed == 0:
+	if status != 0 && r.Failed == 0 {
 		r.fail(fmt.Sprintf("the command ended with status %d", status))
-	case r.Format == "" && status == 0:
-		r.Passed = 1
 	}
 	return r
 }
 
-// Results are the counts as a review has them.
+// Words say how it went.
+func (r TestRun) Words() string {
+	if r.Format != "" || r.Status != 0 {
+		return fmt.Sprintf("%d passed, %d failed, %d skipped", r.Passed, r.Failed, r.Skipped)
+	}
+	return "passed, by the exit status"
+}
+
+// Results are the counts as a review has them; nil where nothing was counted.
 func (r TestRun) Results() *TestResults {
+	if r.Format == "" && r.Failed == 0 {
+		return nil
+	}
 	passed, failed, total := r.Passed, r.Failed, r.Passed+r.Failed
 	return &TestResults{Passed: &passed, Failed: &failed, Total: &total}
 }
@@ -69,6 +79,14 @@ func (r *TestRun) fail(name string) {
 	if len(r.Failing) < maxFailing {
 		r.Failing = append(r.Failing, cutBytes(cleanLine(name)))
 	}
+}
+
+func (r *TestRun) ran(name string) {
+	if name = cutBytes(cleanLine(name)); name == "" {
+		r.Unnamed++
+		return
+	}
+	r.Ran = append(r.Ran, name)
 }
 
 // tail is the end of a text, from the beginning of a line where it has one.
@@ -101,11 +119,13 @@ func (r *TestRun) goTest(output []byte) bool {
 		switch action := event.Get("Action").Str(); {
 		case action == "pass" && test != "":
 			r.Passed++
+			r.ran(pkg + "." + test)
 		case action == "skip" && test != "":
 			r.Skipped++
 		case action == "fail" && test != "":
 			failures[pkg] = true
 			r.fail(pkg + "." + test)
+			r.ran(pkg + "." + test)
 		case (action == "fail" || action == "build-fail") && !failures[pkg]:
 			failures[pkg] = true
 			r.fail(cmp.Or(pkg, event.Get("ImportPath").Str()))
@@ -157,10 +177,12 @@ func (r *TestRun) junit(output []byte) bool {
 			switch {
 			case failed:
 				r.fail(name)
+				r.ran(name)
 			case skipped:
 				r.Skipped++
 			default:
 				r.Passed++
+				r.ran(name)
 			}
 		}
 	}
@@ -211,8 +233,10 @@ func (r *TestRun) tap(output []byte) bool {
 			r.Skipped++
 		case m[1] != "":
 			r.fail(cmp.Or(m[3], "test "+m[2]))
+			r.ran(m[3])
 		default:
 			r.Passed++
+			r.ran(m[3])
 		}
 	}
 	if missing := plan - seen; known && missing > 0 {

@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -63,11 +64,11 @@ func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInpu
 	case part > len(parts):
 		return Asked{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("part", part), "part must be one of %d, got %d", len(parts), part)
 	}
-	earlier, err := EarlierIssues(desk, project, in.ChangeID)
+	earlier, err := EarlierReview(desk, project, in.ChangeID)
 	if err != nil {
 		return Asked{}, err
 	}
-	prompts := a.Prompts(in.ChangeID, a.tests, earlier)
+	prompts := a.Prompts(in.ChangeID, a.tests, earlier.Issues)
 	text, err := prompts[part-1].Text()
 	return Asked{
 		ChangeID: in.ChangeID, Base: a.Base, Part: part, Parts: len(parts), Files: parts[part-1].Files, LeftOut: a.LeftOut, Prompt: text,
@@ -130,22 +131,44 @@ func readTestOutput(ctx context.Context, desk run.Desk, path string) ([]byte, er
 	return output, err
 }
 
-// EarlierIssues are those of the change's REVIEW.md, with their ids; there are none
-// when it cannot be read or does not exist.
-func EarlierIssues(desk run.Desk, project, id string) ([]review.Identified, error) {
+// Earlier is the review before.
+type Earlier struct {
+	Issues []review.Identified
+	Files  []string // that it was about, nil where that is not known
+	Digest string   // of its markdown, where a person handed it in
+}
+
+// EarlierReview is the review that the change's REVIEW.md holds, with the ids that
+// its issues have had from the beginning, where it was kept with them. It is empty
+// when the file cannot be read or does not exist.
+func EarlierReview(desk run.Desk, project, id string) (Earlier, error) {
 	folder, err := open(desk, project, id)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
+		return Earlier{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return Earlier{}, err
 	}
 	defer folder.Close()
 	data, err := readIfThere(folder, reviewFile)
 	if data == nil || err != nil {
-		return nil, err
+		return Earlier{}, err
 	}
-	return review.Identify(review.Read(data).Payload.Issues), nil
+	numbers, err := history(folder)
+	if err != nil {
+		return Earlier{}, err
+	}
+	if last := lastOf(numbers); last > 0 {
+		beside, err := readIfThere(folder, sidecarName(last))
+		if err != nil {
+			return Earlier{}, err
+		}
+		var kept sidecar
+		if json.Unmarshal(beside, &kept) == nil && kept.ReviewDigest == codec.DigestBytes(data) && kept.Findings != nil {
+			return Earlier{Issues: review.IdentifiedOf(kept.Findings), Files: kept.Files}, nil
+		}
+	}
+	return Earlier{Issues: review.Identify(review.Read(data).Payload.Issues)}, nil
 }
 
 // Export is the prompt alone.

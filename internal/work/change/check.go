@@ -47,13 +47,13 @@ func CheckReview(ctx context.Context, desk run.Desk, project string, in CheckInp
 	if err != nil {
 		return Checked{}, err
 	}
-	var earlier []review.Identified
+	var earlier Earlier
 	if id := doc.Get("change_id").Str(); review.ValidChangeID(id) {
-		if earlier, err = EarlierIssues(desk, project, id); err != nil {
+		if earlier, err = EarlierReview(desk, project, id); err != nil {
 			return Checked{}, err
 		}
 	}
-	p, faults, err := review.ParseAnswer(doc, earlier)
+	p, faults, err := review.ParseAnswer(doc, earlier.Issues)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -62,7 +62,7 @@ func CheckReview(ctx context.Context, desk run.Desk, project string, in CheckInp
 		return Checked{}, err
 	}
 	defer a.Close()
-	more, warnings, err := review.Judge(ctx, p.Payload, review.Reviewed{Lines: a.Lines, Shown: review.Touch(a.Files).Has, Tests: a.tests})
+	more, warnings, err := review.Judge(ctx, &p, review.Reviewed{Text: a.Text, Shown: review.Touch(a.Files).Has, Tests: a.tests})
 	if err != nil {
 		return Checked{}, err
 	}

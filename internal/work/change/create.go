@@ -34,16 +34,16 @@ func CreateReview(ctx context.Context, desk run.Desk, project string, payload *c
 	if err := checkProjectPath(desk, project, payload.Get("project_path")); err != nil {
 		return Created{}, err
 	}
-	return keepReview(ctx, desk, project, p, warnings, strict)
+	return keepReview(ctx, desk, project, p, warnings, Evidence{}, strict)
 }
 
 // KeepReview is [CreateReview] for a review that was judged already, with the
-// warnings about it.
-func KeepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string) (Created, error) {
-	return keepReview(ctx, desk, project, p, warnings, true)
+// warnings about it and what stands beside it.
+func KeepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, with Evidence) (Created, error) {
+	return keepReview(ctx, desk, project, p, warnings, with, true)
 }
 
-func keepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, strict bool) (Created, error) {
+func keepReview(ctx context.Context, desk run.Desk, project string, p review.Payload, warnings []string, with Evidence, strict bool) (Created, error) {
 	folder, made, err := openForReview(ctx, desk, project, p.ChangeID, strict)
 	if err != nil {
 		return Created{}, err
@@ -58,7 +58,7 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 		return Created{}, err
 	}
 	defer held.Unlock()
-	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about); err != nil {
+	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about, with); err != nil {
 		return Created{}, err
 	}
 	place := changesDir(desk) + "/" + p.ChangeID
@@ -100,7 +100,7 @@ func reviewedTree(ctx context.Context, desk run.Desk, project string, folder *ar
 // keep writes a review to REVIEW.md and to the history, together with a REVIEW.md
 // that is not in the history yet, in one transaction. REVIEW.md comes last, so
 // that any reader that sees it also finds it in the history.
-func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payload, data []byte, about tree) error {
+func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payload, data []byte, about tree, with Evidence) error {
 	folder := held.Folder()
 	numbers, err := history(folder)
 	if err != nil {
@@ -132,7 +132,7 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 			next++
 		}
 	}
-	beside, err := codec.MarshalFile(newSidecar(ctx, desk, p, next, data, about))
+	beside, err := codec.MarshalFile(newSidecar(ctx, desk, p, next, data, about, with))
 	if err != nil {
 		return err
 	}

@@ -70,23 +70,43 @@ func askGit(ctx context.Context, dir string, input []byte, args ...string) ([]by
 // runGit is askGit with more in its environment. Options may stand before the
 // command.
 func runGit(ctx context.Context, dir string, env []string, input []byte, args ...string) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, gitLimit, fmt.Errorf("git gave no answer within %v", gitLimit))
-	defer cancel()
-	answer, complaint := &bounded{limit: maxAnswer}, &bounded{limit: 4 << 10}
-	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
-	cmd.Dir, cmd.Env = dir, append(gitEnvironment(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), answer, complaint
-	cmd.WaitDelay = time.Second
-	err := cmd.Run()
+	answer := &bounded{limit: maxAnswer}
+	err := answer.ask(ctx, dir, env, input, args...)
 	switch {
 	case err == nil:
 		return answer.text, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
 	case answer.full:
 		return nil, errors.New("git lists too many files")
+	}
+	return nil, err
+}
+
+// gitBegins is git of whose answer only the first bytes are wanted.
+func gitBegins(ctx context.Context, dir string, bytes int, args ...string) ([]byte, error) {
+	answer := &bounded{limit: bytes}
+	if err := answer.ask(ctx, dir, nil, nil, args...); err != nil && !answer.full {
+		return nil, err
+	}
+	return answer.text, nil
+}
+
+// ask has git write its answer to b.
+func (b *bounded) ask(ctx context.Context, dir string, env []string, input []byte, args ...string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, gitLimit, fmt.Errorf("git gave no answer within %v", gitLimit))
+	defer cancel()
+	complaint := &bounded{limit: 4 << 10}
+	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
+	cmd.Dir, cmd.Env = dir, append(gitEnvironment(), env...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), b, complaint
+	cmd.WaitDelay = time.Second
+	err := cmd.Run()
+	switch {
+	case err == nil || b.full:
+		return err
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	case bytes.Contains(complaint.text, []byte("not a git repository (or any")):
-		return nil, errNoRepository
+		return errNoRepository
 	}
 	if line, _, _ := strings.Cut(strings.TrimPrefix(string(complaint.text), "fatal: "), "\n"); line != "" {
 		err = errors.New(line)
@@ -94,7 +114,7 @@ func runGit(ctx context.Context, dir string, env []string, input []byte, args ..
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]
 	}
-	return nil, fmt.Errorf("git %s: %w", args[0], err)
+	return fmt.Errorf("git %s: %w", args[0], err)
 }
 
 // bounded keeps what is written to it up to a limit, and fails beyond it.
@@ -105,12 +125,13 @@ type bounded struct {
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if len(p) > b.limit-len(b.text) {
+	room := min(len(p), b.limit-len(b.text))
+	b.text = append(b.text, p[:room]...)
+	if room < len(p) {
 		b.full = true
-		return 0, errors.New("too much text")
+		return room, errors.New("too much text")
 	}
-	b.text = append(b.text, p...)
-	return len(p), nil
+	return room, nil
 }
 
 // inRepository reports whether dir lies in a git repository. It does without git

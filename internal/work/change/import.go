@@ -64,6 +64,32 @@ func ImportReview(ctx context.Context, desk run.Desk, project string, in ImportI
 	return addToReview(ctx, desk, project, p, all)
 }
 
+// ReadForeign reads what other tools found in the repository in which a project lies,
+// from their SARIF or rdjson. It returns the errors of [ImportReview].
+func ReadForeign(ctx context.Context, desk run.Desk, project string, files []string) ([]review.Foreign, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	r, err := openCheckout(ctx, desk, project)
+	if err != nil {
+		return nil, unread(ctx, err)
+	}
+	r.folder.Close()
+	roots, err := projectRoots(desk, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []review.Foreign
+	for _, path := range files {
+		f, err := readForeign(ctx, desk, path, roots)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
 // projectRoots are the paths by which tools may know the project.
 func projectRoots(desk run.Desk, project string) ([]string, error) {
 	root, err := openProject(desk, project)
@@ -127,7 +153,7 @@ func addToReview(ctx context.Context, desk run.Desk, project string, p review.Pa
 		return review.Imported{}, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("change_id", p.ChangeID),
 			"change %s has no review to add to, and tools alone approve nothing: hand in a review first with `tidegate review create`", p.ChangeID)
 	}
-	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about); err != nil {
+	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about, Evidence{}); err != nil {
 		return review.Imported{}, err
 	}
 	imported := review.NewImported(p, f)

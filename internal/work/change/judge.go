@@ -20,6 +20,7 @@ type judged struct {
 	identity string   // distinguishes this review from every other
 	doubts   []string // what speaks against an approval
 	tree     tree     // that was reviewed
+	setAside string   // why a person decides because of findings that did not hold
 }
 
 // kept reports whether the review is one that was kept.
@@ -71,6 +72,7 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 	beside, err := folder.Read(sidecarName(last.number))
 	if err == nil {
 		j.tree, err = treeOf(beside)
+		j.setAside = setAside(beside)
 	}
 	return j, err
 }

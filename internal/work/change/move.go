@@ -44,7 +44,7 @@ func decide(s *state, r *record, j judged) move {
 		m.askPerson(needsPerson, r.cause)
 	case j.verdict == review.Approved && len(j.doubts) > 0:
 		m.askPerson("the review approves, but "+strings.Join(j.doubts, ", and "), causeDoubt)
-	case j.verdict == review.Approved:
+	case j.verdict == review.Approved && j.setAside == "":
 		m.complete()
 	case j.counted(s, r):
 		m.event, m.action = eventRound, actionNeedsFix
@@ -53,6 +53,8 @@ func decide(s *state, r *record, j judged) move {
 		}
 	case j.verdict == review.MajorIssues:
 		m.askPerson("the review found major issues", causeMajor)
+	case j.setAside != "":
+		m.askPerson(j.setAside, causeMajor)
 	case used >= limit:
 		m.askPerson(fmt.Sprintf("the review asks for fixes, but %d of %d fix rounds are used", used, limit), causeLimit)
 	default:

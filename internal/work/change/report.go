@@ -122,12 +122,19 @@ func (l List) Report() report.Report {
 // Report is a table of the reviews.
 func (l ReviewList) Report() report.Report {
 	r := report.Report{Name: "review_list", Title: "Reviews of " + l.ChangeID, Summary: report.Counted(len(l.Reviews), "review")}
+	if l.ChangeID == "" {
+		r.Title = "Reviews that belong to no change"
+	}
 	if len(l.Reviews) == 0 {
 		return r
 	}
 	table := report.NewTable(">Number", "Verdict", ">High", ">Medium", ">Low", "File")
 	for _, entry := range l.Reviews {
-		cells := []any{entry.Number, entry.Verdict, "?", "?", "?", report.Place{File: entry.Path}}
+		number := entry.ID
+		if number == "" {
+			number = strconv.Itoa(entry.Number)
+		}
+		cells := []any{number, entry.Verdict, "?", "?", "?", report.Place{File: entry.Path}}
 		if entry.Complete {
 			cells[2], cells[3], cells[4] = entry.Issues.High, entry.Issues.Medium, entry.Issues.Low
 		}

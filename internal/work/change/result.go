@@ -107,12 +107,13 @@ type ListEntry struct {
 // ReviewList is the reviews of a change, oldest first.
 type ReviewList struct {
 	OK       codec.True    `json:"ok"`
-	ChangeID string        `json:"change_id"`
+	ChangeID string        `json:"change_id"` // "" for reviews that belong to no change
 	Reviews  []ReviewEntry `json:"reviews"`
 }
 
 // ReviewEntry is one review of a [ReviewList].
 type ReviewEntry struct {
+	ID            string        `json:"id,omitempty"` // of a review that belongs to no change
 	Number        int           `json:"number"`
 	Path          string        `json:"review_path"`
 	Verdict       string        `json:"verdict"`

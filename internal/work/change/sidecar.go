@@ -23,6 +23,15 @@ type sidecar struct {
 	Commit       *string            `json:"commit"`        // that was checked out
 	Worktree     *string            `json:"worktree"`      // as STATE.yaml named it; null for the project
 	TreeProblem  *string            `json:"tree_problem"`  // why the tree is not known
+	Evidence
+}
+
+// Evidence is what stands beside the review of an agent that tidegate asked.
+type Evidence struct {
+	Files       []string         `json:"files,omitempty"`        // that the reviewers were shown
+	Findings    []review.Finding `json:"findings,omitempty"`     // the issues of the review, in its order
+	Dropped     []review.Dropped `json:"dropped,omitempty"`      // findings that do not hold
+	NeedsPerson string           `json:"needs_person,omitempty"` // why a person decides, whatever the verdict
 }
 
 const sidecarSchema = "kept_review.v1"
@@ -41,14 +50,37 @@ func KeptReviewShape() codec.Shape {
 		codec.Field{Name: "commit", Shape: codec.NotBlank().OrNull(), About: "that was checked out"},
 		codec.Field{Name: "worktree", Shape: codec.NotBlank().OrNull(), About: "as STATE.yaml named it; null for the project"},
 		codec.Field{Name: "tree_problem", Shape: codec.NotBlank().OrNull(), About: "why the tree is not known"},
+		codec.Field{Name: "files", Shape: codec.List(codec.Text(), 0), Optional: true, About: "that the reviewers were shown"},
+		codec.Field{Name: "findings", Optional: true, About: "the issues of the review, in its order, with what ties them to the code", Shape: codec.List(codec.Table(
+			codec.Field{Name: "id", Shape: codec.NotBlank()},
+			codec.Field{Name: "title", Shape: codec.NotBlank()},
+			codec.Field{Name: "severity", Shape: codec.OneOf(review.Severities...)},
+			codec.Field{Name: "category", Shape: codec.NotBlank()},
+			codec.Field{Name: "file", Shape: codec.Text(), Optional: true},
+			codec.Field{Name: "line", Shape: codec.IntegerFrom(0), Optional: true},
+			codec.Field{Name: "description", Shape: codec.NotBlank()},
+			codec.Field{Name: "recommendation", Shape: codec.Text(), Optional: true},
+			codec.Field{Name: "quote", Shape: codec.Text(), Optional: true, About: "the lines that the issue is about"},
+			codec.Field{Name: "suggestion", Shape: codec.Text(), Optional: true, About: "what could stand in the place of the quoted lines"},
+			codec.Field{Name: "reply", Shape: codec.Text(), Optional: true, About: "to what the author said about the issue"},
+			codec.Field{Name: "found_by", Shape: codec.List(codec.Text(), 0), Optional: true},
+		), 0)},
+		codec.Field{Name: "dropped", Optional: true, About: "findings that do not hold", Shape: codec.List(codec.Table(
+			codec.Field{Name: "title", Shape: codec.NotBlank()},
+			codec.Field{Name: "file", Shape: codec.Text()},
+			codec.Field{Name: "line", Shape: codec.IntegerFrom(0).OrNull()},
+			codec.Field{Name: "why", Shape: codec.NotBlank()},
+		), 0)},
+		codec.Field{Name: "needs_person", Shape: codec.NotBlank(), Optional: true, About: "why a person decides, whatever the verdict"},
 	)
 }
 
-func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about tree) sidecar {
+func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about tree, with Evidence) sidecar {
 	return sidecar{
 		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(desk.Now()), Actor: tidegate.ActorOf(ctx).Kind,
 		Verdict: p.Verdict, ReviewDigest: codec.DigestBytes(data),
 		TreeDigest: orNull(about.digest), Commit: orNull(about.commit), Worktree: orNull(about.worktree), TreeProblem: orNull(about.problem),
+		Evidence: with,
 	}
 }
 
@@ -66,6 +98,16 @@ func treeOf(data []byte) (tree, error) {
 		return tree{}, err
 	}
 	return tree{digest: v.Get("tree_digest").Str(), commit: v.Get("commit").Str(), worktree: v.Get("worktree").Str(), problem: v.Get("tree_problem").Str()}, nil
+}
+
+// setAside is why the findings that did not hold make a person decide, "" where they
+// do not.
+func setAside(data []byte) string {
+	v, err := codec.Parse(data)
+	if err != nil {
+		return ""
+	}
+	return v.Get("needs_person").Str()
 }
 
 // differs says how a tree differs from the one that was reviewed, "" when it does

@@ -34,16 +34,21 @@ func (d decision) sign(ctx context.Context, desk run.Desk, folder *artifact.Fold
 	if err != nil || signers == nil {
 		return "", err
 	}
-	sign := desk.Sign
-	if sign == nil {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
-			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
-	}
 	message, err := codec.Canonical(d.value())
 	if err != nil {
 		return "", err
 	}
-	armored, err := sign(ctx, message)
+	return signature(ctx, desk, signers, message)
+}
+
+// signature is the person's over a message. It returns INVALID_ARGS when no key was
+// named, and for a key that is not one of the signers.
+func signature(ctx context.Context, desk run.Desk, signers *seal.Signers, message []byte) (string, error) {
+	if desk.Sign == nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
+			"decisions about changes are signed here: name your key with --sign, or in TIDEGATE_SIGN_KEY")
+	}
+	armored, err := desk.Sign(ctx, message)
 	if err != nil {
 		return "", err
 	}

@@ -248,15 +248,20 @@ func (w *Worktree) keep(ctx context.Context, desk run.Desk) (*keeper, error) {
 	if err := w.intact(ctx, desk); err != nil {
 		return nil, err
 	}
+	return w.origin.keep(ctx, w.Path)
+}
+
+// keep makes the keeper of a folder with files of the repository.
+func (o origin) keep(ctx context.Context, dir string) (*keeper, error) {
 	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
 	if err != nil {
 		return nil, err
 	}
-	k := &keeper{dir: w.Path, remove: remove, options: append([]string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, w.origin.options...), env: []string{
-		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + w.Path, "GIT_OBJECT_DIRECTORY=" + filepath.Join(w.origin.common, "objects"),
+	k := &keeper{dir: dir, remove: remove, options: append([]string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, o.options...), env: []string{
+		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(o.common, "objects"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
 	}}
-	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+w.origin.format); err != nil {
+	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+o.format); err != nil {
 		remove()
 		return nil, err
 	}
@@ -276,10 +281,13 @@ func (k *keeper) ask(ctx context.Context, input []byte, args ...string) ([]byte,
 type Work struct {
 	Files []string // in byte order
 	// Forbidden are those that no implementation may touch, with the reason.
-	Forbidden []LeftOut
+	Forbidden []Forbidden
 
 	tree string
 }
+
+// Forbidden is a file that an implementation touched and may not.
+type Forbidden struct{ File, Why string }
 
 // Inspect stages what was done in the worktree, in an index of its own, so that nothing
 // an agent did to git's counts. It returns TAMPERED and READ_FAILED.
@@ -306,7 +314,7 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
 		return Work{}, err
 	} else if err != nil { // such as for a repository without a commit
-		return Work{Forbidden: []LeftOut{{".", "it cannot be committed: " + err.Error()}}}, nil
+		return Work{Forbidden: []Forbidden{{".", "it cannot be committed: " + err.Error()}}}, nil
 	}
 	tree, err := k.git(ctx, "write-tree")
 	if err != nil {
@@ -327,8 +335,8 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 		about = ""
 	}
 	there, err := w.hasChanges(desk)
-	if there && !slices.ContainsFunc(work.Forbidden, func(f LeftOut) bool { return strings.HasPrefix(f.File, changesDir(desk)+"/") }) {
-		work.Forbidden = append(work.Forbidden, LeftOut{changesDir(desk), "it is the folder of changes"})
+	if there && !slices.ContainsFunc(work.Forbidden, func(f Forbidden) bool { return strings.HasPrefix(f.File, changesDir(desk)+"/") }) {
+		work.Forbidden = append(work.Forbidden, Forbidden{changesDir(desk), "it is the folder of changes"})
 	}
 	return work, err
 }
@@ -361,9 +369,9 @@ func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
 func (work *Work) add(desk run.Desk, name string, fields []string) {
 	work.Files = append(work.Files, name)
 	if why := forbidden(desk, name); why != "" {
-		work.Forbidden = append(work.Forbidden, LeftOut{name, why})
+		work.Forbidden = append(work.Forbidden, Forbidden{name, why})
 	} else if len(fields) > 1 && fields[1] == gitlink {
-		work.Forbidden = append(work.Forbidden, LeftOut{name, "it is a repository of its own, whose files nobody would review"})
+		work.Forbidden = append(work.Forbidden, Forbidden{name, "it is a repository of its own, whose files nobody would review"})
 	}
 }
 
@@ -380,6 +388,8 @@ func forbidden(desk run.Desk, name string) string {
 		return "it takes the place of the folder of changes"
 	case strings.HasSuffix(at, base+"/"+signersFile):
 		return "it says whose signatures count"
+	case strings.HasSuffix(at, base+"/"+DismissedFile):
+		return "it says which findings count"
 	case path.Base(at) == "tidegate.toml":
 		return "it says what tidegate may do"
 	}
@@ -389,15 +399,19 @@ func forbidden(desk run.Desk, name string) string {
 // Protected are the places that no implementation may touch, as a prompt names
 // them.
 func Protected(desk run.Desk) []string {
-	return []string{changesDir(desk), desk.ChangesFolder() + "/" + signersFile, "tidegate.toml"}
+	return []string{changesDir(desk), desk.ChangesFolder() + "/" + signersFile, desk.ChangesFolder() + "/" + DismissedFile, "tidegate.toml"}
 }
 
+// ownName is the author of a commit where nobody says otherwise.
+const ownName = "tidegate <tidegate@localhost>"
+
 // Commit commits what was done to the branch of the change, on top of what was
-// committed there before, whatever an agent did to the branch. It returns
-// WRITE_FAILED.
-func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, message string) (commit string, err error) {
+// committed there before, whatever an agent did to the branch. The author is a name
+// with an address, or "" for ours. It returns WRITE_FAILED.
+func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, author, message string) (commit string, err error) {
 	at := desk.Now().UTC().Format(time.RFC3339)
-	identity := []string{"GIT_AUTHOR_NAME=tidegate", "GIT_AUTHOR_EMAIL=tidegate@localhost", "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
+	name, address, _ := strings.Cut(cmp.Or(author, ownName), " <")
+	identity := []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + strings.TrimSuffix(address, ">"), "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
 		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
 	made, err := runGit(ctx, w.project, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
 	if err == nil {
@@ -413,6 +427,13 @@ func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, message
 
 // Head is the last commit that was made here.
 func (w *Worktree) Head() string { return w.head }
+
+// Objects is the folder of the project's objects, which agents may read, and Format
+// the format of their names.
+func (w *Worktree) Objects() string { return filepath.Join(w.origin.common, "objects") }
+
+// Format is the format of the names of the project's objects: sha1 or sha256.
+func (w *Worktree) Format() string { return w.origin.format }
 
 // Check returns TAMPERED where the branch does not lead to the last commit that was
 // made here, or where git takes something else for it, such as a tag of its name or

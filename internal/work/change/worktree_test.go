@@ -66,7 +66,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 	if err != nil || !slices.Equal(work.Files, []string{"a.txt", "b.txt"}) || len(work.Forbidden) != 0 {
 		t.Fatalf("got %+v and %v", work, err)
 	}
-	if _, err := w.Commit(ctx, always, work, "c: round 1"); err != nil {
+	if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("three\n"), 0o644); err != nil {
@@ -122,7 +122,7 @@ func TestWorktreeForbids(t *testing.T) {
 	for _, tt := range []struct{ what, file string }{
 		{"changed", "tidegate.toml"}, {"removed", "tidegate.toml"}, {"changed", "sub/tidegate.toml"}, {"changed", "agentd/allowed_signers"}, {"removed", "agentd/allowed_signers"},
 		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"empty repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
-		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
+		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"changed", "agentd/dismissed.json"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
 	} {
 		path := filepath.Join(w.Path, tt.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)
@@ -218,7 +218,7 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Commit(ctx, always, work, "c: round 1"); err != nil {
+	if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(w.Path, "hidden")); !os.IsNotExist(err) {
@@ -310,7 +310,7 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 			if err != nil || len(work.Forbidden) > 0 != tt.forbidden {
 				t.Fatalf("got %+v and %v", work, err)
 			}
-			if _, err := w.Commit(ctx, always, work, "c: round 1"); err != nil {
+			if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.RemoveAll(w.Path); err != nil {
@@ -385,7 +385,7 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	commit, err := w.Commit(ctx, always, work, "c: round 1")
+	commit, err := w.Commit(ctx, always, work, "", "c: round 1")
 	if err != nil {
 		t.Fatal(err)
 	}

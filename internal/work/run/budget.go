@@ -146,6 +146,31 @@ func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	})
 }
 
+// CheckSentences stages that every sentence of the run's report is checked, as in a run
+// that this program begins.
+func (u *Update) CheckSentences() error {
+	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
+		was := policy.Get(grounding)
+		Evidence{Sentences: true, Grounding: true, Reader: true, OneAgent: policy.Get(oneAgent).Bool()}.write(policy)
+		fields := tidegate.Pairs("limit", EvidenceKey, "to", evidenceVersion, "reason", "the run was begun by an earlier program", argsKey, tidegate.Pairs())
+		if was != nil {
+			fields = append(fields, tidegate.Detail{Key: "was", Value: was})
+		}
+		return fields
+	})
+}
+
+// ChooseEvidence stages a person's choice of how the sentences of the report are checked.
+func (u *Update) ChooseEvidence(choice EvidenceChoice) error {
+	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
+		e := evidenceOf(policy)
+		e.Grounding, e.Reader, e.OneAgent = e.Grounding && !choice.NoGrounding, e.Reader && !choice.NoReader && !choice.NoGrounding, e.OneAgent || choice.OneAgent
+		e.Adapt = e.Adapt || choice.Adapt
+		e.write(policy)
+		return tidegate.Pairs("limit", EvidenceKey, "to", choice, "reason", "", argsKey, tidegate.Pairs())
+	})
+}
+
 // editPolicy stages an edit of the policy. The edit returns what the log says of it.
 func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Details) error {
 	policy := codec.Of(tidegate.Pairs("schema_version", PolicyVersion))

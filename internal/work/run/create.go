@@ -141,7 +141,8 @@ type initArgs struct {
 	Limits            *Limits            `json:"limits,omitzero"`
 	RequireBoundGates bool               `json:"require_bound_gates,omitzero"`
 	SignersPath       string             `json:"-"`
-	RequireGrounding  bool               `json:"require_grounding,omitzero"`
+	Evidence          EvidenceChoice     `json:"evidence,omitzero"`
+	Confinement       Confinement        `json:"confinement,omitzero"`
 	ConfirmPlan       bool               `json:"confirm_plan,omitzero"`
 	Perspectives      int                `json:"perspectives,omitzero"`
 	Agents            map[string]Agent   `json:"agents,omitzero"`
@@ -179,15 +180,45 @@ func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
 	root := r.manifest.doc.Get("artifacts").Get("root").Str()
 	in := InitInput(args)
 	in.Query, in.RunID, in.RootOverride = cmp.Or(in.Query, r.manifest.Query()), r.ID(), filepath.Dir(root)
-	var list []First
-	for _, doc := range in.documents(root, created.Get("ts").Str()) {
-		data, err := codec.MarshalFile(doc.doc)
-		if err != nil {
-			return nil, err
+	first := func(change func(document)) (list []First, same bool, err error) {
+		same = true
+		for _, doc := range in.documents(root, created.Get("ts").Str()) {
+			change(doc)
+			data, err := codec.MarshalFile(doc.doc)
+			if err != nil {
+				return nil, false, err
+			}
+			f := First{doc.name, data, created.Get(doc.label + "_digest").Str()}
+			list, same = append(list, f), same && codec.DigestBytes(data) == f.Digest
 		}
-		list = append(list, First{doc.name, data, created.Get(doc.label + "_digest").Str()})
+		return list, same, nil
+	}
+	list, same, err := first(func(document) {})
+	if same || err != nil {
+		return list, err
+	}
+	// The digests say whether a program made the run that knew no second reader.
+	grounded := created.Get(argsKey).Get("require_grounding").Bool()
+	earlier, same, err := first(func(doc document) { doc.withoutEvidence(grounded) })
+	if same || err != nil {
+		return earlier, err
 	}
 	return list, nil
+}
+
+// withoutEvidence makes a first document what it was in programs that looked at
+// quotations and numbers alone, and at those only where grounding was required.
+func (d document) withoutEvidence(grounded bool) {
+	switch d.name {
+	case ManifestFile:
+		d.doc.Get("limits").Delete(verifyRounds)
+	case PolicyFile:
+		d.doc.Delete(EvidenceKey)
+		d.doc.Delete(verify)
+		if !grounded {
+			d.doc.Delete(grounding)
+		}
+	}
 }
 
 // sameAs compares the arguments with the run that is there already and returns

@@ -30,6 +30,17 @@ const (
 // ConfirmPlan is a person's yes to the perspectives of a run.
 const ConfirmPlan = "confirm plan"
 
+// AcceptClaim is a person's yes to one sentence of a report.
+const AcceptClaim = "accept claim"
+
+// ChooseEvidence is a person's choice of how sentences are checked, Confine that of how
+// agents are kept, and RetryJob gives a job its tries again.
+const (
+	ChooseEvidence = "evidence"
+	Confine        = "confine"
+	RetryJob       = "job retry"
+)
+
 // Decide is [Run.Update] for a person's decision. In a run whose policy names
 // signers it counts only with a signature by one of them, over the decision, the
 // run's id and the head of the log that the person saw. The signature is made
@@ -50,6 +61,7 @@ func (r *Run) decide(ctx context.Context, how recording, d Decision, change func
 		return Audit{}, err
 	}
 	return r.update(ctx, how, func(u *Update) error {
+		u.signed = signed
 		if err := change(u); err != nil || signed == nil || u.isEmpty() {
 			return err // a decision that changes nothing uses up no signature
 		}
@@ -120,7 +132,7 @@ func (u *Update) keepDecision(s *signedDecision) error {
 	if err != nil {
 		return err
 	}
-	if err := s.verify(signers, u.desk); err != nil {
+	if _, err := s.verify(signers, u.desk); err != nil {
 		return err
 	}
 	head, seen := s.Decision.Get("head").Str(), false
@@ -140,15 +152,32 @@ func (u *Update) keepDecision(s *signedDecision) error {
 	return u.Write(name, data)
 }
 
-func (s *signedDecision) verify(signers *seal.Signers, desk Desk) error {
+// Signature is who signed the decision that the update carries out, and the file that
+// keeps the signature; both are "" where decisions are not signed. It returns the errors
+// of a signature that does not count.
+func (u *Update) Signature() (by, file string, err error) {
+	if u.signed == nil {
+		return "", "", nil
+	}
+	signers, err := u.run.signers()
+	if err != nil {
+		return "", "", err
+	}
+	by, err = u.signed.verify(signers, u.desk)
+	return by, decisionName(u.record.lines + 1), err
+}
+
+// verify names the signer.
+func (s *signedDecision) verify(signers *seal.Signers, desk Desk) (by string, err error) {
 	message, err := codec.Canonical(s.Decision)
 	if err != nil {
-		return err
+		return "", err
 	}
-	if _, err := signers.Verify(message, []byte(s.Signature), desk.Now()); err != nil {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
+	signer, err := signers.Verify(message, []byte(s.Signature), desk.Now())
+	if err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "the signature does not count: %s", tidegate.AsError(err).Message)
 	}
-	return nil
+	return signer.String(), nil
 }
 
 // decisionName is the file of the decision that an update carries out; line is the
@@ -156,12 +185,26 @@ func (s *signedDecision) verify(signers *seal.Signers, desk Desk) error {
 func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.json", line) }
 
 // decisive are the events by which a person's line records a decision.
-var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true}
+var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true, EventGranted: true}
+
+// recordsDecision reports whether a line records a person's decision. That sentences are
+// checked follows by rule in a run of an earlier program, and no decision is needed for
+// agents to be confined.
+func recordsDecision(entry *codec.Value) bool {
+	switch event := eventOf(entry); event {
+	case EventLimit:
+		return entry.Get("limit").Str() != EvidenceKey || entry.Get("to").Kind() == codec.Object
+	case EventConfinement:
+		return entry.Get("mode").Str() == ModeUnconfined
+	default:
+		return decisive[event] || entry.Get("replan").Bool()
+	}
+}
 
 // checkDecision checks one line of a run whose decisions are signed. Before is
 // the decision that the line before it carries out.
 func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before string) {
-	if !decisive[eventOf(entry)] && !entry.Get("replan").Bool() {
+	if !recordsDecision(entry) {
 		return
 	}
 	name := entry.Get("decision").Str()
@@ -266,7 +309,9 @@ func (f fields) same(decision, entry *codec.Value) bool {
 // decidedBy are the decisions that a line of an event can carry out, with what both
 // must agree in.
 var decidedBy = map[Event]map[string]fields{
-	EventLimit:        {"limit": {"name": "limit", "value": "to"}},
+	EventLimit:        {"limit": {"name": "limit", "value": "to"}, ChooseEvidence: {"choice": "to"}},
+	EventGranted:      {RetryJob: {"job_id": "job_id"}},
+	EventConfinement:  {Confine: {"mode": "mode"}},
 	EventRestored:     {"restore output": {"perspective_id": "perspective_id"}},
 	EventAttached:     {AttachDocuments: {"documents": "file"}, AttachEvidence: {"cid": "cid", "file": "file"}},
 	EventReplaced:     {ReplaceSource: {"cid": "cid", "url": "url"}},
@@ -275,8 +320,9 @@ var decidedBy = map[Event]map[string]fields{
 
 // acceptedBy is decidedBy for what a person accepts.
 var acceptedBy = map[string]map[string]fields{
-	"failure": {"resume --accept": nil, AttachEvidence: nil, ReplaceSource: nil, "limit": nil, "job retry": nil},
+	"failure": {"resume --accept": nil, AcceptClaim: nil, AttachEvidence: nil, ReplaceSource: nil, "limit": nil, RetryJob: nil},
 	"plan":    {ConfirmPlan: {"perspectives": "perspectives"}},
 	"gate":    {"accept gate": {"gate": "gate"}},
+	"claim":   {AcceptClaim: {"claim": "claim", "digest": "digest"}},
 	"record":  {"accept record": nil},
 }

@@ -80,7 +80,7 @@ func (r *Run) yield(ctx context.Context, desk Desk) error {
 		if err != nil {
 			return err
 		}
-		if err := signed.verify(signers, desk); err != nil {
+		if _, err := signed.verify(signers, desk); err != nil {
 			return err
 		}
 	}

@@ -19,8 +19,15 @@ type Move struct {
 	InputsDigest   string // of the decision, as the earlier system forms it
 	EvidenceDigest string // of what the decision looked at
 	GatesRevision  int64
-	Requested      Stage // that the caller asked for, "" where the rules chose
+	Requested      Stage  // that the caller asked for, "" where the rules chose
+	By             string // who sent the run back to writing: ByRule or ByReview; "" for another move
 }
+
+// Who sends a run back to writing.
+const (
+	ByRule   = "rule"
+	ByReview = "review"
+)
 
 // moveReason begins the reason of a line that records a move.
 const moveReason = "stage_advance: "
@@ -30,8 +37,14 @@ func (u *Update) MoveTo(move Move) error {
 	m := u.manifest
 	move.Reason = strings.TrimPrefix(cut(moveReason+move.Reason), moveReason) // as the line has it, so that it comes out of a replay
 	history := m.doc.Get("stage").Get("history").Clone()
-	history.Append(codec.Of(tidegate.Pairs("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
-		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)))
+	entry := tidegate.Pairs("from", move.From, "to", move.To, "ts", u.now, "reason", move.Reason,
+		"inputs_digest", move.InputsDigest, "gates_revision", move.GatesRevision, "evidence_digest", move.EvidenceDigest)
+	fields := tidegate.Pairs("from", move.From, "to", move.To, "status", move.Status, "evidence_digest", move.EvidenceDigest)
+	if move.By != "" {
+		by := tidegate.Detail{Key: "by", Value: move.By}
+		entry, fields = append(entry, by), append(fields, by)
+	}
+	history.Append(codec.Of(entry))
 	// A long history is passed on as it was read.
 	stage := codec.Of(tidegate.Pairs("current", move.To, "started_at", u.now, "last_progress_at", u.now))
 	stage.Set("history", history)
@@ -41,8 +54,7 @@ func (u *Update) MoveTo(move Move) error {
 	if move.Requested != "" {
 		args = tidegate.Pairs("requested_next", move.Requested)
 	}
-	return u.editManifest(edit{patch: patch, event: EventMoved, reason: moveReason + move.Reason, fields: tidegate.Pairs("from", move.From, "to", move.To,
-		"status", move.Status, "evidence_digest", move.EvidenceDigest, argsKey, args)})
+	return u.editManifest(edit{patch: patch, event: EventMoved, reason: moveReason + move.Reason, fields: append(fields, tidegate.Detail{Key: argsKey, Value: args})})
 }
 
 // Failure is one entry of the manifest's failures.

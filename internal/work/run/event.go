@@ -19,8 +19,9 @@ const (
 	EventMoved             Event = "moved"        // from stage to stage
 	EventStatus            Event = "status"       // paused, resumed, cancelled, set running
 	EventFailed            Event = "failed"       // the run failed, and why
-	EventAccepted          Event = "accepted"     // a person accepted a failure, a gate or a record
+	EventAccepted          Event = "accepted"     // a person accepted a failure, a gate, a sentence or a record
 	EventLimit             Event = "limit"        // a person changed a limit
+	EventConfinement       Event = "confinement"  // how agents are kept from here on
 	EventRetried           Event = "retried"      // one more attempt at a gate
 	EventRefused           Event = "refused"      // something was asked for and not granted
 	EventProgress          Event = "progress"     // the stage has come further
@@ -46,6 +47,8 @@ const (
 	EventGranted           Event = "granted"      // a person gave a job its tries again
 	EventSynthesized       Event = "synthesized"  // a synthesis was written
 	EventSynthesisReviewed Event = "assessed"     // a synthesis was reviewed
+	EventRead              Event = "read"         // what second readers said of a synthesis was taken
+	EventUnfit             Event = "unfit"        // a second reader missed planted errors, and reads no more
 	EventFiles             Event = "files"        // digests of the files that the lines before it name
 )
 
@@ -104,8 +107,13 @@ func (l Line) details(desk Desk, now, runID string, actor tidegate.Actor, seq, t
 	if tx > 0 {
 		line = append(line, tidegate.Detail{Key: "tx", Value: tx})
 	}
-	line = append(line, actor.Logged()...)
-	for _, f := range l.kept() {
+	fields := l.kept()
+	for _, a := range actor.Logged() {
+		if _, says := fields.Get(a.Key); !says { // no line has a key twice
+			line = append(line, a)
+		}
+	}
+	for _, f := range fields {
 		if tx > 0 || f.Key != argsKey {
 			line = append(line, f)
 		}

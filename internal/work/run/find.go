@@ -1,6 +1,8 @@
 package run
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -11,7 +13,8 @@ import (
 // Find is the path of the manifest of the run that a person names: by the path
 // of its manifest or folder, by its id under home, or by a path relative to
 // workdir. An id takes precedence over a relative path. It returns NOT_FOUND with
-// the name and the places that were searched.
+// the name and the places that were searched, and READ_FAILED where the caller may
+// not look into such a place.
 func Find(desk Desk, home, workdir, name string) (string, error) {
 	if err := CheckText("run", name); err != nil {
 		return "", err
@@ -25,26 +28,41 @@ func Find(desk Desk, home, workdir, name string) (string, error) {
 		}
 		candidates = append(candidates, filepath.Join(workdir, name))
 	}
+	var denied error
 	for _, path := range candidates {
-		if file, err := desk.Reach.OpenFile("run", path); err == nil {
-			file.Close()
-			return path, nil
+		manifest, err := manifestAt(desk, path)
+		switch {
+		case err == nil:
+			return manifest, nil
+		case denied == nil && errors.Is(err, fs.ErrPermission):
+			denied = err
 		}
-		folder, err := desk.Reach.Open("run", path)
-		if err != nil {
-			continue
-		}
-		there, err := folder.Exists(ManifestFile)
-		folder.Close()
-		if err == nil && there {
-			return filepath.Join(path, ManifestFile), nil
-		}
+	}
+	if denied != nil {
+		return "", denied
 	}
 	if home == "" {
 		home = "a home of runs, which is not known (set TIDEGATE_HOME),"
 	}
 	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name, "searched", candidates),
 		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
+}
+
+// manifestAt is the path of a run's manifest that stands at path or in the folder
+// there.
+func manifestAt(desk Desk, path string) (string, error) {
+	file, err := desk.Reach.OpenFile("run", path)
+	if err == nil {
+		return path, file.Close()
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return "", err
+	}
+	inFolder := filepath.Join(path, ManifestFile)
+	if file, err = desk.Reach.OpenFile("run", inFolder); err != nil {
+		return "", err
+	}
+	return inFolder, file.Close()
 }
 
 // FindByBeginning is [Find] for somebody who only looks: it also takes the beginning

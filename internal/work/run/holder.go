@@ -59,9 +59,14 @@ func isChanges(desk Desk, dir string) bool {
 }
 
 func holds(desk Desk, dir, name string) bool {
-	file, err := desk.Reach.OpenFile("path", filepath.Join(dir, name))
+	path := filepath.Join(dir, name)
+	file, err := desk.Reach.OpenFile("path", path)
+	if tidegate.CodeOf(err) == tidegate.ReadFailed {
+		_, err := filepath.EvalSymlinks(path)
+		return err == nil // it is there and cannot be opened
+	}
 	if err != nil {
-		return tidegate.CodeOf(err) == tidegate.ReadFailed // it is there and cannot be opened
+		return false
 	}
 	file.Close()
 	return true

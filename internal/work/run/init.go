@@ -26,8 +26,10 @@ type InitInput struct {
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
-	// RequireGrounding makes gate E fail on what is not on the cited pages.
-	RequireGrounding bool `json:"-"`
+	// Evidence is how the sentences of the report are checked, where a person chose.
+	Evidence EvidenceChoice `json:"-"`
+	// Confinement is how the agents of the run are kept, where it is known.
+	Confinement Confinement `json:"-"`
 	// ConfirmPlan makes the plan of the first wave wait for a person's yes.
 	ConfirmPlan bool `json:"-"`
 	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
@@ -49,6 +51,7 @@ type Limits struct {
 	MaxSummaryKB        *int64 `json:"max_summary_kb,omitzero" jsonschema:"most KiB of one summary"`
 	MaxTotalSummaryKB   *int64 `json:"max_total_summary_kb,omitzero" jsonschema:"most KiB of all summaries"`
 	MaxReviewIterations *int64 `json:"max_review_iterations,omitzero" jsonschema:"most review rounds"`
+	MaxVerifyRounds     *int64 `json:"max_verify_rounds,omitzero" jsonschema:"most rounds that a second reader's verdicts ask for"`
 }
 
 // limit is one cap with its default and its range.
@@ -58,6 +61,11 @@ type limit struct {
 	fallback       int64
 	least, highest int64
 }
+
+const verifyRounds = "max_verify_rounds"
+
+// DefaultVerifyRounds is how many rounds a second reader's verdicts may ask for.
+const DefaultVerifyRounds = 4
 
 func (l *Limits) table() []limit {
 	if l == nil {
@@ -69,6 +77,7 @@ func (l *Limits) table() []limit {
 		{"max_summary_kb", l.MaxSummaryKB, 5, 1, 1000},
 		{"max_total_summary_kb", l.MaxTotalSummaryKB, 60, 1, 100000},
 		{"max_review_iterations", l.MaxReviewIterations, 4, 0, 50},
+		{verifyRounds, l.MaxVerifyRounds, DefaultVerifyRounds, 0, 20},
 	}
 }
 
@@ -222,6 +231,9 @@ func (in *InitInput) manifest(root, now string) *codec.Value {
 func (in *InitInput) constraints() tidegate.Details {
 	flags := tidegate.Pairs("PAI_DR_CLI_ENABLED", true, "PAI_DR_CLI_MODE_DEFAULT", "standard")
 	for _, l := range in.Limits.table() {
+		if l.name == verifyRounds { // the earlier system has no second reader
+			continue
+		}
 		flags = append(flags, tidegate.Detail{Key: "PAI_DR_CLI_" + strings.ToUpper(l.name), Value: l.value()})
 	}
 	flags = append(flags, tidegate.Pairs(

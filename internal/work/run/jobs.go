@@ -1,12 +1,14 @@
 package run
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -31,6 +33,22 @@ func JobDir(jobID string) string { return JobsDir + "/" + artifact.FileName(jobI
 // AttemptDir is the folder of an attempt at a job, counted from 1.
 func AttemptDir(jobID string, attempt int) string {
 	return fmt.Sprintf("%s/%03d", JobDir(jobID), attempt)
+}
+
+// Concealed reports whether no agent is shown a file of a run, by its name or path: there
+// stands what chose the errors that are planted for a second reader.
+func Concealed(name string) bool {
+	parts := strings.Split(strings.ToLower(path.Clean(filepath.ToSlash(name))), "/")
+	found, _ := path.Match(JobsDir+"/verify.*/*/attempt.json", strings.Join(parts[max(0, len(parts)-4):], "/"))
+	return found
+}
+
+// CheckGiven returns PATH_NOT_ALLOWED for a file that an agent names and is not shown.
+func CheckGiven(ctx context.Context, arg, path string) error {
+	if tidegate.ActorOf(ctx).Kind == tidegate.Agent && Concealed(path) {
+		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path), "what a run keeps of a reading is no document of an agent's")
+	}
+	return nil
 }
 
 // LeaseFile is the name of the lease of a job.

@@ -7,6 +7,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 )
 
+// ArchiveFile is where a run keeps the pages that were fetched for it.
+const ArchiveFile = "evidence/archive.warc.gz"
+
 // kept is a record that, by a line of the log, was added to a file that only grows.
 type kept struct {
 	file           string
@@ -21,6 +24,9 @@ type kept struct {
 func (v *verifier) keptRecords() {
 	byFile := map[string][]kept{}
 	var files []string
+	if there, err := v.run.folder.Exists(ArchiveFile); err == nil && there {
+		files, byFile[ArchiveFile] = []string{ArchiveFile}, []kept{} // also where no line names it
+	}
 	for _, k := range v.recorded.kept {
 		if byFile[k.file] == nil {
 			files = append(files, k.file)

@@ -83,11 +83,21 @@ func (l Layout) Synthesis() string { return l.SynthesisDir + "/final-synthesis.m
 // Draft is the name of the report as it is being written.
 func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
 
+// Claims is the name of the document with the sentences of the final report.
+func (l Layout) Claims() string { return l.SynthesisDir + "/claims.json" }
+
 // Round names the synthesis and the review with which the run went back to
 // writing for the nth time.
 func (l Layout) Round(n int64) (draft, bundle string) {
-	dir := path.Join(path.Dir(l.ReviewBundle), "rounds", strconv.FormatInt(n, 10))
+	dir := l.round(n)
 	return dir + "/synthesis.md", dir + "/review-bundle.json"
+}
+
+// RoundClaims names the sentences of that synthesis.
+func (l Layout) RoundClaims(n int64) string { return l.round(n) + "/claims.json" }
+
+func (l Layout) round(n int64) string {
+	return path.Join(path.Dir(l.ReviewBundle), "rounds", strconv.FormatInt(n, 10))
 }
 
 // Wave1Plan is the name of the plan of the first wave.

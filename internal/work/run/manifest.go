@@ -51,6 +51,9 @@ const (
 // Stages lists them in the order in which a run passes through them.
 var Stages = []Stage{Init, Perspectives, Wave1, Pivot, Wave2, Citations, Summaries, Synthesis, Review, Finalize}
 
+// Before reports whether a run passes through the stage before it comes to other.
+func (s Stage) Before(other Stage) bool { return slices.Index(Stages, s) < slices.Index(Stages, other) }
+
 // modes and sensitivities are the values of the manifest's fields of that name.
 var (
 	modes         = []string{"quick", "standard", "deep"}
@@ -102,6 +105,7 @@ var manifestFields = []codec.Field{
 		codec.Field{Name: "max_summary_kb", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_total_summary_kb", Shape: codec.AnyNumber()},
 		codec.Field{Name: "max_review_iterations", Shape: codec.AnyNumber()},
+		codec.Field{Name: "max_verify_rounds", Shape: codec.AnyNumber(), Optional: true},
 	)},
 	{Name: "artifacts", Shape: codec.Table(
 		codec.Field{Name: "root", Shape: codec.Ruled("an absolute path", notAbsolute)},
@@ -171,6 +175,21 @@ func (m Manifest) ReviewRounds() int64 {
 		}
 	}
 	return n
+}
+
+// RoundsByRule has the numbers of those rounds in which a rule sent the run back, and
+// not a review.
+func (m Manifest) RoundsByRule() map[int64]bool {
+	var n int64
+	rounds := map[int64]bool{}
+	for _, h := range m.History() {
+		if h.Get("from").Str() == string(Review) && h.Get("to").Str() == string(Synthesis) {
+			if n++; h.Get("by").Str() == ByRule {
+				rounds[n] = true
+			}
+		}
+	}
+	return rounds
 }
 
 // Failures lists what went wrong, oldest first.

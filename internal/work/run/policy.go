@@ -18,6 +18,9 @@ const (
 	requireBoundGates = "require_bound_gates"
 	legacyGates       = "legacy_gates"
 	grounding         = "grounding"
+	verify            = "verify"
+	oneAgent          = "one_agent"
+	adapt             = "adapt"
 	confirmPlan       = "confirm_plan"
 	perspectiveCount  = "perspectives"
 	budgetKey         = "budget"
@@ -25,9 +28,45 @@ const (
 	serversKey        = "mcp_servers"
 )
 
-// groundingRequired is the value of grounding that makes it decide; without it,
-// grounding only warns.
-const groundingRequired = "require"
+// EvidenceKey says how the sentences of a report are checked. Lines of the log that change
+// it name it as their limit.
+const EvidenceKey = "evidence"
+
+// The values of grounding and verify.
+const (
+	required = "require"
+	off      = "off"
+)
+
+// evidenceVersion is the value of evidence by which every sentence of a report has a
+// form, stands against its pages, and is read by a second agent.
+const evidenceVersion = 1
+
+// Evidence says how the sentences of a report are checked.
+type Evidence struct {
+	// Sentences says that every sentence is checked. A run that an earlier program
+	// began looks at quotations and numbers alone.
+	Sentences bool
+	// Grounding says that what is not on the cited pages fails gate E; without it,
+	// tidegate only warns.
+	Grounding bool
+	// Reader says that a second agent reads every sentence against its passages.
+	Reader bool
+	// OneAgent says that who wrote the report may read and review it.
+	OneAgent bool
+	// Adapt says that recorded agents may answer what they were not asked.
+	Adapt bool
+}
+
+// EvidenceChoice is what a person may choose of it, and nobody else, and Single, which
+// follows from the agents at hand.
+type EvidenceChoice struct {
+	NoGrounding bool `json:"no_grounding,omitzero"` // what is not on the cited pages is a warning; implies NoReader
+	NoReader    bool `json:"no_reader,omitzero"`    // there is no second reader
+	OneAgent    bool `json:"one_agent,omitzero"`    // who wrote the report may read and review it
+	Single      bool `json:"single,omitzero"`       // as OneAgent, by rule: no other agent is at hand
+	Adapt       bool `json:"adapt,omitzero"`        // recorded agents may answer what they were not asked
+}
 
 // stageTimeouts are the default budgets of the stages, in seconds.
 var stageTimeouts = map[Stage]int64{
@@ -53,9 +92,8 @@ type Policy struct {
 	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
 	// number to it.
 	Perspectives int
-	// RequireGrounding says that what a synthesis quotes and counts must stand on
-	// the pages that it cites; without it, tidegate only warns.
-	RequireGrounding bool
+	Evidence     Evidence
+	Confinement  Confinement
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
@@ -88,7 +126,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), RequireGrounding: doc.Get(grounding).Str() == groundingRequired, timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -107,6 +145,34 @@ func parsePolicy(data []byte) Policy {
 	return p
 }
 
+func evidenceOf(policy *codec.Value) Evidence {
+	version, _ := policy.Get(EvidenceKey).Int()
+	e := Evidence{Sentences: version >= evidenceVersion, Grounding: policy.Get(grounding).Str() == required, OneAgent: policy.Get(oneAgent).Bool(), Adapt: policy.Get(adapt).Bool()}
+	e.Reader = e.Sentences && e.Grounding && policy.Get(verify).Str() == required
+	return e
+}
+
+// write writes how sentences are checked into a policy.
+func (e Evidence) write(policy *codec.Value) {
+	value := func(yes bool) *codec.Value {
+		if yes {
+			return codec.Of(required)
+		}
+		return codec.Of(off)
+	}
+	if e.Sentences {
+		policy.Set(EvidenceKey, codec.Of(evidenceVersion))
+		policy.Set(grounding, value(e.Grounding))
+		policy.Set(verify, value(e.Grounding && e.Reader))
+	}
+	if e.OneAgent {
+		policy.Set(oneAgent, codec.Of(true))
+	}
+	if e.Adapt {
+		policy.Set(adapt, codec.Of(true))
+	}
+}
+
 func (in *InitInput) policy() *codec.Value {
 	timeouts := codec.NewObject()
 	for _, stage := range Stages {
@@ -121,8 +187,9 @@ func (in *InitInput) policy() *codec.Value {
 			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
 		"run_lock_policy_v1", tidegate.Pairs("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
 		requireBoundGates, in.RequireBoundGates))
-	if in.RequireGrounding {
-		policy.Set(grounding, codec.Of(groundingRequired))
+	Evidence{Sentences: true, Grounding: !in.Evidence.NoGrounding, Reader: !in.Evidence.NoReader, OneAgent: in.Evidence.OneAgent || in.Evidence.Single, Adapt: in.Evidence.Adapt}.write(policy)
+	if in.Confinement.Mode != "" {
+		policy.Set(confinementKey, codec.Of(in.Confinement))
 	}
 	if in.ConfirmPlan {
 		policy.Set(confirmPlan, codec.Of(true))

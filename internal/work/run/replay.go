@@ -88,7 +88,15 @@ func (v *verifier) checkNumbers(line parsedLine) {
 		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
 		rec.shift = seq - int64(line.Number)
 	}
-	if !v.run.ends.numbered || line.Prev == "" {
+	switch {
+	case line.Prev == "":
+		return
+	case !v.run.ends.numbered:
+		// Without the version in its first line the log would be taken for an older
+		// one, of which less is demanded.
+		if entry.Get("tx") != nil {
+			v.find("error", "transaction-broken", AuditFile, line.Number, "line %d names a transaction in a log whose first line does not say that its lines do", line.Number)
+		}
 		return
 	}
 	if tx := integer(entry.Get("tx")); tx == 0 || tx != seq && tx != rec.tx {

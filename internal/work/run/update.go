@@ -26,8 +26,9 @@ type Update struct {
 	actor    tidegate.Actor
 	lines    []Line
 	written  []writtenFile
-	manifest Manifest     // as read under the lock, or as written by this update
-	record   record       // what the log says about what is here
+	manifest Manifest // as read under the lock, or as written by this update
+	record   record   // what the log says about what is here
+	signed   *signedDecision
 	decision string       // the file of a signed decision that the update carries out
 	adopted  *codec.Value // the gates to judge again in a run that another program made
 }
@@ -424,6 +425,26 @@ func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *i
 		"reason", reason, "inputs_digest", after.Doc().Get("inputs_digest").Str(), "gates_digest", digest,
 		"prev_digest", u.record.digest(name), "gates", gates), more...))
 	return after, u.put(name, data)
+}
+
+// DropGates stages that gates are to be judged again. It stages nothing where none of
+// them has been judged, and returns the errors of [Update.EditGates].
+func (u *Update) DropGates(reason string, ids ...string) error {
+	gates, err := u.Gates()
+	if err != nil {
+		return err
+	}
+	dropped := codec.NewObject()
+	for _, id := range ids {
+		if gates.Status(id) != GateNotRun {
+			dropped.Set(id, codec.Of(tidegate.Pairs("status", GateNotRun)))
+		}
+	}
+	if dropped.Len() == 0 {
+		return nil
+	}
+	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, reason)
+	return err
 }
 
 // PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up

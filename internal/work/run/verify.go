@@ -21,7 +21,7 @@ type VerifyInput struct {
 	ManifestPath string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	Head         string `json:"head,omitzero" jsonschema:"a head of the log that was noted elsewhere, to compare with"`
 	SignersPath  string `json:"signers,omitzero" path:"absolute" jsonschema:"absolute path of an OpenSSH allowed_signers file that says whose signatures count, instead of the run's own list"`
-	// Follows is the table of moves: whether to may follow from.
+	// Follows is the table of moves: whether to may follow from. Nil allows every move.
 	Follows func(from, to Stage) bool `json:"-"`
 }
 
@@ -34,8 +34,12 @@ type VerifyResult struct {
 	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was created with --legacy-gates: its gates count as they were written, whoever wrote them, and it is only read"`
 	Checked  []string   `json:"checked"`
 	Findings []Finding  `json:"findings"`
-	Log      LogState   `json:"log"`
-	Limits   string     `json:"limits"` // what these checks cannot show
+	// Decisions are what people decided in the life of the run.
+	Decisions []Decided `json:"decisions" jsonschema:"what people decided in the life of the run, oldest first"`
+	// Confinements are how its agents were kept.
+	Confinements []Confinement `json:"confinement" jsonschema:"how the agents of the run were kept, oldest first; empty where none was started here"`
+	Log          LogState      `json:"log"`
+	Limits       string        `json:"limits"` // what these checks cannot show
 }
 
 // Finding is one thing that differs from the run's own record.
@@ -76,7 +80,9 @@ func Verify(ctx context.Context, desk Desk, in VerifyInput) (VerifyResult, error
 			return VerifyResult{}, err
 		}
 		v := newVerifier(r)
-		v.follows, v.head = in.Follows, in.Head
+		if v.head = in.Head; in.Follows != nil {
+			v.follows = in.Follows
+		}
 		if err = v.readSigners(in.SignersPath); err == nil {
 			err = v.verify()
 		}
@@ -124,7 +130,7 @@ func newVerifier(r *Run) *verifier {
 	return &verifier{
 		run:      r,
 		follows:  func(Stage, Stage) bool { return true },
-		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Limits: verifyLimits},
+		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Decisions: []Decided{}, Confinements: []Confinement{}, Limits: verifyLimits},
 		recorded: recorded{begins: Init, stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
 	}
 }
@@ -176,6 +182,16 @@ func (v *verifier) verify() error {
 	v.revision("gates", l.Gates, gates, v.recorded.gatesRevision)
 	if manifest != nil {
 		v.history(Manifest{manifest})
+	}
+	if err := v.checkRecord(); err != nil {
+		return err
+	}
+	var err error
+	if v.out.Decisions, err = v.run.decisions(v.signers); err != nil {
+		return err
+	}
+	if v.out.Confinements, err = v.run.Confinements(); err != nil {
+		return err
 	}
 	if err := v.bindings(gates); err != nil {
 		return err
@@ -275,6 +291,27 @@ func (v *verifier) readLog() error {
 	return nil
 }
 
+// checkRecord finds what keeps a run from moving and no single line shows: a last line
+// that stands for other documents than those that are there. What else does not match
+// is found file by file.
+func (v *verifier) checkRecord() error {
+	rec, err := v.run.readRecord()
+	if err != nil && tidegate.CodeOf(err) != tidegate.ReadFailed {
+		return nil // the manifest names what cannot be a document, which is found there
+	}
+	if err != nil {
+		return err
+	}
+	if err = rec.check(); tidegate.CodeOf(err) != tidegate.Tampered {
+		return err
+	}
+	if changed, _, err := rec.changed(); err != nil || len(changed) > 0 {
+		return err
+	}
+	v.find("error", "state-mismatch", AuditFile, 0, "the last line of the log stands for other documents than those that are there: the log was rewritten, or is another run's")
+	return nil
+}
+
 // checkHead compares the log with its head: only the head shows that lines were
 // removed from the end.
 func (v *verifier) checkHead(chain artifact.LogReport) {
@@ -366,18 +403,26 @@ func (v *verifier) history(m Manifest) {
 	}
 }
 
-// bindings compares what the gates judged with what is there.
+// bindings compares what the gates judged with what is there. A run on its way judges
+// its gates again; one that is completed says that they pass.
 func (v *verifier) bindings(gates *codec.Value) error {
+	stale := "warning"
+	if v.run.Manifest().Status() == Completed && !v.run.Legacy() {
+		stale = "error"
+	}
 	for _, m := range gates.Get("gates").Members() {
 		state, err := gateStateOf(v.run.folder, m.Value)
 		if err != nil {
 			return err
 		}
 		for _, name := range state.Changed {
-			v.find("warning", "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
+			v.find(stale, "gate-stale", name, 0, "gate %s judged another %s: it no longer counts", m.Key, name)
 		}
 		if state.Accepted != nil && state.Status == GatePass {
 			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
+			if !slices.ContainsFunc(v.out.Decisions, func(d Decided) bool { return d.What == AcceptedGate && d.About == m.Key }) && !v.run.Legacy() {
+				v.find("error", "decision-missing", v.run.layout.Gates, 0, "gate %s says that a person accepted it, and no line of the log does", m.Key)
+			}
 		}
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -107,8 +109,16 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 				"error digest-mismatch logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log line put into another transaction", func(root string) { edit(root, "logs/audit.jsonl", `"seq":5,"tx":4`, `"seq":5,"tx":3`) },
 			"error chain-broken logs/audit.jsonl; error transaction-broken logs/audit.jsonl", false},
+		{"version of the log taken away", func(root string) { edit(root, "logs/audit.jsonl", `"log":`, `"was":`) },
+			"error chain-broken logs/audit.jsonl" + strings.Repeat("; error transaction-broken logs/audit.jsonl", 8), false},
 		{"arguments edited", func(root string) { edit(root, "logs/audit.jsonl", `"args":{}`, `"args":{"x":1}`) },
 			"error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
+		{"log rewritten as a whole, with the policy", func(root string) {
+			was := codec.DigestBytes([]byte(runs.Read(t, filepath.Join(root, "run-config/policy.json"))))
+			edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`)
+			is := codec.DigestBytes([]byte(runs.Read(t, filepath.Join(root, "run-config/policy.json"))))
+			rechain(t, root, func(line string) string { return strings.ReplaceAll(line, was, is) })
+		}, "error state-mismatch logs/audit.jsonl", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
 			"error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; error chain-broken logs/audit.jsonl; " +
 				"error sequence-broken logs/audit.jsonl; error revision-gap logs/audit.jsonl; error digest-mismatch logs/audit.jsonl; " +
@@ -152,6 +162,23 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rechain rewrites the log as a whole: every line changed, chained again, under a new head.
+func rechain(t *testing.T, root string, change func(line string) string) {
+	t.Helper()
+	path := filepath.Join(root, "logs/audit.jsonl")
+	prev, count, out := artifact.FirstPrev, 0, ""
+	for line := range strings.Lines(runs.Read(t, path)) {
+		body, _, found := strings.Cut(strings.TrimSuffix(line, "\n"), `,"prev":"`)
+		if !found {
+			t.Fatalf("a line without a chain: %s", line)
+		}
+		line = change(body) + `,"prev":"` + prev + `"}`
+		prev, count, out = codec.DigestBytes([]byte(line)), count+1, out+line+"\n"
+	}
+	runs.Put(t, root, "logs/audit.jsonl", out)
+	runs.Put(t, root, "logs/audit.head", fmt.Sprintf(`{"lines":%d,"digest":%q,"size":%d}`+"\n", count, prev, len(out)))
 }
 
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
@@ -257,4 +284,21 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	if log.Entries[0].Entry.Get("clock") != nil {
 		t.Error("a line under the real clock says pinned")
 	}
+}
+
+// TestVerifyNotesRecordsThatNoLineNames, also in an archive of which the log says
+// nothing at all.
+func TestVerifyNotesRecordsThatNoLineNames(t *testing.T) {
+	out := used(t)
+	runs.Put(t, out.Root, run.ArchiveFile, "a whole record")
+	v, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: out.ManifestPath})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range v.Findings {
+		if f.Rule == "record-unnamed" && strings.Contains(f.Message, "14 bytes") {
+			return
+		}
+	}
+	t.Errorf("nothing is said of it: %+v", v.Findings)
 }

@@ -31,7 +31,12 @@ func (v VerifyResult) Report() report.Report {
 	for _, c := range out.Cases {
 		table.Row(c.Status, c.Name, len(c.Findings))
 	}
-	out.Add(table, report.Findings{}, report.Fields{
+	out.Add(table, report.Findings{})
+	out.Add(DecisionBullets(v.Decisions)...)
+	for _, c := range v.Confinements {
+		out.Add(report.Paragraph(c.String()))
+	}
+	out.Add(report.Fields{
 		{Name: "log", Value: report.Counted(v.Log.Lines, "line") + ", " + report.Counted(v.Log.Broken, "break")},
 		{Name: "log head", Value: v.Log.Head},
 	}, report.Paragraph(v.Limits))

@@ -52,8 +52,8 @@ type Decision struct {
 // A refusal has the code and details of the first blocker, and in
 // details.blockers all of them with what would meet each: TAMPERED, INVALID_STATE,
 // MISSING_ARTIFACT, GATE_BLOCKED, WAVE_CAP_EXCEEDED, REVIEW_CAP_EXCEEDED,
-// REQUESTED_NEXT_NOT_ALLOWED. When the review rounds are used up and nothing
-// else is wrong, the run is left to a person: failed, with the reason.
+// REQUESTED_NEXT_NOT_ALLOWED. When the rounds are used up, and that is the first of
+// them, the run is left to a person: failed, with the reason.
 //
 // It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
@@ -220,15 +220,17 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 			}
 		}
 	}
+	needs := neededAnyway(from)
 	if m, ok := findMove(from, v.to); ok {
 		v.decision.Evaluated = append(v.decision.Evaluated, Check{"transition", string(from) + " -> " + string(v.to), true, tidegate.Pairs()})
-		for _, p := range m.needs {
-			if requested == "" && decisive != nil && p.Text == decisive.Text {
-				continue // it was checked to choose the move
-			}
-			if _, err := add(p); err != nil {
-				return v, err
-			}
+		needs = m.needs
+	}
+	for _, p := range needs {
+		if requested == "" && decisive != nil && p.Text == decisive.Text {
+			continue // it was checked to choose the move
+		}
+		if _, err := add(p); err != nil {
+			return v, err
 		}
 	}
 	// Gates come after everything else, in the order of their letters.
@@ -237,6 +239,16 @@ func (s *situation) judge(from, requested run.Stage) (verdict, error) {
 	v.decision.InputsDigest = s.inputsDigest(v)
 	v.decision.EvidenceDigest = s.evidenceDigest(v)
 	return v, nil
+}
+
+// neededAnyway is what every move out of a stage needs, wherever it leads.
+func neededAnyway(from run.Stage) []Precondition {
+	moves := movesFrom(from)
+	return slices.DeleteFunc(slices.Clone(moves[0].needs), func(p Precondition) bool {
+		return p.Text == "" || slices.ContainsFunc(moves, func(m move) bool {
+			return !slices.ContainsFunc(m.needs, func(other Precondition) bool { return other.Text == p.Text })
+		})
+	})
 }
 
 // gate is the gate that a blocker is about, "" for none.
@@ -315,17 +327,25 @@ func (s *situation) evidenceDigest(v verdict) string {
 		"files", files, "gates", gates))
 }
 
-// carryOut stages the move. When only the review cap is in the way, it stages that
-// the run is left to a person.
+// carryOut stages the move. When the review cap comes first of what is in the way, it
+// stages that the run is left to a person: judging gates again would not help.
 func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
-		only := v.blockers[0]
-		if len(v.blockers) > 1 || only.Code != tidegate.ReviewCapExceeded {
+		first := v.blockers[0]
+		if first.Code != tidegate.ReviewCapExceeded {
 			return nil
 		}
 		u.As(tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule})
-		return LeaveToPerson(u, run.Failure{Message: only.Message, Code: only.Code, Count: v.s.manifest.ReviewRounds()}, "stage_advance: "+reason)
+		count, _ := first.Details.Get("count")
+		failure := run.Failure{Message: first.Message, Code: first.Code}
+		failure.Count, _ = count.(int64)
+		if by, err := v.s.sentBackBy(); err != nil {
+			return err
+		} else if by == run.ByRule {
+			failure.Gate = "E"
+		}
+		return LeaveToPerson(u, failure, "stage_advance: "+reason)
 	}
 	status := run.Running
 	if v.to == run.Finalize {
@@ -340,13 +360,29 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
 			return err
 		}
 	}
+	if v.to == run.Summaries {
+		// A pack may be built and judged early; it counts as it is judged in its stage.
+		if err := u.DropGates("gate D is judged in stage summaries", "D"); err != nil {
+			return err
+		}
+	}
+	by := ""
 	if v.from == run.Review && v.to == run.Synthesis {
+		policy, err := v.s.run.Policy()
+		if err != nil {
+			return err
+		}
+		if policy.Evidence.Sentences { // else only a review can
+			if by, err = v.s.sentBackBy(); err != nil {
+				return err
+			}
+		}
 		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
 			return err
 		}
 	}
 	return u.MoveTo(run.Move{From: v.from, To: v.to, Status: status, Reason: reason, InputsDigest: v.decision.InputsDigest,
-		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision(), Requested: v.requested})
+		EvidenceDigest: v.decision.EvidenceDigest, GatesRevision: g.Revision(), Requested: v.requested, By: by})
 }
 
 // readFacts reads what a move out of stage pivot rests on, before the lock is

@@ -52,14 +52,14 @@ func TestRefusedAdvanceListsEveryBlocker(t *testing.T) {
 		{"perspectives", run.Init, "", "MISSING_ARTIFACT", "perspectives.json"},
 		{"perspectives, requested", run.Perspectives, run.Wave1, "MISSING_ARTIFACT", "perspectives.json"},
 		{"wave 1", run.Wave1, "", "MISSING_ARTIFACT MISSING_ARTIFACT" + blocked(2), "wave-1"},
-		{"pivot, chosen", run.Pivot, "", "MISSING_ARTIFACT", "pivot.json"},
+		{"pivot, chosen", run.Pivot, "", "MISSING_ARTIFACT" + blocked(2), "pivot.json"},
 		{"pivot, requested", run.Pivot, run.Citations, "MISSING_ARTIFACT" + blocked(2), "pivot.json"},
 		{"wave 2, requested", run.Pivot, run.Wave2, "MISSING_ARTIFACT" + blocked(2), "pivot.json"},
 		{"wave 2 outputs", run.Wave2, "", "MISSING_ARTIFACT" + blocked(2), "wave-2"},
 		{"citations", run.Citations, "", "MISSING_ARTIFACT" + blocked(3), "citations/citations.jsonl"},
 		{"summaries", run.Summaries, "", "MISSING_ARTIFACT" + blocked(4), "summaries/summary-pack.json"},
 		{"synthesis", run.Synthesis, "", "MISSING_ARTIFACT" + blocked(4), "synthesis/final-synthesis.md"},
-		{"review, chosen", run.Review, "", "MISSING_ARTIFACT", "review/review-bundle.json"},
+		{"review, chosen", run.Review, "", "MISSING_ARTIFACT" + blocked(4), "review/review-bundle.json"},
 		{"back to synthesis", run.Review, run.Synthesis, "MISSING_ARTIFACT" + blocked(4), "review/review-bundle.json"},
 		{"finalize, requested", run.Review, run.Finalize, "MISSING_ARTIFACT" + blocked(6), "review/review-bundle.json"},
 	} {
@@ -177,6 +177,40 @@ func TestPivotFileIsReadInBothFormsAndItsFaultsAreNamed(t *testing.T) {
 				t.Errorf("problem %q", got)
 			}
 		})
+	}
+}
+
+// TestAnEditedOutputIsJudgedAgain, by the command that the refusal names, whatever
+// else is in the way.
+func TestAnEditedOutputIsJudgedAgain(t *testing.T) {
+	y := newToy(t, run.InitInput{}).to(run.Pivot)
+	y.decide()
+	y.put("wave-1/p1.md", withoutGap+"\nOne more word.\n")
+	_, err := y.advance("")
+	var commands []string
+	for _, b := range blockersOf(t, err) {
+		for _, m := range b.Meet {
+			commands = append(commands, m.Command)
+		}
+	}
+	for _, want := range []string{"tidegate pivot decide " + y.root, "tidegate gate b " + y.root} {
+		if !slices.Contains(commands, want) {
+			t.Errorf("%q is not among %q", want, commands)
+		}
+	}
+}
+
+// TestATextThatNoJobHandedInIsNotReviewed: the sentences that readers are asked about are
+// those of the synthesis.
+func TestATextThatNoJobHandedInIsNotReviewed(t *testing.T) {
+	y := newToy(t, run.InitInput{}).to(run.Synthesis)
+	y.put("synthesis/final-synthesis.md", "# Summary\n")
+	y.put("synthesis/claims.json", `{"schema_version":"claims.v1","synthesis_digest":"`+codec.DigestBytes([]byte("# Another\n"))+`"}`)
+	_, err := y.advance("")
+	runs.WantCode(t, err, tidegate.MissingArtifact)
+	y.put("synthesis/claims.json", `{"schema_version":"claims.v1","synthesis_digest":"`+codec.DigestBytes([]byte("# Summary\n"))+`"}`)
+	if _, err := y.advance(""); err != nil {
+		t.Error(err)
 	}
 }
 

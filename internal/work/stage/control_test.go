@@ -195,6 +195,29 @@ func TestStatusSaysWhereWhatForAndWhatNext(t *testing.T) {
 	}
 }
 
+func TestStatusSaysWhoDrivesTheRun(t *testing.T) {
+	y := newToy(t, run.InitInput{}).to(run.Wave1)
+	y.put(run.HomeFile, "")
+	status := func(interrupted bool, command string) {
+		t.Helper()
+		out, err := stage.Status(t.Context(), runs.Pinned, y.files.ManifestPath)
+		if err != nil || out.Interrupted != interrupted || *out.NextCommand != command+y.root {
+			t.Errorf("%v, %s, %v", out.Interrupted, *out.NextCommand, err)
+		}
+	}
+	status(true, "tidegate run continue ")
+	claim, err := runs.Open(t, y.files.ManifestPath).Folder().Claim(run.HomeFile, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status(false, "tidegate run watch ")
+	claim.Release()
+	if _, err := y.control("pause"); err != nil {
+		t.Fatal(err)
+	}
+	status(false, "tidegate run continue ")
+}
+
 func TestStatusChangesNothing(t *testing.T) {
 	y := newToy(t, run.InitInput{})
 	before := y.tree()

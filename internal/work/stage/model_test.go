@@ -119,10 +119,8 @@ func (m *model) next(requested string) (to string, codes []string) {
 		need(review == "" || m.reviewOf == m.file["synthesis"], "MISSING_ARTIFACT")
 		need(m.rounds < m.limit, "REVIEW_CAP_EXCEEDED")
 	}
-	if to != "" {
-		for _, id := range strings.Fields(stands[m.stage]) {
-			need(m.gate(id) == "pass", "GATE_BLOCKED")
-		}
+	for _, id := range strings.Fields(stands[m.stage]) {
+		need(m.gate(id) == "pass", "GATE_BLOCKED")
 	}
 	// Gates come after everything else.
 	slices.SortStableFunc(codes, func(a, b string) int {
@@ -140,6 +138,9 @@ func (m *model) advance(requested string) []string {
 		}
 		if to == "wave2" {
 			m.recorded["B"], m.judged["B"] = "not_run", "" // it is about both waves from here on
+		}
+		if to == "summaries" {
+			m.recorded["D"], m.judged["D"] = "not_run", "" // what was built and judged early
 		}
 		m.stage, m.status = to, "running"
 		if to == "finalize" {
@@ -262,10 +263,13 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		m.recorded[id] = status
 		return "gate " + id + " " + status, "", ""
 	case n < 15:
-		if m.stage != "pivot" || m.file["outputs1"] == "" || m.status == "cancelled" {
+		if !slices.Contains([]string{"init", "wave1", "pivot"}, m.stage) || m.file["perspectives"] == "" || m.file["outputs1"] == "" || m.status == "cancelled" {
 			return "no pivot", "", ""
 		}
 		y.decide()
+		if m.stage != "pivot" {
+			return "early pivot", "", "" // of which nothing follows
+		}
 		m.pivot, m.pivotOf = "skip", m.file["outputs1"]
 		if m.pivotOf == withGap {
 			m.pivot = "wave2"

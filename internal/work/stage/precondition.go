@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // Precondition is one thing that a move needs.
@@ -85,6 +86,28 @@ func fileThere(text string, name func(run.Layout) string, remedy func(*situation
 		}), nil
 	}}
 }
+
+// synthesisJudged holds a run back whose final synthesis is not the one that a job handed
+// in: nobody could be asked about its sentences. Until a job has, the run has none, and
+// its review sends it back.
+var synthesisJudged = Precondition{"sentences are those of the final synthesis", func(s *situation) (finding, error) {
+	claims, err := step.ReadClaims(s.run)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.SchemaValidationFailed: // its readers name a damaged one
+		return finding{}, nil
+	case err != nil || claims == nil:
+		return finding{}, err
+	}
+	name := s.run.Layout().Synthesis()
+	digest, err := s.run.Folder().Digest(name)
+	if err != nil || digest == "" || digest == claims.SynthesisDigest {
+		return finding{}, err
+	}
+	return unmet("artifact", name, tidegate.Pairs("path", s.run.Path(name)), Blocker{
+		Code: tidegate.MissingArtifact, Message: name + " is a text that no job has handed in", Details: tidegate.Pairs("file", name),
+		Meet: []Remedy{{Text: "hand it in as the answer of the job that writes the report"}},
+	}), nil
+}}
 
 func outputsThere(text string, wave run.Stage) Precondition {
 	return Precondition{text, func(s *situation) (finding, error) {
@@ -343,32 +366,67 @@ var reviewWantsChanges = Precondition{"review decision is CHANGES_REQUIRED, or g
 	}), nil
 }}
 
+// roundLimit is the limit on rounds, by who sends a run back to writing.
+var roundLimit = map[string]string{run.ByRule: "max_verify_rounds", run.ByReview: "max_review_iterations"}
+
+// sentBackBy says whether the rule or a review sends the run back to writing.
+func (s *situation) sentBackBy() (string, error) {
+	b, err := s.readReview()
+	if err == nil && b.bundle.MadeBy.Actor == tidegate.Rule {
+		return run.ByRule, nil
+	}
+	return run.ByReview, err
+}
+
 var reviewLimitValid = Precondition{"limits.max_review_iterations is a number of at least 0", func(s *situation) (finding, error) {
-	if _, ok := s.capOf("max_review_iterations"); ok {
+	by, err := s.sentBackBy()
+	if err != nil {
+		return finding{}, err
+	}
+	limit := roundLimit[by]
+	if _, ok := s.roundCap(limit); ok {
 		return finding{}, nil
 	}
-	value := s.manifest.Doc().Get("limits").Get("max_review_iterations")
-	return unmet("limit", "max_review_iterations >= 0", tidegate.Pairs("value", value), Blocker{
-		Code: tidegate.InvalidState, Message: "limits.max_review_iterations must be a number of at least 0",
+	value := s.manifest.Doc().Get("limits").Get(limit)
+	return unmet("limit", limit+" >= 0", tidegate.Pairs("value", value), Blocker{
+		Code: tidegate.InvalidState, Message: "limits." + limit + " must be a number of at least 0",
 		Details: tidegate.Pairs("value", value),
-		Meet:    []Remedy{{Text: "a person sets the limit", Command: limitRun.on(s, "max_review_iterations", "NUMBER")}},
+		Meet:    []Remedy{{Text: "a person sets the limit", Command: limitRun.on(s, limit, "NUMBER")}},
 	}), nil
 }}
 
+// roundCap is a limit on rounds. A run that an earlier program began has none on those
+// that a rule asks for: the default counts.
+func (s *situation) roundCap(name string) (int64, bool) {
+	if name == roundLimit[run.ByRule] && s.manifest.Doc().Get("limits").Get(name) == nil {
+		return run.DefaultVerifyRounds, true
+	}
+	return s.capOf(name)
+}
+
+// reviewCap bounds the rounds that a review asks for, and apart from them those that the
+// rule asks for because sentences do not stand.
 var reviewCap = Precondition{"fewer review rounds than limits.max_review_iterations", func(s *situation) (finding, error) {
-	limit, ok := s.capOf("max_review_iterations")
+	by, err := s.sentBackBy()
+	if err != nil {
+		return finding{}, err
+	}
+	limit, ok := s.roundCap(roundLimit[by])
 	if !ok {
 		return finding{}, nil
 	}
-	limit = allowance(s.manifest, tidegate.ReviewCapExceeded, "", limit)
-	count := s.manifest.ReviewRounds()
+	count, gate, rounds := int64(len(s.manifest.RoundsByRule())), "E", "rounds in which sentences did not stand"
+	if by == run.ByReview {
+		count, gate, rounds = s.manifest.ReviewRounds()-count, "", "review rounds"
+	}
+	limit = allowance(s.manifest, tidegate.ReviewCapExceeded, gate, limit)
 	details := tidegate.Pairs("cap", limit, "count", count)
-	const name = "review->synthesis count < max_review_iterations"
+	name := "review->synthesis count < " + roundLimit[by]
 	if count < limit {
 		return met("limit", name, details), nil
 	}
 	return unmet("limit", name, details, Blocker{
-		Code: tidegate.ReviewCapExceeded, Message: fmt.Sprintf("all %d review rounds are used", limit),
+		Code: tidegate.ReviewCapExceeded, Message: fmt.Sprintf("all %d %s are used", limit, rounds),
 		Details: details, Meet: remedyAccept(s),
 	}), nil
 }}

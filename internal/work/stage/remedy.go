@@ -45,6 +45,8 @@ var (
 	advanceRun        = Action{"deep_research_stage_advance", "run advance"}
 	writeManifest     = Action{"deep_research_manifest_write", ""}
 	resumeRun         = Action{"", "run resume"}
+	continueRun       = Action{"", "run continue"}
+	watchRun          = Action{"", "run watch"}
 	cancelRun         = Action{"", "run cancel"}
 	limitRun          = Action{"", "run limit"}
 	verifyRun         = Action{"deep_research_run_verify", "run verify"}

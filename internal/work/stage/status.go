@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // StatusResult is the result of [Status]: where the run is, what it waits for
@@ -29,7 +30,9 @@ type StatusResult struct {
 	UpdatedAt        string       `json:"updated_at"`
 	Gates            []GateStatus `json:"gates"`
 	LastFailure      *codec.Value `json:"last_failure" holds:"null,object"`
-	Legacy           bool         `json:"legacy_gates"` // made with --legacy-gates: gates count as they were written, and nothing writes to the run
+	Interrupted      bool         `json:"interrupted,omitzero"` // a process drove it, and none does any more
+	Trust            string       `json:"trust"`                // how the sentences of the report were checked, "" before there is one
+	Legacy           bool         `json:"legacy_gates"`         // made with --legacy-gates: gates count as they were written, and nothing writes to the run
 }
 
 // GateStatus is one gate, and whether it still counts.
@@ -58,6 +61,9 @@ func Status(ctx context.Context, desk run.Desk, manifestPath string) (StatusResu
 			RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
 			ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
 		}
+		if out.Trust, err = trustOf(r); err != nil {
+			return err
+		}
 		if failures := m.Failures(); len(failures) > 0 {
 			out.LastFailure = failures[len(failures)-1]
 		}
@@ -83,7 +89,21 @@ func Status(ctx context.Context, desk run.Desk, manifestPath string) (StatusResu
 			out.NextStage = &v.to
 		}
 		out.WaitingFor = append(out.WaitingFor, v.blockers...)
-		if command := firstCommand(v); command != "" {
+		command := firstCommand(v)
+		if begun, err := r.Folder().Exists(run.HomeFile); err != nil {
+			return err
+		} else if begun && m.Status() != run.Failed { // single tools are for those who drive it by hand
+			_, driven, err := r.Folder().Claimed(run.HomeFile)
+			if err != nil {
+				return err
+			}
+			out.Interrupted = !driven && m.Status() != run.Paused
+			command = continueRun.on(v.s)
+			if driven {
+				command = watchRun.on(v.s)
+			}
+		}
+		if command != "" {
 			out.NextCommand = &command
 		}
 		return nil
@@ -122,12 +142,38 @@ func gateStatuses(r *run.Run, gates run.Gates) ([]GateStatus, error) {
 	return list, nil
 }
 
+// trustOf says how the sentences of the run's report were checked. A document of the
+// claims that is not the one of the log says nothing, and is named.
+func trustOf(r *run.Run) (string, error) {
+	name := r.Layout().Claims()
+	digest, err := r.Folder().Digest(name)
+	if err != nil {
+		return "", err
+	}
+	if digest == "" {
+		trust, err := step.ReadTrust(r)
+		return trust.Line, err
+	}
+	recorded, err := r.Recorded()
+	if err != nil {
+		return "", err
+	}
+	if digest != recorded[name] {
+		return "How the sentences of the report were checked cannot be told: " + name + " is not what the log records.", nil
+	}
+	trust, err := step.ReadTrust(r)
+	return trust.Line, err
+}
+
 // Report shows the status to a person: first where the run is, what it waits for and
 // what comes next. A run on its way has no mark, whatever it waits for: nothing is
 // wrong with it.
 func (s StatusResult) Report() report.Report {
 	out := report.Report{Name: "run_status", Title: "run " + s.RunID}
 	out.Summary = "stage " + string(s.Stage) + ", " + string(s.Status)
+	if s.Interrupted {
+		out.Summary += ", and no process drives it"
+	}
 	switch {
 	case s.Status == run.Failed:
 		out.Status = report.Fail
@@ -141,6 +187,9 @@ func (s StatusResult) Report() report.Report {
 	out.Add(where)
 	if s.Legacy {
 		out.Add(report.Paragraph(run.LegacyNotice))
+	}
+	if s.Trust != "" {
+		out.Add(report.Paragraph(s.Trust))
 	}
 	s.addWaiting(&out)
 	if s.NextCommand != nil {

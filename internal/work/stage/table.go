@@ -49,7 +49,7 @@ var moves = []move{
 	{run.Wave2, run.Citations, with(stillPassed("A", "B"), wave2Outputs)},
 	{run.Citations, run.Summaries, with(stillPassed("A", "B"), gateC, citationsThere)},
 	{run.Summaries, run.Synthesis, with(stillPassed("A", "B", "C"), gateD, summaryPackThere)},
-	{run.Synthesis, run.Review, with(stillPassed("A", "B", "C", "D"), synthesisThere)},
+	{run.Synthesis, run.Review, with(stillPassed("A", "B", "C", "D"), synthesisThere, synthesisJudged)},
 	{run.Review, run.Finalize, with(stillPassed("A", "B", "C", "D"), gateE, gateF, reviewedToFinalize, reviewPassed, reviewCounts)},
 	{run.Review, run.Synthesis, with(stillPassed("A", "B", "C", "D"), reviewed, reviewWantsChanges, reviewCounts, reviewLimitValid, reviewCap)},
 }

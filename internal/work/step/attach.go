@@ -20,6 +20,7 @@ type AttachInput struct {
 	CID          string `json:"cid" jsonschema:"the source that the file is the evidence of; its first eight hexadecimal digits are enough"`
 	FilePath     string `json:"file_path" path:"absolute" jsonschema:"absolute path of the file: the page as a person saved it, or a document in its place"`
 	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+	Over         bool   `json:"over,omitzero" jsonschema:"take the file in the place of a page that was fetched and can be used; needs a reason"`
 }
 
 // SourceDecision is the result of [Attach] and [Replace].
@@ -39,11 +40,19 @@ type SourceDecision struct {
 // record says that it is attached.
 //
 // It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
-// that no output cites and for the file, READ_FAILED, and INVALID_ARGS for a file
-// that is too large.
+// that no output cites and for the file, READ_FAILED, INVALID_STATE for a source whose
+// fetched page can be used, without Over, and INVALID_ARGS for Over without a reason and
+// for a file that is too large.
 func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision, error) {
+	if err := overWithReason(in.Over, in.Reason); err != nil {
+		return SourceDecision{}, err
+	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
 		source, err := sourceMeant(r, in.CID)
+		if err != nil {
+			return err
+		}
+		over, err := over(ctx, r, source, in.Over)
 		if err != nil {
 			return err
 		}
@@ -56,9 +65,9 @@ func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision,
 		if err != nil {
 			return err
 		}
-		fields := tidegate.Pairs("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason))
+		fields := append(tidegate.Pairs("cid", source.CID, "name", name, "file", codec.DigestBytes(body), "reason", run.Note(in.Reason)), over...)
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, Attached: name}
-		return out.decide(ctx, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		return out.decide(ctx, r, source, run.Decision{What: run.AttachEvidence, Fields: fields}, func(e *archived, u *run.Update) ([]archive.Ref, error) {
 			e.attach(source.CID)
 			return e.keep(ctx, u, run.EventAttached, "citations_attach", fields, file)
 		})
@@ -76,6 +85,7 @@ type ReplaceInput struct {
 	CID          string `json:"cid" jsonschema:"the source whose page is replaced; its first eight hexadecimal digits are enough"`
 	URL          string `json:"url" jsonschema:"the URL whose page is its evidence from now on"`
 	Reason       string `json:"reason,omitzero" jsonschema:"why, for the audit log"`
+	Over         bool   `json:"over,omitzero" jsonschema:"take the page in the place of one that was fetched and can be used; needs a reason"`
 }
 
 // Replace makes the page of another URL the evidence of a source, and fetches it
@@ -83,12 +93,16 @@ type ReplaceInput struct {
 // and the URL that was cited, and names the URL that replaced it.
 //
 // It returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND for a source
-// that no output cites, INVALID_ARGS for a URL that cannot be fetched,
-// INVALID_STATE for a run of sensitivity no_web, and CANCELLED.
+// that no output cites, INVALID_ARGS for a URL that cannot be fetched and for Over without
+// a reason, INVALID_STATE for a run of sensitivity no_web and, without Over, for a source
+// whose fetched page can be used, and CANCELLED.
 func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (SourceDecision, error) {
 	if _, err := link.Normalize(in.URL); err != nil || link.HasCredentials(in.URL) || link.Mask(in.URL) != in.URL {
 		return SourceDecision{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", tidegate.Cut(link.Mask(in.URL))),
 			"url must be an http or https URL without credentials")
+	}
+	if err := overWithReason(in.Over, in.Reason); err != nil {
+		return SourceDecision{}, err
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *SourceDecision) error {
 		if r.Manifest().Sensitivity() == noWeb {
@@ -99,9 +113,13 @@ func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (
 		if err != nil {
 			return err
 		}
-		fields := tidegate.Pairs("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason))
+		over, err := over(ctx, r, source, in.Over)
+		if err != nil {
+			return err
+		}
+		fields := append(tidegate.Pairs("cid", source.CID, "url", in.URL, "reason", run.Note(in.Reason)), over...)
 		*out = SourceDecision{RunID: r.ID(), CID: source.CID, ReplacedBy: in.URL}
-		err = out.decide(ctx, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *evidence, u *run.Update) ([]archive.Ref, error) {
+		err = out.decide(ctx, r, source, run.Decision{What: run.ReplaceSource, Fields: fields}, func(e *archived, u *run.Update) ([]archive.Ref, error) {
 			e.replace(source.CID, in.URL)
 			u.Log(run.EventReplaced, "citations_replace", fields)
 			return nil, nil
@@ -109,7 +127,7 @@ func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (
 		if err != nil {
 			return err
 		}
-		e, err := openEvidence(ctx, r)
+		e, err := openArchived(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -120,6 +138,38 @@ func Replace(ctx context.Context, desk run.Desk, fetch Fetch, in ReplaceInput) (
 		}
 		return out.judge(ctx, e, source)
 	})
+}
+
+// overWithReason returns INVALID_ARGS where a person takes other evidence in the place of
+// a good page and does not say why.
+func overWithReason(over bool, reason string) error {
+	if !over {
+		return nil
+	}
+	return run.CheckText("reason", reason)
+}
+
+// over are the fields of a decision that takes the place of the source's own page, where
+// that was fetched and can be used, whatever a person decided about it since: signature
+// and every view have them. It returns INVALID_STATE where a person has not said so.
+func over(ctx context.Context, r *run.Run, cited *source.Source, said bool) (tidegate.Details, error) {
+	if url, ok := cited.FetchURL(); !ok || strings.HasPrefix(url, ownDocuments) {
+		return nil, nil
+	}
+	e, err := openArchived(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	e.attached, e.replaced = map[string]bool{}, map[string]string{}
+	records, err := e.judge(ctx, []source.Source{*cited})
+	if err != nil || !records[0].Usable() {
+		return nil, err
+	}
+	if said {
+		return tidegate.Pairs("over", true), nil
+	}
+	return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("cid", cited.CID, "status", records[0].Status, "fetched_at", records[0].CheckedAt),
+		"the page of %s was fetched and is %s: --over with --reason takes other evidence in its place", cited.CID, records[0].Status)
 }
 
 // sourceMeant is the source of a run whose cid begins as a person typed it.
@@ -134,8 +184,8 @@ func sourceMeant(r *run.Run, cid string) (*source.Source, error) {
 // decide carries out a person's decision about a source that the outputs cite, and
 // judges the source by its evidence from then on. A run that failed on gate C goes
 // on.
-func (s *SourceDecision) decide(ctx context.Context, r *run.Run, source *source.Source, decision run.Decision, write func(*evidence, *run.Update) ([]archive.Ref, error)) error {
-	e, err := openEvidence(ctx, r)
+func (s *SourceDecision) decide(ctx context.Context, r *run.Run, source *source.Source, decision run.Decision, write func(*archived, *run.Update) ([]archive.Ref, error)) error {
+	e, err := openArchived(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -154,7 +204,7 @@ func (s *SourceDecision) decide(ctx context.Context, r *run.Run, source *source.
 }
 
 // judge judges the one source by the evidence.
-func (s *SourceDecision) judge(ctx context.Context, e *evidence, cited *source.Source) error {
+func (s *SourceDecision) judge(ctx context.Context, e *archived, cited *source.Source) error {
 	records, err := e.judge(ctx, []source.Source{*cited})
 	if err != nil {
 		return err

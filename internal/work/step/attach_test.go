@@ -159,3 +159,46 @@ func TestTwoCIDsThatBeginAlike(t *testing.T) {
 		t.Errorf("%+v", after)
 	}
 }
+
+// TestAPageThatCanBeUsedStays: a source whose own page was fetched and can be used gets
+// other evidence only when a person says so, with a reason, and the decision says it.
+func TestAPageThatCanBeUsedStays(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	pages := honest(2)
+	made := citing(t, run.InitInput{}, outputOf(pages[0]))
+	web := planted.New()
+	defer web.Close()
+	fetch := fetcher(t, web)
+	validate(t, made, fetch, step.CitationsInput{})
+	cid := records(t, made)[0].CID
+	attach := func(over bool, reason string) error {
+		_, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, pages[0].Title), Over: over, Reason: reason})
+		return err
+	}
+	replace := func(over bool, reason string) error {
+		_, err := step.Replace(person, runs.Pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Over: over, Reason: reason})
+		return err
+	}
+	for _, decide := range []func(bool, string) error{attach, replace} {
+		refused := runs.WantCode(t, decide(false, "better"), tidegate.InvalidState)
+		if !strings.Contains(refused.Message, "--over with --reason") {
+			t.Errorf("nobody reads what to add: %s", refused.Message)
+		}
+		runs.WantCode(t, decide(true, " "), tidegate.InvalidArgs)
+	}
+	for _, decide := range []func(bool, string) error{attach, replace} {
+		if err := decide(true, "the page was cut short"); err != nil {
+			t.Fatal(err)
+		}
+		runs.WantCode(t, decide(false, "once more"), tidegate.InvalidState) // its own page is still there
+	}
+	decided, err := runs.Open(t, made.ManifestPath).Decisions()
+	if err != nil || len(decided) != 2 || decided[0].What != run.AttachedPage || decided[1].What != run.ReplacedPage {
+		t.Fatalf("%+v %v", decided, err)
+	}
+	for _, d := range decided {
+		if text := d.String(); !strings.Contains(text, cid+", over one that was fetched and could be used: ") || !strings.HasSuffix(text, "“the page was cut short” (not signed)") {
+			t.Error(text)
+		}
+	}
+}

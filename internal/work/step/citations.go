@@ -262,7 +262,7 @@ func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in Citat
 		if err != nil {
 			return err
 		}
-		e, err := openEvidence(ctx, r)
+		e, err := openArchived(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -325,7 +325,7 @@ type sourceDocuments struct {
 
 // makeDocuments makes the documents, and the digest of what they are made from,
 // on all cores.
-func (e *evidence) makeDocuments(ctx context.Context, c cited, records []source.Record, inputs tidegate.Details) (sourceDocuments, error) {
+func (e *archived) makeDocuments(ctx context.Context, c cited, records []source.Record, inputs tidegate.Details) (sourceDocuments, error) {
 	var made sourceDocuments
 	id := e.run.ID()
 	urlMap, index := source.NewURLMap(id, c.sources), e.index(c.sources)

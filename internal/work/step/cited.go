@@ -16,7 +16,7 @@ import (
 
 // The evidence of a run.
 const (
-	archiveFile = "evidence/archive.warc.gz"
+	archiveFile = run.ArchiveFile
 	indexFile   = "evidence/index.json"
 )
 

@@ -85,10 +85,10 @@ func validationReport(ctx context.Context, desk run.Desk, judge *wave.Judge, con
 
 // DecidePivot is the tool deep_research_pivot_decide: it checks what the decision
 // rests on, collects the gaps, and decides by the rubric. Where the input names a
-// run in stage pivot, the decision is written as pivot_decision.v1 to the run's
-// pivot file, with the digests of the outputs that it was made from, and with the
-// audit line where a reason is given. In any other stage of a run it is only
-// returned.
+// run, the decision is written as pivot_decision.v1 to the run's pivot file, with
+// the digests of the outputs that it was made from, and with the audit line where a
+// reason is given. After stage pivot, and before it in a run that jobs drive, it is
+// only returned.
 //
 // It returns the errors of [pivot.Check], [run.Open] and [run.Run.Update];
 // NOT_FOUND and READ_FAILED of an output, GAPS_SECTION_NOT_FOUND and
@@ -144,7 +144,7 @@ func decideInRun(ctx context.Context, desk run.Desk, w pivot.Wave1, in PivotInpu
 		audit, err := r.UpdateBeside(ctx, func(u *run.Update) error {
 			m := u.Manifest()
 			if written, err := keepsDecision(r, m); err != nil || !written {
-				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()), "the run left stage pivot meanwhile"))
+				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("stage", m.Stage()), "the run moved to stage %s meanwhile", m.Stage()))
 			}
 			after, err := files.digests(ctx, desk, w.Outputs)
 			if err != nil {
@@ -157,18 +157,30 @@ func decideInRun(ctx context.Context, desk run.Desk, w pivot.Wave1, in PivotInpu
 				u.Log(run.EventDecided, "pivot_decide", append(tidegate.Pairs("reason", run.Note(reason), "pivot_path", r.InRecord(path), "wave2_required", d.Wave2Required,
 					"rule_hit", d.RuleHit, "inputs_digest", d.InputsDigest), args...))
 			}
-			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor().Kind, *d, recorded))
+			early := ""
+			if m.Stage().Before(run.Pivot) {
+				early = string(m.Stage())
+			}
+			return u.WriteJSON(name, w.Document(r.ID(), u.Now(), u.Actor().Kind, early, *d, recorded))
 		})
 		d.PivotPath, d.AuditWritten = &path, audit.Written
 		return err
 	})
 }
 
-// keepsDecision reports whether a decision is written: in a run only in stage pivot,
-// and not once the run has ended there; with a bare manifest always.
+// keepsDecision reports whether a decision is written: in a run in stage pivot, and
+// before it too where no jobs drive the run, although only one of stage pivot counts
+// for the move; not once the run has ended there. With a bare manifest always.
 func keepsDecision(r *run.Run, m run.Manifest) (bool, error) {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
-	return err == nil && (!isRun || m.Stage() == run.Pivot && !m.Status().Final()), err
+	if err != nil || !isRun {
+		return err == nil, err
+	}
+	if m.Stage() == run.Pivot || m.Status().Final() {
+		return !m.Status().Final(), nil
+	}
+	byJobs, err := r.HasFolder(run.JobsDir)
+	return err == nil && !byJobs && m.Stage().Before(run.Pivot), err
 }
 
 // pivotFile is the name of the run's pivot file. It returns PATH_NOT_ALLOWED for a

@@ -25,6 +25,8 @@ type Document struct {
 	Name string // relative to the folder that it lay in, with slashes
 	URL  string // by which it is cited
 	Text string
+	// Digest is that of its bytes.
+	Digest string
 
 	cid  string
 	body []byte
@@ -82,7 +84,7 @@ func ReadDocuments(desk run.Desk, dir string) ([]Document, error) {
 }
 
 func newDocument(name string, body []byte) (Document, error) {
-	d := Document{Name: name, URL: ownDocuments + url.PathEscape(name), body: body}
+	d := Document{Name: name, URL: ownDocuments + url.PathEscape(name), Digest: codec.DigestBytes(body), body: body}
 	normalized, err := link.Normalize(d.URL)
 	if err != nil {
 		return Document{}, err
@@ -105,13 +107,13 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 		return err
 	}
 	defer r.Close()
-	e, err := openEvidence(ctx, r)
+	e, err := openArchived(ctx, r)
 	if err != nil {
 		return err
 	}
 	digests := tidegate.Details{}
 	for _, d := range documents {
-		digests = append(digests, tidegate.Detail{Key: d.Name, Value: codec.DigestBytes(d.body)})
+		digests = append(digests, tidegate.Detail{Key: d.Name, Value: d.Digest})
 	}
 	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.Pairs("documents", digests)}, run.Unfinished(func(u *run.Update) error {
 		for _, d := range documents {
@@ -119,7 +121,7 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 			if err != nil {
 				return err
 			}
-			fields := tidegate.Pairs("cid", d.cid, "name", d.Name, "file", codec.DigestBytes(d.body), "url", d.URL)
+			fields := tidegate.Pairs("cid", d.cid, "name", d.Name, "file", d.Digest, "url", d.URL)
 			if _, err := e.keep(ctx, u, run.EventAttached, "citations_attach", fields, packed); err != nil {
 				return err
 			}
@@ -137,14 +139,14 @@ func Documents(ctx context.Context, r *run.Run) ([]Document, error) {
 		return nil, err
 	}
 	var list []Document
-	var e *evidence
+	var e *archived
 	for _, event := range events {
 		address := event.Entry.Get("url").Str()
 		if !strings.HasPrefix(address, ownDocuments) {
 			continue
 		}
 		if e == nil {
-			if e, err = openEvidence(ctx, r); err != nil {
+			if e, err = openArchived(ctx, r); err != nil {
 				return nil, err
 			}
 		}
@@ -152,7 +154,7 @@ func Documents(ctx context.Context, r *run.Run) ([]Document, error) {
 		if err != nil || page == nil {
 			return nil, err
 		}
-		list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Text: page.Content().Text})
+		list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Text: page.Content().Text, Digest: event.Entry.Get("file").Str()})
 	}
 	return list, nil
 }

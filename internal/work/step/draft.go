@@ -6,6 +6,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -20,18 +21,24 @@ func TakeSummary(u *run.Update, perspectiveID string, text []byte) error {
 }
 
 // TakeSynthesis stages a draft that was judged as the run's draft and final
-// synthesis. It returns INVALID_STATE and STAGE_MISMATCH.
-func TakeSynthesis(u *run.Update, text []byte, jobID string, attempt int) error {
+// synthesis, with its sentences and the parts in which they are read. It returns
+// INVALID_STATE and STAGE_MISMATCH.
+func TakeSynthesis(u *run.Update, text []byte, claims *evidence.Claims, jobID string, attempt int) error {
 	if err := takesIn(u, run.Synthesis); err != nil {
 		return err
 	}
-	final := u.Run().Layout().Synthesis()
-	u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", final,
+	layout := u.Run().Layout()
+	u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", layout.Synthesis(),
 		"synthesis_digest", codec.DigestBytes(text)))
-	if err := u.Write(u.Run().Layout().Draft(), text); err != nil {
+	if err := u.Write(layout.Draft(), text); err != nil {
 		return err
 	}
-	return u.Write(final, text)
+	if claims != nil {
+		if err := u.WriteJSON(layout.Claims(), claims); err != nil {
+			return err
+		}
+	}
+	return u.Write(layout.Synthesis(), text)
 }
 
 // TakeSynthesisReview stages a review of the run's synthesis that was judged, bound to the
@@ -57,17 +64,76 @@ func takesIn(u *run.Update, stage run.Stage) error {
 	return inStage(u.Manifest(), stage)
 }
 
+// Judged is a draft as the rules of the run's synthesis see it.
+type Judged struct {
+	synthesis.Result
+	// Claims are its sentences, nil where the run does not check them.
+	Claims *evidence.Claims
+	// Outcome is what gate E makes of them by what readers have said so far.
+	Outcome evidence.Outcome
+
+	sentences *checkedSentences
+}
+
+// Pass reports whether the draft breaks no rule, and all its sentences stand.
+func (j Judged) Pass() bool { return j.Result.Pass() && j.Outcome.Pass() }
+
 // JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It
 // returns READ_FAILED, TAMPERED, and the errors of reading the records.
-func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (synthesis.Result, error) {
+func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (Judged, error) {
+	judged, _, err := judgeText(ctx, r, draft)
+	return judged, err
+}
+
+// judgeText judges a draft; kept is false where the run does not have the review that
+// the draft answers.
+func judgeText(ctx context.Context, r *run.Run, draft []byte) (judged Judged, kept bool, err error) {
 	facts, err := factsOf(ctx, r, draft)
 	if err != nil {
-		return synthesis.Result{}, err
+		return Judged{}, false, err
 	}
-	if facts.Answers, err = Answered(r); err != nil {
-		return synthesis.Result{}, err
+	if facts.Answers, kept, err = answeredBy(r, r.Manifest().ReviewRounds()); err != nil {
+		return Judged{}, false, err
 	}
-	return synthesis.Judge(draft, facts), nil
+	policy, err := r.Policy()
+	if err != nil {
+		return Judged{}, false, err
+	}
+	facts.RequireGrounding = policy.Evidence.Grounding
+	if policy.Evidence.Sentences && !facts.Unsourced {
+		before, err := keptClaims(r)
+		if err != nil {
+			return Judged{}, false, err
+		}
+		if judged.sentences, err = checkSentences(ctx, r, draft, before); err != nil {
+			return Judged{}, false, err
+		}
+		judged.Claims, facts.Sentences = &judged.sentences.claims, judged.sentences.found(policy.Evidence.Grounding)
+		if policy.Evidence.Grounding {
+			judged.Outcome = judged.Claims.Judge(policy.Evidence.Reader)
+		}
+	}
+	judged.Result = synthesis.Judge(draft, facts)
+	return judged, kept, nil
+}
+
+// keptClaims are the sentences of the run's synthesis as the log knows them, nil for
+// none. It returns TAMPERED when the file is another.
+func keptClaims(r *run.Run) (*evidence.Claims, error) {
+	claims, err := ReadClaims(r)
+	if err != nil || claims == nil {
+		return nil, err
+	}
+	name := r.Layout().Claims()
+	digest, err := r.Folder().Digest(name)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := r.Recorded()
+	if err == nil && recorded[name] != digest {
+		err = tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}), "%s is not what the log records", name)
+	}
+	return claims, err
 }
 
 // Answered is the review that the run's present draft answers, with the draft that

@@ -9,7 +9,7 @@ import (
 // CheckFresh is [SourceChecker.Check] by all the evidence of a run, read from the
 // beginning.
 func CheckFresh(ctx context.Context, desk run.Desk, fetch Fetch, r *run.Run, in SubmittedSources) ([]SourceFault, error) {
-	e, err := openEvidence(ctx, r)
+	e, err := openArchived(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func FetchSources(ctx context.Context, desk run.Desk, fetch Fetch, in FetchInput
 		if err != nil {
 			return err
 		}
-		e, err := openEvidence(ctx, r)
+		e, err := openArchived(ctx, r)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func FetchSources(ctx context.Context, desk run.Desk, fetch Fetch, in FetchInput
 }
 
 // toFetch lists the URLs whose pages are missing, in the order of the sources.
-func (e *evidence) toFetch(ctx context.Context, sources []source.Source, again bool) ([]string, error) {
+func (e *archived) toFetch(ctx context.Context, sources []source.Source, again bool) ([]string, error) {
 	retried := map[string]bool{}
 	if again {
 		records, err := e.judge(ctx, sources)
@@ -104,7 +104,7 @@ func (e *evidence) toFetch(ctx context.Context, sources []source.Source, again b
 // fetch fetches URLs into the archive, and calls progress with what was kept.
 // What has come when ctx ends is kept. The given sources, which may be nil, will be
 // judged next; they are judged as their pages come.
-func (e *evidence) fetch(ctx context.Context, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
+func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged []source.Source, progress func([]*archive.Packed)) error {
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}

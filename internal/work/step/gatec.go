@@ -58,7 +58,7 @@ func recordsOf(ctx context.Context, r *run.Run, c cited, out *run.Judgement) ([]
 	if err != nil {
 		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(name)))
 	}
-	e, err := openEvidence(ctx, r)
+	e, err := openArchived(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -33,10 +33,15 @@ type judgedSynthesis struct {
 func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthesis, error) {
 	rounds := r.Manifest().ReviewRounds()
 	round, review := r.Layout().Round(rounds)
-	optional, err := thereOf(r, metaOf(name), packMeta(r), indexFile, round, review)
+	optional, err := thereOf(r, metaOf(name), packMeta(r), indexFile, round, review, r.Layout().Claims())
 	if err != nil {
 		return judgedSynthesis{}, err
 	}
+	readings, err := readingsOf(r)
+	if err != nil {
+		return judgedSynthesis{}, err
+	}
+	optional = append(optional, readings...)
 	bound, err := run.Bind(r.Folder(), append(optional, name, r.Layout().Citations))
 	if err != nil {
 		return judgedSynthesis{}, err
@@ -45,20 +50,19 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	if err != nil {
 		return judgedSynthesis{}, tidegate.WithDetails(err, tidegate.Pairs("synthesis_path", r.Path(name)))
 	}
-	facts, err := factsOf(ctx, r, draft)
+	judged, kept, err := judgeText(ctx, r, draft)
 	if err != nil {
 		return judgedSynthesis{}, err
 	}
-	out := judgedSynthesis{name: name, facts: synthesis.SynthesisFacts{RunID: r.ID(), Draft: draft}}
-	var kept bool
-	if facts.Answers, kept, err = answeredBy(r, rounds); err != nil {
-		return judgedSynthesis{}, err
-	}
+	out := judgedSynthesis{name: name, result: judged.Result,
+		facts: synthesis.SynthesisFacts{RunID: r.ID(), Draft: draft, Claims: judged.Claims, Outcome: judged.Outcome}}
 	if out.facts.Generated, out.facts.PackGenerated, err = madeByRule(r, name, draft); err != nil {
 		return judgedSynthesis{}, err
 	}
-	out.result = synthesis.Judge(draft, facts)
 	out.judgement = judgementOf(synthesis.GateE(out.facts, out.result), bound)
+	for _, d := range judged.Outcome.Directives(nil) {
+		out.judgement.Changes = append(out.judgement.Changes, fmt.Sprintf("line %d: %s", d.Line, d.Action))
+	}
 	for _, f := range out.result.Faults {
 		change := f.Message + ". " + f.ChangeNote
 		if f.Line > 0 {
@@ -102,16 +106,11 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 	for _, url := range claim.Inspect(draft).URLs {
 		facts.RawURLs = append(facts.RawURLs, synthesis.Place{Line: url.Line, Text: url.Text})
 	}
-	policy, err := r.Policy()
-	if err != nil {
-		return synthesis.Facts{}, err
-	}
-	facts.RequireGrounding = policy.RequireGrounding
 	texts, err := openTexts(ctx, r)
 	if err != nil {
 		return synthesis.Facts{}, err
 	}
-	facts.Archived = len(texts.evidence.counts) > 0
+	facts.Archived = len(texts.archived.counts) > 0
 	facts.Claims, err = texts.claims(draft)
 	return facts, err
 }
@@ -152,12 +151,7 @@ func unsourced(r *run.Run, sources runSources) (bool, error) {
 	if len(sources.usable) > 0 {
 		return false, nil
 	}
-	gates, err := r.Gates()
-	if err != nil {
-		return false, err
-	}
-	state, err := r.GateState(gates, "C")
-	return err == nil && state.Passed() && state.Accepted != nil, err
+	return gateAccepted(r, "C")
 }
 
 // metaOf is the file beside a synthesis that says how it was made.
@@ -180,19 +174,20 @@ func madeByRule(r *run.Run, name string, draft []byte) (text, pack bool, err err
 		doc, _ := codec.Parse(data)
 		return doc.Get("mode").Str() == modeGenerate
 	}
-	text, pack = generated(metaOf(name)), generated(packMeta(r))
+	pack = generated(packMeta(r))
 	events, err := r.Events()
 	digest := codec.DigestBytes(draft)
+	logged := false
 	for _, e := range events {
 		made := e.Entry.Get("mode").Str() == modeGenerate
-		switch e.Event {
-		case run.EventPacked:
+		switch {
+		case e.Event == run.EventPacked:
 			pack = made
-		case run.EventSynthesized:
-			text = text || made && e.Entry.Get("synthesis_digest").Str() == digest
+		case e.Event == run.EventSynthesized && e.Entry.Get("synthesis_digest").Str() == digest:
+			text, logged = text || made, true
 		}
 	}
-	return text, pack, err
+	return text || !logged && generated(metaOf(name)), pack, err
 }
 
 const modeGenerate = "generate"
@@ -235,13 +230,16 @@ func answeredBy(r *run.Run, rounds int64) (answers *synthesis.Answered, kept boo
 	return &synthesis.Answered{Draft: texts[0], Directives: bundle.Directives}, true, nil
 }
 
-// KeepRound stages copies of the synthesis and of the review that sends a run
-// back to writing: the next draft is judged by them.
+// KeepRound stages copies of the synthesis, its sentences and the review that sends a
+// run back to writing: the next draft is judged by them.
 func KeepRound(u *run.Update, round int64) error {
 	r := u.Run()
 	draft, bundle := r.Layout().Round(round)
-	for _, file := range []struct{ from, to string }{{r.Layout().Synthesis(), draft}, {r.Layout().ReviewBundle, bundle}} {
+	for _, file := range []struct{ from, to string }{{r.Layout().Synthesis(), draft}, {r.Layout().ReviewBundle, bundle}, {r.Layout().Claims(), r.Layout().RoundClaims(round)}} {
 		data, err := r.Folder().Read(file.from)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound && file.from == r.Layout().Claims() {
+			continue // an earlier program checked it
+		}
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -29,11 +31,12 @@ type GroundResult struct {
 	OK           codec.True             `json:"ok"`
 	RunID        string                 `json:"run_id"`
 	DocumentPath string                 `json:"document_path"`
-	Pass         bool                   `json:"pass" jsonschema:"every quotation was found, and of the numbers at most one in twenty was not, those that were found counted once each; false where something is claimed and no cited page has a text"`
+	Pass         bool                   `json:"pass" jsonschema:"something is claimed, every sentence has a form and a page that can be read, and no rule misses anything there; in a run of an earlier version: every quotation was found, and of the numbers at most one in twenty was not"`
 	Claims       []claim.Claim          `json:"claims"`
 	Metrics      claim.GroundingMetrics `json:"metrics"`
 
-	links map[claim.Match]string // where a reader sees a match
+	links  map[claim.Match]string // where a reader sees a match
+	faults []evidence.Fault       // what the rules for sentences refuse
 }
 
 // Passed reports whether the document passed.
@@ -56,13 +59,100 @@ func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, e
 		if err != nil {
 			return err
 		}
-		found, err := texts.ground(document)
+		policy, err := r.Policy()
 		if err != nil {
 			return err
 		}
-		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}
+		cites := document
+		if policy.Evidence.Sentences {
+			cites = evidence.Citing(document)
+		}
+		found, err := texts.ground(cites)
+		if err != nil {
+			return err
+		}
+		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass && len(found.Claims) > 0, Claims: found.Claims, Metrics: found.Metrics, links: texts.links(found)}
+		if !policy.Evidence.Sentences {
+			return nil
+		}
+		facts, records, err := reportFacts(r, document)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			return nil // no source has been judged: nothing can be held against it
+		}
+		if err != nil {
+			return err
+		}
+		facts.Whole, facts.SecondReader = false, false // it may be a part, and nobody reads it
+		checked, err := holdSentences(ctx, r, document, facts, records, nil)
+		if err != nil {
+			return err
+		}
+		out.bySentence(checked)
 		return nil
 	})
+}
+
+// verdicts are the words of the older result for how sentences stand.
+var verdicts = map[claim.Standing]claim.Verdict{claim.Found: claim.Grounded, claim.Weak: claim.Partly, claim.Missing: claim.Ungrounded, claim.NoText: claim.Unchecked}
+
+// bySentence puts the sentences in the place of the paragraphs, each with the quotations
+// and numbers that it has of them.
+func (g *GroundResult) bySentence(checked *checkedSentences) {
+	passages := g.Claims
+	m := &g.Metrics
+	g.Claims = []claim.Claim{}
+	m.Claims, m.Grounded, m.Partly, m.Ungrounded, m.Unchecked = 0, 0, 0, 0, 0
+	last := map[int]int{} // by passage: its last sentence
+	for i := range checked.claims.Sentences {
+		s := &checked.claims.Sentences[i]
+		if s.Form == evidence.Frame {
+			m.Frames++
+			continue
+		}
+		c := claim.Claim{Line: s.Line, Text: tidegate.Cut(s.Text), CIDs: s.CIDs, Verdict: verdicts[s.Standing], Quotations: []claim.Match{}, Numbers: []claim.Match{}}
+		if c.Verdict == "" {
+			c.Verdict = claim.Ungrounded // nothing says where it comes from
+		}
+		if k := passageOf(passages, s.Line); k >= 0 {
+			p := &passages[k]
+			c.Quotations, p.Quotations = in(s.Text, p.Quotations)
+			c.Numbers, p.Numbers = in(s.Text, p.Numbers)
+			last[k] = len(g.Claims)
+		}
+		m.Claims++
+		*map[claim.Verdict]*int{claim.Grounded: &m.Grounded, claim.Partly: &m.Partly, claim.Ungrounded: &m.Ungrounded, claim.Unchecked: &m.Unchecked}[c.Verdict]++
+		g.Claims = append(g.Claims, c)
+	}
+	for k, i := range last { // what goes over several sentences belongs to the last
+		c := &g.Claims[i]
+		c.Quotations, c.Numbers = append(c.Quotations, passages[k].Quotations...), append(c.Numbers, passages[k].Numbers...)
+	}
+	g.faults = checked.report.Faults
+	g.Pass = len(g.faults) == 0 && m.Claims > 0 && m.Unchecked == 0
+}
+
+// passageOf is the last passage that begins on a line or above, -1 for none.
+func passageOf(passages []claim.Claim, line int) int {
+	k := -1
+	for i := range passages {
+		if passages[i].Line <= line {
+			k = i
+		}
+	}
+	return k
+}
+
+// in are the matches that a sentence has, and those that are left.
+func in(sentence string, matches []claim.Match) (has, left []claim.Match) {
+	has = []claim.Match{}
+	for _, m := range matches {
+		if strings.Contains(sentence, m.Text) {
+			has = append(has, m)
+		} else {
+			left = append(left, m)
+		}
+	}
+	return has, left
 }
 
 // readClaims reads the document to check. A document that an agent names must lie
@@ -71,6 +161,9 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 	path = in.DocumentPath
 	if path == "" {
 		path = r.Path(r.Layout().Synthesis())
+	}
+	if err := run.CheckGiven(ctx, "document_path", path); err != nil {
+		return nil, path, err
 	}
 	if name, err := r.Name("document_path", path); err == nil {
 		document, err = r.Folder().Read(name)
@@ -90,7 +183,7 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 type pageTexts struct {
 	ctx      context.Context
 	cited    cited
-	evidence *evidence
+	archived *archived
 	read     map[string]string
 	err      error
 }
@@ -100,8 +193,8 @@ func openTexts(ctx context.Context, r *run.Run) (*pageTexts, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := openEvidence(ctx, r)
-	return &pageTexts{ctx: ctx, cited: c, evidence: e, read: map[string]string{}}, err
+	e, err := openArchived(ctx, r)
+	return &pageTexts{ctx: ctx, cited: c, archived: e, read: map[string]string{}}, err
 }
 
 // ground checks the claims of a document against the texts of its sources.
@@ -153,26 +246,33 @@ func (t *pageTexts) claims(document []byte) ([]claim.Claim, error) {
 // of is the text of a source that is valid or paywalled; it is false for other
 // sources, and for those without a text.
 func (t *pageTexts) of(cid string) (string, bool) {
+	content, ok := t.content(cid)
+	return content.Text, ok
+}
+
+// content is the page of such a source.
+func (t *pageTexts) content(cid string) (page.Content, bool) {
 	cited, err := t.cited.source(cid)
 	if err != nil || t.err != nil {
-		return "", false
+		return page.Content{}, false
 	}
-	records, err := t.evidence.judge(t.ctx, []source.Source{*cited})
+	records, err := t.archived.judge(t.ctx, []source.Source{*cited})
 	if err != nil || !records[0].Usable() {
 		t.err = err
-		return "", false
+		return page.Content{}, false
 	}
-	entry, found := t.evidence.entry(cited)
+	entry, found := t.archived.entry(cited)
 	if !found {
-		return "", false
+		return page.Content{}, false
 	}
-	page, err := t.evidence.page(t.ctx, entry.URL)
-	if err != nil || page == nil {
+	read, err := t.archived.page(t.ctx, entry.URL)
+	if err != nil || read == nil {
 		t.err = err
-		return "", false
+		return page.Content{}, false
 	}
-	t.read[cid] = page.Content().Text
-	return t.read[cid], t.read[cid] != ""
+	content := read.Content()
+	t.read[cid] = content.Text
+	return content, content.Text != ""
 }
 
 // url is where a reader finds a source.
@@ -181,7 +281,7 @@ func (t *pageTexts) url(cid string) string {
 	if err != nil {
 		return ""
 	}
-	if url, ok := t.evidence.wanted(source); ok {
+	if url, ok := t.archived.wanted(source); ok {
 		return url
 	}
 	return source.Normalized
@@ -191,8 +291,8 @@ func (t *pageTexts) url(cid string) string {
 func (g GroundResult) Report() report.Report {
 	m := g.Metrics
 	r := report.Report{Name: "ground", Title: "Grounding of " + filepath.Base(g.DocumentPath), Status: report.PassIf(g.Pass),
-		Summary: strconv.Itoa(m.Grounded) + " of " + report.Counted(m.Claims, "claim") + " are on the pages they cite, " + strconv.Itoa(m.Partly) + " in part, " +
-			strconv.Itoa(m.Ungrounded) + " not, " + strconv.Itoa(m.Unchecked) + " could not be checked"}
+		Summary: strconv.Itoa(m.Grounded) + " of " + report.Counted(m.Claims, "sentence") + " by rule stand on the cited page, " + strconv.Itoa(m.Partly) + " in part, " +
+			strconv.Itoa(m.Ungrounded) + " not, " + strconv.Itoa(m.Unchecked) + " could not be checked; " + report.Counted(m.Frames, "frame")}
 	table := report.NewTable(">Line", "Verdict", "What", "Found", "Where")
 	for _, made := range g.Claims {
 		c := report.Case{Name: "line " + strconv.Itoa(made.Line), Status: report.PassIf(made.Verdict != claim.Ungrounded && made.Verdict != claim.Partly), Note: made.Text}
@@ -213,5 +313,12 @@ func (g GroundResult) Report() report.Report {
 		r.AddCase(c)
 	}
 	r.Add(table)
+	if len(g.faults) > 0 {
+		refused := report.Case{Name: "what would be refused", Status: report.Fail}
+		for _, f := range g.faults {
+			refused.Findings = append(refused.Findings, report.Finding{Rule: string(f.Code), Message: f.Message, File: g.DocumentPath, Line: f.Line})
+		}
+		r.AddCase(refused)
+	}
 	return r
 }

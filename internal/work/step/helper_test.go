@@ -24,7 +24,8 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 // judged, and a synthesis that quotes a page.
 func completed(t *testing.T) run.InitResult {
 	t.Helper()
-	made, list := summarized(t, run.InitInput{RequireGrounding: true})
+	made, list := summarized(t, run.InitInput{ConfirmPlan: false})
+	earlier(t, made)
 	cid, text := sentence(t, list, 0)
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft(`It says "`+text+`" [@`+cid+`].`))
 	for _, id := range []string{"C", "D", "E", "F"} {

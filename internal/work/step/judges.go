@@ -66,7 +66,8 @@ func (g GateRecord) Passed() bool { return g.Status == run.GatePass }
 
 // RecordGate judges a gate and records what its judge found. With Accept it lets
 // the gate pass by a person's decision, bound to the files that its judge looks
-// at, and a run that failed on it goes on. It returns INVALID_ARGS for an
+// at, and a run that failed on it goes on: at gate E nobody need read the report any
+// more, and its review is asked for. It returns INVALID_ARGS for an
 // acceptance without a reason, the errors of [run.Open], [Judge] and
 // [run.Update.EditGates], and TAMPERED for a gate that would pass on outputs other
 // than those that the run took.
@@ -96,6 +97,11 @@ func RecordGate(ctx context.Context, desk run.Desk, in GateInput) (GateRecord, e
 			if accept {
 				patch = found.Accept(u.Now(), run.Note(in.Reason))
 				u.Log(run.EventAccepted, "gate_accept", tidegate.Pairs("what", "gate", "gate", row.ID, "reason", run.Note(in.Reason), "judge", found.Status(), "args", tidegate.Pairs()))
+				if row.ID == "E" {
+					if err := withdrawByRule(u); err != nil {
+						return err
+					}
+				}
 				if err := u.AcceptGateFailures(row.ID, run.Note(in.Reason), "accept gate "+row.ID); err != nil {
 					return err
 				}
@@ -197,7 +203,7 @@ func outputsAsTaken(u *run.Update, found run.Judgement) error {
 		if slices.Contains([]string{l.SummariesDir, l.SynthesisDir, path.Dir(l.ReviewBundle)}, path.Dir(m.Key)) {
 			taken = recorded[m.Key]
 		}
-		if taken != "" && taken != m.Value.Str() {
+		if taken != "" && taken != m.Value.Str() && recorded[m.Key] != m.Value.Str() { // else a person accepted it as it is
 			changed = append(changed, m.Key)
 		}
 	}

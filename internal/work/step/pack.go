@@ -67,7 +67,7 @@ func BuildPack(ctx context.Context, desk run.Desk, req PackInput) (PackResult, e
 			_, err = p.summaries.Pack(r.ID(), desk.Stamp(), p.digest)
 			return err
 		}
-		if err := packsHere(r, r.Manifest(), req); err != nil {
+		if err := packsHere(ctx, r, r.Manifest(), req); err != nil {
 			return err
 		}
 		before, err := judgedBy(ctx, r, r.Manifest(), req)
@@ -80,7 +80,7 @@ func BuildPack(ctx context.Context, desk run.Desk, req PackInput) (PackResult, e
 		}
 		_, err = r.UpdateBeside(ctx, func(u *run.Update) error {
 			manifest := u.Manifest()
-			if err := packsHere(r, manifest, req); err != nil {
+			if err := packsHere(ctx, r, manifest, req); err != nil {
 				return err
 			}
 			now, err := judgedBy(ctx, r, manifest, req)
@@ -119,10 +119,11 @@ func judgedBy(ctx context.Context, r *run.Run, m run.Manifest, req PackInput) (s
 	return codec.Digest(codec.Of(digests)), nil
 }
 
-// packsHere returns WRITE_FAILED in a run that is final or not in stage
-// summaries, and PATH_NOT_ALLOWED for targets other than the run's own. With a
-// bare manifest a pack is built whenever it is asked for.
-func packsHere(r *run.Run, m run.Manifest, req PackInput) error {
+// packsHere returns WRITE_FAILED in a run that is final, is beyond stage summaries
+// or is driven by jobs, which build the pack by rule; and PATH_NOT_ALLOWED for
+// targets other than the run's own. With a bare manifest a pack is built whenever
+// it is asked for.
+func packsHere(ctx context.Context, r *run.Run, m run.Manifest, req PackInput) error {
 	isRun, err := r.Folder().Exists(r.Layout().Gates)
 	if err != nil || !isRun {
 		return err
@@ -130,9 +131,19 @@ func packsHere(r *run.Run, m run.Manifest, req PackInput) error {
 	if m.Status().Final() {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("status", m.Status()), "the run is %s, which is final: it gets no other summary pack", m.Status())
 	}
-	if m.Stage() != run.Summaries {
+	if run.Summaries.Before(m.Stage()) {
 		return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("stage", m.Stage()),
-			"the run is in stage %s; its summary pack is built in stage %s", m.Stage(), run.Summaries)
+			"the run is in stage %s; its summary pack is built up to stage %s", m.Stage(), run.Summaries)
+	}
+	if tidegate.ActorOf(ctx).Kind != tidegate.Rule {
+		byJobs, err := r.HasFolder(run.JobsDir)
+		if err != nil {
+			return err
+		}
+		if byJobs {
+			return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("stage", m.Stage()),
+				"jobs drive the run: its summary pack is built from their accepted summaries")
+		}
 	}
 	for _, target := range []struct{ arg, path, own string }{
 		{"summary_pack_path", req.SummaryPackPath, r.Layout().SummaryPack}, {"summaries_dir", req.SummariesDir, r.Layout().SummariesDir},

@@ -217,21 +217,7 @@ func replan(u *run.Update, m run.Manifest) error {
 			return err
 		}
 	}
-	gates, err := u.Gates()
-	if err != nil {
-		return err
-	}
-	dropped := codec.NewObject()
-	for _, id := range []string{"A", "B"} {
-		if gates.Status(id) != run.GateNotRun {
-			dropped.Set(id, codec.Of(tidegate.Pairs("status", run.GateNotRun)))
-		}
-	}
-	if dropped.Len() == 0 {
-		return nil
-	}
-	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, "replanned: other contracts")
-	return err
+	return u.DropGates("replanned: other contracts", "A", "B")
 }
 
 // freeFolder is the first of dir/1, dir/2, … that does not exist.

@@ -59,11 +59,15 @@ func (f PivotFacts) Names() []string { return slices.Sorted(maps.Keys(f.digests)
 func (f PivotFacts) Digests() map[string]string { return f.digests }
 
 // Counts says why a recorded decision does not count, or "". It counts when it
-// was made from the run's own outputs as they are. When an agent named its gaps,
-// they must be those of the outputs themselves; a person may name others.
+// was made in stage pivot, from the run's own outputs as they are. When an agent
+// named its gaps, they must be those of the outputs themselves; a person may name
+// others.
 func (f PivotFacts) Counts(r *run.Run, d pivot.Recorded, digest string) (problem string, err error) {
 	if f.Problem != "" {
 		return f.Problem, nil
+	}
+	if d.Early != "" {
+		return "it was made in stage " + tidegate.Cut(d.Early) + ", and counts only when it is made in stage pivot", nil
 	}
 	if len(d.Outputs) != len(f.digests) {
 		return fmt.Sprintf("it was made from %d outputs, the run has %d", len(d.Outputs), len(f.digests)), nil

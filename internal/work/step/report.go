@@ -10,8 +10,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -60,7 +62,12 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.leftOut} {
+	trust, err := ReadTrust(r)
+	if err != nil {
+		return Reported{}, err
+	}
+	out.Report.Trust, w.trust = trust.Line, trust
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
@@ -73,6 +80,7 @@ type reportReader struct {
 	ctx     context.Context
 	run     *run.Run
 	out     *Reported
+	trust   Trust
 	texts   *pageTexts
 	records []source.Record
 }
@@ -96,7 +104,7 @@ func (w *reportReader) sources() (err error) {
 		return err
 	}
 	digests := map[string]string{}
-	for _, item := range w.texts.evidence.index(w.texts.cited.sources).Items {
+	for _, item := range w.texts.archived.index(w.texts.cited.sources).Items {
 		digests[item.CID] = item.Digest
 	}
 	for i := range w.records {
@@ -159,16 +167,61 @@ func (w *reportReader) parts() error {
 }
 
 func (w *reportReader) part(title string, text []byte) error {
+	if c := w.trust.Claims; c != nil && c.SynthesisDigest == codec.DigestBytes(text) {
+		sentences, err := w.sentences(text)
+		w.out.Report.Parts = append(w.out.Report.Parts, synthesis.Part{Title: title, Text: text, Sentences: sentences})
+		return err
+	}
 	claims, err := w.texts.claims(text)
 	w.out.Report.Parts = append(w.out.Report.Parts, synthesis.Part{Title: title, Text: text, Claims: claims})
 	return err
 }
 
-// eachPerspective visits the perspectives of all waves that the run planned.
+// sentences are those of the synthesis with how each stands and where it is.
+func (w *reportReader) sentences(text []byte) ([]synthesis.ShownSentence, error) {
+	facts, _, err := reportFacts(w.run, text)
+	if err != nil {
+		return nil, err
+	}
+	claims := w.trust.Claims
+	places := evidence.Read(text, facts).Sentences
+	shown := make([]synthesis.ShownSentence, len(claims.Sentences))
+	for i, stand := range claims.Stands(w.trust.Reader) {
+		s := synthesis.ShownSentence{Claim: claims.Sentences[i], Stand: stand}
+		if len(places) == len(shown) && places[i].Text == s.Text { // else an older program read it
+			s.Start, s.End = places[i].Start, places[i].End
+		}
+		if s.Verdict != nil {
+			if s.Reader, err = readerOf(w.run, s.Verdict); err != nil {
+				return nil, err
+			}
+		}
+		for _, cid := range s.CIDs {
+			w.texts.of(cid) // sources are shown with what was found on them
+		}
+		for _, window := range s.Windows {
+			start, end, _ := s.Place(window)
+			s.Links = append(s.Links, link.TextLink(w.texts.url(window.CID), w.texts.read[window.CID], start, end))
+		}
+		shown[i] = s
+	}
+	return shown, w.texts.err
+}
+
+// eachPerspective visits the perspectives of all waves that the run planned. Those of
+// the second wave are titled by the gap that each closes, which is what a reader knows.
 func (w *reportReader) eachPerspective(visit func(run.Stage, wave.Perspective) error) error {
 	waves, err := w.run.Waves()
 	if err != nil {
 		return err
+	}
+	plan, err := readWave2Plan(w.run)
+	if err != nil {
+		return err
+	}
+	gaps := map[string]string{}
+	for _, e := range plan.Get("entries").Elems() {
+		gaps[e.Get("perspective_id").Str()] = e.Get("text").Str()
 	}
 	for _, stage := range waves {
 		name := w.run.ContractsOf(stage)
@@ -180,6 +233,9 @@ func (w *reportReader) eachPerspective(visit func(run.Stage, wave.Perspective) e
 			return err
 		}
 		for _, p := range doc.List {
+			if gap := gaps[p.ID]; stage == run.Wave2 && gap != "" {
+				p.Title = "Gap: " + tidegate.Cut(gap)
+			}
 			if err := visit(stage, p); err != nil {
 				return err
 			}
@@ -230,20 +286,25 @@ func (w *reportReader) contracts() error {
 	})
 }
 
-// leftOut are the gaps for which the run allowed no agent.
-func (w *reportReader) leftOut() error {
-	data, err := w.read(w.run.Layout().Wave2Plan())
-	if err != nil || data == nil {
-		return err
-	}
-	plan, err := codec.ParseFile("wave2_plan_path", w.run.Path(w.run.Layout().Wave2Plan()), data)
+// decisions are what people decided, and how agents were kept.
+func (w *reportReader) decisions() error {
+	decided, err := w.run.Decisions()
 	if err != nil {
 		return err
 	}
-	for _, g := range plan.Get("left_out").Elems() {
-		w.out.Report.LeftOut = append(w.out.Report.LeftOut, synthesis.Gap{ID: g.Get("gap_id").Str(), Priority: g.Get("priority").Str(), Text: g.Get("text").Str()})
+	for _, d := range decided {
+		w.out.Report.Decisions = append(w.out.Report.Decisions, d.String())
 	}
-	return nil
+	kept, err := w.run.Confinements()
+	for _, c := range kept {
+		w.out.Report.Confined = append(w.out.Report.Confined, c.String())
+	}
+	return err
+}
+
+func (w *reportReader) leftOut() (err error) {
+	w.out.Report.LeftOut, err = openGaps(w.run)
+	return err
 }
 
 // cite gives the sources that the report cites their texts, and lists their
@@ -253,6 +314,11 @@ func (w *reportReader) cite() {
 	for _, part := range w.out.Report.Parts {
 		for _, m := range claim.Inspect(part.Text).Mentions {
 			cited[m.CID] = cited[m.CID] || m.Visible
+		}
+		for _, s := range part.Sentences {
+			for _, cid := range s.CIDs {
+				cited[cid] = true
+			}
 		}
 	}
 	for i := range w.records {

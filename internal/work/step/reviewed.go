@@ -12,8 +12,12 @@ import (
 // decides, with the directives for the next draft. The caller answers for made_by.
 func KeepSynthesisReview(u *run.Update, review synthesis.Review, synthesisDigest string, by synthesis.MadeBy) error {
 	r := u.Run()
-	u.Log(run.EventSynthesisReviewed, "review_kept", tidegate.Pairs("decision", review.Decision, "findings_count", len(review.Findings),
-		"directives_count", len(review.Directives), "synthesis_digest", synthesisDigest, "made_by", by, "inputs_digest", review.InputsDigest(r.ID())))
+	fields := tidegate.Pairs("decision", review.Decision, "findings_count", len(review.Findings),
+		"directives_count", len(review.Directives), "synthesis_digest", synthesisDigest, "made_by", by, "inputs_digest", review.InputsDigest(r.ID()))
+	if by.Actor == tidegate.Rule { // nobody handed it in
+		fields = append(fields, run.Args()...)
+	}
+	u.Log(run.EventSynthesisReviewed, "review_kept", fields)
 	if err := u.WriteJSON(r.Layout().ReviewBundle, review.Bundle(r.ID(), synthesisDigest, by)); err != nil {
 		return err
 	}

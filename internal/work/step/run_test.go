@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -161,6 +162,26 @@ func TestPlanKeepsTheOrderAndStatesEveryRule(t *testing.T) {
 	}
 	if log := r.read("logs/audit.jsonl"); !strings.Contains(log, `"kind":"wave1_plan"`) || !strings.Contains(log, `"reason":"plan"`) {
 		t.Errorf("the audit log lacks the plan:\n%s", log)
+	}
+}
+
+// TestPlanShowsWhatCannotBeSeen: what another agent wrote into a contract stands in a
+// prompt with every character visible.
+func TestPlanShowsWhatCannotBeSeen(t *testing.T) {
+	const unseen = `x\u001b[31m\u202ey\u2066\u200b\ud83c\udff4\udb40\udc67\udb40\udc7f`
+	r := newRun(t)
+	write(t, r.perspectives, `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"x","perspectives":[{"id":"a","title":"`+unseen+`","track":"standard","agent_type":"`+unseen+`",
+		"platform_requirements":[{"name":"`+unseen+`","reason":"`+unseen+`"}],"tool_policy":{"primary":["`+unseen+`"],"secondary":["`+unseen+`"],"forbidden":["`+unseen+`"]},
+		"prompt_contract":{"max_words":20,"max_sources":2,"tool_budget":{"`+unseen+`":1},"must_include_sections":["`+unseen+`","Sources"]}}]}`)
+	if _, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	prompt := runs.Parse(t, r.read("wave-1/wave1-plan.json")).Get("entries").Elems()[0].Get("prompt_md").Str()
+	if i := markdown.NextHidden([]byte(prompt), 0); i >= 0 {
+		t.Errorf("a character that cannot be seen stands at %q", prompt[max(0, i-40):i+10])
+	}
+	if !strings.Contains(prompt, "Title: xU+001B[31mU+202EyU+2066U+200B") {
+		t.Errorf("the title is not shown:\n%s", prompt)
 	}
 }
 

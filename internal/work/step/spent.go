@@ -1,8 +1,7 @@
 package step
 
 import (
-	"time"
-
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
@@ -18,7 +17,7 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := r.EventsOf(run.EventLeased, run.EventVerdict, run.EventEnded)
+	events, err := r.EventsOf(run.EventLeased, run.EventExtended, run.EventVerdict, run.EventEnded)
 	if err != nil {
 		return nil, err
 	}
@@ -31,20 +30,27 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 	if err != nil {
 		return nil, err
 	}
-	since := map[attempt]time.Time{}
+	leases := map[attempt]run.Span{}
 	for _, e := range events {
 		number, _ := e.Entry.Get("attempt").Int()
 		a := attempt{e.Entry.Get("job_id").Str(), number}
-		if e.Event == run.EventLeased {
-			since[a] = e.Time
+		lease, alive := leases[a]
+		if e.Event == run.EventLeased || alive && e.Event == run.EventExtended {
+			if e.Event == run.EventLeased {
+				lease.From = e.Time
+			}
+			lease.To, _ = tidegate.ParseTime(e.Entry.Get("expires_at").Str())
+			leases[a] = lease
 			continue
 		}
-		began, alive := since[a]
 		if !alive || e.Event == run.EventVerdict && !e.Entry.Get("accepted").Bool() {
 			continue
 		}
-		delete(since, a)
-		worked = worked.With(run.Span{From: began, To: e.Time})
+		delete(leases, a)
+		if e.Event == run.EventVerdict || lease.To.IsZero() || e.Time.Before(lease.To) {
+			lease.To = e.Time
+		} // else the lease had run out long before somebody noticed
+		worked = worked.With(lease)
 		used, err := usageOf(r, a.job, int(number))
 		if err != nil {
 			return nil, err

@@ -48,11 +48,21 @@ func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	do(30*time.Second, attempt(run.EventFetched, "", false))
 	do(time.Hour, attempt(run.EventFetched, "", false))
 	do(time.Minute, attempt(run.EventLeased, "wave1.c", false))
+	// A lease that ran out counts until then, whenever that is noticed.
+	lasts := func(event run.Event, d time.Duration) func(u *run.Update) error {
+		return func(u *run.Update) error {
+			u.Log(event, "test", tidegate.Pairs("job_id", "wave1.d", "attempt", 1, "expires_at", tidegate.Stamp(at.Add(d))))
+			return nil
+		}
+	}
+	do(0, lasts(run.EventLeased, time.Minute))
+	do(time.Minute, lasts(run.EventExtended, time.Minute))
+	do(24*time.Hour, attempt(run.EventEnded, "wave1.d", false))
 
 	for _, c := range []struct {
 		name        string
 		keeps, over float64
-	}{{"max_tokens", 2000, 1999}, {"max_cost_usd", 0.5, 0.49}, {"max_minutes", 5.5, 5}} {
+	}{{"max_tokens", 2000, 1999}, {"max_cost_usd", 0.5, 0.49}, {"max_minutes", 7.5, 7}} {
 		for limit, fails := range map[float64]bool{c.keeps: false, c.over: true} {
 			do(0, func(u *run.Update) error { return u.SetBudget(c.name, limit, "test") })
 			found, err := step.Judge(t.Context(), r, "F")

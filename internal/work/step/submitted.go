@@ -46,7 +46,7 @@ type SubmittedSources struct {
 type SourceChecker struct {
 	run  *run.Run
 	mu   sync.Mutex
-	kept *evidence // nil before the first output; parts of it are handed out
+	kept *archived // nil before the first output; parts of it are handed out
 }
 
 // NewSourceChecker makes a checker for an opened run.
@@ -54,12 +54,12 @@ func NewSourceChecker(r *run.Run) *SourceChecker { return &SourceChecker{run: r}
 
 // evidence is what the run has about some sources at this moment: the same as if log
 // and archive were read from their beginning.
-func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (*evidence, error) {
+func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (*archived, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.kept == nil || !c.kept.readOn(ctx) {
 		c.kept = nil
-		e, err := openEvidence(ctx, c.run)
+		e, err := openArchived(ctx, c.run)
 		if err != nil {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (
 // readOn reads what was added to the log and to the archive. It is false where they
 // are not the ones that were read before, or cannot be read: then only reading them
 // from the beginning says what the evidence is.
-func (e *evidence) readOn(ctx context.Context) bool {
+func (e *archived) readOn(ctx context.Context) bool {
 	current, err := e.readLog()
 	return current && err == nil && e.whole.Refresh(ctx) == nil
 }
@@ -116,7 +116,7 @@ func (c *SourceChecker) Holds(ctx context.Context, checked CheckedSources) (bool
 }
 
 // basis names what sources are judged by: the captures, and what a person decided.
-func (e *evidence) basis(sources []source.Source) string {
+func (e *archived) basis(sources []source.Source) string {
 	var b strings.Builder
 	for i := range sources {
 		entry, _ := e.entry(&sources[i])
@@ -126,7 +126,7 @@ func (e *evidence) basis(sources []source.Source) string {
 }
 
 // check is [SourceChecker.Check] by this evidence.
-func (e *evidence) check(ctx context.Context, desk run.Desk, fetch Fetch, sources []source.Source, in SubmittedSources) ([]SourceFault, error) {
+func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, sources []source.Source, in SubmittedSources) ([]SourceFault, error) {
 	if fetch != nil && e.run.Manifest().Sensitivity() != noWeb {
 		urls, err := e.toFetch(ctx, sources, false)
 		if err != nil {
@@ -158,7 +158,7 @@ func (e *evidence) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 
 // failedBefore lists the URLs whose servers failed in a way that may pass, and were
 // asked last some time ago. A record from the future says that the clock was set back.
-func (e *evidence) failedBefore(sources []source.Source, now time.Time) []string {
+func (e *archived) failedBefore(sources []source.Source, now time.Time) []string {
 	var urls []string
 	for i := range sources {
 		entry, found := e.entry(&sources[i])
@@ -194,7 +194,7 @@ func submittedSources(in SubmittedSources) []source.Source {
 }
 
 // refuse returns the faults of the sources.
-func (e *evidence) refuse(sources []source.Source, records []source.Record) []SourceFault {
+func (e *archived) refuse(sources []source.Source, records []source.Record) []SourceFault {
 	reached, tried, usable := 0, 0, 0
 	byCID := map[string]*source.Source{}
 	for i := range sources {
@@ -232,7 +232,7 @@ func (e *evidence) refuse(sources []source.Source, records []source.Record) []So
 }
 
 // missingQuotations are the quotations beside a URL that its page does not have.
-func (e *evidence) missingQuotations(ctx context.Context, text []byte, sources []source.Source, records []source.Record) ([]SourceFault, error) {
+func (e *archived) missingQuotations(ctx context.Context, text []byte, sources []source.Source, records []source.Record) ([]SourceFault, error) {
 	usable := map[string]*source.Source{}
 	for i := range records {
 		if at := slices.IndexFunc(sources, func(s source.Source) bool { return s.CID == records[i].CID }); records[i].Usable() {
@@ -294,7 +294,7 @@ func citingByID(text []byte, sources []source.Source) []byte {
 }
 
 // pageOfSource reads what the archive has of a source.
-func (e *evidence) pageOfSource(ctx context.Context, source *source.Source) (*source.Page, error) {
+func (e *archived) pageOfSource(ctx context.Context, source *source.Source) (*source.Page, error) {
 	if page, err := e.page(ctx, attachedURL(source.CID)); err != nil || page != nil {
 		return page, err
 	}

@@ -19,7 +19,7 @@ import (
 type SynthesisInput struct {
 	ManifestPath     string `json:"manifest_path" path:"absolute" jsonschema:"absolute path of the run's manifest.json"`
 	SummaryPackPath  string `json:"summary_pack_path,omitzero" path:"absolute" jsonschema:"absolute path of the summary pack, which is the run's own"`
-	OutputPath       string `json:"output_path,omitzero" path:"absolute" jsonschema:"absolute path of the draft or of the final synthesis of the run; the draft when absent"`
+	OutputPath       string `json:"output_path,omitzero" path:"absolute" jsonschema:"absolute path of the draft, which is the run's own"`
 	Mode             string `json:"mode,omitzero" jsonschema:"fixture takes the text from a file, generate puts it together from the summaries by rule" enum:"fixture,generate" default:"fixture"`
 	FixtureDraftPath string `json:"fixture_draft_path,omitzero" path:"absolute" jsonschema:"absolute path of the text, for mode fixture" requiredif:"mode=fixture"`
 	Reason           string `json:"reason" jsonschema:"why, for the audit log"`
@@ -35,10 +35,10 @@ type SynthesisResult struct {
 	InputsDigest string     `json:"inputs_digest"`
 }
 
-// WriteSynthesis is the tool deep_research_synthesis_write: it puts a synthesis
-// into a run in stage synthesis. The text has the required headings, cites at least
-// one source and only validated sources of the run, and holds no raw URL. A text
-// that was put together by rule never passes gate E.
+// WriteSynthesis is the tool deep_research_synthesis_write: it puts a draft into a
+// run in stage synthesis, which counts for nothing: a final synthesis comes from a
+// job. The text has the required headings, cites at least one source and only
+// validated sources of the run, and holds no raw URL.
 //
 // It returns SCHEMA_VALIDATION_FAILED for a missing heading, a text without a
 // citation and a pack that cannot be used, UNKNOWN_CID, RAW_URL_NOT_ALLOWED,
@@ -49,13 +49,9 @@ func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (Synt
 		if err := inStage(r.Manifest(), run.Synthesis); err != nil {
 			return err
 		}
-		name, err := nameOr(r, "output_path", in.OutputPath, r.Layout().Draft())
-		if err != nil {
+		name := r.Layout().Draft()
+		if err := ownFile(r, "output_path", in.OutputPath, name); err != nil {
 			return err
-		}
-		if name != r.Layout().Draft() && name != r.Layout().Synthesis() {
-			return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("output_path", in.OutputPath, "run_root", r.Root()),
-				"a synthesis is %s or %s of the run", r.Layout().Draft(), r.Layout().Synthesis())
 		}
 		if err := ownFile(r, "summary_pack_path", in.SummaryPackPath, r.Layout().SummaryPack); err != nil {
 			return err
@@ -106,6 +102,9 @@ func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, in Synthe
 // readGiven reads a file that a caller names. A file that an agent names must lie in
 // the run, in the working folder, or where the roots of the program allow it.
 func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, error) {
+	if err := run.CheckGiven(ctx, arg, path); err != nil {
+		return nil, err
+	}
 	if name, err := r.Name(arg, path); err == nil {
 		data, err := r.Folder().Read(name)
 		return data, tidegate.WithDetails(err, tidegate.Pairs(arg, path))

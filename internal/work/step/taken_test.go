@@ -39,6 +39,27 @@ func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
 	}
 }
 
+// TestGatePassesOnAnOutputThatAPersonAccepted as it is, by the commands that the
+// refusal names.
+func TestGatePassesOnAnOutputThatAPersonAccepted(t *testing.T) {
+	r := reviewed(t)
+	if err := r.recordGate("B"); err != nil {
+		t.Fatal(err)
+	}
+	r.advance(run.Pivot)
+	r.write("wave-1/a.md", goodOutput+"\n")
+	runs.WantCode(t, r.recordGate("B"), tidegate.Tampered)
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := run.AcceptRecord(person, runClock, run.AcceptInput{ManifestPath: r.manifest, Reason: "a slip of the pen"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.recordGate("B"); err != nil {
+		t.Errorf("after the acceptance: %v", err)
+	}
+	r.write("wave-1/a.md", goodOutput+"\n\n")
+	runs.WantCode(t, r.recordGate("B"), tidegate.Tampered)
+}
+
 // TestOutputTakenMeanwhileIsNoTampering takes outputs while others judge them
 // and put them back: what one of them changes under the lock must not look like
 // tampering to another.

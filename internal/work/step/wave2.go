@@ -88,13 +88,7 @@ func PlanWave2(u *run.Update, decision pivot.Recorded) error {
 		return err
 	}
 	// From here on gate B is about both waves, so what it said of one is not enough.
-	gates, err := u.Gates()
-	if err != nil {
-		return err
-	}
-	reset := codec.NewObject()
-	reset.Set("B", codec.Of(tidegate.Pairs("status", run.GateNotRun)))
-	if _, err := u.EditGates(reset, gates.Doc().Get("inputs_digest").Str(), nil, "a second wave is planned: gate B is about both"); err != nil {
+	if err := u.DropGates("a second wave is planned: gate B is about both", "B"); err != nil {
 		return err
 	}
 	u.Log(run.EventPlanned, "wave2_plan", tidegate.Pairs("planned", len(plan.Entries), "left_out", len(plan.LeftOut), "inputs_digest", plan.InputsDigest))

@@ -15,9 +15,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// evidence is what the sources of a run are judged by: its archive, as far as
+// archived is what the sources of a run are judged by: its archive, as far as
 // the log says that a record counts, and what a person decided.
-type evidence struct {
+type archived struct {
 	run      *run.Run
 	archive  *archive.List
 	counts   map[string]bool   // digests of records
@@ -36,9 +36,9 @@ type evidence struct {
 	whole *archive.Archive // to add to
 }
 
-// openEvidence reads the log and the archive.
-func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
-	e := newEvidence(r)
+// openArchived reads the log and the archive.
+func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
+	e := newArchived(r)
 	e.mu = new(sync.Mutex)
 	if _, err := e.readLog(); err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func openEvidence(ctx context.Context, r *run.Run) (*evidence, error) {
 	return e, nil
 }
 
-func newEvidence(r *run.Run) *evidence {
-	e := &evidence{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
+func newArchived(r *run.Run) *archived {
+	e := &archived{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
 	return e
 }
@@ -60,7 +60,7 @@ func newEvidence(r *run.Run) *evidence {
 // readLog takes in the lines of the log that were not read yet. It is false when the
 // log does not go on from those that were. A fetch that a line of a no_web run claims
 // does not count.
-func (e *evidence) readLog() (current bool, err error) {
+func (e *archived) readLog() (current bool, err error) {
 	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return false, err
@@ -85,12 +85,12 @@ func (e *evidence) readLog() (current bool, err error) {
 	return true, nil
 }
 
-func (e *evidence) countsRecord(digest string) bool { return e.counts[digest] }
+func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 
 // about is a copy of the evidence that has what concerns some sources, and nothing
 // else. It costs what there is about them, however large the archive is.
-func (e *evidence) about(sources []source.Source) *evidence {
-	part := newEvidence(e.run)
+func (e *archived) about(sources []source.Source) *archived {
+	part := newArchived(e.run)
 	part.mu, part.whole = e.mu, e.whole
 	var urls []string
 	for i := range sources {
@@ -119,19 +119,19 @@ func (e *evidence) about(sources []source.Source) *evidence {
 }
 
 // attach and replace are a person's decisions; the later one about a source counts.
-func (e *evidence) attach(cid string) {
+func (e *archived) attach(cid string) {
 	e.attached[cid] = true
 	delete(e.replaced, cid)
 }
 
-func (e *evidence) replace(cid, url string) {
+func (e *archived) replace(cid, url string) {
 	e.replaced[cid] = url
 	delete(e.attached, cid)
 }
 
 const noWeb = "no_web"
 
-func (e *evidence) count(line *codec.Value) {
+func (e *archived) count(line *codec.Value) {
 	for _, record := range line.Get("records").Elems() {
 		e.counts[record.Get("digest").Str()] = true
 	}
@@ -143,7 +143,7 @@ const recordsPerLine = 500
 // keep adds captures to the archive, and then stages the lines by which their
 // records count. Captures that do not count, because the update fails or the
 // process is killed, are fetched again.
-func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
+func (e *archived) keep(ctx context.Context, u *run.Update, event run.Event, kind string, fields tidegate.Details, batch ...*archive.Packed) ([]archive.Ref, error) {
 	e.mu.Lock()
 	entries, err := e.whole.Append(ctx, u.Lock(), batch...)
 	e.mu.Unlock()
@@ -164,14 +164,14 @@ func (e *evidence) keep(ctx context.Context, u *run.Update, event run.Event, kin
 }
 
 // kept makes the records count whose lines are in the log.
-func (e *evidence) kept(records []archive.Ref) {
+func (e *archived) kept(records []archive.Ref) {
 	for _, record := range records {
 		e.counts[record.Digest] = true
 	}
 }
 
 // judge judges sources by the evidence and nothing else.
-func (e *evidence) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
+func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
 	return source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
@@ -186,7 +186,7 @@ func (e *evidence) judge(ctx context.Context, sources []source.Source) ([]source
 
 // judgeKept judges those sources whose pages have just been kept, while the next
 // ones are fetched. A packed capture is the same as the one in the archive.
-func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*source.Source) error {
+func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL map[string][]*source.Source) error {
 	judged := make([][]source.Judgement, len(batch))
 	err := parallel.Each(ctx, len(batch), nil, func() func(int) error {
 		return func(i int) error {
@@ -209,7 +209,7 @@ func (e *evidence) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 }
 
 // byPage has the sources that are judged by the page of their own URL, by that URL.
-func (e *evidence) byPage(sources []source.Source) map[string][]*source.Source {
+func (e *archived) byPage(sources []source.Source) map[string][]*source.Source {
 	byURL := map[string][]*source.Source{}
 	for i := range sources {
 		source := &sources[i]
@@ -226,7 +226,7 @@ func attachedURL(cid string) string { return "attached://" + cid }
 
 // wanted is the URL whose page is the evidence of a source, apart from a file that
 // a person attached. It is false for a source that cannot be fetched.
-func (e *evidence) wanted(source *source.Source) (string, bool) {
+func (e *archived) wanted(source *source.Source) (string, bool) {
 	if url, replaced := e.replaced[source.CID]; replaced {
 		return url, true
 	}
@@ -235,7 +235,7 @@ func (e *evidence) wanted(source *source.Source) (string, bool) {
 }
 
 // entry finds what the archive has of a source.
-func (e *evidence) entry(source *source.Source) (archive.Entry, bool) {
+func (e *archived) entry(source *source.Source) (archive.Entry, bool) {
 	if entry, found := e.archive.Find(attachedURL(source.CID)); found && e.attached[source.CID] {
 		return entry, true
 	}
@@ -246,7 +246,7 @@ func (e *evidence) entry(source *source.Source) (archive.Entry, bool) {
 }
 
 // page reads what the archive has of a URL, nil when it has nothing.
-func (e *evidence) page(ctx context.Context, url string) (*source.Page, error) {
+func (e *archived) page(ctx context.Context, url string) (*source.Page, error) {
 	entry, found := e.archive.Find(url)
 	if !found {
 		return nil, nil
@@ -317,7 +317,7 @@ type indexItem struct {
 }
 
 // index lists the evidence of the sources that have any, in their order.
-func (e *evidence) index(sources []source.Source) evidenceIndex {
+func (e *archived) index(sources []source.Source) evidenceIndex {
 	index := evidenceIndex{SchemaVersion: "evidence_index.v1", RunID: e.run.ID(), Archive: archiveFile, Items: []indexItem{}}
 	for i := range sources {
 		entry, found := e.entry(&sources[i])

@@ -1,0 +1,291 @@
+package step
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// ReadClaims reads the sentences of the run's synthesis with what is known of each;
+// nil where the run has none: it has no synthesis, no sources, or an earlier program
+// checked it. It returns READ_FAILED and SCHEMA_VALIDATION_FAILED.
+func ReadClaims(r *run.Run) (*evidence.Claims, error) { return ReadClaimsAt(r, r.Layout().Claims()) }
+
+// ReadClaimsAt reads those of the synthesis of a round ([run.Layout.RoundClaims]), as
+// [ReadClaims] does.
+func ReadClaimsAt(r *run.Run, name string) (*evidence.Claims, error) {
+	data, err := r.Folder().Read(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	claims, err := evidence.ParseClaims(data)
+	return claims, tidegate.WithDetails(err, tidegate.Pairs("path", r.Path(name)))
+}
+
+// checkedSentences are the sentences of a draft, each held against its pages.
+type checkedSentences struct {
+	report   evidence.Report
+	forms    []evidence.Fault // of the report, before its sentences were held against pages
+	held     []claim.Judgement
+	claims   evidence.Claims
+	pages    *citedPages
+	language string
+}
+
+// checkSentences reads a draft into sentences and holds each against the pages that it
+// cites. Verdicts of sentences that stand in before as they stand in the draft are taken
+// over.
+func checkSentences(ctx context.Context, r *run.Run, draft []byte, before *evidence.Claims) (*checkedSentences, error) {
+	facts, records, err := reportFacts(r, draft)
+	if err != nil {
+		return nil, err
+	}
+	return holdSentences(ctx, r, draft, facts, records, before)
+}
+
+func holdSentences(ctx context.Context, r *run.Run, draft []byte, facts evidence.Facts, records []source.Record, before *evidence.Claims) (*checkedSentences, error) {
+	pages, err := openPages(ctx, r, records, facts)
+	if err != nil {
+		return nil, err
+	}
+	c := &checkedSentences{report: evidence.Read(draft, facts), pages: pages, language: facts.Language}
+	c.forms = slices.Clone(c.report.Faults)
+	if c.held, err = c.report.Hold(ctx, facts.Language, pages.page, pages.titles); err != nil {
+		return nil, err
+	}
+	c.claims = evidence.Assemble(c.report, codec.DigestBytes(draft), pages.cited(c.report), c.held, before)
+	return c, nil
+}
+
+// found is what the rules say of the sentences. Without grounding, only their forms are
+// required.
+func (c *checkedSentences) found(grounding bool) *synthesis.Sentences {
+	if grounding {
+		return &synthesis.Sentences{Faults: c.report.Faults}
+	}
+	found := &synthesis.Sentences{Faults: c.forms}
+	for _, f := range c.report.Faults {
+		if !slices.Contains(c.forms, f) {
+			found.Warnings = append(found.Warnings, f)
+		}
+	}
+	return found
+}
+
+// further are the windows of a sentence for a second look.
+func (c *checkedSentences) further(id string) []evidence.Window {
+	for i := range c.report.Sentences {
+		if c.report.Sentences[i].ID == id {
+			return evidence.WindowsOf(c.held[i].Further)
+		}
+	}
+	return nil
+}
+
+// reportFacts is what the reading of a draft needs to know of its run, with the records
+// of the run's sources.
+func reportFacts(r *run.Run, draft []byte) (evidence.Facts, []source.Record, error) {
+	name := r.Layout().Citations
+	data, err := r.Folder().Read(name)
+	if err != nil {
+		return evidence.Facts{}, nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(name)))
+	}
+	records, err := source.ParseRecords(r.Path(name), data)
+	if err != nil {
+		return evidence.Facts{}, nil, err
+	}
+	policy, err := r.Policy()
+	if err != nil {
+		return evidence.Facts{}, nil, err
+	}
+	facts := evidence.Facts{Template: evidence.Briefing, Language: page.Language(string(draft)), Question: r.Manifest().Query(), Whole: true, SecondReader: policy.Evidence.Reader}
+	for i := range records {
+		if rec := &records[i]; rec.Usable() {
+			facts.Sources = append(facts.Sources, evidence.Source{CID: rec.CID, SameAs: rec.SameAs, Perspectives: perspectivesOf(rec), Silent: rec.Snippet == ""})
+		}
+	}
+	return facts, records, nil
+}
+
+// perspectivesOf are the perspectives whose outputs name a source.
+func perspectivesOf(rec *source.Record) []string {
+	var ids []string
+	for _, by := range rec.FoundBy {
+		if !slices.Contains(ids, by.Perspective) {
+			ids = append(ids, by.Perspective)
+		}
+	}
+	return ids
+}
+
+// citedPages are the pages of the sources that a report may cite, each read once.
+type citedPages struct {
+	texts   *pageTexts
+	sources []evidence.Source
+	titles  claim.Titles
+	about   *claim.Page // what @run stands for
+
+	mu   sync.Mutex
+	read map[string]*claim.Page // nil for one without text
+}
+
+func openPages(ctx context.Context, r *run.Run, records []source.Record, facts evidence.Facts) (*citedPages, error) {
+	texts, err := openTexts(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	p := &citedPages{texts: texts, sources: facts.Sources, read: map[string]*claim.Page{}}
+	var titles []string
+	languages := map[string]bool{}
+	for _, s := range facts.Sources {
+		page, err := p.page(s.CID)
+		if err != nil {
+			return nil, err
+		}
+		if page != nil {
+			titles = append(append(titles, page.Title), page.Headings...)
+			languages[page.Language] = page.Language != ""
+		}
+	}
+	p.titles = claim.NewTitles(titles)
+	maps.DeleteFunc(languages, func(_ string, known bool) bool { return !known })
+	p.about, err = aboutRun(r, records, slices.Sorted(maps.Keys(languages)))
+	return p, err
+}
+
+// page is the page of a source, nil for one without text.
+func (p *citedPages) page(cid string) (*claim.Page, error) {
+	if cid == evidence.RunCID {
+		return p.about, nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if page, known := p.read[cid]; known {
+		return page, nil
+	}
+	content, ok := p.texts.content(cid)
+	if ok {
+		p.read[cid] = claim.PageOf(cid, p.texts.url(cid), content)
+	} else {
+		p.read[cid] = nil
+	}
+	return p.read[cid], p.texts.err
+}
+
+// text is the readable text of a source, "" for one without.
+func (p *citedPages) text(cid string) string {
+	page, err := p.page(cid)
+	if err != nil || page == nil {
+		return ""
+	}
+	return page.Text
+}
+
+// cited are the pages that sentences cite, in byte order of their ids.
+func (p *citedPages) cited(report evidence.Report) []evidence.Page {
+	pages := []evidence.Page{}
+	seen := map[string]bool{}
+	for _, s := range report.Sentences {
+		for _, cid := range s.CIDs {
+			if seen[cid] {
+				continue
+			}
+			seen[cid] = true
+			digest := ""
+			if text := p.text(cid); text != "" {
+				digest = codec.DigestBytes([]byte(text))
+			}
+			pages = append(pages, evidence.Page{CID: cid, Digest: digest})
+		}
+	}
+	slices.SortFunc(pages, func(a, b evidence.Page) int { return strings.Compare(a.CID, b.CID) })
+	return pages
+}
+
+// aboutRun is the text about the run that caveats may infer from.
+func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.Page, error) {
+	m := r.Manifest()
+	facts := evidence.RunFacts{Question: m.Query(), Sensitivity: m.Sensitivity(), Languages: languages}
+	created := m.Doc().Get("created_at").Str()
+	facts.Day = created[:min(len(created), len("2006-01-02"))]
+	waves, err := r.Waves()
+	if err != nil {
+		return nil, err
+	}
+	for _, wave := range waves {
+		contracts, _, err := Contracts(r, wave)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue // its outputs were written without
+		}
+		if err != nil {
+			return nil, err
+		}
+		facts.Perspectives += len(contracts.List)
+	}
+	statuses, reasons, years := map[string]int{}, map[string]int{}, map[string]bool{}
+	for i := range records {
+		rec := &records[i]
+		statuses[string(rec.Status)]++
+		if !rec.Usable() {
+			reasons[rec.Rule]++
+		} else if len(rec.Published) >= len("2006") {
+			years[rec.Published[:len("2006")]] = true
+		}
+	}
+	facts.Sources, facts.Reasons, facts.Years = counted(statuses), counted(reasons), slices.Sorted(maps.Keys(years))
+	gaps, err := openGaps(r)
+	if err != nil {
+		return nil, err
+	}
+	facts.OpenGaps = len(gaps)
+	return &claim.Page{CID: evidence.RunCID, Text: evidence.RunText(facts), Language: "en"}, nil
+}
+
+// counted are counts in byte order of what they count.
+func counted(counts map[string]int) []evidence.Count {
+	var out []evidence.Count
+	for _, of := range slices.Sorted(maps.Keys(counts)) {
+		out = append(out, evidence.Count{Of: of, N: counts[of]})
+	}
+	return out
+}
+
+// readWave2Plan is the plan of the second wave, nil where there is none.
+func readWave2Plan(r *run.Run) (*codec.Value, error) {
+	name := r.Layout().Wave2Plan()
+	data, err := r.Folder().Read(name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.FileNotFound:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return codec.ParseFile("wave2_plan_path", r.Path(name), data)
+}
+
+// openGaps are the gaps for which the run allowed no agent.
+func openGaps(r *run.Run) ([]synthesis.Gap, error) {
+	plan, err := readWave2Plan(r)
+	if err != nil {
+		return nil, err
+	}
+	var gaps []synthesis.Gap
+	for _, g := range plan.Get("left_out").Elems() {
+		gaps = append(gaps, synthesis.Gap{ID: g.Get("gap_id").Str(), Priority: g.Get("priority").Str(), Text: g.Get("text").Str()})
+	}
+	return gaps, nil
+}

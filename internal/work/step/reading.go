@@ -1,0 +1,488 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/sentence"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// ReadingVersion is the schema_version of a reading.
+const ReadingVersion = "reading.v1"
+
+// Reading is an accepted answer of a second reader to one part, as
+// jobs/<job>/<attempt>/reading.json keeps it.
+type Reading struct {
+	SchemaVersion string `json:"schema_version"`
+	JobID         string `json:"job_id"`
+	Attempt       int    `json:"attempt"`
+	Round         int64  `json:"round"`
+	Part          int    `json:"part"`
+	Look          int    `json:"look"`
+	reading.Judged
+}
+
+// VerifyJob is the id of the job in which a part of a round is read.
+func VerifyJob(round int64, part int) string {
+	if round > 1 {
+		return fmt.Sprintf("verify.%d.%d", round, part)
+	}
+	return fmt.Sprintf("verify.%d", part)
+}
+
+func readingFile(jobID string, attempt int) string {
+	return run.AttemptDir(jobID, attempt) + "/reading.json"
+}
+
+// TakeReading stages a reading that was judged. It returns INVALID_STATE and
+// STAGE_MISMATCH.
+func TakeReading(u *run.Update, read Reading) error {
+	if err := takesIn(u, run.Review); err != nil {
+		return err
+	}
+	read.SchemaVersion = ReadingVersion
+	return u.WriteJSON(readingFile(read.JobID, read.Attempt), read)
+}
+
+// readingsAt are the accepted readings of a job, in the order of their attempts.
+func readingsAt(r *run.Run, jobID string) ([]Reading, error) {
+	has, err := run.JobsIn(r.Folder()).Of(jobID)
+	if err != nil {
+		return nil, err
+	}
+	var list []Reading
+	for _, n := range has.Attempts {
+		data, err := r.Folder().Read(readingFile(jobID, n))
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		var read Reading
+		if err := json.Unmarshal(data, &read); err != nil || read.SchemaVersion != ReadingVersion {
+			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", r.Path(readingFile(jobID, n))), "the reading of %s is none", jobID)
+		}
+		list = append(list, read)
+	}
+	return list, nil
+}
+
+// counts is the reading of a part that counts, nil where another is asked for: one that
+// refuses most of what stands by rule counts when a second one does the same.
+func counts(list []Reading) *Reading {
+	if len(list) == 0 || len(list) == 1 && list[0].Refuses {
+		return nil
+	}
+	return &list[len(list)-1]
+}
+
+// readingsOf are the files of the readings of the present round.
+func readingsOf(r *run.Run) ([]string, error) {
+	claims, err := ReadClaims(r)
+	if err != nil || claims == nil {
+		return nil, err
+	}
+	var names []string
+	for _, p := range claims.Parts {
+		list, err := readingsAt(r, VerifyJob(roundOf(r), p.Number))
+		if err != nil {
+			return nil, err
+		}
+		if read := counts(list); read != nil {
+			names = append(names, readingFile(read.JobID, read.Attempt))
+		}
+	}
+	return names, nil
+}
+
+// roundOf is the number of the present round: one for each accepted synthesis.
+func roundOf(r *run.Run) int64 { return r.Manifest().ReviewRounds() + 1 }
+
+// Divide fixes the parts in which the sentences of a draft are read that nobody has
+// read.
+func (j Judged) Divide() { addParts(j.Claims, reading.Unread(j.Claims), 1) }
+
+func addParts(c *evidence.Claims, items []reading.Item, look int) {
+	if look == 1 {
+		c.Parts = nil
+	}
+	for _, p := range reading.Divide(items, len(c.Parts)+1) {
+		part := evidence.Part{Number: p.Number, Look: look}
+		for i := range p.Items {
+			part.Sentences = append(part.Sentences, p.Items[i].ID)
+		}
+		c.Parts = append(c.Parts, part)
+	}
+}
+
+// RecordReadings writes what second readers said into the run's document of claims, once
+// every part that waits for it was read, and asks for a second look where that can
+// help. It reports whether there was something to write. It returns READ_FAILED,
+// TAMPERED, and the errors of [run.Run.Update].
+func RecordReadings(ctx context.Context, r *run.Run) (bool, error) {
+	kept, err := keptClaims(r)
+	if err != nil || kept == nil || len(kept.Unread()) == 0 {
+		return false, err
+	}
+	var all []*Reading
+	for _, p := range kept.Unread() {
+		list, err := readingsAt(r, VerifyJob(roundOf(r), p.Number))
+		if err != nil {
+			return false, err
+		}
+		read := counts(list)
+		if read == nil {
+			return false, nil
+		}
+		all = append(all, read)
+	}
+	draft, err := r.Folder().Read(r.Layout().Synthesis())
+	if err != nil {
+		return false, err
+	}
+	checked, err := checkSentences(ctx, r, draft, kept)
+	if err != nil {
+		return false, err
+	}
+	claims := &checked.claims
+	for _, read := range all {
+		reading.Record(claims, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(read.Round)})
+	}
+	if !slices.ContainsFunc(claims.Parts, func(p evidence.Part) bool { return p.Look > 1 }) {
+		addParts(claims, reading.SecondLook(claims, checked.further), 2)
+	}
+	_, err = r.Update(ctx, func(u *run.Update) error {
+		if err := takesIn(u, run.Review); err != nil {
+			return err
+		}
+		u.Log(run.EventRead, "claims_read", tidegate.Pairs("round", roundOf(r), "parts", len(all), "synthesis_digest", claims.SynthesisDigest, "args", tidegate.Pairs()))
+		return u.WriteJSON(r.Layout().Claims(), claims)
+	})
+	return err == nil, err
+}
+
+// SendBack stages the review by which the rule sends a run back to writing, because
+// sentences of its synthesis do not stand, unless it is there. It returns how many do
+// not; while some wait for a reader it is 0. It returns READ_FAILED, TAMPERED, and the
+// errors of [run.Run.Update].
+func SendBack(ctx context.Context, r *run.Run) (refused int, err error) {
+	policy, err := r.Policy()
+	if err != nil {
+		return 0, err
+	}
+	claims, err := keptClaims(r)
+	if err != nil || claims == nil || !policy.Evidence.Reader || len(claims.Unread()) > 0 {
+		return 0, err
+	}
+	outcome := claims.Judge(true)
+	if accepted, err := ReportAccepted(r); err != nil || accepted || len(outcome.Refused) == 0 {
+		return 0, err
+	}
+	if data, err := r.Folder().Read(r.Layout().ReviewBundle); err == nil {
+		doc, _ := codec.Parse(data)
+		if b, problem := synthesis.ReadBundle(doc); problem == "" && b.MadeBy.Actor == tidegate.Rule && b.SynthesisDigest == claims.SynthesisDigest {
+			return len(outcome.Refused), nil
+		}
+	}
+	_, err = r.Update(ctx, func(u *run.Update) error {
+		review := synthesis.ReviewByRule(outcome.Directives(outcome.Strikes(strikesOf(claims))))
+		return TakeSynthesisReview(u, review, synthesis.MadeBy{Actor: tidegate.Rule})
+	})
+	return len(outcome.Refused), err
+}
+
+// strikesOf is in how many rounds before its own each sentence was refused.
+func strikesOf(c *evidence.Claims) map[string]int {
+	strikes := map[string]int{}
+	for _, s := range c.Sentences {
+		strikes[s.ID] = s.Strikes
+	}
+	return strikes
+}
+
+// AdoptEvidence has every sentence of the report checked in a run that an earlier program
+// began, unless it has a synthesis: then it is finished by what it has. It reports
+// whether it changed the run's policy. It returns READ_FAILED and the errors of
+// [run.Run.Update].
+func AdoptEvidence(ctx context.Context, r *run.Run) (bool, error) {
+	policy, err := r.Policy()
+	if err != nil || policy.Evidence.Sentences || policy.Source != run.PolicyRead {
+		return false, err
+	}
+	written, err := r.Folder().Exists(r.Layout().Synthesis())
+	if err != nil || written || r.Manifest().ReviewRounds() > 0 || r.Manifest().Status().Final() {
+		return false, err
+	}
+	_, err = r.Update(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), func(u *run.Update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		return u.CheckSentences()
+	})
+	return err == nil, err
+}
+
+// Questions are the sentences of a run's synthesis as second readers are asked about
+// them.
+type Questions struct {
+	Claims   *evidence.Claims
+	checked  *checkedSentences
+	material reading.Material
+	again    reading.Material // for a second look
+}
+
+// ReadQuestions reads what second readers are asked; nil where the run has no sentences
+// to read. It returns READ_FAILED and TAMPERED.
+func ReadQuestions(ctx context.Context, r *run.Run) (*Questions, error) {
+	kept, err := keptClaims(r)
+	if err != nil || kept == nil {
+		return nil, err
+	}
+	draft, err := r.Folder().Read(r.Layout().Synthesis())
+	if err != nil {
+		return nil, err
+	}
+	checked, err := checkSentences(ctx, r, draft, kept)
+	if err != nil {
+		return nil, err
+	}
+	q := &Questions{Claims: &checked.claims, checked: checked}
+	if q.material, err = materialOf(r, checked); err != nil {
+		return nil, err
+	}
+	q.again = q.material
+	q.material.Windows, q.again.Windows = checked.windows(ctx, 1), checked.windows(ctx, 2)
+	return q, nil
+}
+
+// Ask is a part as its reader is asked, with controls as the seed has them. It returns
+// JOB_NOT_FOUND.
+func (q *Questions) Ask(number int, seed [reading.SeedSize]byte) (reading.Asked, error) {
+	part, err := q.part(number)
+	if err != nil {
+		return reading.Asked{}, err
+	}
+	material := q.material
+	if slices.ContainsFunc(q.Claims.Parts, func(p evidence.Part) bool { return p.Number == number && p.Look > 1 }) {
+		material = q.again
+	}
+	return reading.Plant(part, seed, material)
+}
+
+// Open is a part for a person: its sentences by their ids, without controls. It returns
+// JOB_NOT_FOUND.
+func (q *Questions) Open(number int) (reading.Asked, error) {
+	part, err := q.part(number)
+	return reading.Asked{Items: part.Items, ByID: true}, err
+}
+
+func (q *Questions) part(number int) (reading.Part, error) {
+	for _, p := range q.Claims.Parts {
+		if p.Number == number {
+			further := q.checked.further
+			if p.Look == 1 {
+				further = nil
+			}
+			return reading.PartOf(q.Claims, p, further), nil
+		}
+	}
+	return reading.Part{}, tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("part", number), "the synthesis has no part %d to read", number)
+}
+
+// maxBases is how many sentences of one page controls are made from.
+const maxBases = 400
+
+// materialOf is what controls are made from: the sentences of the summaries and outputs,
+// and of the pages that the report cites.
+func materialOf(r *run.Run, checked *checkedSentences) (reading.Material, error) {
+	m := reading.Material{Language: checked.language, Text: checked.pages.text}
+	for _, s := range checked.claims.Sentences {
+		m.Report = append(m.Report, s.Text)
+	}
+	waves, err := r.Waves()
+	if err != nil {
+		return m, err
+	}
+	for _, wave := range waves {
+		contracts, _, err := Contracts(r, wave)
+		if err != nil {
+			return m, err
+		}
+		for _, p := range contracts.List {
+			for _, name := range []string{r.Summary(p.ID), r.Output(wave, p.ID)} {
+				text, err := r.Folder().Read(name)
+				if tidegate.CodeOf(err) == tidegate.FileNotFound {
+					continue
+				}
+				if err != nil {
+					return m, err
+				}
+				m.Bases = append(m.Bases, checked.basesOf(citingURLs(string(text)))...)
+			}
+		}
+	}
+	for _, p := range checked.claims.Pages {
+		if p.CID != evidence.RunCID {
+			m.Bases = append(m.Bases, pageBases(checked.pages, p.CID)...)
+		}
+	}
+	return m, nil
+}
+
+// windows finds the windows of a control at a look. At the second it has as many as a
+// claim has there, so that nobody tells it by their number; the best one is among them,
+// so that its words are no sign either.
+func (c *checkedSentences) windows(ctx context.Context, look int) func(text string, cids []string) ([]evidence.Window, error) {
+	return func(text string, cids []string) ([]evidence.Window, error) {
+		held, err := claim.Judge(ctx, []claim.Sentence{{Text: text, Language: c.language, CIDs: cids}}, c.pages.page, c.pages.titles)
+		if err != nil {
+			return nil, err
+		}
+		windows, further := held[0].Windows, held[0].Further
+		if look == 1 {
+			return evidence.WindowsOf(windows), nil
+		}
+		return evidence.WindowsOf(append(windows[:1:1], further...)[:len(further)]), nil
+	}
+}
+
+// writtenURL is how outputs cite: a link, or a URL by itself or in brackets.
+var writtenURL = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\[([^\[\]\n]*)\])?[(<]{0,2}(https?://[^\s()<>"]*[^\s()<>".,;:])[)>]{0,2}`)
+})
+
+// citingURLs is an output with citations in the place of its URLs.
+func citingURLs(output string) string {
+	return writtenURL().ReplaceAllStringFunc(output, func(written string) string {
+		parts := writtenURL().FindStringSubmatch(written)
+		normalized, err := link.Normalize(parts[2])
+		if err != nil {
+			return parts[1]
+		}
+		return parts[1] + " [@" + source.CID(normalized) + "]"
+	})
+}
+
+// basesOf are the sentences of a summary or output that cite sources with a text. What an
+// output lists as its sources and gaps is none.
+func (c *checkedSentences) basesOf(text string) (bases []reading.Base) {
+	for _, s := range evidence.Read([]byte(text), evidence.Facts{Language: c.language, Sources: c.pages.sources}).Sentences {
+		if heading := strings.ToLower(s.Context.Heading); heading == "sources" || heading == "gaps" {
+			continue
+		}
+		if (s.Form == evidence.Cited || s.Form == evidence.Carried) && !slices.ContainsFunc(s.CIDs, func(cid string) bool { return c.pages.text(cid) == "" }) {
+			bases = append(bases, reading.Base{Text: s.Text, CIDs: s.CIDs})
+		}
+	}
+	return bases
+}
+
+func pageBases(pages *citedPages, cid string) (bases []reading.Base) {
+	p, err := pages.page(cid)
+	if err != nil || p == nil {
+		return nil
+	}
+	for _, at := range sentence.Split(p.Text, p.Language) {
+		if len(bases) == maxBases {
+			break
+		}
+		bases = append(bases, reading.Base{Text: p.Text[at.Start:at.End], CIDs: []string{cid}, Page: true})
+	}
+	return bases
+}
+
+// Substance is how many cited sentences the findings of the run's report need, and from
+// how many perspectives and sources. It returns READ_FAILED.
+func Substance(r *run.Run) (findings, perspectives, sources int, err error) {
+	facts, _, err := reportFacts(r, nil)
+	findings, perspectives, sources = facts.Needs()
+	return findings, perspectives, sources, err
+}
+
+// Revision is the draft that the run's next synthesis edits.
+type Revision struct {
+	// Answered is the review that asks for changes, nil where none does.
+	Answered *synthesis.Answered
+	report   evidence.Report
+	strikes  map[string]int
+	drop     []string
+}
+
+// ReadRevision reads what the next synthesis edits: nil in the first round, and where the
+// sentences of the last one are not known. It returns READ_FAILED and TAMPERED.
+func ReadRevision(r *run.Run) (*Revision, error) {
+	rounds := r.Manifest().ReviewRounds()
+	if rounds == 0 {
+		return nil, nil
+	}
+	claims, err := ReadClaimsAt(r, r.Layout().RoundClaims(rounds))
+	if err != nil || claims == nil {
+		return nil, err
+	}
+	v := &Revision{}
+	if v.Answered, err = Answered(r); err != nil {
+		return nil, err
+	}
+	name, _ := r.Layout().Round(rounds)
+	draft, err := r.Folder().Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if codec.DigestBytes(draft) != claims.SynthesisDigest {
+		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}), "%s is not the draft whose sentences were read", name)
+	}
+	facts, _, err := reportFacts(r, draft)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := r.Policy()
+	if err != nil {
+		return nil, err
+	}
+	v.report = evidence.Read(draft, facts)
+	if policy.Evidence.Reader {
+		outcome := claims.Judge(true)
+		v.strikes = outcome.Strikes(strikesOf(claims))
+		v.drop = outcome.Drops(v.strikes)
+	}
+	return v, nil
+}
+
+// Numbered is the draft with ids beside its sentences.
+func (v *Revision) Numbered() string { return v.report.Numbered() }
+
+// Apply makes the next draft from an answer of edits, or says what is wrong with it.
+func (v *Revision) Apply(answer []byte) (evidence.Edited, []evidence.Fault) {
+	edits, faults := evidence.ParseEdits(answer)
+	if len(faults) > 0 {
+		return evidence.Edited{}, faults
+	}
+	return v.report.Apply(edits, v.drop)
+}
+
+// Carry gives the strikes of the sentences of the draft to those that edits made of them.
+func (v *Revision) Carry(edited evidence.Edited, judged Judged) {
+	if judged.Claims == nil {
+		return
+	}
+	for id, n := range edited.Carry(v.strikes, v.report, judged.sentences.report) {
+		if s := judged.Claims.Find(id); s != nil {
+			s.Strikes = n
+		}
+	}
+}

@@ -1,0 +1,225 @@
+package step_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// honestDraft is a report of sentences that stand on the pages of a run's sources, with
+// one more sentence among its evidence.
+func honestDraft(t *testing.T, made run.InitResult, more string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, title := range []string{"Summary", "Key Findings", "Evidence", "Caveats"} {
+		fmt.Fprintf(&b, "## %s\n\n", title)
+		for i, r := range records(t, made) {
+			_, text := sentence(t, records(t, made), i)
+			fmt.Fprintf(&b, "%s [@%s]\n\n", strings.TrimSuffix(text, ".")+".", r.CID)
+		}
+		if title == "Evidence" {
+			b.WriteString(more + "\n\n")
+		}
+	}
+	return b.String()
+}
+
+// TestEverySentenceNeedsAForm: what is neither cited nor inferred is refused, and what is
+// cited stands on its page.
+func TestEverySentenceNeedsAForm(t *testing.T) {
+	made, list := summarized(t, run.InitInput{})
+	for name, test := range map[string]struct{ more, want string }{
+		"honest":                     {"", ""},
+		"inferred":                   {"Harbours may learn from each other. [inferred from @" + list[0].CID + "]", ""},
+		"uncited":                    {"The director is a convicted criminal.", "UNCITED_SENTENCE"},
+		"uncited with a number":      {"It has 12 cranes.", "UNCITED_SENTENCE"},
+		"cited and inferred":         {"It grew. [@" + list[0].CID + "] [inferred from @" + list[0].CID + "]", "FORM_MIXED"},
+		"quoted from nowhere":        {`It says "the moon is made of old harbour bricks". [@` + list[0].CID + "]", "QUOTATION_NOT_FOUND"},
+		"inferred from what is none": {"It grew. [inferred from @cid_x]", "UNKNOWN_CID"},
+		"numbers from nowhere":       {"It has 987123 cranes. [@" + list[0].CID + "]\n\nIt has 887123 boats. [@" + list[0].CID + "]", "NUMBER_NOT_FOUND"},
+		"one number is the reader's": {"It has 987123 cranes. [@" + list[0].CID + "]", ""},
+	} {
+		judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, test.more)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var codes []string
+		for _, f := range judged.Faults {
+			codes = append(codes, string(f.Code))
+		}
+		if got := strings.Join(slices.Compact(codes), " "); got != test.want {
+			t.Errorf("%s: %q, want %q: %+v", name, got, test.want, judged.Faults)
+		}
+		if judged.Pass() || len(judged.Outcome.Open) == 0 {
+			t.Errorf("%s: it passes, and nobody has read it", name)
+		}
+	}
+}
+
+// TestGroundingOff makes warnings of what is not on the pages, and still asks for forms.
+func TestGroundingOff(t *testing.T) {
+	made, list := summarized(t, run.InitInput{Evidence: run.EvidenceChoice{NoGrounding: true}})
+	judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, "It has 987123 cranes. [@"+list[0].CID+"]\n\nIt is so.")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(judged.Faults) != 1 || judged.Faults[0].Code != tidegate.UncitedSentence || len(judged.Warnings) != 1 || judged.Warnings[0].Code != tidegate.NumberNotFound {
+		t.Errorf("%+v, %+v", judged.Faults, judged.Warnings)
+	}
+}
+
+// TestGateEPassesByVerdicts takes a draft, records what a reader says of it, and judges.
+func TestGateEPassesByVerdicts(t *testing.T) {
+	for name, test := range map[string]struct {
+		verdict string
+		refused int
+	}{"supported": {evidence.Supported, 0}, "unsupported": {evidence.Unsupported, 1}, "unclear, and tolerated": {evidence.Unclear, 0}} {
+		t.Run(name, func(t *testing.T) {
+			made, _ := summarized(t, run.InitInput{})
+			moveTo(t, made, run.Init, run.Synthesis)
+			r := runs.Open(t, made.ManifestPath)
+			text := []byte(honestDraft(t, made, ""))
+			draft, err := step.JudgeDraft(t.Context(), r, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			draft.Divide()
+			if len(draft.Claims.Parts) != 1 || len(draft.Claims.Parts[0].Sentences) != len(draft.Claims.Sentences) {
+				t.Fatalf("%+v", draft.Claims.Parts)
+			}
+			take(t, r, func(u *run.Update) error { return step.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
+			if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "SENTENCES_NOT_READ" {
+				t.Errorf("before anybody has read it: %+v", g)
+			}
+			moveTo(t, made, run.Synthesis, run.Review)
+			r = runs.Open(t, made.ManifestPath)
+			if taken, err := step.RecordReadings(t.Context(), r); taken || err != nil {
+				t.Fatal(taken, err)
+			}
+			read := step.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
+			for i, s := range draft.Claims.Sentences {
+				given := reading.Given{ID: s.ID, Verdict: evidence.Supported, Words: "three words here"}
+				if i == 2 {
+					given.Verdict = test.verdict
+				}
+				read.Given = append(read.Given, given)
+			}
+			take(t, r, func(u *run.Update) error { return step.TakeReading(u, read) })
+			if taken, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
+				t.Fatal(taken, err)
+			}
+			// Where the page has more to show, a second look is asked for.
+			claims, err := step.ReadClaims(runs.Open(t, made.ManifestPath))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range claims.Unread() {
+				again := step.Reading{JobID: step.VerifyJob(1, p.Number), Attempt: 1, Round: 1, Part: p.Number, Look: p.Look}
+				for _, id := range p.Sentences {
+					again.Given = append(again.Given, reading.Given{ID: id, Verdict: test.verdict})
+				}
+				take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return step.TakeReading(u, again) })
+				if taken, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
+					t.Fatal(taken, err)
+				}
+			}
+			if g := judged(t, made, "E"); g.Passed() != (test.refused == 0) {
+				t.Errorf("%+v", g)
+			}
+			r = runs.Open(t, made.ManifestPath)
+			if n, err := step.SendBack(t.Context(), r); n != test.refused || err != nil {
+				t.Errorf("%d are sent back: %v", n, err)
+			}
+			runs.Put(t, made.Root, "synthesis/claims.json", strings.ReplaceAll(runs.Read(t, made.Root+"/synthesis/claims.json"), `"unsupported"`, `"supported" `))
+			_, err = step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
+			if test.verdict == evidence.Unsupported {
+				runs.WantCode(t, err, tidegate.Tampered)
+			}
+		})
+	}
+}
+
+// TestASecondLookHidesItsControls: at a second look a control has as many passages as the
+// claims beside it.
+func TestASecondLookHidesItsControls(t *testing.T) {
+	const url = "https://ports.example/all"
+	made := citing(t, run.InitInput{}, "## Findings\n\nText.\n\n## Sources\n\n- [Ports]("+url+")\n\n## Gaps\n\nNone.\n")
+	runs.Put(t, made.Root, "perspectives.json", perspectivesDoc)
+	var body strings.Builder
+	for i := range 80 {
+		fmt.Fprintf(&body, "<p>In the year %d the harbour of Port%c%c counted %d ferries and %d barges, which the mayor of the town had not expected at all.</p>",
+			1900+i, 'a'+i/26, 'a'+i%26, 310+7*i, 1200+11*i)
+	}
+	validate(t, made, func(_ context.Context, _ []string, keep func([]*archive.Packed) error) error {
+		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: url, Time: runs.Pinned.Now(), Status: 200,
+			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte("<html lang=en><title>Ports</title><article>" + body.String() + "</article>")}}})
+		if err != nil {
+			return err
+		}
+		return keep([]*archive.Packed{packed})
+	}, step.CitationsInput{})
+	pack(t, made, nil)
+	moveTo(t, made, run.Init, run.Synthesis)
+	cited := " [@" + records(t, made)[0].CID + "]\n\n"
+	text := []byte("## Summary\n\nMany mayors expected something else." + cited + "## Key Findings\n\nFerries were counted every year." + cited +
+		"## Evidence\n\nTowns had barges." + cited + "## Caveats\n\nThe harbours are small." + cited)
+	r := runs.Open(t, made.ManifestPath)
+	draft, err := step.JudgeDraft(t.Context(), r, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft.Divide()
+	take(t, r, func(u *run.Update) error { return step.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
+	moveTo(t, made, run.Synthesis, run.Review)
+	read := step.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
+	for _, s := range draft.Claims.Sentences {
+		read.Given = append(read.Given, reading.Given{ID: s.ID, Verdict: evidence.Unclear})
+	}
+	take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return step.TakeReading(u, read) })
+	if _, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); err != nil {
+		t.Fatal(err)
+	}
+	questions, err := step.ReadQuestions(t.Context(), runs.Open(t, made.ManifestPath))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := questions.Ask(2, [reading.SeedSize]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, controls := map[int]int{}, map[int]int{} // by the number of passages
+	for _, item := range asked.Items {
+		if item.ID == "" {
+			controls[len(item.Windows)]++
+		} else {
+			claims[len(item.Windows)]++
+		}
+	}
+	if len(claims) != 1 || claims[8] != 4 || len(controls) != 1 || controls[8] != 3 {
+		t.Errorf("by the number of passages there are the claims %v and the controls %v", claims, controls)
+	}
+}
+
+func moveTo(t *testing.T, made run.InitResult, from, to run.Stage) {
+	t.Helper()
+	take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error {
+		return u.MoveTo(run.Move{From: from, To: to, Status: run.Running, Reason: "test", InputsDigest: "d", GatesRevision: 1})
+	})
+}
+
+func take(t *testing.T, r *run.Run, do func(*run.Update) error) {
+	t.Helper()
+	if _, err := r.Update(t.Context(), do); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,186 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// Finding is an issue with what ties it to the code. None of that stands in
+// REVIEW.md.
+type Finding struct {
+	Identified
+	Quote      string   `json:"quote,omitempty"`      // whole lines of the file, beginning at the line
+	Suggestion string   `json:"suggestion,omitempty"` // what could stand in the place of the quoted lines
+	Reply      string   `json:"reply,omitempty"`      // to what the author said about an earlier issue
+	FoundBy    []string `json:"found_by,omitempty"`   // the reviewers, where there are several
+}
+
+// Dropped is a finding that does not hold: what it says about the code is not so.
+type Dropped struct {
+	Title string `json:"title"`
+	File  string `json:"file"`
+	Line  *int64 `json:"line"`
+	Why   string `json:"why"`
+}
+
+// neighbours is how far a quotation may stand from the line that it is said to be at.
+const neighbours = 3
+
+// quotedAt is the line, from 1, at which lines have a quotation, the nearest to the
+// named one; white space is folded. It is 0 where the line and its neighbours do not
+// have it, and, without a named line, where no line has it.
+func quotedAt(lines []string, quote string, named int64) int {
+	want := splitLines([]byte(strings.TrimRight(quote, " \t\r\n")))
+	if named == 0 {
+		for at := 1; at <= len(lines); at++ {
+			if standsAt(lines, want, at) {
+				return at
+			}
+		}
+		return 0
+	}
+	for off := range neighbours + 1 {
+		for _, at := range []int{int(named) - off, int(named) + off} {
+			if standsAt(lines, want, at) {
+				return at
+			}
+		}
+	}
+	return 0
+}
+
+func standsAt(lines, want []string, at int) bool {
+	if at < 1 || at-1+len(want) > len(lines) {
+		return false
+	}
+	for i, text := range want {
+		// A reviewer sees a line as the prompt shows it.
+		if line := lines[at-1+i]; fold(line) != fold(text) && fold(markdown.Show(line)) != fold(text) {
+			return false
+		}
+	}
+	return true
+}
+
+func fold(line string) string { return strings.Join(strings.Fields(line), " ") }
+
+// judgeQuote holds the quotation of a finding, and its suggestion, against the file,
+// and takes the line from where the quotation stands.
+func (f *Finding) judgeQuote(path string, text []byte) (faults []Remark) {
+	if f.Quote == "" {
+		if f.Suggestion != "" {
+			faults = append(faults, Remark{Code: tidegate.Unchanged, Path: path + "suggestion", Message: "there is no quote, so that the suggestion has nothing to replace",
+				Change: "Quote the lines that the suggestion replaces, or leave it out."})
+		}
+		return faults
+	}
+	lines := splitLines(text)
+	at := quotedAt(lines, f.Quote, lineOrZero(f.Issue))
+	if at == 0 {
+		where := "is not in " + f.File
+		if f.Line != nil {
+			where = fmt.Sprintf("does not stand at line %d of %s or near it", *f.Line, f.File)
+		}
+		return []Remark{{Code: tidegate.QuoteNotFound, Path: path + "quote", Message: fmt.Sprintf("%q %s", tidegate.Cut(f.Quote), where),
+			Change: "Quote whole lines as they stand in the file after the change, beginning at the line that you name, or leave the issue out if the code is not as you thought."}}
+	}
+	line := int64(at)
+	f.Line = &line
+	n := len(splitLines([]byte(strings.TrimRight(f.Quote, " \t\r\n"))))
+	f.Quote = strings.Join(lines[at-1:at-1+n], "\n")
+	if f.Suggestion != "" && slices.Equal(lines[at-1:at-1+n], splitLines([]byte(f.Suggestion))) {
+		faults = append(faults, Remark{Code: tidegate.Unchanged, Path: path + "suggestion", Message: "the suggestion is what stands there already", Change: "Write what is to stand in the place of the quoted lines, or leave it out."})
+	}
+	return faults
+}
+
+// last is the last line that a finding is about, 0 without a line.
+func (f Finding) last() int64 {
+	return lineOrZero(f.Issue) + max(0, int64(strings.Count(f.Quote, "\n")))
+}
+
+// SetAside takes out of an answer the findings and suggestions that the faults say
+// do not hold, and opens the earlier issues again that it had no right to close, so
+// that the rest of it can count. It returns the faults that are about something
+// else. [Answer.Dropped] and [Answer.NeedsPerson] say what was done.
+func (a *Answer) SetAside(faults []Remark) (rest []Remark) {
+	gone := map[int]string{} // why, by index
+	for _, f := range faults {
+		switch {
+		case f.reopens != nil:
+			a.Closed = slices.DeleteFunc(a.Closed, func(id string) bool { return id == f.reopens.ID })
+			a.Issues, a.Findings = append(a.Issues, f.reopens.Issue), append(a.Findings, Finding{Identified: *f.reopens})
+			a.Warnings = append(a.Warnings, f.Message)
+		case f.finding == 0:
+			rest = append(rest, f)
+		case f.Code == tidegate.Unchanged:
+			a.Findings[f.finding-1].Suggestion = ""
+			a.Warnings = append(a.Warnings, fmt.Sprintf("a suggestion for %q does not apply: %s", a.Findings[f.finding-1].Title, f.Message))
+		case gone[f.finding-1] == "":
+			gone[f.finding-1] = f.Message
+		}
+	}
+	if len(gone) == 0 {
+		return rest
+	}
+	var kept []Finding
+	for i, f := range a.Findings {
+		why, drop := gone[i]
+		if !drop {
+			kept = append(kept, f)
+			continue
+		}
+		f.Issue = Clean(Payload{Issues: []Issue{f.Issue}}).Issues[0]
+		a.Dropped = append(a.Dropped, Dropped{f.Title, f.File, f.Line, why})
+		if f.Severity == High {
+			a.NeedsPerson = fmt.Sprintf("the finding %q is High and does not hold: %s", f.Title, why)
+		}
+	}
+	a.Findings, a.Issues = kept, issuesOf(kept)
+	if len(kept) == 0 && a.Verdict != Approved && a.NeedsPerson == "" {
+		a.NeedsPerson = fmt.Sprintf("the verdict is %s, and none of the findings holds", a.Verdict)
+	}
+	return rest
+}
+
+// Opinion is what counts of an answer of the reviewer by: its payload, cleaned, and
+// its findings in the order of the issues.
+func (a Answer) Opinion(by string) Opinion {
+	o := Opinion{By: by, Review: a.Payload, Findings: cleanFindings(a.Findings)}
+	o.Review.Issues = issuesOf(o.Findings)
+	o.Review = Clean(o.Review)
+	return o
+}
+
+// IdentifiedOf are the issues of findings with their ids.
+func IdentifiedOf(findings []Finding) []Identified {
+	list := make([]Identified, len(findings))
+	for i, f := range findings {
+		list[i] = f.Identified
+	}
+	return list
+}
+
+func issuesOf(findings []Finding) []Issue {
+	var issues []Issue
+	for _, f := range findings {
+		issues = append(issues, f.Issue)
+	}
+	return issues
+}
+
+// cleanFindings are findings as [Clean] makes their issues, in its order.
+func cleanFindings(findings []Finding) []Finding {
+	findings = slices.Clone(findings)
+	for i, f := range findings {
+		findings[i].Issue = Clean(Payload{Issues: []Issue{f.Issue}}).Issues[0]
+		findings[i].Quote, findings[i].Suggestion = cleanText(f.Quote), cleanText(f.Suggestion)
+		findings[i].Reply = strings.TrimSpace(cleanText(f.Reply))
+	}
+	slices.SortStableFunc(findings, func(a, b Finding) int { return rank(a.Severity) - rank(b.Severity) })
+	return findings
+}

@@ -1,0 +1,42 @@
+package review_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/review"
+)
+
+// TestPolicyDecides is about what keeps a review from passing, whatever its verdict.
+func TestPolicyDecides(t *testing.T) {
+	t.Parallel()
+	finding := func(id string, severity review.Severity, by ...string) review.Finding {
+		return review.Finding{Identified: review.Identified{ID: id, Issue: review.Issue{Title: id, Severity: severity}}, FoundBy: by}
+	}
+	failed := int64(2)
+	for _, tt := range []struct {
+		name     string
+		policy   review.Policy
+		verdict  review.Verdict
+		tests    *review.TestResults
+		findings []review.Finding
+		want     string
+	}{
+		{"low ones pass by default", review.Policy{FailOn: "medium"}, review.NeedsFix, nil, []review.Finding{finding("a", review.Low)}, ""},
+		{"medium ones do not", review.Policy{FailOn: "medium"}, review.Approved, nil, []review.Finding{finding("a", review.Medium), finding("b", review.High)}, "2 findings of severity Medium or above"},
+		{"high only", review.Policy{FailOn: "high"}, review.NeedsFix, nil, []review.Finding{finding("a", review.Medium)}, ""},
+		{"low too", review.Policy{FailOn: "low"}, review.Approved, nil, []review.Finding{finding("a", review.Low)}, "1 finding"},
+		{"never", review.Policy{FailOn: review.Never}, review.MajorIssues, &review.TestResults{Failed: &failed}, []review.Finding{finding("a", review.High)}, ""},
+		{"major issues", review.Policy{FailOn: "high"}, review.MajorIssues, nil, nil, "MAJOR_ISSUES"},
+		{"a failed test", review.Policy{FailOn: "high"}, review.NeedsFix, &review.TestResults{Failed: &failed}, nil, "2 tests failed"},
+		{"dismissed", review.Policy{FailOn: "low", Dismissed: map[string]string{"a": "known to the team"}}, review.NeedsFix, nil, []review.Finding{finding("a", review.High)}, ""},
+		{"found before", review.Policy{FailOn: "low", Known: map[string]bool{"a": true}}, review.NeedsFix, nil, []review.Finding{finding("a", review.High), finding("b", review.Low)}, "1 finding"},
+		{"found by one of two", review.Policy{FailOn: "low", Agree: 2}, review.NeedsFix, nil, []review.Finding{finding("a", review.High, "one")}, ""},
+		{"found by both", review.Policy{FailOn: "low", Agree: 2}, review.NeedsFix, nil, []review.Finding{finding("a", review.High, "one", "two")}, "1 finding"},
+	} {
+		got := tt.policy.Fails(review.Payload{Verdict: tt.verdict, TestResults: tt.tests}, tt.findings)
+		if (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
