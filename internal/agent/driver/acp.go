@@ -33,9 +33,9 @@ func (d *acp) Run(ctx context.Context, task Task, event func(Event)) (Answer, er
 }
 
 // acpVariables are for agents that need more than the protocol says; others do not
-// know them. The one for Claude Code keeps it from hiding the tools of MCP servers
-// behind a tool that searches for tools.
-var acpVariables = []string{"ENABLE_TOOL_SEARCH=false"}
+// know them. Those for Claude Code keep it from hiding the tools of MCP servers
+// behind a tool that searches for tools, and from trying for minutes.
+var acpVariables = []string{"ENABLE_TOOL_SEARCH=false", "CLAUDE_CODE_MAX_RETRIES=2"}
 
 // check shakes hands with the agent and returns its version. Whether it is
 // logged in shows with the first task.
@@ -60,10 +60,16 @@ func (d *acp) converse(ctx context.Context, task Task, key string, s *acpStream,
 		defer s.input.close()
 		s.greet()
 		a := &attempt{name: d.argv[0], task: task, stream: s, output: maxOutput, served: true, now: d.host.Now, event: event}
-		answer, err := a.run(ctx, command{
-			path: path, args: d.argv[1:], dir: task.Folder, stdin: input,
-			env: environment(d.host.Environ, d.settings.Env, append(f.variables(), acpVariables...)),
-		}, f)
+		l, err := d.host.lodge(f, d.settings.tenant(path, d.argv[1:], task), d.settings.Env)
+		if err != nil {
+			input.Close()
+			return Answer{}, err
+		}
+		defer l.close()
+		l.env = append(l.env, acpVariables...)
+		c := l.command(path, d.argv[1:], task.Folder)
+		c.stdin = input
+		answer, err := a.lodged(ctx, l, c, f)
 		if answer.Session != "" {
 			answer.Session = f.key + "/" + answer.Session
 		}

@@ -3,7 +3,6 @@ package driver
 import (
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -348,9 +347,8 @@ func (s *acpStream) reply(m *acpMessage) {
 	}
 	var request struct {
 		Call struct {
-			Title     string        `json:"title"`
-			Kind      string        `json:"kind"`
-			Locations []acpLocation `json:"locations"`
+			Title string `json:"title"`
+			Kind  string `json:"kind"`
 		} `json:"toolCall"`
 		Options []struct {
 			ID   string `json:"optionId"`
@@ -359,7 +357,7 @@ func (s *acpStream) reply(m *acpMessage) {
 	}
 	json.Unmarshal(m.Params, &request)
 	kind := "reject_once"
-	if s.allows(request.Call.Kind, request.Call.Title, request.Call.Locations) {
+	if s.allows(request.Call.Kind, request.Call.Title) {
 		kind = "allow_once"
 	}
 	outcome := object{"outcome": "cancelled"}
@@ -372,12 +370,7 @@ func (s *acpStream) reply(m *acpMessage) {
 	s.send(object{"id": m.ID, "result": object{"outcome": outcome}})
 }
 
-// acpLocation is a file that a call is about.
-type acpLocation struct {
-	Path string `json:"path"`
-}
-
-func (s *acpStream) allows(kind, title string, files []acpLocation) bool {
+func (s *acpStream) allows(kind, title string) bool {
 	tools, counted := s.task.Tools, acpTool(kind, title)
 	if !s.task.gets(counted, title) {
 		return false
@@ -385,12 +378,7 @@ func (s *acpStream) allows(kind, title string, files []acpLocation) bool {
 	switch counted {
 	case SearchCalls, FetchCalls:
 		return tools.Web
-	case "read", "edit":
-		return tools.Write || tools.Files && len(files) > 0 && !slices.ContainsFunc(files, func(file acpLocation) bool {
-			inside, err := filepath.Rel(s.task.Folder, file.Path)
-			return err != nil || !filepath.IsLocal(inside)
-		})
-	case "delete", "move", "search", "execute":
+	case "read", "edit", "delete", "move", "search", "execute":
 		return tools.Write
 	}
 	return slices.ContainsFunc(tools.MCP, func(server Server) bool {

@@ -39,7 +39,7 @@ type attempt struct {
 	task   Task
 	stream stream
 	output int64 // bytes that it may write
-	plain  bool  // it writes nothing but its answer, which is complete when it exits: Idle and Step do not apply
+	plain  bool  // it writes nothing but its answer, which is complete when it exits: Silence applies, Idle and Step do not
 	served bool  // the driver ends it, so its exit says nothing
 	now    func() time.Time
 	event  func(Event)
@@ -51,7 +51,7 @@ type reason int
 const (
 	exited    reason = iota
 	answered         // it had said its last word, and did not exit
-	idle             // see Limits.Idle
+	idle             // see Limits.Idle and Limits.Silence
 	stuck            // see Limits.Step
 	late             // see Limits.Deadline
 	tireless         // see Limits.Steps
@@ -133,7 +133,7 @@ func (a *attempt) follow(ctx context.Context, p *process, stdout, stderr *os.Fil
 type listener struct {
 	*attempt
 	stdout, stderr    *os.File
-	offset            int64     // how much of stdout was read
+	offset, complaint int64     // how much of stdout was read, and how much is in stderr
 	began, line, step time.Time // the start, and when the last of each came
 	steps             int
 	before            EventKind
@@ -141,6 +141,9 @@ type listener struct {
 
 // read takes what the client wrote since the last time.
 func (l *listener) read() {
+	if n := size(l.stderr); l.plain && n != l.complaint {
+		l.complaint, l.line = n, l.now()
+	}
 	buffer := chunks.Get().(*[64 << 10]byte)
 	defer chunks.Put(buffer)
 	for {
@@ -178,6 +181,8 @@ func (l *listener) exceeded(now time.Time) reason {
 		return late
 	case limits.Steps > 0 && l.steps > limits.Steps:
 		return tireless
+	case l.plain && past(l.line, limits.Silence):
+		return idle
 	case l.plain:
 		return exited
 	case past(l.line, limits.Idle):
@@ -268,6 +273,8 @@ func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string
 	case why == cancelled:
 		answer.Text = ""
 		return answer, context.Cause(ctx)
+	case why == idle && a.plain:
+		failure = failf(Idle, "%s wrote nothing for %v", a.name, limits.Silence)
 	case why == idle:
 		failure = failf(Idle, "%s wrote nothing for %v", a.name, limits.Idle)
 	case why == stuck:

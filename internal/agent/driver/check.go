@@ -15,8 +15,9 @@ type checker interface {
 // Check says whether the agent of d can be asked, before the first task and at
 // no cost, and which version it is where it has one. An error is an [*Error], with
 // what helps: [Unavailable] for a client that is not installed or too old, [Auth]
-// for one that is not logged in. What only a model can say shows with the first
-// task.
+// for one that is not logged in. NOT_CONFINED and INVALID_ARGS are for an agent that
+// cannot be kept in a cell, or not in the one that a person wants. What only a model
+// can say shows with the first task.
 func Check(ctx context.Context, d Driver) (version string, err error) {
 	if c, ok := d.(checker); ok {
 		return c.check(ctx)
@@ -24,11 +25,17 @@ func Check(ctx context.Context, d Driver) (version string, err error) {
 	return "", nil // a driver from outside this package
 }
 
+// check also makes the cell ready, which refuses a folder that cannot be allowed.
 func (d *program) check(context.Context) (string, error) {
-	if _, err := find(d.host.Environ, d.argv[0]); err != nil {
+	path, err := find(d.host.Environ, d.argv[0])
+	if err != nil {
 		return "", missing(d.argv[0], err)
 	}
-	return "", nil
+	_, err = d.host.inFolder("", Task{}, func(f *folder, task Task) (Answer, error) {
+		_, err := d.host.cell(f, d.settings.tenant(path, d.argv[1:], task), nil)
+		return Answer{}, err
+	})
+	return "", err
 }
 
 func (d *recorded) check(ctx context.Context) (string, error) {

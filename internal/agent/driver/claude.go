@@ -41,10 +41,11 @@ func prepareClaude(task Task, resume string, f *folder, _ []string) (args, varia
 		tools = append(tools, left(task, claudeTool, "Bash", "Read", "Edit", "Write", "Glob", "Grep")...)
 	}
 	allowed = slices.Clone(tools)
-	if task.Tools.Files && !task.Tools.Write {
-		for _, tool := range left(task, claudeTool, "Read", "Edit", "Write") {
+	if task.Tree != "" && !task.Tools.Write {
+		args = append(args, "--add-dir", task.Tree)
+		for _, tool := range left(task, claudeTool, "Read", "Glob", "Grep") {
 			tools = append(tools, tool)
-			allowed = append(allowed, tool+"(./**)") // below its folder
+			allowed = append(allowed, tool+"(/"+task.Tree+"/**)") // a second slash begins a path of the system
 		}
 	}
 	if len(task.Tools.MCP) > 0 {

@@ -28,7 +28,12 @@ func codexLoggedIn(env []string) []string {
 
 func prepareCodex(task Task, resume string, f *folder, env []string) (args, variables []string, err error) {
 	sandbox, search := "read-only", "disabled"
-	if task.Tools.Write || task.Tools.Files {
+	reads := task.Tree != "" && f.confined // its own sandbox would read every file of the person's
+	switch {
+	case !task.Tools.Write && !reads:
+	case f.confined:
+		sandbox = "danger-full-access" // its own sandbox cannot be made inside a cell, which holds it already
+	default:
 		sandbox = "workspace-write"
 	}
 	if task.Tools.Web && task.gets(SearchCalls, "web_search") { // which opens pages, too
@@ -44,7 +49,7 @@ func prepareCodex(task Task, resume string, f *folder, env []string) (args, vari
 		set("sandbox_workspace_write.exclude_tmpdir_env_var", true)
 	}
 	off := []string{"plugins", "apps", "hooks", "multi_agent", "goals", "unbounded_connection_retries"}
-	if !task.Tools.Write {
+	if !task.Tools.Write && !reads {
 		off = append(off, "shell_tool", "unified_exec", "view_image")
 	}
 	for _, feature := range off {

@@ -44,10 +44,35 @@ type Task struct {
 	// Session continues the session of an earlier answer; empty: a fresh one.
 	Session string `json:"session,omitempty"`
 	// Folder is where the agent works, for a job that changes files. Empty: a
-	// folder of the attempt's own, which at first holds only the Files, by relative
-	// name, and does not outlive the attempt.
-	Folder string            `json:"folder,omitempty"`
-	Files  map[string]string `json:"files,omitempty"`
+	// folder of the attempt's own, which is empty at first and does not outlive the
+	// attempt.
+	Folder string `json:"folder,omitempty"`
+	// Contract is what the tools of the home judge the agent's text by, before it
+	// answers: a document of perspectives with one in it. Empty: they judge nothing.
+	Contract string `json:"contract,omitempty"`
+	// Lease is what those tools need that work on the run. It stays at home.
+	Lease Lease `json:"-"`
+	// Tree is a folder that the agent may read and not write, for a job that is about
+	// files: tree beside its folder leads there, and TIDEGATE_TREE names it. Empty, or
+	// not on this machine: none.
+	Tree string `json:"tree,omitempty"`
+	// Repository is what git says of Folder; nil: nothing.
+	Repository *Repository `json:"repository,omitempty"`
+}
+
+// Lease is the run that a task belongs to, and the token by which its attempt is known
+// there. The zero Lease is that of a task that came from another machine.
+type Lease struct {
+	Manifest string
+	Token    string
+}
+
+// Repository is what an agent in a cell may know of the repository of its folder: it
+// gets one of its own, with these objects.
+type Repository struct {
+	Objects string `json:"objects"` // the folder of the objects
+	Format  string `json:"format"`  // of them: sha1 or sha256
+	Head    string `json:"head"`    // the commit that the agent begins from
 }
 
 // TaskID is the id of a task: the same work has the same id, no matter who starts it.
@@ -66,8 +91,7 @@ func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string
 // as far as the client can enforce that.
 type Tools struct {
 	Web   bool     `json:"web"`   // search the web and open its pages
-	Files bool     `json:"files"` // read and write files in the folder of the task, and nowhere else
-	Write bool     `json:"write"` // the same, and run commands there
+	Write bool     `json:"write"` // read and write files in the folder of the task, and run commands there
 	MCP   []Server `json:"mcp,omitempty"`
 	// Forbidden takes tools away again, by the names of Answer.ToolCalls or by the
 	// client's own. What names no tool takes nothing away.
@@ -75,23 +99,23 @@ type Tools struct {
 }
 
 // Server is an MCP server that the agent's client starts and speaks to on stdio.
-// FolderArg among its arguments stands for the folder that the agent works in.
+// [RelayArg] among its arguments makes it a relay to the tools of the home.
 type Server struct {
 	Name    string   `json:"name"`
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
 
-// FolderArg stands for the folder that the agent works in, which only the driver
-// knows.
-const FolderArg = "{folder}"
-
 // Limits bound one task. Zero means no limit, except where a field says otherwise.
 type Limits struct {
-	Idle     time.Duration `json:"idle_ns"`      // without a line from the agent
-	Step     time.Duration `json:"step_ns"`      // without a message or a tool call, whatever else it writes
-	Deadline time.Duration `json:"deadline_ns"`  // for the whole task
-	Answer   int           `json:"answer_bytes"` // zero: DefaultAnswer
+	Idle time.Duration `json:"idle_ns"` // without a line from the agent
+	// Silence is for programs that have no lines: without a byte on their output or
+	// their error stream. Zero: no limit.
+	Silence  time.Duration `json:"silence_ns,omitempty"`
+	Step     time.Duration `json:"step_ns"`              // without a message or a tool call, whatever else it writes
+	Deadline time.Duration `json:"deadline_ns"`          // for the whole task
+	Answer   int           `json:"answer_bytes"`         // zero: DefaultAnswer
+	File     int64         `json:"file_bytes,omitempty"` // of each file that the agent writes
 
 	Steps  int   `json:"steps,omitempty"`  // messages and tool calls
 	Tokens int64 `json:"tokens,omitempty"` // in and out; only the model driver can keep to it

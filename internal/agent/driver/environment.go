@@ -25,19 +25,25 @@ var passed = []string{
 var never = []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "TIDEGATE_SIGN_KEY"}
 
 // environment is what an agent gets of environ: what every agent gets, what
-// named adds, and then the variables of own, which win.
+// named adds, and then the variables of own, which win; one without a value is taken
+// away.
 func environment(environ, named, own []string) []string {
 	var env []string
+	replaced := map[string]bool{}
+	for _, variable := range own {
+		name, _, _ := strings.Cut(variable, "=")
+		replaced[name] = true
+	}
 	for _, variable := range environ {
 		name, _, _ := strings.Cut(variable, "=")
-		if allows(passed, name) || allows(named, name) {
+		if !replaced[name] && (allows(passed, name) || allows(named, name)) {
 			env = append(env, variable)
 		}
 	}
 	env = append(env, own...)
 	return slices.DeleteFunc(env, func(variable string) bool {
-		name, _, _ := strings.Cut(variable, "=")
-		return allows(never, name)
+		name, value, _ := strings.Cut(variable, "=")
+		return allows(never, name) || replaced[name] && value == ""
 	})
 }
 

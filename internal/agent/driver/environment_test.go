@@ -29,13 +29,21 @@ func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
 		{driver: "claude", env: []string{"MY_*", "SSH_*", "TIDEGATE_SIGN_KEY", "*"}, want: []string{"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "MY_KEY", "odd"}},
 		{driver: "claude", env: []string{"SSH_AUTH_SOCK", "SSH_ASKPASS", "TIDEGATE_SIGN_KEY"}, want: []string{"ANTHROPIC_API_KEY"}},
 	} {
-		f := &folder{path: "/attempt"}
-		environ := append(test.further, person...)
-		made, err := New(Settings{Driver: test.driver, Env: test.env}, Host{Environ: environ})
+		f, err := makeFolder(t.TempDir(), "")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := made.(*headless).environment(f)
+		defer f.remove()
+		environ := append(test.further, person...)
+		made, err := New(Settings{Driver: test.driver, Env: test.env}, Host{Environ: environ, Cells: Cells{Unconfined: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lodged, err := made.(*headless).lodge(f, "/bin/claude", Task{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := lodged.env
 		var names []string
 		for _, variable := range got {
 			name, _, _ := strings.Cut(variable, "=")

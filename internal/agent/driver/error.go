@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/tidegate/tidegate"
 )
 
 // Kind is the kind of a failure. It decides what happens next.
@@ -32,13 +34,17 @@ type Error struct {
 	Kind    Kind          `json:"kind"`
 	Message string        `json:"message"`           // lower case, names the client
 	Wait    time.Duration `json:"wait_ns,omitempty"` // of Rate: how long, where the provider said
-	Help    string        `json:"help,omitempty"`    // what a person types to remove the cause
+	Help    string        `json:"help,omitempty"`    // what a person types to remove the cause: a command, or a flag for the same one
 	// SessionGone says that Task.Session cannot be continued here: the task has
 	// to begin afresh.
 	SessionGone bool `json:"session_gone,omitempty"`
 	// Lasting says of Unavailable that waiting does not help: the client is not
 	// there, or cannot be started, until a person does something about it.
 	Lasting bool `json:"lasting,omitempty"`
+	// Code is that of a fault in the configuration of an endpoint: MODEL_REQUIRED or
+	// ENDPOINT_INVALID. Choices are the models that a person can name instead.
+	Code    tidegate.Code `json:"code,omitempty"`
+	Choices []string      `json:"choices,omitempty"`
 }
 
 // NeedsPerson reports whether the same agent fails again until a person has acted.

@@ -1,9 +1,12 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/agent/cell"
 )
 
 // program is the driver exec: any program, with the prompt on its standard
@@ -34,15 +37,25 @@ func (d *program) Run(ctx context.Context, task Task, event func(Event)) (Answer
 		return Answer{}, missing(d.argv[0], err)
 	}
 	return d.host.inFolder("", task, func(f *folder, task Task) (Answer, error) {
-		return a.run(ctx, command{
-			path: path, args: d.argv[1:], dir: task.Folder,
-			env: environment(d.host.Environ, d.settings.Env, append(f.variables(),
-				"TIDEGATE_JOB="+task.Job,
-				"TIDEGATE_KIND="+task.Kind,
-				"TIDEGATE_ATTEMPT="+strconv.Itoa(task.Attempt))),
-		}, f)
+		l, err := d.host.lodge(f, d.settings.tenant(path, d.argv[1:], task), d.settings.Env)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer l.close()
+		l.env = append(l.env, "TIDEGATE_JOB="+task.Job, "TIDEGATE_KIND="+task.Kind, "TIDEGATE_ATTEMPT="+strconv.Itoa(task.Attempt))
+		return a.lodged(ctx, l, l.command(path, d.argv[1:], task.Folder), f)
 	})
 }
+
+// tenant is a program of any kind: what its arguments name may be read, and it has
+// no network unless a person says so.
+func (s Settings) tenant(path string, args []string, task Task) tenant {
+	t := tenant{path: path, args: args, task: task, Access: s.Access}
+	t.Network = s.network()
+	return t
+}
+
+func (s Settings) network() cell.Network { return cmp.Or(s.Network, cell.None) }
 
 // text is the stream of a program whose output is its answer.
 type text struct{ all []byte }

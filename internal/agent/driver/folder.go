@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"bufio"
+	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +25,11 @@ import (
 //
 //	work/    where the agent works, empty at first
 //	tmp/     its temporary files
+//	home/    its home, with a copy of its login; unused without a cell
+//	tree     a link to the tree of its task
 //	claim    held while this program lives, so that [Sweep] knows
 //	prompt   its standard input
+//	relay    where the tools of the home are
 //	stdout, stderr
 //
 // Clients put their configuration beside these.
@@ -32,11 +38,16 @@ type folder struct {
 	claim *artifact.Claim
 	path  string
 	key   string // the key that makes another folder at the same path
+	// confined says that the agent is in a cell.
+	confined bool
 }
+
+// writable are the folders of an attempt that its agent may write in.
+var writable = []string{"work", "tmp", "home"}
 
 const (
 	folderPrefix = "tidegate-"
-	claimName    = "claim"
+	claimName    = artifact.ScratchClaim
 )
 
 // makeFolder makes a folder below temp: at the place that had key before, for a
@@ -80,7 +91,7 @@ func claim(path string) (*artifact.Claim, error) {
 
 // furnish makes the folders that an agent expects.
 func (f *folder) furnish() error {
-	for _, name := range []string{"work", "tmp"} {
+	for _, name := range writable {
 		if err := f.root.Mkdir(name, 0o700); err != nil {
 			return err
 		}
@@ -145,8 +156,13 @@ func Forget(d Driver, session string) {
 	}
 }
 
-// Sweep removes the folders that killed programs have left below temp; empty: those
-// among the system's temporary files. One whose program lives stays.
+// scratchKinds are the kinds of temporary folders beside those of attempts: those of
+// [artifact.Scratch].
+var scratchKinds = []string{"worktree-", "index-", "tree-", "replica-", "recorded-", "canary-", "edit-"}
+
+// Sweep ends what killed programs have left below temp, and removes their folders;
+// empty: those among the system's temporary files. One whose program lives stays, and
+// so does one in which a person is at work, such as in an editor.
 func Sweep(temp string) {
 	if temp == "" {
 		temp = os.TempDir()
@@ -154,16 +170,23 @@ func Sweep(temp string) {
 	entries, _ := os.ReadDir(temp)
 	for _, entry := range entries {
 		key, ours := strings.CutPrefix(entry.Name(), folderPrefix)
+		for _, kind := range scratchKinds {
+			key = strings.TrimPrefix(key, kind)
+		}
 		if _, err := strconv.ParseUint(key, 10, 64); !ours || err != nil || !entry.IsDir() {
 			continue
 		}
 		path := filepath.Join(temp, entry.Name())
-		if _, err := os.Lstat(filepath.Join(path, claimName)); err != nil {
+		made, err := os.Lstat(filepath.Join(path, claimName))
+		if err != nil {
 			continue // it is just being made
 		}
 		if held, err := claim(path); err == nil {
-			held.Release()
-			removeTree(path)
+			if endLeft(path, made.ModTime()) {
+				removeClaimed(path, held)
+			} else {
+				held.Release()
+			}
 		}
 	}
 }
@@ -186,23 +209,24 @@ func (h Host) inFolder(key string, task Task, do func(*folder, Task) (Answer, er
 			f.remove()
 		}
 	}()
+	f.confined = !h.Unconfined
 	if task.Folder == "" {
 		task.Folder = f.in("work")
-		for name, text := range task.Files {
-			if !filepath.IsLocal(name) {
-				return Answer{}, failf(Unavailable, "the file %q leads out of the attempt's folder", shown(name))
-			}
-			if err := f.write(filepath.Join("work", name), []byte(text)); err != nil {
-				return Answer{}, failf(Unavailable, "the attempt's folder cannot be furnished: %v", err)
-			}
+	}
+	if !exists(task.Tree) {
+		task.Tree = ""
+	}
+	if task.Tree != "" {
+		if err := f.root.Symlink(task.Tree, "tree"); err != nil {
+			return Answer{}, failf(Unavailable, "the attempt's folder cannot be furnished: %v", err)
 		}
 	}
 	task.Tools.MCP = slices.Clone(task.Tools.MCP)
 	for i, server := range task.Tools.MCP {
 		task.Tools.MCP[i].Args = slices.Clone(server.Args)
 		for j, arg := range server.Args {
-			if arg == FolderArg {
-				task.Tools.MCP[i].Args[j] = task.Folder
+			if arg == RelayArg {
+				task.Tools.MCP[i].Args[j] = f.in(relayFile)
 			}
 		}
 	}
@@ -223,7 +247,7 @@ func (h Host) folderFor(key string) (*folder, error) {
 
 // tidy prepares a folder for the agent's second turn. What the agent wrote stays,
 // except where a client could take it for a part of its configuration, and with
-// it for more rights than its task has. Everything but work and tmp is ours, and
+// it for more rights than its task has. Everything but the writable is ours, and
 // is written again.
 func (f *folder) tidy() error {
 	at, err := os.Lstat(f.path)
@@ -237,12 +261,12 @@ func (f *folder) tidy() error {
 	if !os.SameFile(at, opened) {
 		return fmt.Errorf("%s is another folder", f.path)
 	}
-	for _, name := range []string{"work", "tmp"} {
+	for _, name := range writable {
 		if info, err := f.root.Lstat(name); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s is not a folder", f.in(name))
 		}
 	}
-	if err := f.removeFrom(".", func(name string) bool { return name != "work" && name != "tmp" && name != claimName }); err != nil {
+	if err := f.removeFrom(".", func(name string) bool { return !slices.Contains(writable, name) && name != claimName }); err != nil {
 		return err
 	}
 	return f.removeFrom("work", configures)
@@ -266,9 +290,31 @@ func (f *folder) removeFrom(dir string, these func(name string) bool) error {
 
 // configures reports whether clients look for their configuration under this name in
 // the folder that they work in.
-func configures(name string) bool {
+func configures(name string) bool { return strings.HasPrefix(name, ".") || Configures(name) }
+
+//go:embed lists/configures.txt
+var configuresList string
+
+var configuring = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(configuresList) {
+		if name := strings.TrimSpace(line); name != "" && name[0] != '#' {
+			names[name] = true
+		}
+	}
+	return names
+})
+
+// Configures reports whether clients take a file of a project, by its path in it, for
+// a part of their configuration.
+func Configures(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "opencode.json")
+	for part := range strings.SplitSeq(name, "/") {
+		if configuring()[part] {
+			return true
+		}
+	}
+	return configuring()[name]
 }
 
 // owns reports whether the agent works in f.
@@ -314,11 +360,24 @@ func (f *folder) output(name string) (write, read *os.File, err error) {
 }
 
 func (f *folder) remove() error {
-	if f.claim != nil {
-		f.claim.Release()
+	defer f.root.Close()
+	if f.claim == nil {
+		return removeTree(f.path)
 	}
-	f.root.Close()
-	return removeTree(f.path)
+	return removeClaimed(f.path, f.claim)
+}
+
+// removeClaimed removes a folder, and gives up its claim only when nothing else is left
+// in it: a [Sweep] ends those who have anything open in a folder that nobody claims.
+func removeClaimed(path string, held *artifact.Claim) error {
+	entries, _ := os.ReadDir(path)
+	for _, entry := range entries {
+		if entry.Name() != claimName {
+			removeTree(filepath.Join(path, entry.Name()))
+		}
+	}
+	held.Release()
+	return removeTree(path)
 }
 
 // removeTree removes a folder, even one in which an agent took away its own
@@ -354,4 +413,25 @@ func tail(file *os.File, size int64) string {
 	}
 	text, _ := io.ReadAll(io.NewSectionReader(file, max(0, info.Size()-size), size))
 	return strings.ToValidUTF8(string(text), "\uFFFD")
+}
+
+// exists reports whether something lies at a path.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// firstLine is what stands behind #! in the first line of a file.
+func firstLine(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	line, _ := bufio.NewReaderSize(file, 512).ReadSlice('\n')
+	text, ok := bytes.CutPrefix(line, []byte("#!"))
+	if !ok {
+		return ""
+	}
+	return string(text)
 }

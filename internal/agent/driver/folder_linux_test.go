@@ -2,14 +2,17 @@ package driver_test
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"golang.org/x/sys/unix"
 )
 
 // scripted is a claude that does what its prompt says, and answers with its folder
@@ -141,8 +144,8 @@ func TestNoOtherAttemptFindsTheFolder(t *testing.T) {
 func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
 	t.Parallel()
 	for name, trap := range map[string]string{
-		"files that wait":         `mkfifo ../x; for f in prompt stdout stderr mcp.json; do rm -f ../$f; mkfifo ../$f; done; mkfifo perspectives.json`,
-		"links to outside":        `rm -f perspectives.json; ln -s "$VICTIM/file" perspectives.json; for f in prompt mcp.json; do rm -f ../$f; ln -s "$VICTIM/file" ../$f; done`,
+		"files that wait":         `mkfifo ../x; for f in prompt stdout stderr mcp.json relay; do rm -f ../$f; mkfifo ../$f; done`,
+		"links to outside":        `for f in prompt mcp.json relay; do rm -f ../$f; ln -s "$VICTIM/file" ../$f; done`,
 		"another place to work":   `mv ../work ../elsewhere; ln -s "$VICTIM" ../work`,
 		"another temporary place": `mv ../tmp ../elsewhere; ln -s "$VICTIM" ../tmp`,
 		"another folder":          `here=$(dirname "$PWD"); mv "$here" "$here.moved"; ln -s "$VICTIM" "$here"; mkdir -p "$here/work" "$here/tmp"`,
@@ -157,13 +160,12 @@ func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked := task()
-			asked.Files = map[string]string{"perspectives.json": "{}"}
 			asked.Prompt = "VICTIM=" + victim + "\n" + trap + "\n"
 			first, err := k.driver.Run(t.Context(), asked, func(driver.Event) {})
 			if err != nil {
 				t.Fatal(err)
 			}
-			asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "cat perspectives.json > ours; pwd -P > at; [ \"$(pwd -P)\" != "+victim+" ]\n"
+			asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "echo > ours; pwd -P > at; [ \"$(pwd -P)\" != "+victim+" ]\n"
 			if _, err := k.driver.Run(t.Context(), asked, func(driver.Event) {}); err != nil {
 				if failure := checkKind(t, err, driver.Unavailable); failure == nil || !failure.SessionGone {
 					t.Errorf("the repair: %v", err)
@@ -179,6 +181,88 @@ func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSweepEndsWhatAKilledProgramLeft leaves processes in the folder of a dead attempt:
+// by their working folder, by an open file and by their environment. Whoever wants to
+// sweep the folder, too, is not one of them.
+func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	folder := filepath.Join(temp, "tidegate-77")
+	for _, err := range []error{os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	start := func(script string, env ...string) *exec.Cmd {
+		command := exec.Command("sh", "-c", script)
+		command.Env = append(env, "PATH="+os.Getenv("PATH"))
+		command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if slices.Contains(env, "TERM=xterm") {
+			command.Stdin, command.SysProcAttr.Setctty = newTerminal(t), true
+		}
+		ready, err := command.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ready.Read(make([]byte, 1))
+		t.Cleanup(func() { command.Process.Kill(); command.Wait() })
+		return command
+	}
+	left := []*exec.Cmd{
+		start("cd " + folder + "; echo; exec sleep 1000"),
+		start("exec 3<" + folder + "/file; echo; exec sleep 1000"),
+		start("echo; exec sleep 1000", "TMPDIR="+folder+"/tmp"),
+		start("cd "+folder+"; echo; exec sleep 1000", "TMPDIR="+folder+"/tmp", "TERM=xterm"),
+	}
+	person := start("cd "+folder+"; echo; exec sleep 1000", "TERM=xterm", "PWD="+folder)
+	stranger := start("echo; exec sleep 1000", "TMPDIR="+folder+"7/tmp")
+	sweeper := start("exec 3<" + folder + " 4<" + folder + "/claim; echo; exec sleep 1000")
+	driver.Sweep(temp)
+	for i, command := range left {
+		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Errorf("process %d: %v", i, err)
+		}
+	}
+	for name, command := range map[string]*exec.Cmd{"a stranger": stranger, "another sweeper": sweeper, "a person at a terminal": person} {
+		if state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", command.Process.Pid)); err != nil || strings.Contains(string(state), ") Z ") {
+			t.Errorf("%s was ended: %v", name, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "file")); err != nil {
+		t.Errorf("a person looks into the folder: %v", err)
+	}
+	person.Process.Kill()
+	person.Wait()
+	driver.Sweep(temp)
+	if _, err := os.Stat(folder); err == nil {
+		t.Error("the folder is still there")
+	}
+}
+
+// newTerminal makes a terminal.
+func newTerminal(t *testing.T) *os.File {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
+	number, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	terminal, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skipf("there are no terminals here: %v", err)
+	}
+	t.Cleanup(func() { terminal.Close() })
+	return terminal
 }
 
 // TestSweepRemovesWhatAKilledProgramLeft kills a program between two turns of its

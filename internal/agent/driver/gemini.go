@@ -41,13 +41,20 @@ func geminiStranger(ctx context.Context, env []string) bool {
 			return false
 		}
 	}
+	kind, known := geminiAuthType(env)
+	return known && kind == ""
+}
+
+// geminiAuthType is how the person's settings say that the client logs in; known is
+// false for settings that cannot be read, perhaps because of comments, which may say
+// anything.
+func geminiAuthType(env []string) (kind string, known bool) {
 	home := cmp.Or(variable(env, "GEMINI_CLI_HOME"), variable(env, "HOME"), variable(env, "USERPROFILE"))
 	settings, err := artifact.Everywhere.ReadJSON("settings", filepath.Join(home, ".gemini", "settings.json"))
 	if err != nil {
-		// Settings that cannot be read, perhaps because of comments, may say anything.
-		return tidegate.CodeOf(err) == tidegate.FileNotFound
+		return "", tidegate.CodeOf(err) == tidegate.FileNotFound
 	}
-	return settings.Get("security").Get("auth").Get("selectedType").Str() == "" && settings.Get("selectedAuthType").Str() == ""
+	return cmp.Or(settings.Get("security").Get("auth").Get("selectedType").Str(), settings.Get("selectedAuthType").Str()), true
 }
 
 // geminiModel is the model where nobody names one: without a name, the client first
@@ -63,8 +70,8 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 	if task.Tools.Web {
 		tools = append(tools, "google_web_search", "web_fetch")
 	}
-	if task.Tools.Files && !task.Tools.Write {
-		tools = append(tools, "read_file", "write_file", "replace") // none of them leaves its folder
+	if task.Tree != "" && !task.Tools.Write {
+		tools = append(tools, "read_file", "list_directory", "glob", "grep_search", "search_file_content")
 	}
 	if task.Tools.Write {
 		tools = append(tools, "read_file", "read_many_files", "list_directory", "glob", "grep_search", "search_file_content", "replace", "write_file", "run_shell_command")
@@ -100,14 +107,17 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 		}
 		servers = strings.Join(names, ",")
 	}
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return nil, nil, err
+	}
 	if f.owns(task) {
-		data, err := json.Marshal(settings)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := f.write("work/.gemini/settings.json", data); err != nil {
-			return nil, nil, err
-		}
+		err = f.write("work/.gemini/settings.json", data)
+	} else if f.confined {
+		err = f.write("home/.gemini/settings.json", data)
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	args = []string{
 		"--model", model, "--output-format", "stream-json", "--approval-mode", approval,
@@ -120,6 +130,9 @@ func prepareGemini(task Task, resume string, f *folder, env []string) (args, var
 			return nil, nil, err
 		}
 		args = append(args, "--policy", f.in("policy.toml"))
+	}
+	if task.Tree != "" {
+		args = append(args, "--include-directories", task.Tree)
 	}
 	if resume != "" {
 		args = append(args, "--resume", resume)

@@ -1,14 +1,18 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/cell"
 )
 
 // client is what there is to know about one agent client that is started without
@@ -74,26 +78,40 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 	if err != nil {
 		return Answer{}, err
 	}
-	path, err := d.path()
-	if err != nil {
-		return Answer{}, err
-	}
 	// A session belongs to the path in which it began.
 	key, resume, err := session(task)
 	if err != nil {
 		return Answer{Version: version}, err
 	}
+	if !d.host.Unconfined {
+		d.renew(ctx, task.Limits.Deadline)
+	}
+	answer, err := d.run(ctx, task, key, resume, event)
+	answer.Version = cmp.Or(answer.Version, version)
+	return answer, err
+}
+
+// run starts the client on a task whose session, where it has one, is resume in the
+// folder of key.
+func (d *headless) run(ctx context.Context, task Task, key, resume string, event func(Event)) (Answer, error) {
+	path, err := d.path()
+	if err != nil {
+		return Answer{}, err
+	}
 	return d.host.inFolder(key, task, func(f *folder, task Task) (Answer, error) {
-		env := d.environment(f)
-		args, variables, err := d.prepare(task, resume, f, env)
+		l, err := d.lodge(f, path, task)
 		if err != nil {
-			return Answer{Version: version}, failf(Unavailable, "%s cannot be set up: %v", d.name, err)
+			return Answer{}, err
+		}
+		defer l.close()
+		args, variables, err := d.prepare(task, resume, f, l.env)
+		if err != nil {
+			return Answer{}, failf(Unavailable, "%s cannot be set up: %v", d.name, err)
 		}
 		a := &attempt{name: d.name, task: task, stream: d.stream(), output: maxOutput, now: d.host.Now, event: event}
-		answer, err := a.run(ctx, command{path: path, args: args, env: append(env, variables...), dir: task.Folder}, f)
-		if answer.Version == "" {
-			answer.Version = version
-		}
+		c := l.command(path, args, task.Folder)
+		c.env = append(c.env, variables...)
+		answer, err := a.lodged(ctx, l, c, f)
 		if answer.Session != "" {
 			answer.Session = f.key + "/" + answer.Session
 		}
@@ -102,6 +120,53 @@ func (d *headless) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		}
 		return answer, err
 	})
+}
+
+// network is what the client may reach: what a person says, else what it needs.
+func (d *headless) network(web bool) cell.Network {
+	switch {
+	case d.settings.Network != "":
+		return d.settings.Network
+	case places[d.name].ignoresProxies:
+		return cell.Open
+	case web:
+		return cell.Web
+	}
+	return cell.Model
+}
+
+// lodge makes the cell of the client ready, with a copy of its login.
+func (d *headless) lodge(f *folder, path string, task Task) (*lodging, error) {
+	p := places[d.name]
+	t := tenant{path: path, task: task, hosts: p.hostsFor(d.host.Environ), Access: d.settings.Access}
+	t.Network = d.network(task.Tools.Web)
+	named := slices.Concat(d.variables, d.settings.Env)
+	for name, more := range d.further {
+		if variable(d.host.Environ, name) != "" {
+			named = append(named, more...)
+		}
+	}
+	l, err := d.host.lodge(f, t, named)
+	if err != nil || d.host.Unconfined {
+		return l, err
+	}
+	if p.folder != "" {
+		own := f.in(filepath.Join("home", p.usual))
+		if p.folder == "GEMINI_CLI_HOME" {
+			own = f.in("home")
+		}
+		l.env = append(slices.DeleteFunc(l.env, func(v string) bool { return strings.HasPrefix(v, p.folder+"=") }), p.folder+"="+own)
+	}
+	if kind, _ := geminiAuthType(d.host.Environ); d.client == &gemini && kind != "" && variable(l.env, "GEMINI_DEFAULT_AUTH_TYPE") == "" {
+		l.env = append(l.env, "GEMINI_DEFAULT_AUTH_TYPE="+kind) // its settings stay outside
+	}
+	secrets, err := p.lendLogin(f, d.host.Environ)
+	if err != nil {
+		l.close()
+		return nil, failf(Unavailable, "%s cannot be given its login: %v", d.name, err)
+	}
+	l.secrets = append(l.secrets, secrets...)
+	return l, nil
 }
 
 // Names that end up among the arguments of a client. They may come from a run's
@@ -125,16 +190,6 @@ func session(task Task) (key, id string, err error) {
 		return "", "", &Error{Kind: Unavailable, Message: "the session does not belong to this driver", SessionGone: true}
 	}
 	return parts[1], parts[2], nil
-}
-
-func (d *headless) environment(f *folder) []string {
-	named := slices.Concat(d.variables, d.settings.Env)
-	for name, more := range d.further {
-		if variable(d.host.Environ, name) != "" {
-			named = append(named, more...)
-		}
-	}
-	return environment(d.host.Environ, named, f.variables())
 }
 
 func (d *headless) path() (string, error) {
@@ -204,7 +259,12 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 			name: d.name, task: task, stream: &text{}, output: DefaultAnswer, plain: true,
 			now: d.host.Now, event: func(Event) {},
 		}
-		return a.run(ctx, command{path: path, args: args, env: d.environment(f), dir: task.Folder}, f)
+		l, err := d.lodge(f, path, task)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer l.close()
+		return a.lodged(ctx, l, l.command(path, args, task.Folder), f)
 	})
 	if failure, ok := err.(*Error); ok {
 		switch failure.Kind {

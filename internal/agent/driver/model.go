@@ -1,43 +1,55 @@
 package driver
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
-// model is the driver of an endpoint that speaks OpenAI's Chat Completions. There
-// is no client: the loop is here, with two tools, search and open.
+// model is the driver of an endpoint that answers requests over HTTP. There is no
+// client: the loop is here, with two tools, search and open.
 type model struct {
 	settings Settings
 	host     Host
-	url      string // without /chat/completions
+	endpoint *endpoint
+	url      string
 	http     *http.Client
 
 	mu       sync.Mutex
-	sessions map[string][]chatMessage // what may be continued
-	order    []string                 // of the sessions, the oldest first
+	chosen   string               // the model, once it is known
+	most     int                  // tokens that an answer of it may have; 0 where nobody said
+	sessions map[string][]message // what may be continued
+	order    []string             // of the sessions, the oldest first
 }
 
 // keptSessions is how many conversations are kept to be continued.
 const keptSessions = 64
 
-func newModel(settings Settings, host Host, address string) (Driver, error) {
-	parsed, err := url.Parse(address)
-	if err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" {
-		return nil, invalid(settings, "%q names no model; expected model:URL, as in model:http://127.0.0.1:11434/v1, without a key in it", settings.Driver)
+func newModel(settings Settings, host Host) (Driver, error) {
+	endpoint, address, err := endpointOf(settings, host)
+	if err != nil {
+		return nil, err
 	}
 	if host.Search.Service != "" {
 		if _, known := searchServices[host.Search.Service]; !known {
 			return nil, invalid(settings, "%q is not a search service; expected searxng, brave or tavily", host.Search.Service)
 		}
 	}
-	return &model{settings: settings, host: host, url: strings.TrimRight(address, "/"), http: newHTTP(), sessions: map[string][]chatMessage{}}, nil
+	if settings.KeyEnv == "" {
+		settings.KeyEnv = endpoint.keyEnv
+	}
+	return &model{settings: settings, host: host, endpoint: endpoint, url: address, http: newHTTP(), sessions: map[string][]message{}}, nil
 }
 
 // newHTTP is a client that leaves no connection open and carries no key to an
@@ -49,70 +61,214 @@ func newHTTP() *http.Client {
 	}
 }
 
-// check asks for the list of models, which costs nothing. A server without such a
-// list can still be asked.
-func (d *model) check(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, probeLimit)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, "GET", d.url+"/models", nil)
-	if err != nil {
-		return "", failf(Unavailable, "%s: %v", d.url, err)
+func (d *model) key() string { return variable(d.host.Environ, d.settings.KeyEnv) }
+
+// masked is a text without the key. Some endpoints repeat it when they refuse it.
+func (d *model) masked(text string) string { return withoutKey(text, d.key()) }
+
+func withoutKey(text, key string) string {
+	const shortest = 8 // a shorter word is not a key, and stands in many texts
+	if len(key) < shortest {
+		return text
 	}
-	response, err := d.send(request)
-	if err != nil {
-		return "", err
-	}
-	response.Body.Close()
-	return "", nil
+	return strings.ReplaceAll(text, key, "[key]")
 }
 
-// send does a request with the key. A status that stands for a failure becomes an
-// error, except 400 and 404, which check and context limits need to see.
-func (d *model) send(request *http.Request) (*http.Response, error) {
-	if d.settings.KeyEnv != "" {
-		key := variable(d.host.Environ, d.settings.KeyEnv)
-		if key == "" {
-			return nil, &Error{Kind: Auth, Message: "the model's key is missing", Help: "export " + d.settings.KeyEnv + "=…"}
-		}
-		request.Header.Set("Authorization", "Bearer "+key)
+// send does a request with the key. An error is the endpoint's silence; its answer may
+// be a failure.
+func (d *model) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(marshal(body))
+	}
+	request, err := http.NewRequestWithContext(ctx, method, d.url+path, content)
+	if err != nil {
+		return nil, failf(Unavailable, "%s: %v", d.url, err)
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	key := d.key()
+	if key == "" && d.settings.KeyEnv != "" {
+		return nil, d.noKey()
+	}
+	if key != strings.TrimSpace(key) || strings.ContainsFunc(key, unicode.IsControl) {
+		return nil, &Error{Kind: Auth, Message: d.settings.KeyEnv + " has white space around the key", Help: "export " + d.settings.KeyEnv + "=…"}
+	}
+	if key != "" || d.endpoint.protocol == &messagesProtocol {
+		d.endpoint.protocol.sign(request.Header, key)
 	}
 	response, err := d.http.Do(request)
 	if err != nil {
-		if cause := context.Cause(request.Context()); cause != nil {
+		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, failf(Unavailable, "the model cannot be reached: %s", shown(err.Error()))
-	}
-	switch status := response.StatusCode; {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		response.Body.Close()
-		failure := failf(Auth, "the model answers %s", response.Status)
-		failure.Help = "name the variable that holds its key as key_env"
-		if d.settings.KeyEnv != "" {
-			failure.Help = "export " + d.settings.KeyEnv + "=…"
-		}
-		return nil, failure
-	case status >= 300 && status < 400, status == http.StatusTooManyRequests, status >= 500:
-		response.Body.Close()
-		failure := failf(byStatus(status), "the model answers %s", response.Status)
-		if failure.Kind == Died {
-			failure.Kind = Unavailable
-		}
-		failure.Wait = retryAfter(response.Header.Get("Retry-After"), d.host.Now())
-		return nil, failure
+		return nil, d.unreachable(err)
 	}
 	return response, nil
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := time.ParseDuration(value + "s"); err == nil {
-		return min(max(0, seconds), LongestWait)
+// get reads what the endpoint answers at a path. The status stands beside it.
+func (d *model) get(ctx context.Context, path string) ([]byte, *http.Response, error) {
+	response, err := d.send(ctx, "GET", path, nil)
+	if err != nil {
+		return nil, nil, err
 	}
-	if date, err := http.ParseTime(value); err == nil {
-		return min(max(0, date.Sub(now)), LongestWait)
+	defer response.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxResponse))
+	if err != nil {
+		return nil, nil, failf(Unavailable, "the list of models broke off: %s", shown(err.Error()))
 	}
-	return 0
+	return data, response, nil
+}
+
+// check asks for the list of models, which costs nothing, and finds the model that
+// tasks ask for. It returns what is wrong with the key, the address or the model.
+func (d *model) check(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, listLimit, failf(Unavailable, "%s did not answer within %v", d.url, listLimit))
+	defer cancel()
+	offered, err := d.offered(ctx)
+	if err != nil {
+		return "", err
+	}
+	name, err := d.choose(ctx, offered)
+	if err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.chosen = name
+	for _, m := range offered {
+		if m.name == name {
+			d.most = min(m.Most, mostOutput)
+		}
+	}
+	return "", nil
+}
+
+const (
+	listLimit  = 20 * time.Second // for the list of models
+	mostOutput = 64_000           // tokens of an answer; DefaultAnswer is less
+)
+
+func (d *model) mostOutput() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.most
+}
+
+// offeredModel is one entry of a list of models.
+type offeredModel struct {
+	ID   string `json:"id"`
+	Most int    `json:"max_tokens"` // Anthropic: of an answer
+	name string
+}
+
+// offered is the list of models; nil where the endpoint has none.
+func (d *model) offered(ctx context.Context) ([]offeredModel, error) {
+	data, response, err := d.get(ctx, d.endpoint.protocol.list)
+	if err != nil {
+		return nil, err
+	}
+	if d.endpoint.probe != "" && response.StatusCode == http.StatusOK {
+		// Everybody can read this list; a wrong key shows elsewhere.
+		said, probed, err := d.get(ctx, d.endpoint.probe)
+		if err != nil {
+			return nil, err
+		}
+		if probed.StatusCode == http.StatusUnauthorized || probed.StatusCode == http.StatusForbidden {
+			return nil, d.failure(probed, said, "")
+		}
+	}
+	switch status := response.StatusCode; {
+	case status == http.StatusNotFound, status == http.StatusMethodNotAllowed:
+		return nil, d.elsewhere(ctx)
+	case status != http.StatusOK:
+		return nil, d.failure(response, data, "")
+	}
+	var list struct {
+		Data []offeredModel `json:"data"`
+	}
+	if json.Unmarshal(data, &list) != nil || list.Data == nil && !bytes.Contains(data, []byte(`"data"`)) {
+		return nil, d.misplaced("%s answers with something else than a list of models", d.url+d.endpoint.protocol.list)
+	}
+	models := []offeredModel{}
+	for _, m := range list.Data {
+		m.name = strings.TrimPrefix(m.ID, "models/") // as Google writes it
+		if m.name != "" && !noText().MatchString(m.name) {
+			models = append(models, m)
+		}
+	}
+	return models, nil
+}
+
+// noText matches the names of models that write no texts.
+var noText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)embed|\btts\b|whisper|dall-e|image|imagen|\bveo\b|\bsora\b|audio|realtime|moderation|transcribe|rerank|\blive\b`)
+})
+
+// elsewhere says, of an address without a list of models, whether the usual one has a
+// list. An endpoint without any can still be asked.
+func (d *model) elsewhere(ctx context.Context) error {
+	root, err := url.Parse(d.url)
+	if err != nil || root.Path == "/v1" || d.endpoint.protocol == &messagesProtocol {
+		return nil
+	}
+	usual := root.Scheme + "://" + root.Host + "/v1"
+	other := &model{settings: d.settings, host: d.host, endpoint: d.endpoint, url: usual, http: d.http}
+	if _, response, err := other.get(ctx, d.endpoint.protocol.list); err != nil || response.StatusCode != http.StatusOK {
+		return nil
+	}
+	failure := d.misplaced("nothing is at %s, but %s has a list of models", d.url, usual)
+	failure.Help = d.addressHelp(usual)
+	return failure
+}
+
+// choose is the model that tasks ask for: the named one, else the first of those that
+// the table of models prefers, else the only one. The endpoint must offer it.
+func (d *model) choose(ctx context.Context, offered []offeredModel) (string, error) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(offered, func(m offeredModel) bool {
+			return m.name == name || m.name == name+":latest" || strings.Contains(m.name, "*")
+		})
+	}
+	named := d.settings.Model
+	preferred := preferredModels(d.endpoint.name)
+	switch {
+	case named != "" && (offered == nil || has(named)):
+		return named, nil
+	case named != "":
+		// Names that stand for others are not always in the list.
+		_, response, err := d.get(ctx, strings.SplitN(d.endpoint.protocol.list, "?", 2)[0]+"/"+url.PathEscape(named))
+		if err != nil {
+			return "", err
+		}
+		if response.StatusCode == http.StatusOK {
+			return named, nil
+		}
+		return "", d.unknown(named, offered)
+	}
+	for _, name := range preferred {
+		if offered == nil || has(name) {
+			return name, nil
+		}
+	}
+	if len(offered) == 1 && !strings.Contains(offered[0].name, "*") {
+		return offered[0].name, nil
+	}
+	return "", d.unnamed(offered)
+}
+
+// Chosen is the model that d asks for where a task names none, once [Check] has found
+// it; "" where the agent itself chooses.
+func Chosen(d Driver) string {
+	m, ok := d.(*model)
+	if !ok {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.chosen
 }
 
 // Run has the model answer the task step by step. Each step is one request, which
@@ -121,6 +277,12 @@ func (d *model) Run(ctx context.Context, task Task, event func(Event)) (Answer, 
 	c, err := d.begin(task)
 	if err != nil {
 		return Answer{}, err
+	}
+	if c.model = cmp.Or(task.Model, Chosen(d)); c.model == "" {
+		if _, err := d.check(ctx); err != nil {
+			return Answer{}, err
+		}
+		c.model = Chosen(d)
 	}
 	// While the model thinks, nothing is read here, so a goroutine watches the limits.
 	ctx, stop := d.watch(ctx, task.Limits)

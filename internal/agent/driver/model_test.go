@@ -259,7 +259,9 @@ func TestModelMakesRoomFromTheOldestResults(t *testing.T) {
 	task := modelTask()
 	task.Prompt = strings.Repeat("long ", 100_000)
 	_, err = b.run(t.Context(), task)
-	checkKind(t, err, driver.Died)
+	if failure := checkKind(t, err, driver.Unavailable); failure != nil && (!failure.Lasting || failure.Code != tidegate.ModelRequired) {
+		t.Errorf("%+v does not say that another model is needed", failure)
+	}
 	if n := len(b.Requests()); n != 1 {
 		t.Errorf("asked %d times for what cannot be cut", n)
 	}
@@ -409,8 +411,9 @@ func TestModelIsCancelled(t *testing.T) {
 
 func TestModelRefusesAddresses(t *testing.T) {
 	for _, address := range []string{"", "localhost:11434", "ftp://example.org", "http://", "https://user:key@example.org/v1", "https://example.org/v1?key=x", "http://[::1"} {
-		if _, err := driver.New(driver.Settings{Driver: "model:" + address}, driver.Host{}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
-			t.Errorf("%q: got %v, want INVALID_ARGS", address, err)
+		_, err := driver.New(driver.Settings{Driver: "model:" + address}, driver.Host{})
+		if tidegate.CodeOf(err) != tidegate.EndpointInvalid || strings.Contains(err.Error(), "key@") || strings.Contains(err.Error(), "key=x") {
+			t.Errorf("%q: got %v, want ENDPOINT_INVALID without a key", address, err)
 		}
 	}
 	if _, err := driver.New(driver.Settings{Driver: "model:http://127.0.0.1/v1"}, driver.Host{Search: driver.Search{Service: "altavista"}}); tidegate.CodeOf(err) != tidegate.InvalidArgs {

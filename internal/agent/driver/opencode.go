@@ -31,7 +31,7 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 		Command []string `json:"command"`
 		Enabled bool     `json:"enabled"`
 	}
-	permission := map[string]string{"*": "deny"}
+	permission := map[string]any{"*": "deny"}
 	allow := func(tools ...string) {
 		for _, tool := range left(task, opencodeTool, tools...) {
 			permission[tool] = "allow"
@@ -40,11 +40,12 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 	if task.Tools.Web {
 		allow("webfetch", "websearch")
 	}
-	if task.Tools.Files {
-		allow("read", "edit") // what lies outside its folder is another permission, which stays denied
-	}
 	if task.Tools.Write {
 		allow("read", "edit", "glob", "grep", "list", "bash")
+	}
+	if task.Tree != "" {
+		allow("read", "glob", "grep", "list")
+		permission["external_directory"] = map[string]string{"*": "deny", task.Tree + "/**": "allow"}
 	}
 	servers := map[string]local{}
 	for _, server := range task.Tools.MCP {

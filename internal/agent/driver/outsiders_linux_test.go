@@ -6,10 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +19,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
 )
@@ -75,7 +80,6 @@ type outsider struct {
 	environ func(url string) []string
 	web     []string                         // the names of its tools for the web
 	shell   func(path string) fakemodel.Call // a call that makes a file
-	write   func(path string) fakemodel.Call // a call of its own tool that writes one; nil: its model has none that can be scripted
 	asks    bool                             // the model has more tools, and is refused when it calls one
 	cost    bool                             // it reports what it cost
 	differs map[string]driver.Kind           // from what others make of a fault
@@ -86,7 +90,6 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
 		web:     []string{"WebFetch", "WebSearch"},
 		shell:   shellCall("Bash", `{"command":"touch %s","description":"x"}`),
-		write:   writeCall("Write", "file_path"),
 		cost:    true,
 		differs: map[string]driver.Kind{"garbage": driver.Unavailable},
 	},
@@ -102,7 +105,6 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url + "/v1", "ANTHROPIC_API_KEY=k"} },
 		web:     []string{"webfetch"}, // and websearch, with OPENCODE_ENABLE_EXA
 		shell:   shellCall("bash", `{"command":"touch %s","description":"x"}`),
-		write:   writeCall("write", "filePath"),
 		cost:    true,
 		differs: map[string]driver.Kind{"no events": driver.Empty},
 	},
@@ -110,7 +112,6 @@ var realClients = map[string]outsider{
 		environ: func(url string) []string { return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=k"} },
 		web:     []string{"web_fetch", "google_web_search"},
 		shell:   shellCall("run_shell_command", `{"command":"touch %s"}`),
-		write:   writeCall("write_file", "file_path"),
 	},
 	"acp:claude-agent-acp": {
 		environ: func(url string) []string { return []string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=k"} },
@@ -133,12 +134,6 @@ func shellCall(name, args string) func(string) fakemodel.Call {
 	}
 }
 
-func writeCall(name, argument string) func(string) fakemodel.Call {
-	return func(path string) fakemodel.Call {
-		return fakemodel.Call{Name: name, Args: fmt.Sprintf(`{%q:%q,"content":"## Findings\n\nYes.\n\n## Sources\n\n- A https://example.org/a\n"}`, argument, path)}
-	}
-}
-
 // only names the one client to test, while it is being worked on.
 var only = os.Getenv("TIDEGATE_CLIENT")
 
@@ -152,19 +147,32 @@ type visit struct {
 
 func newVisit(t *testing.T, name string, script fakemodel.Script) *visit {
 	t.Helper()
+	return newVisitWith(t, name, driver.Access{}, script)
+}
+
+func newVisitWith(t *testing.T, name string, access driver.Access, script fakemodel.Script) *visit {
+	t.Helper()
 	path := outsiders(t)
 	home, temp := t.TempDir(), t.TempDir()
 	v := &visit{model: fakemodel.Start(script), home: home}
 	t.Cleanup(v.model.Close)
 	v.stage = stage{temp: temp, mark: "MARK=" + temp, clock: &clock{real: true}}
 	v.environ = append(realClients[name].environ(v.model.URL), "PATH="+path, "HOME="+home, v.mark)
+	if strings.HasPrefix(name, "acp:") {
+		access.Network = cell.Model
+	}
 	var err error
-	v.driver, err = driver.New(driver.Settings{Driver: name, Env: []string{"MARK", "ANTHROPIC_*", "GEMINI_*", "GOOGLE_*"}}, driver.Host{Now: v.clock.Now, Temp: temp, Environ: v.environ})
+	v.driver, err = driver.New(driver.Settings{Driver: name, Env: []string{"MARK", "ANTHROPIC_*", "GEMINI_*", "GOOGLE_*"}, Access: access}, driver.Host{Now: v.clock.Now, Temp: temp, Environ: v.environ, Tools: lend})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v.stage.driver = v.driver
 	return v
+}
+
+// lend lends the tools of a home that judge.
+func lend(ctx context.Context, task driver.Task, agent io.ReadWriter, _ func(string) bool) {
+	mcp.ServeStdio(ctx, catalog.Lent{Contract: []byte(task.Contract)}.Of(nil), agent, agent, mcp.Options{Log: slog.New(slog.DiscardHandler)})
 }
 
 func (v *visit) task(name string) driver.Task {
@@ -203,7 +211,6 @@ func TestRealClientsAnswerAndContinue(t *testing.T) {
 		if first.Version == "" || first.Session == "" || (first.CostUSD != nil) != realClients[name].cost {
 			t.Errorf("got version %q, session %q, cost %v", first.Version, first.Session, first.CostUSD)
 		}
-		v.checkNothingLeft(t)
 
 		asked.Turn, asked.Session, asked.Prompt = 2, first.Session, "Once more."
 		second, err := v.run(t.Context(), asked)
@@ -268,35 +275,51 @@ func TestRealClientsKeepToTheirTools(t *testing.T) {
 	})
 }
 
-// TestRealClientsReachTheServersOfTheTask attaches tidegate itself, by which an
-// agent can judge its answer before it hands it in.
-func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
+// contract is what an output is judged by.
+const contract = `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[{"id":"grid","title":"Grid","track":"standard",` +
+	`"agent_type":"a","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Sources"]}}]}`
+
+// TestRealClientsReachTheToolsOfTheirHome has the model of each client judge its text
+// twice by the contract of its job, through the relay of its cell, and name a path,
+// which no tool takes there.
+func TestRealClientsReachTheToolsOfTheirHome(t *testing.T) {
 	outsiders(t)
 	tidegate := filepath.Join(t.TempDir(), "tidegate")
 	if out, err := exec.Command("go", "build", "-o", tidegate, "../../../cmd/tidegate").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	calls := []string{`{"markdown":"## Findings\n"}`, `{"markdown":"## Findings\n\nYes.\n\n## Sources\n\n- A https://example.org/a\n"}`, `{"markdown":"x","markdown_path":"/etc/passwd"}`}
 	eachReal(t, func(t *testing.T, name string) {
 		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
 			for _, tool := range r.Tools {
-				if len(r.Results) == 0 && strings.HasSuffix(tool, "deep_research_wave_output_validate") {
-					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: `{"perspectives_path":"/none/perspectives.json","perspective_id":"p","markdown_path":"/none/p.md"}`}}}
+				if len(r.Results) < len(calls) && strings.HasSuffix(tool, "deep_research_wave_output_validate") {
+					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: calls[len(r.Results)]}}}
 				}
 			}
 			return fakemodel.Reply{Text: answerText}
 		})
 		asked := v.task(name)
-		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg}}}
+		asked.Contract = contract
+		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--relay", driver.RelayArg}}}
 		answer, err := v.run(t.Context(), asked)
 		if err != nil {
 			t.Fatal(err)
 		}
 		answers := ""
 		for _, r := range v.model.Requests() {
-			answers += strings.Join(r.Results, "\n")
+			answers = strings.ReplaceAll(strings.Join(r.Results, "\n"), " ", "")
+			if slices.Contains(r.Tools, realClients[name].shell("").Name) && !realClients[name].asks {
+				t.Error("the model has a shell")
+			}
 		}
-		if !strings.Contains(answers, "PATH_NOT_ALLOWED") {
-			t.Errorf("tidegate did not answer: %q; offered %v", answers, v.model.Requests()[0].Tools)
+		for _, want := range []string{"MISSING_REQUIRED_SECTION", "words"} {
+			if !strings.Contains(answers, want) {
+				t.Errorf("%s is not in %q; offered %v", want, answers, v.model.Requests()[0].Tools)
+			}
+		}
+		// Some clients look at the schema themselves.
+		if !strings.Contains(answers, "markdown_pathisnotanargument") && !strings.Contains(strings.ToLower(answers), "additionalproperties") {
+			t.Errorf("a path was taken: %q", answers)
 		}
 		if len(answer.ToolCalls) != 1 {
 			t.Errorf("counted %v", answer.ToolCalls)
@@ -305,63 +328,60 @@ func TestRealClientsReachTheServersOfTheTask(t *testing.T) {
 	})
 }
 
-// TestRealClientsJudgeTheirAnswer lets an agent write its answer into its folder,
-// judge it by the contract that lies there, and fail to write anywhere else.
-func TestRealClientsJudgeTheirAnswer(t *testing.T) {
+// TestRealClientsStayInTheirCells has each client run a command for its model that
+// tries to get out, and that does what an agent has to do.
+func TestRealClientsStayInTheirCells(t *testing.T) {
 	outsiders(t)
-	tidegate := filepath.Join(t.TempDir(), "tidegate")
-	if out, err := exec.Command("go", "build", "-o", tidegate, "../../../cmd/tidegate").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	work := regexp.MustCompile(`/[^\s"\\<>]*/tidegate-[0-9]+/work`)
 	eachReal(t, func(t *testing.T, name string) {
-		write := realClients[name].write
-		if write == nil {
-			t.Skip("its model has no tool for it that can be scripted")
+		person, out := t.TempDir(), t.TempDir()
+		if err := os.MkdirAll(filepath.Join(person, ".ssh"), 0o700); err != nil {
+			t.Fatal(err)
 		}
-		outside := filepath.Join(t.TempDir(), "made")
-		v := newVisit(t, name, func(r fakemodel.Request) fakemodel.Reply {
-			folder := work.FindString(r.Body)
-			if folder == "" || !strings.Contains(r.Body, task().Prompt) || len(r.Tools) == 0 {
-				return fakemodel.Reply{Text: answerText}
+		for _, file := range []string{".ssh/id", "notes"} {
+			if err := os.WriteFile(filepath.Join(person, file), nil, 0o600); err != nil {
+				t.Fatal(err)
 			}
-			switch len(r.Results) {
-			case 0:
-				return fakemodel.Reply{Calls: []fakemodel.Call{write(outside)}}
-			case 1:
-				return fakemodel.Reply{Calls: []fakemodel.Call{write(filepath.Join(folder, "answer.md"))}}
-			case 2:
-				for _, tool := range r.Tools {
-					if strings.HasSuffix(tool, "deep_research_wave_output_validate") {
-						return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: fmt.Sprintf(
-							`{"perspectives_path":%q,"perspective_id":"grid","markdown_path":%q}`, filepath.Join(folder, "perspectives.json"), filepath.Join(folder, "answer.md"))}}}
-					}
-				}
+		}
+		bus, err := net.Listen("unix", filepath.Join(person, "bus"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer bus.Close()
+		refused := []string{
+			"cat " + person + "/.ssh/id", "ls " + person, "echo x > " + person + "/made", "cat /proc/" + fmt.Sprint(os.Getpid()) + "/environ", "kill -0 " + fmt.Sprint(os.Getpid()),
+			"curl -sS --max-time 20 --unix-socket " + person + "/bus http://bus/", "curl -sS --max-time 20 --noproxy '*' http://1.1.1.1/", "curl -sSf --max-time 20 http://example.org/",
+			"bash -c 'echo x > /dev/udp/127.0.0.1/9'", "echo x > ../../made", "cat /etc/shadow", "cat " + person + "/.claude/.credentials.json",
+		}
+		done := []string{"mktemp", "echo x > made", "ls /usr/bin", "node -e 'require(\"http\").createServer((q,a)=>a.end(\"hi\")).listen(0,\"127.0.0.1\",function(){require(\"http\").get({host:\"127.0.0.1\",port:this.address().port},()=>process.exit(0))})'"}
+		script := ""
+		for i, line := range slices.Concat(refused, done) {
+			script += fmt.Sprintf("(%s) >/dev/null 2>&1 && echo %d >> %s/done\n", line, i, out)
+		}
+		script += "echo end >> " + out + "/done\n"
+		attack := filepath.Join(out, "attack.sh")
+		if err := os.WriteFile(attack, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		v := newVisitWith(t, name, driver.Access{Read: []string{attack}, Write: []string{out}}, func(r fakemodel.Request) fakemodel.Reply {
+			if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && len(r.Tools) > 0 {
+				return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell("x; sh " + attack)}}
 			}
 			return fakemodel.Reply{Text: answerText}
 		})
 		asked := v.task(name)
-		asked.Files = map[string]string{"perspectives.json": `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[{"id":"grid","title":"Grid","track":"standard",` +
-			`"agent_type":"a","prompt_contract":{"max_words":50,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Sources"]}}]}`}
-		asked.Tools.Files = true
-		asked.Tools.MCP = []driver.Server{{Name: "tidegate", Command: tidegate, Args: []string{"mcp", "--root", driver.FolderArg, "--alone", "--read-only", "--tools", "deep_research_wave_output_validate"}}}
+		asked.Tools.Write = true
 		if _, err := v.run(t.Context(), asked); err != nil {
-			t.Fatal(err)
+			t.Fatalf("%v; events: %v", err, v.events)
 		}
-		if _, err := os.Stat(outside); err == nil {
-			t.Error("a file was written outside the folder")
+		text, err := os.ReadFile(filepath.Join(out, "done"))
+		if err != nil || !strings.HasSuffix(string(text), "end\n") {
+			t.Fatalf("the command was not run: %q, %v", text, err)
 		}
-		answers := ""
-		for _, r := range v.model.Requests() {
-			if len(r.Results) > 2 {
-				answers = strings.Join(r.Results, "\n")
+		lines := strings.Fields(string(text))
+		for i, line := range slices.Concat(refused, done) {
+			if got := slices.Contains(lines, fmt.Sprint(i)); got != (i >= len(refused)) {
+				t.Errorf("%s: done is %v", line, got)
 			}
-			if slices.Contains(r.Tools, realClients[name].shell("").Name) {
-				t.Error("the model has a shell")
-			}
-		}
-		if !strings.Contains(strings.ReplaceAll(answers, " ", ""), `"words":`) {
-			t.Errorf("the answer was not judged: %q", answers)
 		}
 		v.checkNothingLeft(t)
 	})

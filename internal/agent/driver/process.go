@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/cell"
 )
 
 // command is a program to be started, and what it gets.
@@ -13,10 +15,16 @@ type command struct {
 	env     []string
 	dir     string
 	scratch string // the attempt's folder, which is removed even where this program no longer can
-	offline bool   // it gets no network, where the system can take it away
+	cell    cell.Policy
+	hand    *os.File // by which the cell hands over the listeners of its policy; nil: none
 
 	stdin, stdout, stderr *os.File
 }
+
+// SupervisorName is the name by which the program knows that it is a supervisor of
+// agents. Every program that imports this package looks for it at its start, so that
+// no main has to.
+const SupervisorName = "tidegate-supervisor"
 
 // killGrace is how long a killed process may take before it is left alone: one
 // that waits for a dead disk cannot be killed at all.

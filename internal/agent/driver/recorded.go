@@ -51,7 +51,7 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		return Answer{}, unreadable(err)
 	}
 	defer folder.Close()
-	at := fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(task.Job), task.Attempt)
+	at := attemptDir(task.Job, task.Attempt)
 	kept, err := readRecord(folder, at+"attempt.json", task.Turn)
 	if err != nil {
 		return Answer{}, unreadable(err)
@@ -94,6 +94,26 @@ func (d *recorded) Run(ctx context.Context, task Task, event func(Event)) (Answe
 		return answer, unreadable(err)
 	}
 	return answer, nil
+}
+
+// Recorded is the attempt.json that a recording has for an attempt at a job, nil where it
+// has none and for a driver that is no recording.
+func Recorded(d Driver, job string, attempt int) []byte {
+	r, ok := d.(*recorded)
+	if !ok {
+		return nil
+	}
+	folder, err := artifact.Everywhere.Open("driver", r.folder)
+	if err != nil {
+		return nil // the answer cannot be read either, which says why
+	}
+	defer folder.Close()
+	data, _ := folder.Read(attemptDir(job, attempt) + "attempt.json")
+	return data
+}
+
+func attemptDir(job string, attempt int) string {
+	return fmt.Sprintf("jobs/%s/%03d/", artifact.FileName(job), attempt)
 }
 
 // record is what is read of the attempt.json of a run.

@@ -79,6 +79,14 @@ var searchServices = map[string]searchService{
 	},
 }
 
+// TrySearch searches once, and says what is wrong with the search of a host.
+func TrySearch(ctx context.Context, host Host) error {
+	ctx, cancel := context.WithTimeout(ctx, listLimit)
+	defer cancel()
+	_, err := (&model{host: host.filled(), http: newHTTP()}).search(ctx, "tidegate")
+	return err
+}
+
 // search asks the endpoint and returns what it found as text.
 func (d *model) search(ctx context.Context, query string) (string, error) {
 	service := searchServices[d.host.Search.Service]
@@ -86,7 +94,8 @@ func (d *model) search(ctx context.Context, query string) (string, error) {
 	if address == "" {
 		address = service.url
 	}
-	request, err := service.request(ctx, address, query, variable(d.host.Environ, d.host.Search.KeyEnv))
+	key := variable(d.host.Environ, d.host.Search.KeyEnv)
+	request, err := service.request(ctx, address, query, key)
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +123,7 @@ func (d *model) search(ctx context.Context, query string) (string, error) {
 	for i, r := range results[:min(len(results), maxFound)] {
 		fmt.Fprintf(&text, "%d. %s\n   %s\n   %s\n", i+1, oneLine(r.Title), oneLine(r.URL), oneLine(r.Content+r.Description))
 	}
-	return text.String(), nil
+	return withoutKey(text.String(), key), nil
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -12,15 +13,25 @@ import (
 // Settings say which driver to use, and what a person allows it beyond what every
 // driver gets.
 type Settings struct {
-	// Driver is claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND,
-	// model:URL or recorded:DIR.
+	// Driver is claude, codex, opencode, gemini, api:SERVICE, model:URL,
+	// exec:COMMAND, acp:COMMAND or recorded:DIR.
 	Driver string
+	// Model is the one that tasks will ask for; empty: the agent's own choice. An
+	// endpoint is asked beforehand whether it has it.
+	Model string
+	// URL is where the service of api:SERVICE is; empty: where a variable says, else
+	// its own address.
+	URL string
 	// Env names further variables of the person's environment that the agent
 	// gets. A name that ends in * stands for all that begin with it.
 	Env []string
-	// KeyEnv names the variable that holds the key of model:URL; empty: it needs
-	// none.
+	// KeyEnv names the variable that holds the key of an endpoint; empty: the usual
+	// one of a service, and TIDEGATE_MODEL_KEY for model:URL, where it is set.
 	KeyEnv string
+	// Priced says that the person has given the tokens a price, so that the driver
+	// reports no cost.
+	Priced bool
+	Access
 }
 
 // Host is what drivers take from the machine that they run on.
@@ -34,12 +45,18 @@ type Host struct {
 	Open   func(ctx context.Context, url string) (string, error)
 	Search Search
 
+	// Tools answers an agent that speaks MCP to the home that gave it the task; nil:
+	// the home has nothing to say. It ends with ctx, or with what agent says. Leaks
+	// reports whether a text has a token or key in it that the agent works with.
+	Tools func(ctx context.Context, task Task, agent io.ReadWriter, leaks func(text string) bool)
+
+	Cells
 	folders *folders
 }
 
 // New returns the driver that settings name. It returns INVALID_ARGS for a name
-// that no driver has, and for a command, address or folder that is missing or
-// malformed. [Check] and Run find out whether the client is there.
+// that no driver has, and for a command or folder that is missing or malformed, and
+// ENDPOINT_INVALID for an address. [Check] and Run find out whether the client is there.
 func New(settings Settings, host Host) (Driver, error) {
 	host = host.filled()
 	for _, c := range clients {
@@ -53,12 +70,15 @@ func New(settings Settings, host Host) (Driver, error) {
 		return newExec(settings, host, what)
 	case "acp":
 		return newACP(settings, host, what)
-	case "model":
-		return newModel(settings, host, what)
+	case "api", "model":
+		return newModel(settings, host)
 	case "recorded":
 		return newRecorded(settings, what)
 	}
-	return nil, invalid(settings, "%q names no driver; expected claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:DIR", settings.Driver)
+	if near := meant(settings.Driver); near != "" {
+		return nil, invalid(settings, "%q names no driver; did you mean %s?", settings.Driver, near)
+	}
+	return nil, invalid(settings, "%q names no driver; expected claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:DIR", settings.Driver)
 }
 
 // filled is the host with what is left to it.

@@ -151,12 +151,12 @@ func standIn(name, scene string) {
 		hang()
 	case "endless output":
 		d.begin()
-		os.Truncate("/proc/self/fd/1", 1<<42)
+		syscall.Ftruncate(1, 1<<42)
 		hang()
 	case "rewritten output":
 		d.begin()
 		d.say(answerText)
-		os.Truncate("/proc/self/fd/1", 0)
+		syscall.Ftruncate(1, 0)
 		os.Exit(0)
 	case "many lines":
 		d.begin()
@@ -180,8 +180,11 @@ func standIn(name, scene string) {
 		d.finish("a\xffb")
 	case "supervisor killed":
 		leaveChild()
+		if syscall.Kill(os.Getppid(), syscall.SIGKILL) == syscall.EPERM {
+			d.answer(1) // its cell keeps it from it
+			return
+		}
 		d.begin()
-		syscall.Kill(os.Getppid(), syscall.SIGKILL)
 		hang()
 	case "rate limit":
 		d.begin()

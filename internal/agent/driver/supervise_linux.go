@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"golang.org/x/sys/unix"
 )
@@ -31,17 +32,12 @@ import (
 // waits for the next one, because starting this program costs more than starting
 // a small one.
 
-// supervisorName is the name by which the program knows that it is a supervisor.
-// Every program that imports this package looks for it at its start, so that no
-// main has to.
-const supervisorName = "tidegate-supervisor"
-
 // socketFD is what a supervisor has open beside its standard streams: orders come
 // in, exits go out, and it ends when the program does.
 const socketFD = 3
 
-// orderStart is the order to start an agent: its standard streams come with it,
-// then the length of an assignment and the assignment.
+// orderStart is the order to start an agent: its standard streams come with it, and by
+// what its cell hands over listeners, then the length of an assignment and the assignment.
 const orderStart = 's'
 
 // idleTime is how long a supervisor waits for its next agent.
@@ -54,7 +50,7 @@ type assignment struct {
 	Env     []string
 	Dir     string
 	Scratch string // removed where the program that gave the order is gone
-	Offline bool   // without a network but its own loopback, where the system allows that
+	Cell    cell.Policy
 }
 
 // supervisor is a supervisor that this program started.
@@ -73,7 +69,7 @@ var resting struct {
 
 // start starts c below a supervisor.
 func start(c command) (*process, error) {
-	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch, Offline: c.offline})
+	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch, Cell: c.cell})
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +78,11 @@ func start(c command) (*process, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err = s.give(task, c.stdin, c.stdout, c.stderr); err == nil {
+		streams := []*os.File{c.stdin, c.stdout, c.stderr}
+		if c.hand != nil {
+			streams = append(streams, c.hand)
+		}
+		if err = s.give(task, streams...); err == nil {
 			return s.follow(c.scratch), nil
 		}
 		s.end() // one that waited may be gone
@@ -122,7 +122,7 @@ func newSupervisor() (*supervisor, error) {
 	s.exits = json.NewDecoder(s.socket)
 	s.cmd = &exec.Cmd{
 		Path: "/proc/self/exe", // also when the file was replaced meanwhile
-		Args: []string{supervisorName}, Env: []string{}, Dir: "/",
+		Args: []string{SupervisorName}, Env: []string{}, Dir: "/",
 		ExtraFiles:  []*os.File{theirs},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true}, // no terminal that it could ask or that could interrupt it
 	}
@@ -236,7 +236,7 @@ func (s *supervisor) end() {
 }
 
 func init() {
-	if len(os.Args) == 1 && os.Args[0] == supervisorName {
+	if len(os.Args) == 1 && os.Args[0] == SupervisorName {
 		supervise()
 		os.Exit(0)
 	}
@@ -322,7 +322,7 @@ func (w *ward) obey(given chan<- started) {
 
 // readOrder reads one order, and the files that came with it.
 func readOrder() (what byte, files []int, err error) {
-	buf, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(3*4))
+	buf, rights := make([]byte, 1), make([]byte, syscall.CmsgSpace(4*4))
 	var n, size int
 	for {
 		n, size, _, _, err = syscall.Recvmsg(socketFD, buf, rights, syscall.MSG_CMSG_CLOEXEC)
@@ -340,7 +340,7 @@ func readOrder() (what byte, files []int, err error) {
 	if err == nil && len(messages) == 1 {
 		files, err = syscall.ParseUnixRights(&messages[0])
 	}
-	if err == nil && len(files) != 3 {
+	if err == nil && len(files) < 3 {
 		err = errors.New("an order came without its files")
 	}
 	return buf[0], files, err
@@ -377,16 +377,19 @@ func (d fd) Read(p []byte) (int, error) {
 
 // raise starts an agent and waits until it and all that it started have ended.
 func (w *ward) raise(next started) exit {
-	agent, err := 0, error(syscall.EPERM)
 	how := syscall.ProcAttr{
 		Dir: next.Dir, Env: next.Env, Files: []uintptr{uintptr(next.streams[0]), uintptr(next.streams[1]), uintptr(next.streams[2])},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
-	if next.Offline {
-		agent, err = forkOffline(next.assignment, how)
+	hand := -1
+	if len(next.streams) > 3 {
+		hand = next.streams[3]
 	}
-	if err != nil {
-		agent, err = syscall.ForkExec(next.Path, next.Args, &how)
+	agent, err := cell.Start(next.Cell, next.Path, next.Args, how, hand)
+	if err != nil && !next.Cell.Confined && next.Cell.System.Namespace {
+		// Without a cell, a network of its own is had where the system allows it.
+		next.Cell.System.Namespace = false
+		agent, err = cell.Start(next.Cell, next.Path, next.Args, how, hand)
 	}
 	for _, stream := range next.streams {
 		syscall.Close(stream)

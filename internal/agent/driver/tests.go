@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/cell"
 )
 
 // maxTestOutput is how many bytes a test command may write.
@@ -17,35 +20,64 @@ const TestLimit = 15 * time.Minute
 
 // Tests is a project's test command.
 type Tests struct {
-	Command string        // for the system's shell
-	Dir     string        // where it runs
+	Command string // for the system's shell
+	Dir     string // where it runs
+	// Fill puts the files into a folder of the tests' own, in which Dir is relative; nil:
+	// they run in Dir itself.
+	Fill    func(ctx context.Context, folder string) error
 	Limit   time.Duration // how long it may take
 	Network bool          // it may use the network
+	Cells                 // how it is kept
+}
+
+// In is t kept in these cells.
+func (t Tests) In(cells Cells) Tests {
+	t.Cells = cells
+	return t
 }
 
 // RunTests runs a project's test command and returns what it wrote, with its exit
 // status: -1 where it was stopped, because it took too long, wrote too much, or was
 // killed. The output ends with the reason then.
 //
-// The command is code that an agent may have written. It gets the environment of
-// an agent without the login of any, its own temporary folder, no input, no
-// network but a loopback of its own where the system can take it away, and nothing
-// that it started outlives it.
+// The command is code that an agent may have written. It runs in the cell of an
+// agent that works in its folder, without the login of any, with no input, with no
+// network but a loopback of its own, and nothing that it started outlives it.
 //
-// The error is that of ctx once ctx has ended, or an [*Error] where nothing could
-// be started.
+// The error is that of ctx once ctx has ended, NOT_CONFINED or INVALID_ARGS where
+// there is no such cell, that of Fill, or an [*Error] where nothing could be started.
 func RunTests(ctx context.Context, host Host, t Tests) (output []byte, status int, err error) {
+	host.Cells = t.Cells
 	host = host.filled()
 	f, err := makeFolder(host.Temp, "")
 	if err != nil {
 		return nil, 0, failf(Unavailable, "no folder can be made for the tests: %v", err)
 	}
 	defer f.remove()
+	if t.Fill != nil {
+		if err := t.Fill(ctx, f.in("work")); err != nil {
+			return nil, 0, err
+		}
+		t.Dir = f.in(filepath.Join("work", filepath.FromSlash(t.Dir)))
+	}
 	c, err := shellCommand(host.Environ, t.Command)
 	if err != nil {
 		return nil, 0, failf(Unavailable, "the tests cannot be started: %v", err)
 	}
-	c.dir, c.scratch, c.offline, c.env = t.Dir, f.path, !t.Network, environment(host.Environ, nil, f.variables())
+	network := cell.None
+	if t.Network {
+		network = cell.Web
+	}
+	l, err := host.lodge(f, tenant{path: c.path, task: Task{Folder: t.Dir}, shut: true, Access: Access{Network: network}}, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.close()
+	c = l.command(c.path, c.args, t.Dir)
+	c.scratch = f.path
+	if host.Unconfined && !t.Network {
+		c.cell.Network, c.cell.System.Namespace = cell.None, true
+	}
 	written, err := f.start(c)
 	if err != nil {
 		return nil, 0, failf(Unavailable, "the tests cannot be started: %v", err)

@@ -24,6 +24,7 @@ var phrases = []struct {
 	kind  Kind
 	words []string
 }{
+	{Unavailable, []string{"connection refused", "econnrefused"}}, // not what a model refuses
 	{Auth, []string{"not logged in", "please run /login", "missing environment variable", "api key not valid", "invalid api key", "invalid x-api-key", "incorrect api key", "invalid bearer token", "invalid authentication", "log in again", "sign in again"}},
 	{Rate, []string{"usage limit", "rate limit", "hit your limit", "quota", "too many requests"}},
 	{Refused, []string{"refus", "safeguards flagged", "content policy", "content_filter", "content filter", "flagged as", "blocked due to safety"}},
@@ -52,12 +53,21 @@ func fromWords(name, words string) *Error {
 			}
 		}
 	}
-	if match := waitInWords().FindStringSubmatch(words); match != nil && failure.Kind == Rate {
-		number, _ := strconv.ParseFloat(match[1], 64)
-		unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
-		failure.Wait = time.Duration(min(number*float64(unit), float64(LongestWait)))
+	if failure.Kind == Rate {
+		failure.Wait = waitIn(words)
 	}
 	return failure
+}
+
+// waitIn is how long a text says that one has to wait; 0 where it does not say so.
+func waitIn(words string) time.Duration {
+	match := waitInWords().FindStringSubmatch(words)
+	if match == nil {
+		return 0
+	}
+	number, _ := strconv.ParseFloat(match[1], 64)
+	unit := map[string]time.Duration{"ms": time.Millisecond, "": time.Second, "s": time.Second, "m": time.Minute, "h": time.Hour}[strings.ToLower(match[2])]
+	return time.Duration(min(number*float64(unit), float64(LongestWait)))
 }
 
 // byStatus is the kind of failure that an HTTP status of a model's provider

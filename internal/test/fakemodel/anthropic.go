@@ -107,9 +107,9 @@ func (p anthropic) whole(r Request, reply Reply) any {
 }
 
 func (anthropic) failure(status int, message string) any {
-	kind := map[int]string{401: "authentication_error", 429: "rate_limit_error"}[status]
+	kind := map[int]string{400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}[status]
 	if kind == "" {
 		kind = "api_error"
 	}
-	return object{"type": "error", "error": object{"type": kind, "message": message}}
+	return object{"type": "error", "error": object{"type": kind, "message": message}, "request_id": "req_1"}
 }

@@ -5,8 +5,18 @@ import (
 	"net/http"
 )
 
-// chat is OpenAI Chat Completions.
-type chat struct{}
+// chat is OpenAI Chat Completions, with what other services add to it.
+type chat struct{ of flavour }
+
+type flavour int
+
+const (
+	openRouter flavour = iota + 1 // reports what a reply cost, and wants reasoning back
+	google                        // signs calls, and wants the signatures back
+)
+
+// CostUSD is what OpenRouter says that every reply cost.
+const CostUSD = 0.0125
 
 func (chat) name() string { return "chat" }
 
@@ -28,9 +38,13 @@ func (chat) read(_ *http.Request, body []byte, into *Request) bool {
 	return v["stream"] == true
 }
 
-func (chat) usage() object {
-	return object{"prompt_tokens": InputTokens, "completion_tokens": OutputTokens, "total_tokens": InputTokens + OutputTokens,
+func (p chat) usage() object {
+	usage := object{"prompt_tokens": InputTokens, "completion_tokens": OutputTokens, "total_tokens": InputTokens + OutputTokens,
 		"prompt_tokens_details": object{"cached_tokens": CachedTokens}}
+	if p.of == openRouter {
+		usage["cost"], usage["cost_details"] = CostUSD, object{"upstream_inference_cost": nil}
+	}
+	return usage
 }
 
 func (chat) finish(reply Reply) string {
@@ -43,11 +57,15 @@ func (chat) finish(reply Reply) string {
 	return "stop"
 }
 
-func (chat) calls(r Request, reply Reply) []any {
+func (p chat) calls(r Request, reply Reply) []any {
 	var calls []any
 	for i, call := range reply.Calls {
-		calls = append(calls, object{"index": i, "id": fmt.Sprintf("call_%d_%d", r.Number, i), "type": "function",
-			"function": object{"name": call.Name, "arguments": call.Args}})
+		part := object{"index": i, "id": fmt.Sprintf("call_%d_%d", r.Number, i), "type": "function",
+			"function": object{"name": call.Name, "arguments": call.Args}}
+		if p.of == google {
+			part["extra_content"] = object{"google": object{"thought_signature": "c2lnbmVk"}}
+		}
+		calls = append(calls, part)
 	}
 	return calls
 }
@@ -58,7 +76,12 @@ func (p chat) stream(send func(string, any), r Request, reply Reply) {
 			"choices": []any{object{"index": 0, "delta": delta, "finish_reason": finish}}})
 	}
 	chunk(object{"role": "assistant", "content": ""}, nil)
-	if reply.Thinking != "" {
+	if reply.Thinking != "" && p.of == openRouter {
+		for _, part := range []object{{"type": "reasoning.text", "index": 0, "text": reply.Thinking[:1]}, {"type": "reasoning.text", "index": 0, "text": reply.Thinking[1:], "signature": "c2lnbmVk"},
+			{"type": "reasoning.encrypted", "index": 1, "data": "ZW5jcnlwdGVk"}} {
+			chunk(object{"reasoning_details": []any{part}}, nil)
+		}
+	} else if reply.Thinking != "" {
 		chunk(object{"reasoning_content": reply.Thinking}, nil)
 	}
 	for _, part := range parts(reply) {
@@ -90,4 +113,12 @@ func (p chat) whole(r Request, reply Reply) any {
 		"choices": []any{object{"index": 0, "message": message, "finish_reason": p.finish(reply)}}, "usage": p.usage()}
 }
 
-func (chat) failure(status int, message string) any { return responses{}.failure(status, message) }
+func (p chat) failure(status int, message string) any {
+	switch p.of {
+	case openRouter:
+		return object{"error": object{"code": status, "message": message}}
+	case google:
+		return []any{gemini{}.failure(status, message)}
+	}
+	return responses{}.failure(status, message)
+}

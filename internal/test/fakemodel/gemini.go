@@ -92,5 +92,5 @@ func (p gemini) whole(r Request, reply Reply) any {
 
 func (gemini) failure(status int, message string) any {
 	return object{"error": object{"code": status, "message": message,
-		"status": map[int]string{401: "UNAUTHENTICATED", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}[status]}}
+		"status": map[int]string{400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 503: "UNAVAILABLE", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}[status]}}
 }

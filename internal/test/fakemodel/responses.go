@@ -52,7 +52,7 @@ func (responses) usage() object {
 func (responses) items(r Request, reply Reply) []any {
 	items := []any{}
 	if reply.Thinking != "" {
-		items = append(items, object{"type": "reasoning", "id": fmt.Sprintf("rs_%d", r.Number), "summary": []any{object{"type": "summary_text", "text": reply.Thinking}}})
+		items = append(items, object{"type": "reasoning", "id": fmt.Sprintf("rs_%d", r.Number), "summary": []any{object{"type": "summary_text", "text": reply.Thinking}}, "encrypted_content": "ZW5jcnlwdGVk"})
 	}
 	switch {
 	case reply.Fault == Refusal:
@@ -110,5 +110,5 @@ func (p responses) whole(r Request, reply Reply) any {
 }
 
 func (responses) failure(status int, message string) any {
-	return object{"error": object{"type": map[int]string{401: "invalid_request_error", 429: "rate_limit_error", 500: "server_error"}[status], "code": nil, "message": message}}
+	return object{"error": object{"type": map[int]string{400: "invalid_request_error", 401: "invalid_request_error", 404: "invalid_request_error", 429: "rate_limit_error", 500: "server_error"}[status], "code": nil, "message": message}}
 }

@@ -21,6 +21,7 @@ import (
 type Server struct {
 	URL string // http://127.0.0.1:PORT
 
+	service  *Service // nil: no keys, one model, and no questions asked
 	script   Script
 	http     *httptest.Server
 	closing  chan struct{}
@@ -81,6 +82,14 @@ const (
 	TooLong            // 400: the messages do not fit into the model's context
 )
 
+// More faults, of services with keys.
+const (
+	Forbidden  Fault = iota + 100 // 403
+	NoQuota                       // the money is used up: 400, 402 or 429, as the service has it
+	Overloaded                    // 529, or 503
+	NoTools                       // 400: the model cannot call tools
+)
+
 // The tokens that every reply reports.
 const (
 	InputTokens  = 1234
@@ -100,13 +109,17 @@ func InTurn(replies ...Reply) Script {
 }
 
 // Start starts a server. Close must be called.
-func Start(script Script) *Server {
-	s := &Server{script: script, closing: make(chan struct{})}
+func Start(script Script) *Server { return start(nil, script) }
+
+func start(service *Service, script Script) *Server {
+	s := &Server{service: service, script: script, closing: make(chan struct{})}
 	mux := http.NewServeMux()
 	for path, p := range map[string]protocol{
-		"/v1/messages":         anthropic{},
-		"/v1/responses":        responses{},
-		"/v1/chat/completions": chat{},
+		"/v1/messages":                    anthropic{},
+		"/v1/responses":                   responses{},
+		"/v1/chat/completions":            chat{},
+		"/api/v1/chat/completions":        chat{of: openRouter},
+		"/v1beta/openai/chat/completions": chat{of: google},
 	} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, p) })
 	}
@@ -114,9 +127,11 @@ func Start(script Script) *Server {
 	mux.HandleFunc("POST /v1/messages/count_tokens", func(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, map[string]any{"input_tokens": InputTokens})
 	})
-	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, r *http.Request) {
-		writeJSON(w, map[string]any{"object": "list", "data": []any{map[string]any{"id": "fake-1", "object": "model"}}})
-	})
+	for _, path := range []string{"/v1", "/api/v1", "/v1beta/openai"} {
+		mux.HandleFunc("GET "+path+"/models", s.list)
+		mux.HandleFunc("GET "+path+"/models/{model...}", s.retrieve)
+	}
+	mux.HandleFunc("GET /api/v1/key", s.ownKey)
 	s.http = httptest.NewServer(mux)
 	s.URL = s.http.URL
 	return s
@@ -134,6 +149,15 @@ func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
+}
+
+// Forget forgets what was asked so far, and returns how much that was.
+func (s *Server) Forget() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.requests)
+	s.requests = nil
+	return n
 }
 
 // protocol is one way to ask a model.
@@ -172,6 +196,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 	asked := Request{Protocol: p.name(), Path: r.URL.Path, Header: r.Header.Clone(), Body: string(body)}
 	streamed := p.read(r, body, &asked)
+	if s.refuses(w, r, p, asked) {
+		return
+	}
 	s.mu.Lock()
 	asked.Number = len(s.requests) + 1
 	s.requests = append(s.requests, asked)
@@ -189,6 +216,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, p protocol) {
 		status = http.StatusInternalServerError
 	case TooLong:
 		status = http.StatusBadRequest
+	case Forbidden, NoQuota, Overloaded, NoTools:
+		s.fail(w, p, reply.Fault)
+		return
 	case Hang:
 		s.hang(r)
 		return

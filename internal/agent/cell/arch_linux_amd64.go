@@ -1,0 +1,8 @@
+package cell
+
+import "golang.org/x/sys/unix"
+
+const nativeArch = unix.AUDIT_ARCH_X86_64
+
+// foreignNumbers begins the numbers of the x32 ABI.
+const foreignNumbers = 0x40000000

@@ -1,0 +1,593 @@
+package cell_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/cell"
+	"golang.org/x/sys/unix"
+)
+
+// tries are what a program in a cell tries. Each says what became of it.
+var tries = map[string]func(arg string) error{
+	"read": func(path string) error { _, err := os.ReadFile(path); return err },
+	"list": func(path string) error { _, err := os.ReadDir(path); return err },
+	"write": func(path string) error {
+		return os.WriteFile(path, []byte("x"), 0o600)
+	},
+	"truncate": func(path string) error { return os.Truncate(path, 0) },
+	"remove":   func(path string) error { return os.Remove(path) },
+	"link": func(path string) error {
+		old, at, _ := strings.Cut(path, " ")
+		return os.Link(old, at)
+	},
+	"connect": func(address string) error {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+		}
+		return err
+	},
+	"mptcp": func(port string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, func(fd int) error { return unix.Connect(fd, loopback(port)) })
+	},
+	"fast open": func(port string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return unix.Sendto(fd, []byte("x"), unix.MSG_FASTOPEN, loopback(port)) })
+	},
+	"fast open by sendmsg": func(port string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error {
+			return unix.Sendmsg(fd, []byte("x"), nil, loopback(port), unix.MSG_FASTOPEN)
+		})
+	},
+	"udp":     func(string) error { return withSocket(unix.AF_INET, unix.SOCK_DGRAM, 0, nil) },
+	"raw":     func(string) error { return withSocket(unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP, nil) },
+	"unix":    func(string) error { return withSocket(unix.AF_UNIX, unix.SOCK_STREAM, 0, nil) },
+	"vsock":   func(string) error { return withSocket(unix.AF_VSOCK, unix.SOCK_STREAM, 0, nil) },
+	"netlink": func(string) error { return withSocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_ROUTE, nil) },
+	"uevents": func(string) error {
+		return withSocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT, nil)
+	},
+	"pair":      func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
+	"serve":     func(string) error { return serve() },
+	"io_uring":  call(unix.SYS_IO_URING_SETUP, 1, 0),
+	"ptrace":    call(unix.SYS_PTRACE, unix.PTRACE_TRACEME, 0),
+	"vm":        call(unix.SYS_PROCESS_VM_READV, uintptr(os.Getpid()), 0),
+	"keyctl":    call(unix.SYS_KEYCTL, unix.KEYCTL_GET_KEYRING_ID, 0),
+	"bpf":       call(unix.SYS_BPF, 99, 0),
+	"perf":      call(unix.SYS_PERF_EVENT_OPEN, 0, 0),
+	"getfd":     call(unix.SYS_PIDFD_GETFD, ^uintptr(0), 0),
+	"sticky":    call(unix.SYS_IOCTL, 0, unix.TIOCSTI),
+	"foreign":   call(0x40000000+unix.SYS_GETPID, 0, 0),
+	"seteuid":   func(string) error { return unix.Setresuid(65534, 65534, 65534) },
+	"core file": func(string) error { return limited(unix.RLIMIT_CORE) },
+	"big file": func(path string) error {
+		signalIgnored()
+		return os.WriteFile(path, make([]byte, 2<<20), 0o600)
+	},
+	"mark": func(string) error {
+		if below, _ := cell.Below("none"); below {
+			return syscall.EPERM
+		}
+		return nil
+	},
+	"own": func(path string) error {
+		if _, owns := cell.Below("none"); !owns(path) {
+			return syscall.EPERM
+		}
+		return nil
+	},
+	"hide the mark": func(string) error { return hideMark() },
+	"signal": func(pid string) error {
+		n, _ := strconv.Atoi(pid)
+		return syscall.Kill(n, 0)
+	},
+	"below": func(what string) error { // in a child of its own
+		child := exec.Command("/proc/self/exe")
+		child.Env = []string{"TRY=" + what}
+		out, err := child.Output()
+		if err != nil {
+			return err
+		}
+		return said(string(out))
+	},
+}
+
+func call(number, a, b uintptr) func(string) error {
+	return func(string) error {
+		if _, _, errno := unix.Syscall6(number, a, b, 0, 0, 0, 0); errno != 0 {
+			return errno
+		}
+		return nil
+	}
+}
+
+func withSocket(family, kind, protocol int, use func(fd int) error) error {
+	fd, err := unix.Socket(family, kind, protocol)
+	if err == nil && use != nil {
+		err = use(fd)
+	}
+	return err
+}
+
+func loopback(port string) *unix.SockaddrInet4 {
+	n, _ := strconv.Atoi(port)
+	return &unix.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}}
+}
+
+func serve() error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	go func() {
+		if conn, err := l.Accept(); err == nil {
+			conn.Close()
+		}
+	}()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err == nil {
+		conn.Close()
+	}
+	return err
+}
+
+func limited(what int) error {
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(what, &limit); err != nil || limit.Max == 0 {
+		return syscall.EPERM
+	}
+	return nil
+}
+
+func signalIgnored() {
+	// A write past the limit is an error then, and not the end.
+	action := struct{ handler, flags, restorer, mask uintptr }{handler: 1}
+	unix.Syscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGXFSZ), uintptr(unsafe.Pointer(&action)), 0, 8, 0, 0)
+}
+
+// hideMark loads filters that answer every prctl with success, or with the error
+// that a kernel has for a question that it does not know, and asks for the mark.
+func hideMark() error {
+	for _, answer := range []uint32{unix.SECCOMP_RET_ERRNO, unix.SECCOMP_RET_ERRNO | uint32(unix.EINVAL), unix.SECCOMP_RET_TRACE} {
+		program := []unix.SockFilter{
+			{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
+			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRCTL, Jf: 1},
+			{Code: unix.BPF_RET, K: answer},
+			{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+		}
+		loaded := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+		if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&loaded))); errno != 0 {
+			return fmt.Errorf("the filter cannot be loaded: %w", errno)
+		}
+	}
+	if below, _ := cell.Below("none"); below {
+		return syscall.EPERM
+	}
+	return nil
+}
+
+// try tries a list of things, one a line, and says of each what became of it.
+func try(list string) {
+	for line := range strings.SplitSeq(list, "\n") {
+		what, arg, _ := strings.Cut(line, ":")
+		err := tries[what](arg)
+		switch {
+		case err == nil:
+			fmt.Println("done")
+		case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EXDEV): // so Landlock refuses a link
+			fmt.Println("refused")
+		default:
+			fmt.Println(err)
+		}
+	}
+}
+
+func said(out string) error {
+	switch out = strings.TrimSpace(out); out {
+	case "done":
+		return nil
+	case "refused":
+		return syscall.EPERM
+	default:
+		return errors.New(out)
+	}
+}
+
+// house is a folder with one that is allowed and one that is not.
+type house struct {
+	dir, work, secret, program string
+	listener                   net.Listener
+	policy                     cell.Policy
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	h := &house{dir: t.TempDir()}
+	h.work, h.secret = filepath.Join(h.dir, "work"), filepath.Join(h.dir, "secret")
+	h.program = filepath.Join(h.dir, "bin", "program")
+	for _, err := range []error{
+		os.Chmod(h.dir, 0o755), os.Chmod(filepath.Dir(h.dir), 0o755), os.Mkdir(h.work, 0o777), os.Chmod(h.work, 0o777), os.Mkdir(h.secret, 0o777), os.Mkdir(filepath.Dir(h.program), 0o755),
+		os.WriteFile(filepath.Join(h.secret, "file"), []byte("secret"), 0o666), os.Chmod(filepath.Join(h.secret, "file"), 0o666), os.Chmod(h.secret, 0o777),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(self)
+	if err == nil {
+		err = os.WriteFile(h.program, data, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.listener.Close() })
+	h.policy = cell.Policy{
+		System: withoutNetwork(), Confined: true, Network: cell.None,
+		Read: []string{filepath.Dir(h.program), "/proc", "/lib", "/lib64", "/usr/lib"}, Write: []string{h.work}, Devices: []string{"/dev/null"},
+		MaxFile: 1 << 20, Own: []string{h.work},
+	}
+	return h
+}
+
+// withoutNetwork is this machine, as if it gave no program a network of its own.
+func withoutNetwork() cell.System {
+	s := cell.Here()
+	s.Namespace = false
+	return s
+}
+
+func (h *house) port() string {
+	_, port, _ := net.SplitHostPort(h.listener.Addr().String())
+	return port
+}
+
+// run lets a program in the cell try things, and returns what became of each.
+func (h *house) run(t *testing.T, list ...string) []string {
+	t.Helper()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	pid, err := cell.Start(h.policy, h.program, []string{h.program}, syscall.ProcAttr{
+		Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: []uintptr{0, write.Fd(), 2},
+	}, -1)
+	write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(read)
+	syscall.Wait4(pid, nil, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(lines) != len(list) {
+		t.Fatalf("it said %q", out)
+	}
+	return lines
+}
+
+// check is [house.run] for things of which each must be done or refused.
+func (h *house) check(t *testing.T, want string, list ...string) {
+	t.Helper()
+	for i, got := range h.run(t, list...) {
+		if got != want {
+			t.Errorf("%s: %s, want %s", list[i], got, want)
+		}
+	}
+}
+
+// asUser calls the test once more as the user nobody, where this is root.
+func asUser(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 || os.Getenv("AS_USER") != "" {
+		return
+	}
+	t.Run("as a user", func(t *testing.T) {
+		dir, err := os.MkdirTemp("/tmp", "cell") // TMPDIR may be root's alone
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		os.Chmod(dir, 0o755)
+		program := filepath.Join(dir, "test")
+		self, err := os.ReadFile("/proc/self/exe")
+		if err == nil {
+			err = os.WriteFile(program, self, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		temp := filepath.Join(dir, "temp")
+		os.Mkdir(temp, 0o777)
+		os.Chmod(temp, 0o777)
+		name, _, _ := strings.Cut(t.Name(), "/")
+		command := exec.Command(program, "-test.run=^"+name+"$", "-test.v")
+		command.Dir = temp
+		command.Env = []string{"AS_USER=1", "TMPDIR=" + temp, "PATH=" + os.Getenv("PATH")}
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		out, err := command.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: "+name) {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+}
+
+func TestWhatACellHolds(t *testing.T) {
+	h := newHouse(t)
+	file := filepath.Join(h.secret, "file")
+	stranger := exec.Command("sleep", "1000")
+	stranger.Env = []string{"SECRET=1"}
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stranger.Process.Kill(); stranger.Wait() }()
+	environ := fmt.Sprintf("read:/proc/%d/environ", stranger.Process.Pid)
+	refused := []string{
+		"read:" + file, "list:" + h.secret, "list:" + h.dir, "list:/", "write:" + filepath.Join(h.secret, "made"), "write:" + file, "truncate:" + file, "remove:" + file,
+		"write:" + filepath.Join(h.dir, "beside"), "read:/etc/passwd", "link:" + file + " " + filepath.Join(h.work, "linked"),
+		environ, "read:/proc/self/../" + strconv.Itoa(os.Getpid()) + "/environ",
+		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
+		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "foreign", "core file", "mark", "hide the mark",
+		"below:read:" + file, "below:mark", "below:unix",
+	}
+	if os.Getuid() == 0 {
+		refused = append(refused, "seteuid")
+	}
+	if h.policy.System.ABI >= 6 {
+		refused = append(refused, fmt.Sprintf("signal:%d", stranger.Process.Pid))
+	}
+	h.check(t, "refused", refused...)
+	made := filepath.Join(h.work, "made")
+	h.check(t, "done", "write:"+made, "read:"+made, "truncate:"+made, "link:"+made+" "+made+"2", "remove:"+made, "list:"+h.work, "read:/proc/self/environ", "read:/proc/meminfo", "read:/dev/null",
+		"netlink", "pair", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
+	h.check(t, "refused", "own:"+h.dir, "own:"+h.secret, "own:/")
+	if got := h.run(t, "big file:"+made); got[0] == "done" {
+		t.Error("a file grew past the limit")
+	}
+	asUser(t)
+}
+
+func TestANetworkOfItsOwn(t *testing.T) {
+	h := newHouse(t)
+	system, err := cell.Prove(cell.Here(), h.work, h.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !system.Namespace {
+		t.Skip("this system gives a program no network of its own")
+	}
+	h.policy.System = system
+	h.check(t, "done", "serve")
+	h.check(t, "refused", "udp", "unix", "mptcp:"+h.port())
+	for _, way := range h.run(t, "connect:"+h.listener.Addr().String()) {
+		if !strings.Contains(way, "connection refused") {
+			t.Errorf("connecting to a port of the machine: %s", way)
+		}
+	}
+	asUser(t)
+}
+
+func TestPorts(t *testing.T) {
+	h := newHouse(t)
+	h.policy.Network = cell.Model
+	port, _ := strconv.Atoi(h.port())
+	h.policy.Ports = []int{port}
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	h.check(t, "done", "connect:"+h.listener.Addr().String())
+	h.check(t, "refused", "connect:"+other.Addr().String(), "serve", "mptcp:"+h.port())
+}
+
+func TestAnUnconfinedProgramIsMarked(t *testing.T) {
+	h := newHouse(t)
+	h.policy = cell.Policy{System: withoutNetwork(), Own: []string{h.dir, h.work}}
+	h.check(t, "done", "read:"+filepath.Join(h.secret, "file"), "unix", "udp", "connect:"+h.listener.Addr().String(), "own:"+h.secret)
+	h.check(t, "refused", "mark", "below:mark", "hide the mark", "own:/etc")
+	if below, _ := cell.Below("none"); below {
+		t.Error("this test is marked")
+	}
+	asUser(t)
+}
+
+// TestOlderKernels takes from the kernel what older ones do not have.
+func TestOlderKernels(t *testing.T) {
+	h := newHouse(t)
+	here := cell.Here()
+	for _, test := range []struct {
+		name, reason string
+		system       cell.System
+	}{
+		{"none", "no Landlock", cell.System{Name: "linux", Filter: true}},
+		{"ABI 1", "ABI 1", cell.System{Name: "linux", ABI: 1, Filter: true}},
+		{"no filter", "seccomp", cell.System{Name: "linux", ABI: here.ABI}},
+		{"elsewhere", "darwin", cell.System{Name: "darwin"}},
+		{"ABI 3", "", cell.System{Name: "linux", ABI: 3, Filter: true}},
+		{"ABI 5", "", cell.System{Name: "linux", ABI: 5, Filter: true}},
+		{"this one", "", here},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			system, err := cell.Prove(test.system, h.work, filepath.Join(h.secret, "file"))
+			if test.reason != "" {
+				if tidegate.CodeOf(err) != tidegate.NotConfined || !strings.Contains(err.Error(), test.reason) {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.policy.System = system
+			h.policy.System.Namespace = false
+			h.check(t, "refused", "read:"+filepath.Join(h.secret, "file"), "connect:"+h.listener.Addr().String(), "unix", "udp", "mark")
+			if weak := system.Weak(); (weak != "") != (system.ABI < 6) {
+				t.Errorf("weak: %q", weak)
+			}
+		})
+	}
+	if entries, _ := os.ReadDir(h.dir); len(entries) != 3 {
+		t.Errorf("the probe left %v", entries)
+	}
+}
+
+// TestAProbeThatGetsOutIsNotConfined gives the probe a secret that the policy allows.
+func TestAProbeThatGetsOutIsNotConfined(t *testing.T) {
+	h := newHouse(t)
+	if _, err := cell.Prove(cell.Here(), h.work, h.work); tidegate.CodeOf(err) != tidegate.NotConfined || !strings.Contains(err.Error(), "can read "+h.work) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestForbiddenInsideAllowed(t *testing.T) {
+	dir := t.TempDir()
+	home, ssh, other := filepath.Join(dir, "home"), filepath.Join(dir, "me", ".ssh"), filepath.Join(dir, "other")
+	for _, folder := range []string{filepath.Join(home, "worktrees", "w"), ssh, other} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Dir(ssh), link); err != nil {
+		t.Fatal(err)
+	}
+	forbidden := []cell.Forbidden{{Path: home, What: "the home"}, {Path: ssh, What: "your keys"}}
+	for allowed, names := range map[string]string{
+		dir: home, home: home, ssh: ssh, filepath.Dir(ssh): ssh, link: ssh, filepath.Join(home, "run"): home, "/": home, other: "",
+		filepath.Join(home, "worktrees", "w"): "", filepath.Join(home, "worktrees", "w", "new"): "",
+	} {
+		for _, p := range []cell.Policy{{Confined: true, Read: []string{allowed}}, {Confined: true, Write: []string{allowed}}} {
+			err := p.Check(forbidden, filepath.Join(home, "worktrees", "w"))
+			if names == "" && err != nil || names != "" && (tidegate.CodeOf(err) != tidegate.InvalidArgs || !strings.Contains(err.Error(), names) || !strings.Contains(err.Error(), allowed)) {
+				t.Errorf("%s: got %v", allowed, err)
+			}
+		}
+	}
+	if err := (cell.Policy{Read: []string{home}}).Check(forbidden); err != nil {
+		t.Errorf("an unconfined program: %v", err)
+	}
+}
+
+func TestAProgramThatCannotBeStarted(t *testing.T) {
+	h := newHouse(t)
+	for path, want := range map[string]string{h.program: "permission denied", filepath.Join(h.work, "none"): "no such file", "/bin/cat": "permission denied"} {
+		h.policy.Read = nil
+		_, err := cell.Start(h.policy, path, []string{path}, syscall.ProcAttr{Dir: h.work, Files: []uintptr{0, 1, 2}}, -1)
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v", path, err)
+		}
+	}
+}
+
+func TestListenersAreHandedOver(t *testing.T) {
+	h := newHouse(t)
+	system, err := cell.Prove(cell.Here(), h.work, h.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !system.Namespace {
+		t.Skip("this system gives a program no network of its own")
+	}
+	h.policy.System, h.policy.Network, h.policy.Listen = system, cell.Model, []string{"127.0.0.1:4711", "127.0.0.1:4712"}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hand := os.NewFile(uintptr(ends[0]), "hand")
+	defer hand.Close()
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := cell.Start(h.policy, h.program, []string{h.program}, syscall.ProcAttr{
+		Dir: h.work, Env: []string{"TRY=connect:127.0.0.1:4711\nconnect:127.0.0.1:4712\nconnect:127.0.0.1:4713"}, Files: []uintptr{0, write.Fd(), 2},
+	}, ends[1])
+	unix.Close(ends[1])
+	write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	doors, err := cell.Listeners(hand)
+	if err != nil || len(doors) != 2 {
+		t.Fatalf("got %d doors, %v", len(doors), err)
+	}
+	out, _ := io.ReadAll(read)
+	syscall.Wait4(pid, nil, 0, nil)
+	if lines := strings.Split(string(out), "\n"); lines[0] != "done" || lines[1] != "done" || !strings.Contains(lines[2], "refused") {
+		t.Errorf("it said %q", out)
+	}
+	for _, door := range doors {
+		listener, err := net.FileListener(door)
+		if err != nil {
+			t.Fatal(err)
+		}
+		door.Close()
+		conn, err := listener.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+		listener.Close()
+	}
+}
+
+func TestHowANetworkIsNamed(t *testing.T) {
+	var got []string
+	for _, s := range []cell.System{{ABI: 7, Namespace: true}, {ABI: 7}, {ABI: 3}} {
+		for _, n := range append(slices.Clone(cell.Networks), cell.Open) {
+			got = append(got, s.Held(n))
+		}
+	}
+	want := []string{"none", "model", "web", "open", "none", "model, by port", "web, by port", "open", "none", "open", "open", "open"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	program := "/bin/true"
+	policy := cell.Policy{System: withoutNetwork(), Confined: true, Network: cell.None, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc"}, Write: []string{b.TempDir()}, Devices: []string{"/dev/null"}}
+	b.Run("bare", func(b *testing.B) {
+		for b.Loop() {
+			pid, err := syscall.ForkExec(program, []string{program}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			syscall.Wait4(pid, nil, 0, nil)
+		}
+	})
+	for _, namespace := range []bool{false, true} {
+		policy.System.Namespace = namespace
+		b.Run(fmt.Sprintf("cell namespace=%v", namespace), func(b *testing.B) {
+			for b.Loop() {
+				pid, err := cell.Start(policy, program, []string{program}, syscall.ProcAttr{Files: []uintptr{0, 1, 2}}, -1)
+				if err != nil {
+					b.Fatal(err)
+				}
+				syscall.Wait4(pid, nil, 0, nil)
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package cell
+
+import (
+	"os"
+	"slices"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// A filter is a program for the kernel's BPF machine, which looks at every system
+// call: its number, the processor's way of calling, and its arguments.
+
+// Where the machine finds them. Both processors that are known here are little-endian:
+// the lower half of an argument comes first, and it is all that the kernel takes of
+// the arguments that are looked at.
+const (
+	atNumber = 0
+	atArch   = 4
+	atArgs   = 16
+)
+
+const (
+	allowed = unix.SECCOMP_RET_ALLOW
+	refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
+)
+
+type code = []unix.SockFilter
+
+func load(at uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+}
+
+func argument(n uint32) unix.SockFilter { return load(atArgs + 8*n) }
+
+func answer(what uint32) unix.SockFilter {
+	return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: what}
+}
+
+// when runs then where a comparison of what was loaded last with k is true, and
+// goes on behind it otherwise.
+func when(comparison uint16, k uint32, then ...unix.SockFilter) code {
+	return append(code{{Code: unix.BPF_JMP | comparison | unix.BPF_K, K: k, Jf: uint8(len(then))}}, then...)
+}
+
+func is(k uint32, then ...unix.SockFilter) code { return when(unix.BPF_JEQ, k, then...) }
+
+// together is one block after the other.
+func together(blocks ...code) code { return slices.Concat(blocks...) }
+
+// program is the filter of p.
+func (p Policy) program() code {
+	ours := is(unix.SYS_PRCTL, markAnswers(p.Own)...)
+	if !p.Confined {
+		return together(code{load(atArch)}, is(nativeArch, together(code{load(atNumber)}, ours)...), code{answer(allowed)})
+	}
+	blocks := []code{
+		{load(atArch)}, is(nativeArch, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1}), {answer(refused)},
+		{load(atNumber)}, when(unix.BPF_JGE, foreignNumbers, answer(refused)),
+	}
+	for _, number := range refusedCalls {
+		blocks = append(blocks, is(number, answer(refused)))
+	}
+	fastOpen := func(flags uint32) code {
+		return together(code{argument(flags)}, when(unix.BPF_JSET, unix.MSG_FASTOPEN, answer(refused)), code{answer(allowed)})
+	}
+	return together(append(blocks,
+		is(unix.SYS_SENDTO, fastOpen(3)...),
+		is(unix.SYS_SENDMSG, fastOpen(2)...),
+		is(unix.SYS_SENDMMSG, fastOpen(3)...),
+		is(unix.SYS_IOCTL, together(code{argument(1)}, is(unix.TIOCSTI, answer(refused)), code{answer(allowed)})...),
+		is(unix.SYS_SOCKET, p.sockets()...),
+		ours,
+		code{answer(allowed)},
+	)...)
+}
+
+// refusedCalls reach into other processes, or do what the filter refuses without
+// being seen by it.
+var refusedCalls = []uint32{
+	unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+}
+
+// sockets lists the sockets that can be made. Pairs are made by another call.
+func (p Policy) sockets() code {
+	const kind, family, protocol = 1, 0, 2
+	tcp := together(
+		code{argument(kind), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}},
+		is(unix.SOCK_STREAM, together(code{argument(protocol)}, is(0, answer(allowed)), is(unix.IPPROTO_TCP, answer(allowed)))...),
+		code{answer(refused)},
+	)
+	list := []code{{argument(family)}}
+	// Without ports in Landlock only the filter can take the network away.
+	if p.alone() || p.Network != None || p.System.ABI >= abiNetwork {
+		list = append(list, is(unix.AF_INET, tcp...), is(unix.AF_INET6, tcp...))
+	}
+	routes := together(code{argument(protocol)}, is(unix.NETLINK_ROUTE, answer(allowed)), code{answer(refused)})
+	return together(append(list, is(unix.AF_NETLINK, routes...), code{answer(refused)})...)
+}
+
+// enterFilter gives the thread, and the program that it becomes, the filter of p.
+func (p Policy) enterFilter() error {
+	program := p.program()
+	loaded := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&loaded)))
+	if errno != 0 {
+		return os.NewSyscallError("seccomp", errno)
+	}
+	return nil
+}
+
+// hasFilters reports whether the kernel loads filters and the processor is known.
+func hasFilters() bool {
+	action := uint32(unix.SECCOMP_RET_ERRNO)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return nativeArch != 0 && errno == 0
+}

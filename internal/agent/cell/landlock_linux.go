@@ -1,0 +1,117 @@
+package cell
+
+import (
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The rights of Landlock, by what they are for.
+const (
+	readFile  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
+	writeFile = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+	device    = unix.LANDLOCK_ACCESS_FS_READ_FILE | writeFile | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	ofFiles   = readFile | device
+	readAll   = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	writeAll  = readAll | writeFile | unix.LANDLOCK_ACCESS_FS_REFER |
+		unix.LANDLOCK_ACCESS_FS_REMOVE_DIR | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE |
+		unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_REG |
+		unix.LANDLOCK_ACCESS_FS_MAKE_SYM | unix.LANDLOCK_ACCESS_FS_MAKE_FIFO
+	everything = writeAll | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK |
+		unix.LANDLOCK_ACCESS_FS_MAKE_CHAR | unix.LANDLOCK_ACCESS_FS_MAKE_BLOCK
+)
+
+// known are the rights that an ABI can handle. The first is enough for nobody here.
+func known(abi int) uint64 {
+	rights := uint64(everything)
+	if abi < abiDevices {
+		rights &^= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
+	}
+	return rights
+}
+
+// landlockABI is the version of Landlock that the kernel has; 0: none.
+func landlockABI() int {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(abi)
+}
+
+// enterDomain lets the thread, and the program that it becomes, reach only what p
+// allows. What p allows and is not there is left out.
+func (p Policy) enterDomain() error {
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: known(p.System.ABI)}
+	size := unsafe.Offsetof(attr.Handled_access_net)
+	if p.System.ABI >= abiNetwork {
+		size = unsafe.Offsetof(attr.Scoped)
+		if !p.alone() {
+			attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+		}
+	}
+	if p.System.ABI >= abiSignals {
+		size = unsafe.Offsetof(attr.Quiet_access_fs)
+		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	number, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
+	if errno != 0 {
+		return os.NewSyscallError("landlock_create_ruleset", errno)
+	}
+	rules := int(number)
+	defer unix.Close(rules)
+	for _, list := range []struct {
+		paths  []string
+		rights uint64
+	}{{p.Read, readAll}, {p.Write, writeAll}, {p.Devices, device}} {
+		for _, path := range list.paths {
+			if err := allowPath(rules, path, list.rights&attr.Handled_access_fs); err != nil {
+				return err
+			}
+		}
+	}
+	if attr.Handled_access_net != 0 {
+		for _, port := range p.Ports {
+			if err := allowPort(rules, port); err != nil {
+				return err
+			}
+		}
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
+		return os.NewSyscallError("landlock_restrict_self", errno)
+	}
+	return nil
+}
+
+func allowPath(rules int, path string, rights uint64) error {
+	at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(at)
+	var stat unix.Stat_t
+	if err := unix.Fstat(at, &stat); err != nil {
+		return &os.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= ofFiles
+	}
+	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(at)}
+	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
+		return &os.PathError{Op: "landlock_add_rule", Path: path, Err: errno}
+	}
+	return nil
+}
+
+// ruleNetPort is LANDLOCK_RULE_NET_PORT, which the module does not have.
+const ruleNetPort = 2
+
+func allowPort(rules, port int) error {
+	attr := struct{ rights, port uint64 }{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)}
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), ruleNetPort, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
+	if errno != 0 {
+		return os.NewSyscallError("landlock_add_rule", errno)
+	}
+	return nil
+}
