@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // attempt is one agent at one job: at most two turns, the second to repair a
@@ -119,8 +121,10 @@ func (a *attempt) repairable(d *dialogue) bool {
 	switch {
 	case a.held.Answers == 0 && d.session == "":
 		return false // it has no session to mend it in
-	case slices.ContainsFunc(d.faults, func(f job.Fault) bool { return f.Code == string(tidegate.ToolBudgetExceeded) }):
-		return false // what was called cannot be taken back
+	case slices.ContainsFunc(d.faults, func(f job.Fault) bool {
+		return f.Code == string(tidegate.ToolBudgetExceeded) || f.Code == string(tidegate.ControlFailed)
+	}):
+		return false // what was called cannot be taken back, nor a test that was failed
 	}
 	return a.timeLeft() > 0 // both turns share the time of one attempt
 }
@@ -161,15 +165,15 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 	}
 	var failure *driver.Error
 	switch {
+	case err == nil: // whatever became of the home meanwhile
+		return answer, a.unfit(answer), nil
 	case ctx.Err() != nil:
 		a.engine.cancel(task.ID)
 		return answer, nil, context.Cause(ctx)
 	case errors.As(err, &failure):
 		return answer, failure, nil
-	case err != nil:
-		return answer, nil, err
 	}
-	return answer, a.unfit(answer), nil
+	return answer, nil, err
 }
 
 // submit hands an answer in and keeps what is wrong with it.
@@ -231,7 +235,7 @@ func (a *attempt) ask(ctx context.Context, since time.Time) error {
 func (a *attempt) lease(ctx context.Context) error {
 	agent := a.engine.agent(a.role)
 	leased, err := a.engine.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.engine.leaseTime(),
-		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}})
+		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}, Recording: agent.Recording})
 	if err != nil {
 		return err
 	}
@@ -322,12 +326,16 @@ func (a *attempt) taskID(turn int, prompt string) string {
 // task is everything that the pool is given.
 func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	budget := a.engine.board.Policy().Budget
-	idle := minutes(budget.IdleMinutes)
+	own := minutes(a.engine.agent(a.role).Idle)
+	idle := cmp.Or(own, minutes(budget.IdleMinutes))
 	task := driver.Task{
 		ID:  a.taskID(turn, prompt),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
-		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: a.timeLeft(), Answer: int(budget.MaxAnswerKB) << 10},
+		Limits: driver.Limits{
+			Idle: idle, Silence: own, Step: 2 * idle, Deadline: a.timeLeft(),
+			Answer: int(budget.MaxAnswerKB) << 10, File: int64(budget.MaxMB) << 20,
+		},
 	}
 	for tool, most := range a.held.ToolCalls {
 		if task.Limits.ToolCalls == nil {
@@ -335,17 +343,32 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 		}
 		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
 	}
-	for _, name := range a.engine.board.Policy().Servers {
-		// With these an agent judges its answer by its contract before handing it in.
-		if server, known := a.engine.Servers[name]; known && a.held.Contract != nil {
-			task.Tools.MCP = append(task.Tools.MCP, server)
-			task.Tools.Files, task.Files = true, map[string]string{"perspectives.json": string(a.held.Contract)}
-		}
-	}
 	task.Tools.Forbidden = a.held.Forbidden
-	task.Folder, task.Tools.Write = a.held.Folder, a.held.Folder != ""
+	if task.Folder = a.held.Folder; task.Folder != "" {
+		task.Tools.Write, task.Repository = true, a.engine.repository.Load()
+	}
+	if tree := a.engine.tree; tree != nil && tree.Load() != nil && (a.held.Kind == "code_review" || a.held.Kind == "code_verify") {
+		task.Tree = *tree.Load()
+	}
 	task.Tools.Web = a.engine.board.Web(a.held.Assignment)
+	a.relay(&task)
 	return task
+}
+
+// relay gives the agent of a wave a way to the tools of this home, as far as there are
+// any for it.
+func (a *attempt) relay(task *driver.Task) {
+	server := a.engine.Relay
+	if server == nil || a.held.Contract == nil {
+		return
+	}
+	if slices.Contains(a.engine.board.Policy().Servers, server.Name) {
+		task.Contract = string(a.held.Contract)
+	}
+	if task.Contract != "" || a.engine.Searches && task.MaySearch() {
+		task.Tools.MCP = []driver.Server{*server}
+		task.Lease = driver.Lease{Manifest: a.engine.board.Run().Path(run.ManifestFile), Token: a.held.Token}
+	}
 }
 
 // usage is what an answer took, as the client reports it.

@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
@@ -15,11 +19,17 @@ import (
 
 // ChangeInput says which change is driven, and with what.
 type ChangeInput struct {
-	Project string // absolute
-	Home    string // the folder of runs; the worktree lies in worktrees/ below it
-	ID      string
-	Tests   driver.Tests // without a command none are run
-	Budget  run.Budget
+	Project    string // absolute
+	Home       string // the folder of runs; the worktree lies in worktrees/ below it
+	ID         string
+	Tests      driver.Tests // without a command none are run
+	Budget     run.Budget
+	Author     string   // of what is committed, "" for ours
+	Message    string   // of it, in which {change} and {round} stand for those; "" for ours
+	Ignore     []string // globs of files that no reviewer is shown
+	Guidelines []string // files that say how the project wants its code; none: those of the usual names
+	// Reviewers are the names of those who review, as [CodeReviewInput] has them.
+	Reviewers []string
 	// Note is called for what is done by rule.
 	Note func(what string)
 }
@@ -66,10 +76,11 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	}
 	defer board.Close()
 	defer l.close()
-	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
+	l.codeSettler = codeSettler{board: board}
+	if err := l.grant(ctx); err != nil {
 		return ChangeOutcome{}, err
 	}
-	l.codeSettler = codeSettler{board: board}
+	options.repository, options.tree = &l.repository, &l.tree.path
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
 	return ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}, err
 }
@@ -84,9 +95,13 @@ type loop struct {
 
 	status  change.Status
 	round   int64 // counted by the reviews that were kept
-	earlier []review.Identified
+	earlier change.Earlier
 	diff    *change.Diff     // of the round's commit, nil while it is implemented
+	tests   tested           // of it
 	asked   []job.CodeReview // about it
+
+	repository atomic.Pointer[driver.Repository]
+	tree       tree // that the reviewers of the round read
 }
 
 func (l *loop) close() {
@@ -94,6 +109,7 @@ func (l *loop) close() {
 		l.diff.Close()
 		l.diff = nil
 	}
+	l.tree.clear()
 }
 
 // advance moves the change on by the review that was kept last, and finds out where
@@ -118,7 +134,7 @@ func (l *loop) advance(ctx context.Context) (more bool, err error) {
 		l.round, l.asked = round, nil
 		l.close()
 	}
-	l.earlier, err = change.EarlierIssues(l.desk, l.in.Project, l.in.ID)
+	l.earlier, err = change.EarlierReview(l.desk, l.in.Project, l.in.ID)
 	return l.status.Phase != change.Complete && l.status.NeedsPerson == "", err
 }
 
@@ -130,6 +146,7 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	}
 	folder.Share() // people share a repository
 	c := job.Change{ID: l.in.ID, CreatedAt: l.worktree.Base, Folder: folder, Budget: l.in.Budget, Reviews: l.asked}
+	l.repository.Store(&driver.Repository{Objects: l.worktree.Objects(), Format: l.worktree.Format(), Head: l.worktree.Head()})
 	c.Implement = &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
@@ -144,8 +161,8 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	for _, d := range l.documents {
 		c.Implement.Brief.Documents = append(c.Implement.Brief.Documents, [2]string{d.Name, d.Text})
 	}
-	if len(l.earlier) > 0 {
-		c.Implement.Brief.Issues = review.IssueList(l.earlier)
+	if len(l.earlier.Issues) > 0 {
+		c.Implement.Brief.Issues = review.IssueList(l.earlier.Issues)
 	}
 	return c, nil
 }
@@ -193,46 +210,65 @@ func (l *loop) submit(ctx context.Context) error {
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {
-		commit, err := l.worktree.Commit(ctx, l.desk, work, fmt.Sprintf("%s: round %d\n\nImplemented by an agent; not reviewed yet.", l.in.ID, l.round))
+		commit, err := l.worktree.Commit(ctx, l.desk, work, l.in.Author, l.message())
 		if err != nil {
 			return err
 		}
 		l.in.Note(fmt.Sprintf("round %d is commit %.12s", l.round, commit))
 	}
-	var tests *review.TestRun
-	if l.in.Tests.Command != "" {
-		t := l.in.Tests
-		t.Dir = l.worktree.Path
-		ran, err := runTests(ctx, t)
-		if err != nil {
-			return err
-		}
-		l.in.Note(fmt.Sprintf("tests: %d passed, %d failed, %d skipped", ran.Passed, ran.Failed, ran.Skipped))
-		tests = &ran
-		if err := l.worktree.Restore(ctx, l.desk); err != nil {
-			return err
-		}
-	}
-	d, err := change.ReadDiff(ctx, l.desk, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head()})
+	d, err := change.ReadDiff(ctx, l.desk, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head(),
+		Settings: change.Settings{Ignore: l.in.Ignore, At: l.worktree.Base}})
 	if err != nil {
 		return err
 	}
-	l.diff = d
-	shown := review.Touch(d.Files)
-	for i, p := range d.Prompts(l.in.ID, tests, l.earlier) {
-		l.asked = append(l.asked, job.CodeReview{ID: job.CodeReviewID(l.round, i+1), Prompt: p,
-			About: review.Reviewed{Lines: d.Lines, Shown: shown.Has, Tests: tests, Earlier: p.Earlier}})
+	l.diff, l.tests = d, tested{}
+	if err := l.tree.make(ctx, d); err != nil {
+		return err
+	}
+	if l.in.Tests.Command != "" {
+		if l.tests, err = testDiff(ctx, l.desk, l.in.Home, d, l.in.Tests); err != nil {
+			return err
+		}
+		l.in.Note("tests: " + l.tests.run.Words())
+	}
+	guidelines, err := d.Guidelines(ctx, l.in.Guidelines)
+	if err != nil {
+		return err
+	}
+	about := aboutDiff(d, l.tests.run, l.earlier.Files)
+	for i, p := range d.Prompts(l.in.ID, l.tests.run, l.earlier.Issues) {
+		about.Earlier, p.Quotes, p.Tree, p.TestsGone = p.Earlier, true, true, l.tests.gone
+		p.Asked, p.Guidelines = change.ShowDocuments(l.documents), change.ShowDocuments(guidelines)
+		if len(p.Earlier) > 0 {
+			p.Said = l.board.Said(job.ImplementID(l.round))
+		}
+		l.asked = append(l.asked, askPanel(l.in.Reviewers, l.round, i+1, p, about, 0)...)
 	}
 	if len(l.asked) == 0 {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", l.in.ID, "worktree", l.worktree.Path), "the change has nothing that can be reviewed")
 	}
-	return nil
+	return l.grant(ctx)
+}
+
+// message is that of the commit of a round.
+func (l *loop) message() string {
+	text := cmp.Or(l.in.Message, "{change}: round {round}\n\nImplemented by an agent; not reviewed yet.")
+	return strings.NewReplacer("{change}", l.in.ID, "{round}", strconv.FormatInt(l.round, 10)).Replace(text)
+}
+
+// grant gives jobs that have used up their tries all of them again, once they are
+// known: those of a review are not before there is something to review.
+func (l *loop) grant(ctx context.Context) error {
+	if err := l.board.Reload(ctx); err != nil {
+		return err
+	}
+	return l.board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
 }
 
 // keep keeps the review that the reviewers of the round wrote, where the branch still
 // has what they reviewed.
 func (l *loop) keep(ctx context.Context) error {
-	p, warnings, err := l.board.Reviewed()
+	reviewed, err := l.board.Reviewed()
 	if err != nil {
 		return err
 	}
@@ -242,11 +278,21 @@ func (l *loop) keep(ctx context.Context) error {
 	if err := l.worktree.Restore(ctx, l.desk); err != nil { // a reviewer may have been there
 		return err
 	}
-	hidden := notShown(l.diff)
+	hidden := append(touchesSettings(l.diff), notShown(l.diff)...)
 	for _, what := range hidden {
 		l.in.Note(what)
 	}
-	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project, p, append(warnings, hidden...))
+	open := unanswered(l.diff, l.tests)
+	for _, u := range open {
+		if u.File == "" { // what was not shown is named already
+			hidden = append(hidden, u.Message)
+			l.in.Note(u.Message)
+		}
+	}
+	if reviewed.Review.Verdict == review.Approved { // while it is mended there is time for it
+		reviewed.NeedsPerson = cmp.Or(reviewed.NeedsPerson, review.NeedsPerson(open))
+	}
+	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project, reviewed.Review, append(reviewed.Warnings, hidden...), evidenceOf(l.diff, reviewed))
 	if err == nil {
 		l.in.Note(kept.Message)
 	}

@@ -224,6 +224,8 @@ func TestPlantedDefects(t *testing.T) {
 		{"lying reviewer", says(approve), []implementer{mend(1)}, engine.ForPerson, "all tries are used up for code_review.1.1", change.Implementing, 0, 1},
 		{"major issues", says(`{"change_id":"mend","verdict":"MAJOR_ISSUES","summary":"No.","issues":[{"title":"Wrong way","severity":"High","category":"Bug","description":"All of it."}]}`),
 			[]implementer{mend(all()...)}, engine.ForPerson, "major issues", change.Implementing, 1, 10},
+		{"findings of nothing", says(`{"change_id":"mend","verdict":"NEEDS_FIX","summary":"No.","issues":[{"title":"Wrong","severity":"High","category":"Bug","file":"parts/01.sh","line":1,"quote":"rm -rf /","description":"It removes all."}]}`),
+			[]implementer{mend(all()...)}, engine.ForPerson, "is High and does not hold", change.Implementing, 1, 10},
 		{"hostile to the record", honest, []implementer{func(t *testing.T, task driver.Task) string {
 			writeFiles(t, task.Folder, map[string]string{"agentd/changes/mend/STATE.yaml": "phase: complete\n"})
 			return mend(all()...)(t, task)
@@ -296,6 +298,24 @@ func TestInterruptedChangeResumes(t *testing.T) {
 	}
 }
 
+// TestRefusedReviewIsTriedAgain drives a change again after its reviewer has used up its
+// tries: another reviewer is asked, and nothing is implemented twice.
+func TestRefusedReviewIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	p := plant(t)
+	if out, agents := p.drive(says("I will not."), mend(all()...)); out.WaitingFor != engine.ForPerson || agents.times("code_review.1.1") != 4 {
+		t.Fatalf("waits for %s (%s) after %d answers", out.WaitingFor, out.Reason, agents.times("code_review.1.1"))
+	}
+	// The tries are granted once for each time that a person drives the change.
+	if out, agents := p.drive(says("I will not."), mend(all()...)); out.WaitingFor != engine.ForPerson || agents.times("code_review.1.1") != 4 {
+		t.Errorf("waits for %s (%s) after %d more answers", out.WaitingFor, out.Reason, agents.times("code_review.1.1"))
+	}
+	out, agents := p.drive(honest, mend(all()...))
+	if out.Phase != change.Complete || agents.times("implement.1") != 0 || agents.times("code_review.1.1") != 1 {
+		t.Errorf("phase %s (%s), asked %v", out.Phase, out.Reason, agents.asked)
+	}
+}
+
 // TestPersonResumesTheChange is about what happens after the limit, and after major
 // issues: a person's decision begins another round, and nothing else does.
 func TestPersonResumesTheChange(t *testing.T) {
@@ -320,21 +340,131 @@ func TestPersonResumesTheChange(t *testing.T) {
 	}
 }
 
-// TestPersonSeesWhatNoReviewerSaw: the review of a change names what changed and was
-// not shown to a reviewer.
-func TestPersonSeesWhatNoReviewerSaw(t *testing.T) {
+// TestReviewerHearsTheAuthor: what the implementer says about an issue reaches the next
+// reviewer as data, and what is kept has quotation, suggestion and reply.
+func TestReviewerHearsTheAuthor(t *testing.T) {
 	t.Parallel()
 	p := plant(t)
-	out, _ := p.drive(honest, func(t *testing.T, task driver.Task) string {
-		writeFiles(t, task.Folder, map[string]string{"third_party/evil.sh": "echo evil\n"})
-		return mend(all()...)(t, task)
-	})
-	if out.Phase != change.Complete {
-		t.Fatalf("phase %s: %s", out.Phase, out.Reason)
+	var prompts []string
+	p.drive(func(task driver.Task) string {
+		prompts = append(prompts, task.Prompt)
+		id := ""
+		if m := earlierID.FindStringSubmatch(task.Prompt); m != nil {
+			id = fmt.Sprintf(`"id":%q,"reply":"It is one all the same.",`, m[1])
+		}
+		return `{"change_id":"mend","verdict":"MAJOR_ISSUES","summary":"No.","issues":[{` + id + `"title":"parts/01.sh says it twice","severity":"High","category":"Bug",` +
+			`"file":"parts/01.sh","line":1,"quote":"echo right","suggestion":"echo 'right'","description":"All of it.","recommendation":"Say it once."}]}`
+	}, mend(all()...))
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"); err != nil {
+		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/REVIEW.md"))
-	if want := "evil.sh changed and no reviewer was shown it: vendored"; err != nil || !strings.Contains(string(data), want) {
-		t.Errorf("REVIEW.md does not say %q: %v\n%s", want, err, data)
+	var asked string
+	p.drive(func(task driver.Task) string {
+		prompts = append(prompts, task.Prompt)
+		id := earlierID.FindStringSubmatch(task.Prompt)[1]
+		return fmt.Sprintf(`{"change_id":"mend","verdict":"MAJOR_ISSUES","summary":"No.","issues":[{"id":%q,"reply":"It is one all the same.","title":"x","severity":"High","category":"Bug",`+
+			`"file":"parts/01.sh","line":1,"quote":"echo right","suggestion":"echo 'right'","description":"All of it."}]}`, id)
+	}, nil, func(t *testing.T, task driver.Task) string {
+		asked = task.Prompt
+		writeFiles(t, task.Folder, map[string]string{"NOTES": "none\n"})
+		return "It says it once. I dispute the issue."
+	})
+	if !strings.Contains(asked, "recommended: Say it once.") {
+		t.Errorf("the implementer does not hear what is recommended:\n%s", asked)
+	}
+	if len(prompts) != 2 || !strings.Contains(prompts[1], "I dispute the issue.") || strings.Contains(unquoted(prompts[1]), "dispute") {
+		t.Errorf("the reviewer does not hear the author, or as an instruction:\n%s", prompts[len(prompts)-1])
+	}
+	kept, err := os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/reviews/0002.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"quote": "echo right"`, `"suggestion": "echo 'right'"`, `"reply": "It is one all the same."`} {
+		if !strings.Contains(string(kept), want) {
+			t.Errorf("what is kept has no %s:\n%s", want, kept)
+		}
+	}
+}
+
+// TestCommitsSayWhatAPersonWants: author and message of the commits.
+func TestCommitsSayWhatAPersonWants(t *testing.T) {
+	t.Parallel()
+	p := plant(t)
+	agents := &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Role == "implementer" {
+			return driver.Answer{Text: mend(all()...)(t, task)}, nil
+		}
+		return driver.Answer{Text: honest(task)}, nil
+	}}
+	_, err := engine.DriveChange(t.Context(), engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil),
+		Author: "Harbour bot <bot@harbour.example>", Message: "feat({change}): {round}"}, engine.Options{Desk: reviewClock, Pool: agents})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.git("log", "-1", "--format=%an <%ae>|%cn|%s", "tidegate/mend"); got != "Harbour bot <bot@harbour.example>|tidegate|feat(mend): 1" {
+		t.Errorf("the commit says %s", got)
+	}
+}
+
+// TestPersonDecidesAboutWhatNoReviewerSaw: an approval of text that no reviewer was
+// shown, or of a change after which tests are gone, needs a person, who completes it.
+// What a rule of the project leaves out, does not.
+func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		files, removed map[string]string
+		ignore         []string
+		says           string // in REVIEW.md
+		person         string
+	}{
+		"third party": {files: map[string]string{"third_party/evil.sh": "echo evil\n"}, says: "third_party/evil.sh changed and no reviewer was shown it: vendored",
+			person: "third_party/evil.sh changed and no reviewer was shown it: vendored"},
+		"marked by the change": {files: map[string]string{".gitattributes": "evil.sh linguist-generated\n", "evil.sh": "echo evil\n"}, says: ".gitattributes is part of the change"},
+		"ignored":              {files: map[string]string{"third_party/lib.sh": "echo lib\n"}, ignore: []string{"third_party/**"}, says: `third_party/lib.sh changed and no reviewer was shown it: ignored by "third_party/**"`},
+		"a lock file":          {files: map[string]string{"go.sum": "x\n"}, says: "go.sum changed and no reviewer was shown it: a lock file"},
+		"a test is gone":       {removed: map[string]string{script(3): ""}, says: "the test parts/03.sh of the base is gone", person: "the test parts/03.sh of the base is gone, or does not run any more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := plant(t)
+			agents := &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
+				if task.Role != "implementer" {
+					return driver.Answer{Text: honest(task)}, nil
+				}
+				answer := mend(all()...)(t, task)
+				writeFiles(t, task.Folder, tt.files)
+				for name := range tt.removed {
+					if err := os.Remove(filepath.Join(task.Folder, name)); err != nil {
+						t.Error(err)
+					}
+				}
+				return driver.Answer{Text: answer}, nil
+			}}
+			out, err := engine.DriveChange(t.Context(), engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Ignore: tt.ignore,
+				Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}, engine.Options{Desk: reviewClock, Pool: agents})
+			if err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/REVIEW.md"))
+			if said := strings.ReplaceAll(string(data), "\\", ""); err != nil || !strings.Contains(said, tt.says) {
+				t.Errorf("REVIEW.md does not say %q: %v\n%s", tt.says, err, said)
+			}
+			if tt.person == "" {
+				if out.Phase != change.Complete {
+					t.Errorf("phase %s: %s", out.Phase, out.Reason)
+				}
+				return
+			}
+			if out.Phase == change.Complete || out.WaitingFor != engine.ForPerson || out.Reason != tt.person {
+				t.Fatalf("phase %s: %s", out.Phase, out.Reason)
+			}
+			person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
+			resumed, err := change.Resume(person, reviewClock, p.dir, "mend", true, "I read it")
+			if err != nil || resumed.Phase != change.Complete {
+				t.Errorf("accepted: phase %s, %v", resumed.Phase, err)
+			}
+		})
 	}
 }
 

@@ -2,11 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -26,31 +28,50 @@ type CodeReviewInput struct {
 	Home    string // the folder of runs; the jobs lie in reviews/<id> below it
 	Name    string // the change_id of the review
 	change.DiffInput
-	Earlier []review.Identified // the issues of the review before
-	Budget  run.Budget
+	Earlier change.Earlier // the review before
+	// Reviewers are the names of those who are asked, one where there is none. The first
+	// has the role code_reviewer, the second code_reviewer.2, and so on.
+	Reviewers  []string
+	Guidelines []string           // files that say how the project wants its code; none: those of the usual names
+	Verifier   string             // who holds the findings against the code, "" for nobody
+	Dismissed  []change.Dismissal // what a person wants to hear no more of
+	Linters    []review.Foreign   // what other tools found, which becomes part of the review
+	Again      bool               // ask although nothing has changed since they were asked last
+	Budget     run.Budget
+}
+
+// ReviewerRole is the role of the reviewer n of a review, counted from 1.
+func ReviewerRole(n int) string {
+	if n == 1 {
+		return config.CodeReviewer
+	}
+	return fmt.Sprintf("%s.%d", config.CodeReviewer, n)
 }
 
 // CodeReview is a review of what a project has changed, without a change of its
 // own.
 type CodeReview struct {
-	in    CodeReviewInput
-	desk  run.Desk
-	diff  *change.Diff
-	tests *review.TestRun
+	in         CodeReviewInput
+	desk       run.Desk
+	diff       *change.Diff
+	tests      tested
+	guidelines []change.Document
+	seed       string // of the controls among the findings
 }
 
-// OpenCodeReview finds out what has changed. It returns INVALID_STATE when nothing has
-// that could be reviewed, and the errors of [change.ReadDiff].
+// OpenCodeReview finds out what has changed, which may be nothing that can be
+// reviewed. It returns the errors of [change.ReadDiff] and [change.Diff.Guidelines].
 func OpenCodeReview(ctx context.Context, desk run.Desk, in CodeReviewInput) (*CodeReview, error) {
 	d, err := change.ReadDiff(ctx, desk, in.Project, in.DiffInput)
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Files) == 0 {
+	guidelines, err := d.Guidelines(ctx, in.Guidelines)
+	if err != nil {
 		d.Close()
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", d.Base), "there is nothing to review: no file that can be shown differs from %s", d.Base)
+		return nil, err
 	}
-	return &CodeReview{in: in, desk: desk, diff: d}, nil
+	return &CodeReview{in: in, desk: desk, diff: d, guidelines: guidelines}, nil
 }
 
 // Close ends reading from the project.
@@ -59,36 +80,112 @@ func (r *CodeReview) Close() error { return r.diff.Close() }
 // Diff is what is reviewed.
 func (r *CodeReview) Diff() *change.Diff { return r.diff }
 
-// RunTests runs the project's test command, whose result the reviewers are shown.
-// It returns the errors of [driver.RunTests], those of starting as INVALID_ARGS.
+// RunTests runs the project's test command on a copy of what is reviewed, and shows
+// its result to the reviewers. It returns the errors of [driver.RunTests], those of
+// starting as INVALID_ARGS.
 func (r *CodeReview) RunTests(ctx context.Context, t driver.Tests) (review.TestRun, error) {
-	t.Dir = r.in.Project
-	tests, err := runTests(ctx, t)
-	if err == nil {
-		r.tests = &tests
+	var err error
+	if r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.diff, t); err != nil {
+		return review.TestRun{}, err
 	}
-	return tests, err
+	return *r.tests.run, nil
 }
 
-func runTests(ctx context.Context, t driver.Tests) (review.TestRun, error) {
-	output, status, err := driver.RunTests(ctx, driver.Host{}, t)
-	switch {
-	case ctx.Err() != nil:
-		return review.TestRun{}, cancelled(ctx, err)
-	case err != nil:
-		return review.TestRun{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("test", tidegate.Cut(t.Command)), "%w", err)
+// Tests is what the project's tests said, nil where they were not run.
+func (r *CodeReview) Tests() *review.TestRun { return r.tests.run }
+
+// Unanswered are what no reviewer of the diff answers for.
+func (r *CodeReview) Unanswered() []review.Unanswered { return unanswered(r.diff, r.tests) }
+
+// Estimate is how many jobs the review has, and how many bytes their prompts.
+func (r *CodeReview) Estimate() (jobs, size int, err error) {
+	for _, p := range r.prompts() {
+		text, err := p.Text()
+		if err != nil {
+			return 0, 0, err
+		}
+		jobs, size = jobs+r.reviewers(), size+r.reviewers()*len(text)
 	}
-	return review.ReadTestRun(output, status), nil
+	return jobs, size, nil
 }
 
-// reviewFile is the review that a folder of reviews/ ends with.
-const reviewFile = "REVIEW.md"
+func (r *CodeReview) reviewers() int { return max(1, len(r.in.Reviewers)) }
+
+func (r *CodeReview) prompts() []review.Prompt {
+	prompts := r.diff.Prompts(r.in.Name, r.tests.run, r.in.Earlier.Issues)
+	linters := r.linters()
+	for i := range prompts {
+		prompts[i].Guidelines = change.ShowDocuments(r.guidelines)
+		prompts[i].Quotes, prompts[i].Tree, prompts[i].TestsGone = true, true, r.tests.gone
+		for _, d := range r.in.Dismissed {
+			prompts[i].Dismissed = append(prompts[i].Dismissed, fmt.Sprintf("%s %s: %s", d.File, d.Title, d.Reason))
+		}
+		for n := range linters {
+			prompts[i].Linters = append(prompts[i].Linters, review.IdentifiedOf(linters[n].Findings)...)
+		}
+	}
+	return prompts
+}
+
+// linters are what other tools found in the files that are reviewed.
+func (r *CodeReview) linters() []review.Opinion {
+	shown := review.Touch(r.diff.Files)
+	var opinions []review.Opinion
+	for _, f := range r.in.Linters {
+		f.Issues = slices.DeleteFunc(slices.Clone(f.Issues), func(issue review.Issue) bool { return !shown.Has(issue.File, 0) })
+		opinions = append(opinions, f.Opinion())
+	}
+	return opinions
+}
+
+// subject is the digest of what is reviewed, whatever was found in it before. Times
+// that tests print are no part of it.
+func (r *CodeReview) subject() string {
+	var texts []string
+	for _, part := range review.Split(r.diff.Files, change.MaxDiff) {
+		texts = append(texts, part.Text)
+	}
+	for _, left := range r.diff.LeftOut {
+		texts = append(texts, left.File, left.Why)
+	}
+	for _, d := range r.guidelines {
+		texts = append(texts, d.Name, d.Text)
+	}
+	for _, o := range r.linters() {
+		texts = append(texts, review.IssueList(review.IdentifiedOf(o.Findings)))
+	}
+	if t := r.tests.run; t != nil {
+		texts = append(texts, fmt.Sprint(t.Passed, t.Failed, t.Skipped, t.Failing))
+	}
+	return codec.Digest(texts)
+}
+
+// Recorded is the review that the same reviewers wrote of the same diff with the same
+// results of the tests, where the home keeps it and it needs nobody: they need not be
+// asked again. A review that the person handed in as the one before must be that one.
+// It is nil where there is none, and returns READ_FAILED.
+func (r *CodeReview) Recorded() (*ReviewRecord, error) {
+	if r.in.Again {
+		return nil, nil
+	}
+	records, err := ReviewRecords(r.desk, r.in.Home)
+	subject := r.subject()
+	for _, was := range slices.Backward(records) {
+		if was.Ended == nil || was.Ended.NeedsPerson != "" || was.Project != r.in.Project || was.Name != r.in.Name || was.Subject != subject || was.Verifier != r.in.Verifier || !slices.Equal(was.Reviewers, r.in.Reviewers) {
+			continue
+		}
+		if r.in.Earlier.Digest == "" || r.in.Earlier.Digest == was.Ended.ReviewDigest {
+			return &was, err
+		}
+	}
+	return nil, err
+}
 
 // Begin makes the folder of the review. One that was begun before for the same
 // change and the same results of the tests, and has not ended, goes on. It returns
 // WRITE_FAILED and READ_FAILED.
 func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
-	prompts := r.diff.Prompts(r.in.Name, r.tests, r.in.Earlier)
+	prompts := r.prompts()
 	texts := make([]string, len(prompts))
 	var err error
 	for i, p := range prompts {
@@ -101,31 +198,54 @@ func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
 		return nil, err
 	}
 	v := &Reviewing{review: r, path: path, change: c}
-	shown := review.Touch(r.diff.Files)
+	about := aboutDiff(r.diff, r.tests.run, r.in.Earlier.Files)
 	for i, p := range prompts {
-		v.change.Reviews = append(v.change.Reviews, job.CodeReview{
-			ID: job.CodeReviewID(0, i+1), Prompt: p,
-			About: review.Reviewed{Lines: r.diff.Lines, Shown: shown.Has, Tests: r.tests, Earlier: p.Earlier},
-		})
+		about.Earlier = p.Earlier
+		v.change.Reviews = append(v.change.Reviews, askPanel(r.in.Reviewers, 0, i+1, p, about, len(r.in.Linters))...)
 	}
 	return v, nil
 }
 
-// begunFile says when a review was begun, and of what.
-const begunFile = "review.json"
+// askPanel asks each of the reviewers about a part of a diff. Findings say by whom they
+// are where there are several, or others beside them.
+func askPanel(reviewers []string, round int64, part int, p review.Prompt, about review.Reviewed, others int) []job.CodeReview {
+	var list []job.CodeReview
+	for n := 1; n <= max(1, len(reviewers)); n++ {
+		asked := job.CodeReview{ID: job.CodeReviewID(round, part, n), Role: ReviewerRole(n), Prompt: p, About: about}
+		if len(reviewers) > 0 && len(reviewers)+others > 1 {
+			asked.By = reviewers[n-1]
+		}
+		list = append(list, asked)
+	}
+	return list
+}
 
-// begun is what it says.
-type begun struct {
-	SchemaVersion string `json:"schema_version"`
-	CreatedAt     string `json:"created_at"`
-	Project       string `json:"project"`
-	Base          string `json:"base"`
+// aboutDiff is what the review of a diff is about. Before are the files that the
+// review before it was about, nil where that is not known.
+func aboutDiff(d *change.Diff, tests *review.TestRun, before []string) review.Reviewed {
+	about := review.Reviewed{Text: d.Text, Shown: review.Touch(d.Files).Has, Tests: tests}
+	if before != nil {
+		about.Changed = d.ChangedSince(before)
+	}
+	return about
+}
+
+// evidenceOf is what is kept beside a review.
+func evidenceOf(d *change.Diff, r job.CodeReviewed) change.Evidence {
+	e := change.Evidence{Findings: r.Findings, Dropped: r.Dropped, NeedsPerson: r.NeedsPerson}
+	for _, f := range d.Files {
+		e.Files = append(e.Files, f.Name)
+	}
+	return e
 }
 
 // makeFolder makes the folder of a review, or finds the one that has not ended.
 func (r *CodeReview) makeFolder(digest string) (job.Change, string, error) {
 	c := job.Change{CreatedAt: tidegate.Stamp(r.desk.Now()), Budget: r.in.Budget}
-	data, err := codec.MarshalFile(begun{"code_review.v1", c.CreatedAt, r.in.Project, r.diff.Base})
+	if r.seed = digest; !r.desk.Pinned {
+		r.seed = job.ControlSeed()
+	}
+	data, err := codec.MarshalFile(Begun{"code_review.v1", c.CreatedAt, r.in.Project, r.diff.Base, r.in.Name, r.in.Reviewers, r.in.Verifier, r.seed, r.subject()})
 	if err != nil {
 		return c, "", err
 	}
@@ -142,35 +262,15 @@ func (r *CodeReview) makeFolder(digest string) (job.Change, string, error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return c, "", err
 		}
-		was, ended, err := readBegun(r.desk, path)
+		was, err := readReview(r.desk, path)
 		if err != nil {
 			return c, "", err
 		}
-		if !ended {
-			c.CreatedAt = was.CreatedAt
+		if was.Ended == nil && was.Verifier == r.in.Verifier && len(was.Reviewers) == len(r.in.Reviewers) {
+			c.CreatedAt, r.seed = was.CreatedAt, was.Seed
 			return c, path, nil
 		}
 	}
-}
-
-// readBegun reads the folder of a review, and whether the review has ended.
-func readBegun(desk run.Desk, path string) (was begun, ended bool, err error) {
-	folder, err := desk.Reach.Open("home", path)
-	if err != nil {
-		return was, false, err
-	}
-	defer folder.Close()
-	if ended, err = folder.Exists(reviewFile); ended || err != nil {
-		return was, ended, err
-	}
-	data, err := folder.Read(begunFile)
-	if err != nil {
-		return was, false, err
-	}
-	if err := json.Unmarshal(data, &was); err != nil {
-		return was, false, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", filepath.Join(path, begunFile)), "%s cannot be read: %w", begunFile, err)
-	}
-	return was, false, nil
 }
 
 // Reviewing is a review that agents write.
@@ -189,9 +289,38 @@ func (v *Reviewing) Jobs() int { return len(v.change.Reviews) }
 // CodeReviewOutcome is how a review ended.
 type CodeReviewOutcome struct {
 	Outcome
-	Review   review.Payload // where it waits for nothing
-	Warnings []string
-	Spent    job.Spent
+	job.CodeReviewed                  // where it waits for nothing
+	Checked          []review.Checked // what the verifier said of the findings
+	Spent            job.Spent
+}
+
+// verify asks the verifier about the findings of the review.
+func (v *Reviewing) verify(ctx context.Context, board *job.Board) error {
+	reviewed, err := board.Reviewed(v.review.linters()...)
+	if err != nil {
+		return err
+	}
+	d := v.review.diff
+	texts := map[string][]byte{}
+	for _, f := range reviewed.Findings {
+		if texts[f.File], _, err = d.Text(ctx, f.File); err != nil {
+			return err
+		}
+	}
+	plan := func(seed string) [][]review.Check {
+		return review.PlanChecks(reviewed.Findings, d.Files, func(file string) []byte { return texts[file] }, seed)
+	}
+	v.change.Verify = []job.CodeVerify{}
+	for i := range plan("") {
+		id := job.CodeVerifyID(i + 1)
+		v.change.Verify = append(v.change.Verify, job.CodeVerify{ID: id, Checks: func(attempt int) []review.Check {
+			return plan(codec.Digest([]string{v.review.seed, id, fmt.Sprint(attempt)}))[i]
+		}})
+	}
+	if err := board.Reload(ctx); err != nil {
+		return err
+	}
+	return board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
 }
 
 // Drive lets agents write the review, for a person who wants it: jobs that have used
@@ -212,8 +341,23 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
 		return CodeReviewOutcome{}, err
 	}
+	var seen tree
+	if err := seen.make(ctx, v.review.diff); err != nil {
+		return CodeReviewOutcome{}, err
+	}
+	defer seen.clear()
+	options.tree = &seen.path
 	s := &codeSettler{board: board}
-	out, err := drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
+	out, err := drive(ctx, board, rules{settle: func(ctx context.Context) (StepResult, error) {
+		out, err := s.settle(ctx)
+		if err != nil || out.WaitingFor != ForNothing || v.review.in.Verifier == "" || v.change.Verify != nil {
+			return out, err
+		}
+		if err := v.verify(ctx, board); err != nil {
+			return out, err
+		}
+		return s.settle(ctx)
+	}, outOfBudget: s.outOfBudget}, options)
 	if err != nil {
 		return CodeReviewOutcome{}, err
 	}
@@ -221,11 +365,27 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	if out.WaitingFor != ForNothing {
 		return ended, nil
 	}
-	if ended.Review, ended.Warnings, err = board.Reviewed(); err != nil {
+	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
 		return CodeReviewOutcome{}, err
 	}
-	ended.Warnings = append(ended.Warnings, notShown(v.review.diff)...)
-	return ended, board.Folder().Write(reviewFile, review.Format(ended.Review, ended.Warnings))
+	if ended.Checked, err = board.Checked(); err != nil {
+		return CodeReviewOutcome{}, err
+	}
+	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.diff)...), notShown(v.review.diff)...)
+	kept := EndedReview{CodeReviewed: ended.CodeReviewed, Files: evidenceOf(v.review.diff, ended.CodeReviewed).Files, Checked: ended.Checked, Spent: ended.Spent}
+	return ended, writeEnded(board.Folder(), review.Format(ended.Review, ended.Warnings), kept)
+}
+
+// touchesSettings are the warnings about files of a diff that decide about reviews.
+func touchesSettings(d *change.Diff) []string {
+	var warnings []string
+	for _, f := range d.Files {
+		switch path.Base(f.Name) {
+		case config.FileName, ".gitattributes", change.DismissedFile:
+			warnings = append(warnings, f.Name+" is part of the change, and decides what is reviewed, by whom, or what counts")
+		}
+	}
+	return warnings
 }
 
 // maxNotShown is how many files a review names that no reviewer was shown.

@@ -155,7 +155,6 @@ func TestReviewEnds(t *testing.T) {
 	for name, answer := range map[string]string{
 		"not JSON":       "I approve.",
 		"another change": `{"change_id":"other","verdict":"APPROVED","summary":"s","issues":[]}`,
-		"no such file":   `{"change_id":"work","verdict":"NEEDS_FIX","summary":"s","issues":[{"title":"t","severity":"Low","category":"Bug","file":"../etc/passwd","description":"d"}]}`,
 		"High":           `{"change_id":"work","verdict":"APPROVED","summary":"s","issues":[{"title":"t","severity":"High","category":"Bug","description":"d"}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -170,6 +169,39 @@ func TestReviewEnds(t *testing.T) {
 				t.Error("there is a review")
 			}
 		})
+	}
+}
+
+// TestFindingsThatDoNotHold is about a reviewer that insists: it is asked again while
+// tries are left, and then what holds counts and the rest is listed.
+func TestFindingsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	project := largeChange(t, 1)
+	issue := func(severity, quote string) string {
+		return fmt.Sprintf(`{"title":"says %s","severity":%q,"category":"Bug","file":"file00.txt","line":2,"quote":%q,"description":"d"}`, quote, severity, quote)
+	}
+	right, wrong, grave := issue("Medium", "line of file 0"), issue("Low", "no such line"), issue("High", "nor this one")
+	for _, tt := range []struct {
+		name, issues           string
+		asked, issuesLeft, out int
+		person                 string
+	}{
+		{"all hold", right, 1, 1, 0, ""},
+		{"one does not", right + "," + wrong, 4, 1, 1, ""},
+		{"a grave one does not", right + "," + grave, 4, 1, 1, "is High and does not hold"},
+		{"none does", wrong, 4, 0, 1, "none of the findings holds"},
+	} {
+		pool := reviewers(func(context.Context, driver.Task) (string, error) {
+			return `{"change_id":"work","verdict":"NEEDS_FIX","summary":"s","issues":[` + tt.issues + `]}`, nil
+		})
+		v := openReview(t, project, t.TempDir())
+		out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
+		if err != nil || out.WaitingFor != engine.ForNothing || pool.times("code_review.1") != tt.asked || len(out.Review.Issues) != tt.issuesLeft || len(out.Dropped) != tt.out {
+			t.Errorf("%s: %v, %s: %s; %d answers, %d issues, %v dropped", tt.name, err, out.WaitingFor, out.Reason, pool.times("code_review.1"), len(out.Review.Issues), out.Dropped)
+		}
+		if !strings.Contains(out.NeedsPerson, tt.person) || (tt.person == "") != (out.NeedsPerson == "") {
+			t.Errorf("%s: a person is needed because %q", tt.name, out.NeedsPerson)
+		}
 	}
 }
 
@@ -238,11 +270,12 @@ func TestReviewOfThisRepository(t *testing.T) {
 		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
 		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
 			DiffInput: change.DiffInput{Base: commit + "~1", Committed: true}})
-		if tidegate.CodeOf(err) == tidegate.InvalidState {
-			continue // only files that are not shown have changed
-		}
 		if err != nil {
 			t.Fatalf("%s: %v", commit, err)
+		}
+		if len(r.Diff().Files) == 0 {
+			r.Close()
+			continue // only files that are not shown have changed
 		}
 		v, err := r.Begin(t.Context())
 		if err != nil {

@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -24,9 +27,12 @@ type Options struct {
 	// Agents are those that do the work of each role; the role "" serves roles that
 	// have no agent of their own.
 	Agents map[string]Agent
-	// Servers are the MCP servers that a run's policy may name. No agent gets one
-	// that the policy does not name.
-	Servers map[string]driver.Server
+	// Relay is the MCP server by which agents of a wave reach the tools of this home;
+	// nil: they have none. They get it where the run's policy names it, with their
+	// contract, to be judged by; and where they may search the web and Searches says
+	// that this home does that for them.
+	Relay    *driver.Server
+	Searches bool
 	// Parallel bounds how many agents work at once; 0 leaves it to the run.
 	Parallel int
 	// Watch is given the board of a code change that is driven, to show it until stop
@@ -34,14 +40,23 @@ type Options struct {
 	Watch func(board *job.Board) (stop func())
 	// Wait waits before an agent is asked again; nil waits for d.
 	Wait func(ctx context.Context, d time.Duration)
+
+	// repository is that of the folder that implementers work in; the loop of a change
+	// sets it, and attempts read it.
+	repository *atomic.Pointer[driver.Repository]
+	// tree is the folder that code reviewers may read; nil: none.
+	tree *atomic.Pointer[string]
 }
 
 // Agent does the work of a role.
 type Agent struct {
-	Driver   string // its name, for the record
-	Model    string // as the client names it; "" for the client's own choice
-	Parallel int    // how many at once; 0 for no bound of its own
-	Price    *Price // of tokens that come without a cost
+	Driver   string  // its name, for the record
+	Model    string  // as the client names it; "" for the client's own choice
+	Parallel int     // how many at once; 0 for no bound of its own
+	Idle     float64 // minutes that it may be silent; 0 leaves it to the run
+	Price    *Price  // of tokens that come without a cost
+	// Recording is the agent where its answers were kept earlier, else nil.
+	Recording *job.Recording
 }
 
 // Price is what a million tokens cost, in USD.
@@ -227,6 +242,9 @@ func (o *orchestrator) drive(ctx context.Context) (Outcome, error) {
 		}
 		o.fill(working)
 		if len(o.running) == 0 {
+			if o.stuck != nil {
+				continue // no agent may have what is open
+			}
 			// An attempt whose lease had run out was given up. If the clock has been set back
 			// since, the lease lives again, and nobody else would ever end it.
 			if err := o.takeOver(working, func(j job.Job) bool { return j.State == job.Leased }); err != nil {
@@ -290,12 +308,15 @@ func cancelled(ctx context.Context, err error) error {
 
 // takeOver goes on with those attempts of homes that lost names.
 func (o *orchestrator) takeOver(ctx context.Context, lost func(job.Job) bool) error {
-	list, err := o.board.TakeOver(ctx, holderName(), o.leaseTime(), lost)
+	list, err := o.board.TakeOver(ctx, holderName(), o.leaseTime(), func(role string) job.Home {
+		agent := o.agent(role)
+		return job.Home{Driver: agent.Driver, Model: agent.Model}
+	}, lost)
 	if err != nil {
 		return err
 	}
 	for _, held := range list {
-		o.start(ctx, held)
+		o.start(ctx, held, o.roleOf(held))
 	}
 	return nil
 }
@@ -340,15 +361,70 @@ func (o *orchestrator) fill(ctx context.Context) {
 	// written, so that agents that answer at once do not wait for the disk. With slow
 	// agents that number is zero.
 	taken, busy := o.count(func(a *attempt) bool { return a.state != judged })
+	passed := map[string]bool{}
+	var barred error
 	for taken < most+o.pace && len(o.running) < most+maxBeside {
-		id, kind := o.board.Next(func(id, kind string) bool { return o.running[id] == nil && o.free(job.Role(kind), busy) })
+		id, kind := o.board.Next(func(id string) bool { return o.running[id] == nil && !passed[id] })
 		if id == "" {
-			return
+			break
+		}
+		role, err := o.roleFor(id, kind)
+		if barred = cmp.Or(barred, err); err != nil || !o.free(role, busy) {
+			passed[id] = true
+			continue
 		}
 		taken++
-		busy[job.Role(kind)]++
-		o.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}})
+		busy[role]++
+		o.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}}, role)
 	}
+	if barred != nil && len(o.running) == 0 {
+		o.stuck = &driver.Error{Kind: driver.Auth, Message: tidegate.AsError(barred).Message,
+			Help: "name an agent that wrote nothing of the report, with --agent or in tidegate.toml, or say --one-agent"}
+	}
+}
+
+// roleFor is the role whose agent gets a job. A reading or review goes to the first agent
+// that may have it: that of the verifier, of the reviewer, or any other at hand. One whose
+// answers to it were of no use lets others go first. It returns why none may have the job.
+func (o *orchestrator) roleFor(id, kind string) (string, error) {
+	own := o.board.Role(id, kind)
+	if kind != "verify" && kind != "review" {
+		return own, nil
+	}
+	roles := []string{own}
+	if _, named := o.Agents[own]; !named && kind == "verify" {
+		roles = []string{"reviewer"}
+	}
+	for _, role := range append([]string{"verifier", "reviewer"}, slices.Sorted(maps.Keys(o.Agents))...) {
+		if _, named := o.Agents[role]; named && role != "" && !slices.Contains(roles, role) {
+			roles = append(roles, role)
+		}
+	}
+	var why error
+	allowed := slices.DeleteFunc(roles, func(role string) bool {
+		agent := o.agent(role)
+		err := o.board.MayTake(id, job.Home{Driver: agent.Driver, Model: agent.Model})
+		why = cmp.Or(why, err)
+		return err != nil
+	})
+	if len(allowed) == 0 {
+		return "", why
+	}
+	passed := func(role string) int {
+		agent := o.agent(role)
+		return o.board.Passed(id, job.Home{Driver: agent.Driver, Model: agent.Model})
+	}
+	return slices.MinFunc(allowed, func(a, b string) int { return passed(a) - passed(b) }), nil
+}
+
+// roleOf is the role whose agent has an attempt that is taken over.
+func (o *orchestrator) roleOf(held job.Held) string {
+	for _, role := range slices.Sorted(maps.Keys(o.Agents)) {
+		if agent := o.Agents[role]; role != "" && (held.Kind == "verify" || held.Kind == "review") && agent.Driver == held.Driver && agent.Model == held.Model {
+			return role
+		}
+	}
+	return o.board.Role(held.JobID, held.Kind)
 }
 
 // ask queues an attempt for an agent: repairs before fresh attempts.
@@ -383,10 +459,10 @@ func (o *orchestrator) free(role string, busy map[string]int) bool {
 	return w == nil || !w.waiting && (w.most == 0 || busy[role] < w.most)
 }
 
-// start begins, or goes on with, an attempt.
-func (o *orchestrator) start(ctx context.Context, held job.Held) {
+// start begins, or goes on with, an attempt of the agent of a role.
+func (o *orchestrator) start(ctx context.Context, held job.Held, role string) {
 	own, stop := context.WithCancelCause(ctx)
-	a := &attempt{engine: o, held: held, role: job.Role(held.Kind), stop: stop, since: o.answers, granted: make(chan struct{}, 1)}
+	a := &attempt{engine: o, held: held, role: role, stop: stop, since: o.answers, granted: make(chan struct{}, 1)}
 	o.running[held.JobID] = a
 	go func() {
 		end, err := a.run(own)
@@ -400,7 +476,7 @@ func (o *orchestrator) finish(ctx context.Context, r result, woken chan<- string
 	r.a.stop(nil)
 	switch code := tidegate.CodeOf(r.err); {
 	case r.err == nil:
-	case code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch,
+	case code == tidegate.SameHolder, code == tidegate.LeaseLost, code == tidegate.InvalidState, code == tidegate.JobNotOpen, code == tidegate.JobNotFound, code == tidegate.StageMismatch,
 		code == tidegate.BudgetExhausted:
 		o.stale = true // a person took it away, or the run has moved
 		return nil

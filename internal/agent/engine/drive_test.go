@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,12 +27,13 @@ import (
 func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newRun(t, nil)
+	runs.Put(t, filepath.Dir(manifest), "summaries/figures.md", "What a pack leaves that was built early.\n")
 	pool := &crew{agent: obedient}
 	out := drive(t, manifest, desk, pool)
 	if out.Status != run.Completed {
 		t.Fatalf("the run ended in %s: %s", out.Stage, shown(out))
 	}
-	for _, id := range []string{"perspectives", "wave1.figures", "wave1.doubts", "wave1.records"} {
+	for _, id := range []string{"perspectives", "wave1.figures", "wave1.doubts", "wave1.records", "summary.figures"} {
 		if n := pool.times(id); n != 1 {
 			t.Errorf("%s was asked for %d times", id, n)
 		}
@@ -88,6 +90,35 @@ func TestStepIsIdempotent(t *testing.T) {
 	after, err := run.Log(t.Context(), desk, run.LogInput{ManifestPath: manifest})
 	if err != nil || after.Lines != before.Lines {
 		t.Errorf("a step with nothing to do wrote %d lines, %v", after.Lines-before.Lines, err)
+	}
+}
+
+// TestAUsedUpBudgetNeedsAPerson: whoever steps the run must not be sent for jobs that
+// nobody is given.
+func TestAUsedUpBudgetNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, map[string]float64{"max_tokens": 10})
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte("I would rather not, and this is why.")}); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil || out.WaitingFor != engine.ForAgents {
+		t.Errorf("while somebody has the job: %s, %v", shown(out), err)
+	}
+	if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: job.OutcomeRefused}); err != nil {
+		t.Fatal(err)
+	}
+	out, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
+	if err != nil || out.WaitingFor != engine.ForPerson || out.Status != run.Failed || !strings.Contains(out.Reason, "max_tokens") {
+		t.Errorf("%s, %v", shown(out), err)
 	}
 }
 
@@ -397,7 +428,7 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 				return obedient(ctx, task)
 			}
 			defer board.Close()
-			lost, _ = board.Next(func(id, _ string) bool { return id != task.Job })
+			lost, _ = board.Next(func(id string) bool { return id != task.Job })
 			if _, err := board.Lease(ctx, job.LeaseInput{Holder: "nobody", JobID: lost, For: time.Hour, Home: &job.Home{Driver: "exec"}}); err != nil {
 				t.Error(err)
 			}
@@ -431,6 +462,27 @@ func TestInterruptedHomeResumesUnderTheSameAttempt(t *testing.T) {
 	if has, err := r.Jobs().Of("perspectives"); err != nil || len(has.Attempts) != 1 {
 		t.Errorf("%v, %v", has.Attempts, err)
 	}
+}
+
+// TestAFinishedAnswerIsKept has an agent that answers just when its home stops, as
+// the others do whose home ends on a full disk.
+func TestAFinishedAnswerIsKept(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	pool := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
+		cancel()
+		<-own.Done()
+		return obedient(own, task)
+	}}
+	if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: pool, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Fatalf("got %v", err)
+	}
+	next := &crew{agent: obedient}
+	if out := drive(t, manifest, desk, next); out.Status != run.Completed || next.times("perspectives") != 0 {
+		t.Errorf("asked %d more times: %s", next.times("perspectives"), shown(out))
+	}
+	verify(t, manifest)
 }
 
 func TestLocalPoolJoinsATaskOfTheSameID(t *testing.T) {

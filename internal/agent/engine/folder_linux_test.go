@@ -128,7 +128,7 @@ func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 		manifest, desk, pool, folders := begin(t)
 		ctx, stop := context.WithCancel(t.Context())
 		pool.do = func(ctx context.Context) { stop(); <-ctx.Done() }
-		if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Wait: noWait, Pool: pool}); tidegate.CodeOf(err) != tidegate.Cancelled {
+		if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Wait: noWait, Pool: pool, Agents: agents}); tidegate.CodeOf(err) != tidegate.Cancelled {
 			t.Fatalf("got %v", err)
 		}
 		if folders() != 1 {

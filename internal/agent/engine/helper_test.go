@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -39,7 +41,7 @@ func (c *crew) Do(ctx context.Context, task driver.Task, _ func(driver.Event)) (
 	c.stops[task.ID] = stop
 	c.mu.Unlock()
 	answer, err := c.agent(own, task)
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return driver.Answer{}, context.Cause(ctx)
 	}
 	return answer, err
@@ -93,15 +95,34 @@ func obedient(_ context.Context, task driver.Task) (driver.Answer, error) {
 			}
 		}
 	case "summary":
-		b.WriteString("- Tugs are quiet." + cite + "\n")
+		b.WriteString("- " + reader.Sentence(0, 0) + cite + "\n")
 	case "synthesis":
-		for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
-			b.WriteString(m[1] + "\n\nTugs are quiet, says " + task.Job + "." + cite + "\n\n")
+		id := strings.Trim(cite, " [@]")
+		if n := roundOf(task.Job); n > 1 {
+			b.WriteString(reader.Rewrite(task.Prompt, id, 0, 4*n))
+			break
 		}
+		b.WriteString(reader.Report(sections(task.Prompt), []string{id}, []int{0}, 4))
+	case "verify":
+		b.WriteString(reader.Faithful(task.Prompt))
 	default:
 		return driver.Answer{}, &driver.Error{Kind: driver.Refused, Message: "no idea what a " + task.Kind + " is"}
 	}
 	return driver.Answer{Text: b.String()}, nil
+}
+
+// sections are the headings that a prompt asks for.
+func sections(prompt string) (titles []string) {
+	for _, m := range headings.FindAllStringSubmatch(prompt, -1) {
+		titles = append(titles, m[1])
+	}
+	return titles
+}
+
+// roundOf is the round of a synthesis.
+func roundOf(job string) int {
+	n, _ := strconv.Atoi(strings.TrimPrefix(job, "synthesis."))
+	return max(n, 1)
 }
 
 // web answers every address with a page about the port, and counts how often.
@@ -110,10 +131,7 @@ type web struct {
 	asked map[string]int
 }
 
-const page = `<html lang="en"><head><title>Port statistics</title></head><body><article><h1>Port statistics</h1><p>%s</p></article></body></html>`
-
 func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
-	body := fmt.Sprintf(page, strings.Repeat("The port handled some 4,200 calls in that year, and tugs were part of most of them. ", 30))
 	for _, url := range urls {
 		w.mu.Lock()
 		if w.asked == nil {
@@ -121,7 +139,7 @@ func (w *web) fetch(_ context.Context, urls []string, keep func([]*archive.Packe
 		}
 		w.asked[url]++
 		w.mu.Unlock()
-		if err := keepPage(keep, url, 200, body); err != nil {
+		if err := keepPage(keep, url, 200, reader.Page(0)); err != nil {
 			return err
 		}
 	}
@@ -153,11 +171,14 @@ func newRun(t *testing.T, budget map[string]float64) (string, run.Desk) {
 	return manifest, desk
 }
 
+// agents are those of a run: one writes, and another reads and reviews.
+var agents = map[string]engine.Agent{"": {Driver: "writer"}, "reviewer": {Driver: "reader"}}
+
 func noWait(context.Context, time.Duration) {}
 
 func drive(t *testing.T, manifest string, desk run.Desk, pool engine.Pool) engine.Outcome {
 	t.Helper()
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait})
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestIDsStayOverRoundsAndRebases(t *testing.T) {
 	}
 	for round, edit := range edits {
 		edit.do()
-		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: home, Name: "work", Earlier: earlier, Budget: run.DefaultBudget(nil), DiffInput: change.DiffInput{Base: "main"}})
+		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: home, Name: "work", Earlier: change.Earlier{Issues: earlier}, Budget: run.DefaultBudget(nil), DiffInput: change.DiffInput{Base: "main"}})
 		if err != nil {
 			t.Fatalf("%s: %v", edit.name, err)
 		}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 }
 
 func homeOptions(agent string) engine.Options {
-	program, err := driver.New(driver.Settings{Driver: "exec:sh " + agent}, driver.Host{})
+	program, err := driver.New(driver.Settings{Driver: "exec:sh " + agent, Access: driver.Access{Write: []string{filepath.Dir(agent)}}}, driver.Host{})
 	if err != nil {
 		panic(err)
 	}

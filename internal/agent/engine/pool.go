@@ -43,9 +43,13 @@ func (p *Local) Do(ctx context.Context, task driver.Task, note func(driver.Event
 	t := p.join(ctx, task, note)
 	select {
 	case <-ctx.Done():
-		return driver.Answer{}, context.Cause(ctx)
 	case <-t.done:
+	}
+	select {
+	case <-t.done: // also where both have come
 		return t.answer, t.err
+	default:
+		return driver.Answer{}, context.Cause(ctx)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -34,10 +35,10 @@ func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 	if out.Status != run.Completed {
 		t.Fatalf("%s", shown(out))
 	}
-	if !strings.Contains(prompts["synthesis.2"], "Say which tugs.") || !regexp.MustCompile(`(?m)^ +3  Tugs are quiet, says synthesis\.`).MatchString(prompts["synthesis.2"]) {
+	if !strings.Contains(prompts["synthesis.2"], "Say which tugs.") || !regexp.MustCompile(`(?m)^ +3  ⟦c1⟧ `+reader.Sentence(0, 4)).MatchString(prompts["synthesis.2"]) {
 		t.Errorf("the second draft is asked for without the review:\n%s", prompts["synthesis.2"])
 	}
-	if !strings.Contains(prompts["review.2"], "says synthesis.2.") {
+	if !strings.Contains(prompts["review.2"], reader.Sentence(0, 8)) {
 		t.Errorf("the second review is not about the second draft:\n%s", prompts["review.2"])
 	}
 	for _, id := range []string{"synthesis", "synthesis.2", "review", "review.2"} {
@@ -56,8 +57,8 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 		if task.Job == "review" {
 			return driver.Answer{Text: asksForChange}, nil
 		}
-		if task.Kind == "synthesis" {
-			task.Job = "synthesis"
+		if task.Job == "synthesis.2" {
+			return driver.Answer{Text: `{"replace":[{"sentence":"c1","with":"` + reader.Sentence(0, 4) + ` [@s1]"}]}`}, nil
 		}
 		return obedient(ctx, task)
 	}}

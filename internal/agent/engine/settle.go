@@ -157,6 +157,12 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	case status == run.Paused || status == run.Failed:
 		return &pause{ForPerson, Why(m)}, nil
 	}
+	if adopted, err := step.AdoptEvidence(ctx, s.board.Run()); adopted || err != nil {
+		if adopted {
+			s.note("evidence", "every sentence of the report will be checked")
+		}
+		return nil, err
+	}
 	if p, left, err := s.agentsWork(ctx, m); left || err != nil {
 		return p, err
 	}
@@ -171,6 +177,8 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 		return s.judgeSources(ctx)
 	case run.Summaries:
 		return s.pack(ctx)
+	case run.Review:
+		return s.read(ctx)
 	}
 	return s.advance(ctx, "")
 }
@@ -189,7 +197,7 @@ func Why(m run.Manifest) string {
 
 // agentsWork says what of the present stage is left to agents; left is false when
 // nothing is. Answers whose judge was stopped are judged first. A stage whose
-// jobs have used up their tries is left to a person.
+// jobs have used up their tries, or that is out of budget, is left to a person.
 func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, left bool, err error) {
 	judged, err := s.board.JudgeLeftOver(ctx)
 	if err != nil {
@@ -199,7 +207,10 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 		s.note("judge", "judged the answer to %s that was left", id)
 	}
 	work := s.board.Work()
+	limit, spent := s.board.Limit()
 	switch {
+	case work[job.Open] > 0 && work[job.Leased] == 0 && limit != "": // nobody gets one of them
+		return nil, true, s.outOfBudget(ctx, limit, spent)
 	case work[job.Open]+work[job.Leased] > 0:
 		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])}, true, nil
 	case work[job.Exhausted] > 0:
@@ -209,11 +220,14 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 				exhausted = append(exhausted, run.JobTries{ID: j.ID, Attempts: j.Attempt})
 			}
 		}
-		names := make([]string, len(exhausted))
+		names, gate := make([]string, len(exhausted)), ""
 		for i, e := range exhausted {
 			names[i] = e.ID
 		}
-		return nil, true, s.leave(ctx, run.Failure{Code: tidegate.JobNotOpen, Count: int64(len(exhausted)), Jobs: exhausted,
+		if strings.HasPrefix(names[0], "verify.") {
+			gate = "E" // a person who lets it pass needs no reader
+		}
+		return nil, true, s.leave(ctx, run.Failure{Code: tidegate.JobNotOpen, Gate: gate, Count: int64(len(exhausted)), Jobs: exhausted,
 			Message: "all tries are used up for " + tidegate.Cut(strings.Join(names, ", "))})
 	}
 	return nil, false, nil
@@ -244,6 +258,9 @@ func (s *settler) outOfBudget(ctx context.Context, limit string, spent job.Spent
 				limit, allowed, spent.Minutes, spent.Tokens, spent.CostUSD, spent.MB, more),
 		}, "needs a person: "+limit+" is used up")
 	})
+	if err == nil {
+		s.note("needs_person", "%s is used up", limit)
+	}
 	return err
 }
 
@@ -403,6 +420,28 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 	}
 	s.note("pack", "built from %d accepted", built.SummaryCount)
 	return s.advance(ctx, "D")
+}
+
+// read takes what second readers said of the report. Where sentences do not stand, the
+// run goes back to writing without a review.
+func (s *settler) read(ctx context.Context) (*pause, error) {
+	r := s.board.Run()
+	taken, err := step.RecordReadings(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if taken {
+		s.note("read", "took the verdicts of the second reader")
+		return nil, nil
+	}
+	refused, err := step.SendBack(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if refused > 0 {
+		s.note("read", "sentences that do not stand: %d", refused)
+	}
+	return s.advance(ctx, "")
 }
 
 // move moves the run on, or says what is in the way.

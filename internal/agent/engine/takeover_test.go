@@ -80,7 +80,7 @@ func TestTheNextHomeResumesWithTheRepair(t *testing.T) {
 				<-own.Done()
 				return driver.Answer{}, own.Err()
 			}}
-			if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: first, Wait: noWait}); tidegate.CodeOf(err) != tidegate.Cancelled {
+			if _, err := engine.Drive(ctx, manifest, engine.Options{Desk: desk, Pool: first, Wait: noWait, Agents: agents}); tidegate.CodeOf(err) != tidegate.Cancelled {
 				t.Fatalf("got %v", err)
 			}
 			var tasks []driver.Task

@@ -54,6 +54,13 @@ type Attempt struct {
 	Sources   map[string]string  `json:"sources,omitempty"`
 	Usage     Usage              `json:"usage"` // of the whole attempt, as it is charged
 	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
+	// ControlSeed chose the errors that were planted for a second reader.
+	ControlSeed string `json:"control_seed,omitzero"`
+	// MadeFrom is what it was asked about.
+	MadeFrom *MadeFrom `json:"made_from,omitzero"`
+	// Refuses says that a second reader refuses most of what stands by rule: another is
+	// asked once.
+	Refuses bool `json:"refuses,omitzero"`
 }
 
 // Submission is one answer that was handed in.

@@ -44,6 +44,11 @@ type Board struct {
 	own    []step.Document         // the person's own documents, once asked for
 	first  int                     // all jobs before this one, in order, are done
 	ledger ledger
+	claims map[string]knownClaims // sentences of syntheses, by the name of their file
+	asks   *step.Questions        // what second readers are asked, once asked for
+	asksOf string                 // the digest of the claims that they are about
+	// passed says that a person let gate E pass: nobody need read the report
+	passed bool
 }
 
 // contracts are the contracts of a wave, with the digest of their file.
@@ -314,15 +319,16 @@ func (b *Board) Jobs() []Job {
 	return list
 }
 
-// Next is the first open job that fits, with its kind, and "" when there is none.
-func (b *Board) Next(fits func(id, kind string) bool) (id, kind string) {
+// Next is the first open job that fits, with its kind and role, and "" when there is
+// none.
+func (b *Board) Next(fits func(id string) bool) (id, kind string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for b.first < len(b.order) && b.jobs[b.order[b.first]].done {
 		b.first++
 	}
 	for _, id := range b.order[b.first:] {
-		if j := b.jobs[id]; b.state(j) == Open && fits(id, j.Kind) {
+		if j := b.jobs[id]; b.state(j) == Open && fits(id) {
 			return id, j.Kind
 		}
 	}
@@ -349,7 +355,7 @@ func (b *Board) state(j *Job) State {
 		return Accepted
 	case j.lease.Lives(b.desk.Now()):
 		return Leased
-	case j.triesLeft(int(b.policy.Budget.Tries)) == 0:
+	case j.triesLeft(int(b.policy.Budget.Tries), b.desk.Now()) == 0:
 		return Exhausted
 	}
 	return Open
@@ -369,7 +375,7 @@ func (b *Board) Job(id string) (Job, error) {
 // shown is a job with its state at this moment.
 func (b *Board) shown(j *Job) Job {
 	out := *j
-	out.State, out.TriesLeft = b.state(j), j.triesLeft(int(b.policy.Budget.Tries))
+	out.State, out.TriesLeft = b.state(j), j.triesLeft(int(b.policy.Budget.Tries), b.desk.Now())
 	if last := j.last(); last != nil {
 		out.Attempt = last.Number
 	}

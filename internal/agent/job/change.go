@@ -21,6 +21,7 @@ type Change struct {
 	Budget    run.Budget
 	Implement *Implementation // that is asked for, nil where none is
 	Reviews   []CodeReview    // that are asked for, in order
+	Verify    []CodeVerify    // that are asked for, in order
 }
 
 // ChangeLog is the chained log in the folder of a change.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,17 +18,23 @@ import (
 // one.
 type CodeReview struct {
 	ID     string // of the job
+	Role   string // of the reviewer, where several are asked; "" for the only one
+	By     string // the name of the reviewer
 	Prompt review.Prompt
 	About  review.Reviewed
 }
 
-// CodeReviewID is the id of the job that reviews a part of a change, counted from
-// 1, in a round of the change. A review alone has the round 0.
-func CodeReviewID(round int64, part int) string {
+// CodeReviewID is the id of the job in which a reviewer looks at a part of a change,
+// both counted from 1, in a round of the change. A review alone has the round 0.
+func CodeReviewID(round int64, part, reviewer int) string {
+	id := fmt.Sprintf("code_review.%d.%d", round, part)
 	if round == 0 {
-		return fmt.Sprintf("code_review.%d", part)
+		id = fmt.Sprintf("code_review.%d", part)
 	}
-	return fmt.Sprintf("code_review.%d.%d", round, part)
+	if reviewer > 1 {
+		id += fmt.Sprintf("-%d", reviewer)
+	}
+	return id
 }
 
 var codeReviewKind = kind{
@@ -97,11 +104,14 @@ func (b *Board) logged(j *Job, promptDigest string) bool {
 // codeReviewFile is where the accepted answer of a reviewer lies, as it was judged.
 func codeReviewFile(jobID string) string { return run.JobDir(jobID) + "/review.json" }
 
-// acceptedReview is what a job keeps of its accepted answer.
-type acceptedReview struct {
-	Review   review.Payload `json:"review"`
-	Closed   []string       `json:"closed"`
-	Warnings []string       `json:"warnings"`
+// CodeReviewed is what counts of an accepted answer, or of all answers as one.
+type CodeReviewed struct {
+	Review      review.Payload   `json:"review"`
+	Findings    []review.Finding `json:"findings"` // the issues, in their order
+	Dropped     []review.Dropped `json:"dropped"`
+	NeedsPerson string           `json:"needs_person"` // why a person decides, whatever the verdict
+	Closed      []string         `json:"closed"`
+	Warnings    []string         `json:"warnings"`
 }
 
 func codeReviewPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
@@ -128,35 +138,40 @@ func (b *Board) withLast(j *Job, text string) (string, error) {
 	return text + "\n" + again, err
 }
 
-func judgeCodeReview(ctx context.Context, _ *Board, j *Job, a answer) (judgement, error) {
+func judgeCodeReview(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 	doc, err := codec.Parse([]byte(a.text))
 	if err != nil {
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), err.Error(), 0, "Answer with one JSON object and nothing else.")}}, nil
 	}
 	about := j.asked.About
-	answered, remarks, err := review.ParseAnswer(doc, about.Earlier)
+	answered, faults, err := review.ParseAnswer(doc, about.Earlier)
 	if err != nil {
 		return judgement{faults: violations(err)}, nil
 	}
 	if id := j.asked.Prompt.ChangeID; answered.ChangeID != id {
-		remarks = append(remarks, review.Remark{Code: tidegate.SchemaValidationFailed, Path: "$.change_id",
+		faults = append(faults, review.Remark{Code: tidegate.SchemaValidationFailed, Path: "$.change_id",
 			Message: fmt.Sprintf("change_id is %q", tidegate.Cut(answered.ChangeID)), Change: "Set it to " + id + "."})
 	}
-	faults, warnings, err := review.Judge(ctx, answered.Payload, about)
+	more, warnings, err := review.Judge(ctx, &answered, about)
 	if err != nil {
 		return judgement{}, err
 	}
-	accepted := acceptedReview{Review: review.Clean(answered.Payload), Closed: answered.Closed, Warnings: answered.Warnings}
+	faults = append(faults, more...)
+	if j.triesLeft(int(b.Policy().Budget.Tries), b.desk.Now()) <= 1 {
+		// Nobody is asked again: what holds is not lost for what does not.
+		faults = answered.SetAside(faults)
+	}
+	opinion := answered.Opinion(j.asked.By)
+	accepted := CodeReviewed{Review: opinion.Review, Findings: opinion.Findings, Dropped: answered.Dropped, NeedsPerson: answered.NeedsPerson,
+		Closed: answered.Closed, Warnings: answered.Warnings}
 	accepted.Review.TestResults = nil // a reviewer runs no tests, whatever it says
 	if about.Tests != nil {
 		accepted.Review.TestResults = about.Tests.Results()
 	}
-	judged := judgement{faults: remarkFaults(append(remarks, faults...)), warnings: remarkFaults(warnings)}
 	for _, w := range warnings {
 		accepted.Warnings = append(accepted.Warnings, w.Message)
 	}
-	judged.code = accepted
-	return judged, nil
+	return judgement{faults: remarkFaults(faults), warnings: remarkFaults(warnings), code: accepted}, nil
 }
 
 // violations are the faults of an answer that breaks the form of a review.
@@ -190,35 +205,42 @@ func remarkFaults(remarks []review.Remark) []Fault {
 const outsideDiff = "OUTSIDE_DIFF"
 
 // Reviewed is the review of a change that its reviewers wrote: their answers, which
-// must all be accepted, as one, with the warnings about them. It returns
-// INVALID_STATE where an answer is missing, and READ_FAILED.
-func (b *Board) Reviewed() (review.Payload, []string, error) {
+// must all be accepted, as one, together with what others found, with the warnings
+// about them. It returns INVALID_STATE where an answer is missing, and READ_FAILED.
+func (b *Board) Reviewed(others ...review.Opinion) (CodeReviewed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var answers []review.Payload
-	warnings := []string{}
+	all := CodeReviewed{Dropped: []review.Dropped{}, Closed: []string{}, Warnings: []string{}}
+	var opinions []review.Opinion
 	for _, id := range b.order {
 		j := b.jobs[id]
 		if j.asked == nil {
 			continue // of an earlier round, or not a review
 		}
 		if !j.done {
-			return review.Payload{}, nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the job %s has no accepted answer", id)
+			return all, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the job %s has no accepted answer", id)
 		}
 		data, err := b.work.Folder().Read(codeReviewFile(id))
 		if err != nil {
-			return review.Payload{}, nil, err
+			return all, err
 		}
-		var kept acceptedReview
+		var kept CodeReviewed
 		if err := json.Unmarshal(data, &kept); err != nil {
-			return review.Payload{}, nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", codeReviewFile(id)), "%s is not a review: %w", codeReviewFile(id), err)
+			return all, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", codeReviewFile(id)), "%s is not a review: %w", codeReviewFile(id), err)
 		}
-		answers = append(answers, kept.Review)
+		opinions = append(opinions, review.Opinion{By: j.asked.By, Review: kept.Review, Findings: kept.Findings})
+		all.Dropped = append(all.Dropped, kept.Dropped...)
+		all.NeedsPerson = cmp.Or(all.NeedsPerson, kept.NeedsPerson)
+		all.Closed = append(all.Closed, kept.Closed...)
 		for _, w := range kept.Warnings {
-			if !slices.Contains(warnings, w) {
-				warnings = append(warnings, w)
+			if !slices.Contains(all.Warnings, w) {
+				all.Warnings = append(all.Warnings, w)
 			}
 		}
 	}
-	return review.Merge(answers...), warnings, nil
+	for _, d := range all.Dropped {
+		all.Warnings = append(all.Warnings, fmt.Sprintf("the finding %q was set aside: %s", d.Title, d.Why))
+	}
+	all.Review, all.Findings = review.Join(append(opinions, others...)...)
+	return all, nil
 }

@@ -23,10 +23,11 @@ type Held struct {
 }
 
 // TakeOver takes over those leases of homes that nobody works on, as lost says: each
-// belongs to this process from here on, under the same attempt, and uses no try. Only
+// belongs to this process from here on, under the same attempt, and uses no try. The
+// agent of its role, which by names, may be another one than before. Only
 // the process that has claimed the run may call it. Of a run that does not go on it
 // takes none. It returns the errors of [run.Run.Update].
-func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, lost func(Job) bool) ([]Held, error) {
+func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, by func(role string) Home, lost func(Job) bool) ([]Held, error) {
 	if b.present().takesJobs() != nil {
 		return nil, nil
 	}
@@ -35,7 +36,7 @@ func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration
 		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted || !lost(shown) {
 			continue
 		}
-		h, err := b.takeOver(ctx, shown, holder, lasts)
+		h, err := b.takeOver(ctx, shown, holder, lasts, by(shown.kind.role))
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +47,7 @@ func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration
 	return list, nil
 }
 
-func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration) (*Held, error) {
+func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration, by Home) (*Held, error) {
 	var h *Held
 	err := b.update(ctx, shown.ID, func(u update) error {
 		if err := b.present().unmoved(u); err != nil {
@@ -65,6 +66,9 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 			return err
 		}
 		token, digest := b.newToken(u, shown.ID, a.Number)
+		if a.Driver != by.Driver || a.Model != by.Model {
+			a.Driver, a.Model, a.Session = by.Driver, by.Model, "" // which only the other agent could continue
+		}
 		// It begins again: the time between two homes is not spent, and gate F counts
 		// from here, too.
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
@@ -74,7 +78,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 		h = &Held{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
-				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.kind.format, TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
+				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.format(), TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
 			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
@@ -126,12 +130,26 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 	return b.Refresh(id)
 }
 
-// Role is the role that does a kind of work, by the names of the configuration.
-func Role(kindName string) string {
+// Role is the role that does a job of a kind, by the names of the configuration.
+func (b *Board) Role(id, kindName string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if j := b.jobs[id]; j != nil {
+		return j.role()
+	}
 	if k := kindOf(kindName); k != nil {
 		return k.role
 	}
 	return ""
+}
+
+// role is that of the job's kind, unless several reviewers are asked about the same
+// code.
+func (j *Job) role() string {
+	if j.asked != nil && j.asked.Role != "" {
+		return j.asked.Role
+	}
+	return j.kind.role
 }
 
 // Roles are the roles that do the work of a run, by the names of the configuration.

@@ -57,6 +57,20 @@ var implementKind = kind{
 	accept: func(update, *Job, int, judgement) error { return nil },
 }
 
+// Said is the text of the last answer to a job, "" where there is none.
+func (b *Board) Said(id string) string {
+	j, err := b.Job(id)
+	if err != nil || j.last() == nil || j.last().lastAnswer() == nil {
+		return ""
+	}
+	data, err := b.Folder().Read(j.last().dir() + "/" + j.last().lastAnswer().Answer)
+	if err != nil {
+		return ""
+	}
+	text, _ := unwrap(data, j.kind.format)
+	return strings.TrimSpace(text)
+}
+
 func judgeImplementation(ctx context.Context, _ *Board, j *Job, a answer) (judgement, error) {
 	files, forbidden, err := j.implement.Touched(ctx)
 	if err != nil {

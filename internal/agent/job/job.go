@@ -1,6 +1,9 @@
 package job
 
 import (
+	"time"
+
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -19,7 +22,7 @@ const (
 // the order of job_list.
 type Job struct {
 	ID        string  `json:"job_id"`
-	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, synthesis or review"`
+	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, synthesis, verify or review"`
 	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
 	Attempt   int     `json:"attempt" jsonschema:"the number of the last attempt, 0 before the first"`
 	TriesLeft int     `json:"tries_left"`
@@ -27,12 +30,18 @@ type Job struct {
 	Holder    *string `json:"holder" jsonschema:"who has it, null when nobody does"`
 	ExpiresAt *string `json:"expires_at" jsonschema:"when the lease ends, null when there is none"`
 
-	perspective string    // of which perspective, "" for a job of the whole run
-	wave        run.Stage // of the output that it is about
-	round       int64     // of review
-	past        bool      // of an earlier round of a change
+	perspective string           // of which perspective, "" for a job of the whole run
+	wave        run.Stage        // of the output that it is about
+	round       int64            // of review
+	part        evidence.Part    // that a second reader is asked
+	byPerson    bool             // a person answers it
+	drawn       *string          // the seed that an attempt had which is done again
+	recorded    *recordedAttempt // that the next attempt repeats, nil for none
+	edits       bool             // it is answered by edits of the draft before
+	past        bool             // of an earlier round of a change
 	implement   *Implementation
 	asked       *CodeReview // what a reviewer of code is asked about
+	verify      *CodeVerify // what a reader of findings is asked about
 	kind        *kind
 	done        bool // the run has what the job is to write
 	attempts    []*Attempt
@@ -51,15 +60,33 @@ func (j *Job) last() *Attempt {
 	return j.attempts[len(j.attempts)-1]
 }
 
+// next is the number of the next attempt.
+func (j *Job) next() int {
+	if last := j.last(); last != nil {
+		return last.Number + 1
+	}
+	return 1
+}
+
+// format is that of its answer: markdown or json.
+func (j *Job) format() string {
+	if j.edits {
+		return "json"
+	}
+	return j.kind.format
+}
+
 // maxGivenBack is how many tries of a job are given back at most.
 const maxGivenBack = 10
 
 // triesLeft counts the attempts that were used up: those that ended without an
 // accepted answer, except those that are given back.
-func (j *Job) triesLeft(tries int) int {
+func (j *Job) triesLeft(tries int, now time.Time) int {
 	used, back := 0, 0
 	for _, a := range j.attempts {
 		switch {
+		case a == j.last() && j.ranOut(now):
+			used++
 		case a.Number <= j.after || a.Outcome == "" || a.Outcome == OutcomeAccepted:
 		case a.givesBack() && back < maxGivenBack:
 			back++
@@ -68,6 +95,18 @@ func (j *Job) triesLeft(tries int) int {
 		}
 	}
 	return max(0, tries-used)
+}
+
+// ranOut reports whether the last attempt has used its try, although nobody has
+// closed it: its lease has run out, and no answer waits to be judged. An attempt of a
+// home goes on with the next home.
+func (j *Job) ranOut(now time.Time) bool {
+	last := j.last()
+	if last == nil || last.Number <= j.after || last.Outcome != "" || j.lease == nil || j.lease.Home || j.lease.Lives(now) {
+		return false
+	}
+	answer := last.lastAnswer()
+	return answer == nil || answer.Judged
 }
 
 // Now reports whether a run in that stage waits for the job.

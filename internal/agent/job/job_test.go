@@ -173,6 +173,29 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 	verified(t, manifest)
 }
 
+// TestALeaseThatRanOutIsATry, before anybody has closed its attempt.
+func TestALeaseThatRanOutIsATry(t *testing.T) {
+	manifest, set, desk := inWave1(t, "grid")
+	for n := range 4 {
+		b := open(t, desk, manifest)
+		if a := lease(t, b, "wave1.grid"); a.Attempt != n+1 || a.TriesLeft != 4-n {
+			t.Fatalf("attempt %d with %d tries left", a.Attempt, a.TriesLeft)
+		}
+		set.pass(2 * time.Hour)
+	}
+	b := open(t, desk, manifest)
+	if j := state(t, b, "wave1.grid"); j.State != job.Exhausted || j.TriesLeft != 0 {
+		t.Errorf("%+v", j)
+	}
+	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x", JobID: "wave1.grid"})
+	runs.WantCode(t, err, tidegate.JobNotOpen)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if j, err := b.Retry(ctx, "wave1.grid", "once more"); err != nil || j.State != job.Open || j.TriesLeft != 4 {
+		t.Errorf("after a retry: %+v, %v", j, err)
+	}
+	verified(t, manifest)
+}
+
 func TestALateAnswerIsKeptAndNeverJudged(t *testing.T) {
 	manifest, set, desk := inWave1(t, "grid")
 	b := open(t, desk, manifest)

@@ -7,6 +7,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/review"
 )
 
 // kind is one kind of agents' work.
@@ -35,8 +37,8 @@ type kind struct {
 var kinds, codeKinds []kind
 
 func init() {
-	codeKinds = []kind{implementKind, codeReviewKind}
-	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, reviewKind}
+	codeKinds = []kind{implementKind, codeReviewKind, codeVerifyKind}
+	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, verifyKind, reviewKind}
 }
 
 // reached reports whether a run has come to the kind's work, even if it has gone
@@ -59,6 +61,10 @@ type draft struct {
 	forbidden []string
 	// folder is where the agent works, for a job that changes files
 	folder string
+	// seed chooses the controls of a part that a second reader is asked
+	seed string
+	// from is what the job is about
+	from *MadeFrom
 	// contract is the file of perspectives that holds the contract; nil without one
 	contract []byte
 }
@@ -81,7 +87,10 @@ type judgement struct {
 
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
+	draft     step.Judged
+	reading   *step.Reading // of a second reader
 	review    synthesis.Review
-	code      acceptedReview
+	code      CodeReviewed
+	checked   []review.Checked
 	toolUsage *codec.Value
 }

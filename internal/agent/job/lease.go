@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // How long a lease lasts.
@@ -30,6 +31,10 @@ type LeaseInput struct {
 	JobID  string        // "" for the first that is open
 	For    time.Duration // 0 for DefaultLease
 	Home   *Home         // set by the process that drives the run
+	// Person says that a person answers: a part of the report is read without controls.
+	Person bool
+	// Recording is the agent where its answers were kept earlier, else nil.
+	Recording *Recording
 }
 
 // Home is what a process that drives a run knows about an agent.
@@ -67,7 +72,9 @@ type Assignment struct {
 //
 // It returns INVALID_ARGS, INVALID_STATE (a run that is neither created nor
 // running), BUDGET_EXHAUSTED, JOB_NOT_FOUND, JOB_NOT_OPEN (with its holder, or
-// the process that drives the run), and the errors of [run.Run.Update].
+// the process that drives the run), SAME_HOLDER (whoever wrote the report that is to be
+// read or reviewed), RECORDING_DIFFERS (a recording of something else, unless a person
+// lets it answer), and the errors of [run.Run.Update].
 func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := run.CheckText("holder", in.Holder); err != nil {
 		return nil, err
@@ -76,6 +83,20 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := b.mayLease(ctx, in); err != nil {
 		return nil, err
 	}
+	if r := b.Run(); r != nil {
+		adopted, err := step.AdoptEvidence(ctx, r)
+		if err == nil && adopted {
+			err = b.Reload(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	reader := readerName("", "", run.Note(in.Holder))
+	if in.Home != nil {
+		reader = readerName(in.Home.Driver, in.Home.Model, "")
+	}
+	person := in.Home == nil && tidegate.ActorOf(ctx).Kind == tidegate.Person
 	if in.JobID != "" {
 		j, err := b.Job(in.JobID)
 		if err != nil {
@@ -84,13 +105,21 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 		if j.State != Open {
 			return nil, notOpen(j)
 		}
+		if err := b.mayTake(in.JobID, reader); err != nil && !person {
+			return nil, err
+		}
 		return b.lease(ctx, in.JobID, in)
 	}
 	passed := map[string]bool{}
+	var barred error // by it the holder gets none of those that are open
 	for {
-		id, _ := b.Next(func(id, _ string) bool { return !passed[id] })
+		id, _ := b.Next(func(id string) bool { return !passed[id] })
 		if id == "" {
-			return nil, nil
+			return nil, barred
+		}
+		if err := b.mayTake(id, reader); err != nil && !person {
+			passed[id], barred = true, err
+			continue
 		}
 		leased, err := b.lease(ctx, id, in)
 		if tidegate.CodeOf(err) != tidegate.JobNotOpen {
@@ -141,10 +170,23 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if err != nil {
 		return nil, err
 	}
+	j.byPerson = in.Person
+	from, err := b.madeFrom(&j)
+	if err != nil {
+		return nil, err
+	}
+	if in.Recording != nil {
+		kept := in.Recording.attempt(id, j.next())
+		if err := kept.answers(id, from); err != nil && !b.Policy().Evidence.Adapt {
+			return nil, err
+		}
+		j.recorded = &kept
+	}
 	made, err := j.kind.prompt(ctx, b, &j)
 	if err != nil {
 		return nil, err
 	}
+	made.from = from
 	var leased *Assignment
 	var begun *Attempt
 	var lease *run.Lease
@@ -214,10 +256,7 @@ func (b *Board) unchanged(u update, seen map[string]string) error {
 
 // begin stages a new attempt with its lease and its prompt.
 func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment, *Attempt, *run.Lease, error) {
-	number := 1
-	if last := j.last(); last != nil {
-		number = last.Number + 1
-	}
+	number := j.next()
 	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
 		SchemaVersion: run.LeaseVersion, JobID: j.ID, Attempt: number, Holder: run.Note(in.Holder), Home: in.Home != nil, TokenDigest: digest,
@@ -225,13 +264,17 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	a := &Attempt{
 		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
-		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources,
+		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources, ControlSeed: made.seed, MadeFrom: made.from,
 	}
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
 	}
-	u.Log(run.EventLeased, "job_lease", tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
-		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs()))
+	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
+		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs())
+	if a.ControlSeed != "" {
+		fields = append(fields, tidegate.Detail{Key: "control_seed_digest", Value: seedDigest(a.ControlSeed)})
+	}
+	u.Log(run.EventLeased, "job_lease", fields)
 	if err := u.Write(a.dir()+"/prompt.md", []byte(made.text)); err != nil {
 		return nil, nil, nil, err
 	}
@@ -243,7 +286,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	return &Assignment{
 		JobID: j.ID, Kind: j.Kind, Attempt: number, Token: token, PromptMD: made.text, PromptDigest: a.PromptDigest,
-		AnswerFormat: j.kind.format, ExpiresAt: lease.ExpiresAt,
+		AnswerFormat: j.format(), ExpiresAt: lease.ExpiresAt,
 	}, a, lease, nil
 }
 

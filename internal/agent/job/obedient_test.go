@@ -267,6 +267,42 @@ func TestHabitsAreTakenOffAndRecorded(t *testing.T) {
 	}
 }
 
+func TestProseAroundJSONIsTakenOff(t *testing.T) {
+	const doc = `{"schema_version":"perspectives.v1","perspectives":[
+	  {"id":"a","title":"A {\"x\": }","track":"standard","agent_type":"r","prompt_contract":{"max_words":300,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`
+	const fenced = "```json\n" + doc + "\n```\n"
+	for name, c := range map[string]struct{ text, fault string }{
+		"nothing":                        {doc, ""},
+		"a sentence before it":           {"Here are the perspectives:\n\n" + doc, ""},
+		"a sentence after it":            {doc + "\n\nShall I go on?\n", ""},
+		"brackets in the sentence":       {"I used {placeholders} [1] and {one}:\n" + doc, ""},
+		"a sentence and a fence":         {"Here you are:\n\n" + fenced + "\nTell me more.\n", ""},
+		"an example beside a fence":      {"Each has `{\"id\": \"a\"}`:\n\n" + fenced, ""},
+		"a fence of something else":      {"```sh\nls\n```\n\n" + fenced, ""},
+		"two objects":                    {doc + "\n" + doc, "the answer has 2 JSON objects"},
+		"two fences":                     {fenced + "or\n\n" + fenced, "the answer has 2 JSON objects"},
+		"an example and an object":       {"Each has {\"id\": \"a\"}:\n" + doc, "the answer has 2 JSON objects"},
+		"an object that is cut off":      {"Here: " + doc[:len(doc)-2], "not strict JSON"},
+		"a list":                         {"Here: [" + doc + "]", "not strict JSON"},
+		"a key twice":                    {"Here: {\"schema_version\":\"perspectives.v1\"," + doc[1:], "not strict JSON"},
+		"no object":                      {"I would rather not.", "not strict JSON"},
+		"a fence that is never closed":   {"Here:\n```json\n" + doc, ""},
+		"an object over a broken object": {"{\"a\": " + doc, "not strict JSON"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			manifest, _, desk := newRun(t, nil)
+			b := open(t, desk, manifest)
+			verdict, err := submit(t.Context(), b, lease(t, b, job.PerspectivesID).Token, c.text)
+			if err != nil || verdict.Accepted != (c.fault == "") {
+				t.Fatalf("%+v, %v", verdict, err)
+			}
+			if c.fault != "" && (len(verdict.Faults) != 1 || verdict.Faults[0].Code != "INVALID_JSON" || !strings.Contains(verdict.Faults[0].Message, c.fault)) {
+				t.Errorf("%+v, want %q", verdict.Faults, c.fault)
+			}
+		})
+	}
+}
+
 // TestATrailingQuestionIsJudgedAsItIs: what may be part of the answer stays in it.
 func TestATrailingQuestionIsJudgedAsItIs(t *testing.T) {
 	manifest, _, desk := inWave1(t, "grid")

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -75,6 +76,8 @@ type about struct {
 	Notes       string
 	Assumptions []string
 	Sensitivity string
+	Day         string // of the run
+	Language    string // of the question, "" where it is not known
 	Attempt     int
 	Note        string // of a person who gave the tries again
 	Last        *lastAnswer
@@ -121,6 +124,8 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
 		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}
+	created := b.work.createdAt()
+	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], page.Language(a.Question)
 	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
 		a.Questions = nil // it stands above already
 	}

@@ -120,7 +120,15 @@ type ShowResult struct {
 // Show returns a job with its attempts. It returns JOB_NOT_FOUND.
 func (b *Board) Show(id string) (ShowResult, error) {
 	j, err := b.Job(id)
-	return ShowResult{Job: j, Attempts: append([]*Attempt{}, j.attempts...)}, err
+	out := ShowResult{Job: j, Attempts: []*Attempt{}}
+	for _, a := range j.attempts {
+		if a.ControlSeed != "" && !b.closed(&j) {
+			a = a.clone()
+			a.ControlSeed = ""
+		}
+		out.Attempts = append(out.Attempts, a)
+	}
+	return out, err
 }
 
 // Report shows a job and its attempts to a person.
@@ -146,7 +154,8 @@ type PromptResult struct {
 }
 
 // Prompt is the prompt of a job: the one that its holder got, or the one that the
-// next holder would get. It returns JOB_NOT_FOUND.
+// next holder would get; that of a part of the report names its sentences, and plants
+// nothing among them. It returns JOB_NOT_FOUND.
 func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 	j, err := b.Job(id)
 	if err != nil {
@@ -155,6 +164,9 @@ func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 	if last := j.last(); last != nil && (j.State == Leased || j.State == Accepted) {
 		data, err := b.Folder().Read(last.dir() + "/prompt.md")
 		return PromptResult{JobID: id, PromptMD: string(data)}, err
+	}
+	if j.Kind == verifyKind.name {
+		j.byPerson = true // who asks without taking the job is no reader to be tested
 	}
 	made, err := j.kind.prompt(ctx, b, &j)
 	return PromptResult{JobID: id, PromptMD: made.text}, err
@@ -171,10 +183,17 @@ func (p PromptResult) Report() report.Report {
 const answerTime = 5 * time.Minute
 
 // Answer takes a job that is open and hands in an answer, for a person. A refused
-// answer ends the attempt. It returns the errors of [Board.Lease] and
-// [Board.Submit].
+// answer ends the attempt. A person may also answer what no agent could: where the tries
+// are used up, it is a person's decision that gives one more. It returns the errors of
+// [Board.Lease], [Board.Submit] and [Board.Retry].
 func (b *Board) Answer(ctx context.Context, id string, answer []byte) (Verdict, error) {
-	a, err := b.Lease(ctx, LeaseInput{Holder: string(tidegate.ActorOf(ctx).Kind), JobID: id, For: answerTime})
+	actor := tidegate.ActorOf(ctx).Kind
+	if j, err := b.Job(id); err == nil && j.State == Exhausted && actor == tidegate.Person {
+		if _, err := b.Retry(ctx, id, "a person answers"); err != nil {
+			return Verdict{}, err
+		}
+	}
+	a, err := b.Lease(ctx, LeaseInput{Holder: string(actor), JobID: id, For: answerTime, Person: actor == tidegate.Person})
 	if err != nil {
 		return Verdict{}, err
 	}

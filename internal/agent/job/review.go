@@ -2,9 +2,13 @@ package job
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -16,9 +20,16 @@ var reviewKind = kind{
 		m := b.run.Manifest()
 		n := m.ReviewRounds()
 		if m.Stage() != run.Synthesis {
-			n++
+			claims, err := b.claimsOf(n + 1)
+			if err != nil {
+				return nil, err
+			}
+			if !b.policy.Evidence.Reader || b.passed || claims == nil || claims.Judge(true).Pass() && len(claims.Unread()) == 0 {
+				n++ // before, the sentences are read
+			}
 		}
-		return rounds("review", "Review the report", n), nil
+		byRule := m.RoundsByRule()
+		return slices.DeleteFunc(rounds("review", "Review the report", n), func(j *Job) bool { return byRule[j.round] }), nil
 	},
 	done: func(b *Board, j *Job) bool {
 		if j.round <= b.run.Manifest().ReviewRounds() {
@@ -71,7 +82,7 @@ func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	}
 	shown, lines := numbered(all.shorten(string(text)))
 	example := `{"decision":"PASS","findings":[{"severity":"low","line":1,"message":"The summary could come to the point sooner."}],"directives":[]}`
-	if !found.Pass() {
+	if !found.Pass() && !b.passed {
 		example = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Do what the rules ask for."}]}`
 	}
 	filled, err := fill("review.md", struct {
@@ -79,10 +90,55 @@ func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 		Draft            string
 		Lines            int
 		Faults, Warnings []Fault
+		Sentences        string
 		Summaries        []summarized
 		Example          string
-	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), summaries, example})
+	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.shorten(sentenceList(found.Claims)), summaries, example})
 	return draft{text: filled, seen: seen}, err
+}
+
+// sentenceList lists the sentences of a draft for a quotation, each with the passage that
+// it was read against and what the second reader says of it.
+func sentenceList(claims *evidence.Claims) string {
+	var b strings.Builder
+	if claims == nil {
+		return ""
+	}
+	for i := range claims.Sentences {
+		s := &claims.Sentences[i]
+		fmt.Fprintf(&b, "- line %d, %s", s.Line, s.Form)
+		for _, cid := range s.CIDs {
+			b.WriteString(" @" + cid)
+		}
+		fmt.Fprintf(&b, ": %s\n", oneLine(s.Text))
+		v := s.Verdict
+		switch {
+		case v == nil && s.Standing != "":
+			fmt.Fprintf(&b, "  By rule it is %s; nobody has read it.\n", s.Standing)
+		case v != nil && v.Words != "":
+			fmt.Fprintf(&b, "  The second reader says %s, by the words: %s\n", v.Verdict, oneLine(v.Words))
+		case v != nil:
+			fmt.Fprintf(&b, "  The second reader says %s. %s\n", v.Verdict, oneLine(v.Because))
+		}
+		if w := shownWindow(s); w != "" {
+			fmt.Fprintf(&b, "  Passage: %s\n", oneLine(w))
+		}
+	}
+	return b.String()
+}
+
+// shownWindow is the passage of a sentence that holds the words by which it stands, or
+// the first.
+func shownWindow(s *evidence.Claim) string {
+	for _, w := range s.Windows {
+		if s.Verdict == nil || strings.Contains(oneLine(w.Text), oneLine(s.Verdict.Words)) {
+			return w.Text
+		}
+	}
+	if len(s.Windows) > 0 {
+		return s.Windows[0].Text
+	}
+	return ""
 }
 
 func judgeReview(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
@@ -96,6 +152,9 @@ func judgeReview(ctx context.Context, b *Board, _ *Job, a answer) (judgement, er
 	if err != nil {
 		return judgement{}, err
 	}
-	review, faults := synthesis.ParseReview([]byte(a.text), text, found.Pass())
+	b.mu.Lock()
+	pass := found.Pass() || b.passed
+	b.mu.Unlock()
+	review, faults := synthesis.ParseReview([]byte(a.text), text, pass)
 	return judgement{faults: faultsOf(faults), review: review, seen: map[string]string{name: codec.DigestBytes(text)}}, nil
 }

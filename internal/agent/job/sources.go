@@ -65,6 +65,12 @@ func (b *Board) sources() (*sources, error) {
 	return s, nil
 }
 
+// sourced reports whether the run has a source that can be cited.
+func (b *Board) sourced() (bool, error) {
+	all, err := b.sources()
+	return err == nil && len(all.list) > 0, err
+}
+
 // How much of a person's own documents a prompt quotes.
 const (
 	maxQuotedDocument = 64 << 10
@@ -116,22 +122,28 @@ func (s *sources) among(cids map[string]bool) []citable {
 func (s *sources) shorten(text string) string {
 	var pairs []string
 	for _, each := range s.list {
-		pairs = append(pairs, "[@"+each.CID+"]", "[@"+each.ID+"]")
+		pairs = append(pairs, "@"+each.CID, "@"+each.ID)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // expand writes cids in place of the short ids of a prompt.
 func expand(text string, table map[string]string) string {
-	return mentioned().ReplaceAllStringFunc(text, func(mention string) string {
-		if cid := table[mention[2:len(mention)-1]]; cid != "" {
-			return "[@" + cid + "]"
-		}
-		return mention
+	return marked().ReplaceAllStringFunc(text, func(mark string) string {
+		return mentioned().ReplaceAllStringFunc(mark, func(mention string) string {
+			if cid := table[mention[1:]]; cid != "" {
+				return "@" + cid
+			}
+			return mention
+		})
 	})
 }
 
-var mentioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[@s[0-9]+\]`) })
+// marked finds citations and inferences, mentioned the short ids in them.
+var (
+	marked    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[(?:@s[0-9]+|inferred from [^\[\]]*)\]`) })
+	mentioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@s[0-9]+\b`) })
+)
 
 // quotation is how outputs are asked to quote: "words" (URL).
 var quotation = sync.OnceValue(func() *regexp.Regexp {

@@ -154,7 +154,7 @@ func TestTimeBetweenHomesIsNotSpent(t *testing.T) {
 			}
 			set.pass(10 * time.Hour)
 			b = open(t, desk, manifest)
-			held, err := b.TakeOver(t.Context(), "next home", time.Hour, func(job.Job) bool { return true })
+			held, err := b.TakeOver(t.Context(), "next home", time.Hour, func(string) job.Home { return job.Home{} }, func(job.Job) bool { return true })
 			if err != nil || len(held) != 1 {
 				t.Fatalf("%+v, %v", held, err)
 			}

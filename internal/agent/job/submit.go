@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -65,7 +66,12 @@ func (b *Board) Submit(ctx context.Context, in SubmitInput) (Verdict, error) {
 	if verdict, err := b.judgeStale(ctx, id, in); verdict != nil || err != nil {
 		return *verdict, err
 	}
-	n, err := b.keep(ctx, &j, in)
+	keeping := ctx
+	if in.Home != nil {
+		// A home that stops has paid for the answer; the next one judges it.
+		keeping = context.WithoutCancel(ctx)
+	}
+	n, err := b.keep(keeping, &j, in)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -142,7 +148,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
 		}
 		n = len(a.Submissions) + 1
-		s := &Submission{Answer: fmt.Sprintf("answer-%d.%s", n, ending(j.kind.format)), HandedInAt: u.Now(), Usage: in.Usage}
+		s := &Submission{Answer: fmt.Sprintf("answer-%d.%s", n, ending(j.format())), HandedInAt: u.Now(), Usage: in.Usage}
 		if in.ToolUsage != nil {
 			if s.ToolUsage, err = codec.MarshalLine(in.ToolUsage); err != nil {
 				return err
@@ -203,7 +209,7 @@ func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 	}
 	a.Late = true
 	u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", j.ID, "attempt", number, "digest", codec.DigestBytes(in.Answer), "late", true))
-	if err := u.Write(a.dir()+"/late."+ending(j.kind.format), in.Answer); err != nil {
+	if err := u.Write(a.dir()+"/late."+ending(j.format()), in.Answer); err != nil {
 		return err
 	}
 	return a.write(u)
@@ -326,12 +332,19 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 	if err != nil {
 		return judgement{}, nil, err
 	}
-	text, took := unwrap(data, j.kind.format)
+	text, took := unwrap(data, j.format())
 	usage, err := a.toolUse(n)
 	if err != nil {
 		return judgement{}, nil, err
 	}
+	if n := len(objectsIn(text)); j.kind.format == "json" && n > 1 {
+		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), fmt.Sprintf("the answer has %d JSON objects with text around them", n), 0,
+			"Answer with one JSON object and nothing else.")}}, took, nil
+	}
 	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a})
+	if bytes.Contains(data, []byte(link.SecretMask)) {
+		judged.faults = append(judged.faults, fault(string(tidegate.SecretInAnswer), "the answer has a token or key of the agent in it", 0, "leave out what you log in with"))
+	}
 	return judged, took, err
 }
 
@@ -392,14 +405,23 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 			return nil, nil, err
 		}
 	}
-	u.Log(run.EventVerdict, "job_verdict", tidegate.Pairs("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs()))
+	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "answer", n, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs())
+	missed := missedControls(judged.faults)
+	if a.ControlSeed != "" && (missed || len(codes) == 0) { // it is not used again
+		fields = append(fields, tidegate.Detail{Key: "control_seed", Value: a.ControlSeed})
+	}
+	u.Log(run.EventVerdict, "job_verdict", fields)
+	if missed {
+		b.noteUnfit(u, j, a, outcomeOfReading)
+	}
 	switch {
 	case len(judged.faults) == 0:
 		if err := j.kind.accept(u, j, number, judged); err != nil {
 			return nil, nil, err
 		}
 		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()
-	case n >= MaxSubmissions:
+		a.Refuses = judged.reading != nil && judged.reading.Refuses
+	case n >= MaxSubmissions || missed: // a reader that failed its test cannot mend its answer
 		a.Outcome, a.EndedAt = OutcomeRefused, u.Now()
 		logEnded(u, a)
 	default:

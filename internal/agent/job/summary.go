@@ -27,7 +27,7 @@ var summaryKind = kind{
 	},
 	done: func(b *Board, j *Job) bool {
 		there, err := b.run.Folder().Exists(b.run.Summary(j.perspective))
-		return err == nil && there
+		return err == nil && there && acceptedLast(b, j) // a pack that was built early leaves files, too
 	},
 	prompt: summaryPrompt,
 	judge:  judgeSummary,

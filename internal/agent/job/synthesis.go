@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -13,7 +14,15 @@ import (
 var synthesisKind = kind{
 	name: "synthesis", role: "writer", format: "markdown", stages: []run.Stage{run.Synthesis},
 	list: func(b *Board) ([]*Job, error) {
-		return rounds("synthesis", "Write the report", b.run.Manifest().ReviewRounds()+1), nil
+		jobs := rounds("synthesis", "Write the report", b.run.Manifest().ReviewRounds()+1)
+		for _, j := range jobs[1:] {
+			claims, err := b.run.Folder().Exists(b.run.Layout().RoundClaims(j.round - 1))
+			if err != nil {
+				return nil, err
+			}
+			j.edits = claims
+		}
+		return jobs, nil
 	},
 	done: func(b *Board, j *Job) bool {
 		past := b.run.Manifest().ReviewRounds()
@@ -23,6 +32,13 @@ var synthesisKind = kind{
 		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
 		if err != nil || written == "" {
 			return false
+		}
+		if b.policy.Evidence.Sentences {
+			claims, err := step.ReadClaims(b.run)
+			sourced, _ := b.sourced()
+			if err != nil || sourced && (claims == nil || claims.SynthesisDigest != written) {
+				return false // a text that no job has judged
+			}
 		}
 		if past == 0 {
 			return true
@@ -34,7 +50,7 @@ var synthesisKind = kind{
 	prompt: synthesisPrompt,
 	judge:  judgeSynthesis,
 	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		return step.TakeSynthesis(u, []byte(judged.text), j.ID, attempt)
+		return step.TakeSynthesis(u, []byte(judged.text), judged.draft.Claims, j.ID, attempt)
 	}),
 }
 
@@ -87,37 +103,68 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	answered, err := step.Answered(b.run)
-	if err != nil {
-		return draft{}, err
+	data := synthesisTask{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved,
+		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(all.list)}
+	if b.policy.Evidence.Sentences && len(all.list) > 0 {
+		data.Forms = true
+		if data.Findings, data.Perspectives, data.Cited, err = step.Substance(b.run); err != nil {
+			return draft{}, err
+		}
 	}
-	data := struct {
-		about
-		Summaries  []summarized
-		Sources    []citable
-		Sections   []string
-		Reserved   []string
-		Required   bool
-		Directives []synthesis.Directive
-		Reviewed   string
-		Example    string
-	}{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved, Required: b.policy.RequireGrounding, Example: synthesisExample(all.list)}
+	var answered *synthesis.Answered
+	if j.edits {
+		revision, err := step.ReadRevision(b.run)
+		if err != nil {
+			return draft{}, err
+		}
+		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
+		answered, data.Example, data.Edits = revision.Answered, editsExample, true
+	} else if answered, err = step.Answered(b.run); err != nil {
+		return draft{}, err
+	} else if answered != nil {
+		data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
+	}
 	if answered != nil {
 		data.Directives = answered.Directives
-		data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
 	}
 	text, err := fill("synthesis.md", data)
 	return draft{text: text, seen: seen, sources: all.table()}, err
 }
 
-// synthesisExample is a report that passes.
+// synthesisTask is what the prompt of a synthesis says.
+type synthesisTask struct {
+	about
+	Summaries  []summarized
+	Sources    []citable
+	Sections   []string
+	Reserved   []string
+	Required   bool
+	Forms      bool // every sentence needs one
+	Reader     bool // a second agent reads them
+	Edits      bool // the answer changes the draft
+	Directives []synthesis.Directive
+	Reviewed   string // the draft that was sent back
+	Example    string
+	// How many sentences under the findings are cited, and of how many perspectives and
+	// sources, at least.
+	Findings, Perspectives, Cited int
+}
+
+// editsExample is an answer of edits in the form that is asked for.
+const editsExample = `{"replace":[{"sentence":"c2","with":"Most harbours of this size have tried it. [@s1]"},{"sentence":"c5","with":""}],"insert":[{"after":"c3","text":"A second year was dearer. [@s1]"}],"move":[]}`
+
+// synthesisExample is a report in the form that is asked for.
 func synthesisExample(list []citable) string {
-	cited := ""
+	cited, inferred := "", ""
 	if len(list) > 0 {
-		cited = " [@" + list[0].ID + "]"
+		cited, inferred = " [@"+list[0].ID+"]", " [inferred from @"+list[0].ID+"]"
 	}
 	var b strings.Builder
 	for _, title := range synthesis.Sections {
+		if title == "Caveats" {
+			fmt.Fprintf(&b, "## %s\n\nWhat holds for harbours of this size may not hold for larger ones.%s\n\n", title, inferred)
+			continue
+		}
 		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", title, cited)
 	}
 	return strings.TrimSpace(b.String()) + "\n"
@@ -133,7 +180,7 @@ func numbered(text string) (shown string, lines int) {
 	return b.String(), lines
 }
 
-func judgeSynthesis(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
+func judgeSynthesis(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
 	r := b.Run()
 	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{}}
 	digest, err := r.Folder().Digest(r.Layout().Citations)
@@ -141,10 +188,30 @@ func judgeSynthesis(ctx context.Context, b *Board, _ *Job, a answer) (judgement,
 		return judgement{}, err
 	}
 	judged.seen[r.Layout().Citations] = digest
+	var revision *step.Revision
+	var edited evidence.Edited
+	if j.edits {
+		if revision, err = step.ReadRevision(r); err != nil {
+			return judgement{}, err
+		}
+		var faults []evidence.Fault
+		if edited, faults = revision.Apply([]byte(judged.text)); len(faults) > 0 {
+			judged.faults = faultsOf(faults)
+			return judged, nil
+		}
+		judged.text = string(edited.Draft)
+	}
 	found, err := step.JudgeDraft(ctx, r, []byte(judged.text))
 	if err != nil {
 		return judgement{}, err
 	}
+	if revision != nil {
+		revision.Carry(edited, found)
+	}
+	if found.Claims != nil && b.Policy().Evidence.Reader {
+		found.Divide()
+	}
+	judged.draft = found
 	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
 	return judged, nil
 }

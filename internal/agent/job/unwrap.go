@@ -12,11 +12,13 @@ const (
 	tookCRLF     = "CRLF"
 	tookFence    = "outer fence"
 	tookPreamble = "line before the first heading"
+	tookProse    = "text around the JSON"
 )
 
 // unwrap takes off what is certain, and says what it was: a byte-order mark,
-// carriage returns before line feeds, one fence around everything, and, of a
-// Markdown answer, one line of text before the first heading.
+// carriage returns before line feeds, one fence around everything, of a Markdown
+// answer one line of text before the first heading, and of a JSON answer the text
+// around the only object in it.
 func unwrap(data []byte, format string) (text string, took []string) {
 	if rest, ok := bytes.CutPrefix(data, []byte("\uFEFF")); ok {
 		data, took = rest, append(took, tookBOM)
@@ -36,6 +38,11 @@ func unwrap(data []byte, format string) (text string, took []string) {
 	if format == "markdown" {
 		if rest, ok := cutPreamble(text); ok {
 			text, took = rest, append(took, tookPreamble)
+		}
+	}
+	if format == "json" {
+		if objects := objectsIn(text); len(objects) == 1 {
+			text, took = objects[0], append(took, tookProse)
 		}
 	}
 	return text, took

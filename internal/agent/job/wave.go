@@ -221,7 +221,7 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 		judged.faults = append(judged.faults, faultOf(err, ""))
 	}
 	checked, err := check.Check(ctx, b.desk, b.Fetch, step.SubmittedSources{
-		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().RequireGrounding,
+		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().Evidence.Grounding,
 	})
 	if err != nil {
 		return judgement{}, err

@@ -1,0 +1,161 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/reader"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// aPerson is a call by a person at the terminal.
+func aPerson(t *testing.T) context.Context {
+	return tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, Name: "Ada", By: tidegate.ByTerminal})
+}
+
+// lying writes the report with lies in words that no rule can judge, and changes nothing.
+func lying(ctx context.Context, task driver.Task) (driver.Answer, error) {
+	answer, err := obedient(ctx, task)
+	if task.Job == "synthesis" {
+		answer.Text = strings.Replace(answer.Text, "## Evidence\n\n", "## Evidence\n\n"+strings.TrimSuffix(lie, ".")+". [@s1]\n\n", 1)
+	}
+	return answer, err
+}
+
+// approving is a reader that finds everything right.
+func approving(ctx context.Context, task driver.Task) (driver.Answer, error) {
+	if task.Kind != "verify" {
+		return obedient(ctx, task)
+	}
+	return driver.Answer{Text: reader.Answer(task.Prompt, func(c reader.Claim) reader.Verdict {
+		return reader.Honest(c, strings.Join(strings.Fields(c.Sentence), " "))
+	})}, nil
+}
+
+// TestAPersonAcceptsASentence has a run stop because a sentence does not stand, and go on
+// when a person accepts it. Every view says so.
+func TestAPersonAcceptsASentence(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	_, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_verify_rounds", 0, "test") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := &crew{agent: lying}
+	if out := drive(t, manifest, desk, pool); out.Status != run.Failed {
+		t.Fatal(shown(out))
+	}
+	doubted, err := step.ShowClaim(t.Context(), desk, step.ClaimInput{ManifestPath: manifest})
+	if err != nil || len(doubted.Sentences) != 1 || !strings.Contains(doubted.Sentences[0].Text, "grave accident") || doubted.Sentences[0].Stands != "not confirmed" {
+		t.Fatal(shown(doubted), err)
+	}
+	text := fmt.Sprint(doubted.Report().Blocks)
+	for _, want := range []string{"grave accident", "passage of", "unsupported", "reader"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not shown: %s", want, text)
+		}
+	}
+	id := doubted.Sentences[0].ID
+	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: " "})
+	runs.WantCode(t, err, tidegate.InvalidArgs)
+	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: "c99", Reason: "so"})
+	runs.WantCode(t, err, tidegate.FileNotFound)
+	accepted, err := step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "I was there"})
+	if err != nil || accepted.By != "Ada" || len(accepted.Left) != 0 || accepted.Accepted != 1 {
+		t.Fatal(shown(accepted), err)
+	}
+	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "again"})
+	runs.WantCode(t, err, tidegate.InvalidState)
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed || pool.times("review") != 1 {
+		t.Fatal(shown(out))
+	}
+	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	if err != nil || trust.Accepted != 1 || !strings.Contains(trust.Line, "1 accepted by Ada") {
+		t.Errorf("%+v, %v", trust, err)
+	}
+	verify(t, manifest)
+}
+
+// TestAPersonLetsTheReportPass has readers that cannot be used, and a person who lets the
+// report pass unread: its review is asked for, and the trust line counts what nobody read.
+func TestAPersonLetsTheReportPass(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	pool := &crew{agent: approving}
+	drive(t, manifest, desk, pool)
+	asked := pool.times("verify.1")
+	if _, err := step.RecordGate(aPerson(t), desk, step.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "no reader is at hand"}); err != nil {
+		t.Fatal(err)
+	}
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed || pool.times("review") != 1 || pool.times("verify.1") != asked {
+		t.Fatal(shown(out))
+	}
+	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	if err != nil || !strings.Contains(trust.Line, "4 not confirmed") {
+		t.Errorf("%+v, %v", trust, err)
+	}
+	verify(t, manifest)
+}
+
+// TestAPersonReads has a person read what no agent could: sentences by their ids, nothing
+// planted, and the trust line names it.
+func TestAPersonReads(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		tries float64
+		left  run.Status
+	}{
+		{"the reader is unfit", 4, run.Running},
+		{"no tries are left", 2, run.Failed},
+	} {
+		t.Run(test.name, func(t *testing.T) { aPersonReads(t, test.tries, test.left) })
+	}
+}
+
+func aPersonReads(t *testing.T, tries float64, left run.Status) {
+	t.Parallel()
+	manifest, desk := newRun(t, map[string]float64{"tries": tries})
+	pool := &crew{agent: approving}
+	if out := drive(t, manifest, desk, pool); out.Status != left {
+		t.Fatal(shown(out))
+	}
+	board, err := job.OpenBoard(t.Context(), desk, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer board.Close()
+	prompt, err := board.Prompt(t.Context(), "verify.1")
+	if err != nil || !strings.Contains(prompt.PromptMD, "\nclaim c1\n") || strings.Count(prompt.PromptMD, "\nclaim c") != 4 {
+		t.Fatal(prompt.PromptMD, err)
+	}
+	type verdict map[string]any
+	var given []verdict
+	for i, c := range reader.Claims(prompt.PromptMD) {
+		words := strings.Join(strings.Fields(c.Passages[0])[:4], " ")
+		given = append(given, verdict{"claim": fmt.Sprintf("c%d", i+1), "verdict": "supported", "passage": 1, "words": words})
+	}
+	short, _ := json.Marshal(verdict{"verdicts": given[1:]})
+	if out, err := board.Answer(aPerson(t), "verify.1", short); err != nil || out.Accepted {
+		t.Fatal(shown(out), err)
+	}
+	whole, _ := json.Marshal(verdict{"verdicts": given})
+	if out, err := board.Answer(aPerson(t), "verify.1", whole); err != nil || !out.Accepted {
+		t.Fatal(shown(out), err)
+	}
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
+		t.Fatal(shown(out))
+	}
+	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	if err != nil || !strings.Contains(trust.Line, "A person read some of it, and was not tested.") || strings.Contains(trust.Line, "Readers were tested") {
+		t.Errorf("%+v, %v", trust, err)
+	}
+	verify(t, manifest)
+}

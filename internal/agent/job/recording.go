@@ -1,0 +1,104 @@
+package job
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Recording is an agent whose answers were kept earlier. It answers what it was asked
+// then, and nothing else.
+type Recording struct {
+	Question string // that it was made on, "" where that is not known
+	// Attempt is the attempt.json that it has for an attempt at a job, nil for none.
+	Attempt func(jobID string, attempt int) []byte
+}
+
+// MadeFrom is what an attempt was asked about, as far as answers to it cannot stand for
+// answers to something else.
+type MadeFrom struct {
+	Question    string   `json:"question"`
+	Kind        string   `json:"kind,omitzero"`
+	Perspective string   `json:"perspective,omitzero"`
+	Contract    string   `json:"contract,omitzero"`  // the digest of the perspective
+	Documents   []string `json:"documents,omitzero"` // the digests of the person's own
+}
+
+// madeFrom is what the attempts at a job of a run are asked about, nil for a job of a
+// code change.
+func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.run == nil {
+		return nil, nil
+	}
+	from := &MadeFrom{Question: b.run.Manifest().Query(), Kind: j.Kind, Perspective: j.perspective}
+	if j.perspective != "" {
+		_, contract, err := b.perspective(cmp.Or(j.wave, run.Stage(j.Kind)), j.perspective)
+		if err != nil {
+			return nil, err
+		}
+		from.Contract = codec.Digest(contract)
+	}
+	documents, err := b.documents()
+	for _, d := range documents {
+		from.Documents = append(from.Documents, d.Digest)
+	}
+	return from, err
+}
+
+// recordedAttempt is what is read of an attempt of a recording.
+type recordedAttempt struct {
+	ControlSeed string    `json:"control_seed"`
+	MadeFrom    *MadeFrom `json:"made_from"`
+}
+
+// attempt reads an attempt of a recording. One that does not say what it was made from
+// was made on the recording's question.
+func (r *Recording) attempt(jobID string, number int) (kept recordedAttempt) {
+	if err := json.Unmarshal(r.Attempt(jobID, number), &kept); err != nil {
+		kept = recordedAttempt{} // there is none, or it is not one of a run
+	}
+	if kept.MadeFrom == nil && r.Question != "" {
+		kept.MadeFrom = &MadeFrom{Question: r.Question}
+	}
+	return kept
+}
+
+// Answers returns RECORDING_DIFFERS where the recording was made on another question.
+func (r *Recording) Answers(question string) error {
+	if r == nil || r.Question == "" || r.Question == question {
+		return nil
+	}
+	return differs("", "question", fmt.Sprintf("the recorded agents were asked another question: %q", tidegate.Cut(r.Question)))
+}
+
+// answers returns RECORDING_DIFFERS where an attempt was asked something else than what
+// is asked here.
+func (kept recordedAttempt) answers(jobID string, asked *MadeFrom) error {
+	was := kept.MadeFrom
+	switch {
+	case was == nil || asked == nil:
+		return nil
+	case was.Question != asked.Question:
+		return differs(jobID, "question", fmt.Sprintf("the recorded answer to %s is about another question: %q", jobID, tidegate.Cut(was.Question)))
+	case was.Kind == "": // all that is known is the question
+		return nil
+	case was.Kind != asked.Kind:
+		return differs(jobID, "kind", fmt.Sprintf("the recorded answer to %s is one to a job of the kind %q", jobID, tidegate.Cut(was.Kind)))
+	case was.Perspective != asked.Perspective || was.Contract != asked.Contract:
+		return differs(jobID, "perspective", fmt.Sprintf("the recorded answer to %s kept to another contract", jobID))
+	case !slices.Equal(was.Documents, asked.Documents):
+		return differs(jobID, "documents", fmt.Sprintf("the recorded answer to %s is about other documents of yours", jobID))
+	}
+	return nil
+}
+
+func differs(jobID, what, message string) error {
+	return tidegate.Errorf(tidegate.RecordingDiffers, tidegate.Pairs("job_id", jobID, "differs", what), "%s", message)
+}
