@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -60,8 +61,8 @@ func init() {
 		run.EventStatus: statusSet, run.EventFailed: failed, run.EventPatched: patched, run.EventRetried: retriedGate, run.EventProgress: progressed,
 	}
 	byKind = map[string]operation{
-		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "summary_pack_build": packed,
-		"citations_validate": judgedSources, "citations_render_md": rendered,
+		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "claim_accept": claimAccepted, "summary_pack_build": packed,
+		"citations_validate": judgedSources, "citations_render_md": rendered, "claims_read": readingsTaken, "review_kept": sentBack,
 		"job_lease": leased, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
 		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
@@ -177,6 +178,16 @@ func gateAccepted(s *scene) error {
 	return err
 }
 
+// claimAccepted lets a sentence stand, as a person did.
+func claimAccepted(s *scene) error {
+	get := func(key string) string { return s.args.Get(key).Str() }
+	return s.update(func(u *run.Update) error {
+		_, err := step.TakeAcceptance(u, s.line.get("claim"), s.line.get("digest"),
+			evidence.Acceptance{By: get("by"), Reason: get("reason"), At: get("at"), Signature: get("signature")})
+		return err
+	})
+}
+
 // judged asks the judge again about a gate that was evaluated and not written.
 func judged(s *scene) error {
 	r, err := s.open()
@@ -231,7 +242,7 @@ func (s *scene) movedByRecord(r *run.Run) error {
 		return errGiven
 	}
 	move := run.Move{From: run.Stage(s.line.get("from")), To: run.Stage(s.line.get("to")), Status: run.Status(s.line.get("status")), Reason: history[at].Get("reason").Str(),
-		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest")}
+		InputsDigest: history[at].Get("inputs_digest").Str(), EvidenceDigest: s.line.get("evidence_digest"), By: history[at].Get("by").Str()}
 	move.GatesRevision, _ = history[at].Get("gates_revision").Int()
 	desk := s.desk.Rehearsing()
 	if err := r.Rehearse(s.ctx, desk, func(u *run.Update) error { return u.MoveTo(move) }); err != nil {
@@ -277,21 +288,71 @@ func packed(s *scene) error {
 	return err
 }
 
-// leased makes the prompt of an attempt.
+// leased makes the prompt of an attempt. One that was given out by a program that did
+// not check every sentence may have other words: it is compared by its digest.
 func leased(s *scene) error {
 	board, err := s.openBoard()
 	if err != nil {
 		return err
 	}
-	prompt, err := board.Prompt(s.ctx, s.line.get("job_id"))
+	id := s.line.get("job_id")
+	number, _ := s.line.entry.Get("attempt").Int()
+	attempt, err := s.keptAttempt(id, int(number))
 	if err != nil {
 		return err
 	}
-	number, _ := s.line.entry.Get("attempt").Int()
+	again, err := board.LeaseAgain(s.ctx, id, attempt.Get("driver").Str(), attempt.Get("control_seed").Str())
+	if err != nil {
+		return err
+	}
+	name, digest := run.AttemptDir(id, int(number))+"/prompt.md", codec.DigestBytes([]byte(again.PromptMD))
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "job_id", prompt.JobID, "prompt_digest", codec.DigestBytes([]byte(prompt.PromptMD)), "args", tidegate.Pairs()))}
-	s.out.files[run.AttemptDir(prompt.JobID, int(number))+"/prompt.md"] = []byte(prompt.PromptMD)
+	if board.Policy().Evidence.Sentences || digest == s.line.get("prompt_digest") {
+		s.out.files[name] = []byte(again.PromptMD)
+	} else {
+		s.leave("%s, whose words are those of an earlier version; it is compared by its digest", name)
+		s.byDigest[name], digest = true, s.change.files[name]
+	}
+	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "job_id", id, "attempt", again.Attempt, "prompt_digest", digest, "args", tidegate.Pairs())
+	if again.ControlSeedDigest != "" {
+		fields = append(fields, tidegate.Detail{Key: "control_seed_digest", Value: again.ControlSeedDigest})
+	}
+	s.out.lines = []*codec.Value{codec.Of(fields)}
+	if from := attempt.Get("made_from"); board.Policy().Evidence.Sentences && codec.Digest(from) != codec.Digest(codec.Of(again.MadeFrom)) {
+		s.step(attemptFile(id, int(number)), "made_from is "+shown(from)+" and comes out as "+shown(codec.Of(again.MadeFrom)))
+	}
 	return nil
+}
+
+// readingsTaken writes what second readers said into the document of the claims.
+func readingsTaken(s *scene) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	taken, err := step.RecordReadings(s.ctx, r)
+	if err == nil && !taken {
+		err = tidegate.Errorf(tidegate.InvalidState, nil, "not every part that waits for it was read")
+	}
+	return err
+}
+
+// sentBack writes the review by which the rule sends a report back.
+func sentBack(s *scene) error {
+	if s.line.entry.Get("made_by").Get("actor").Str() != string(tidegate.Rule) {
+		return errGiven
+	}
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	refused, err := step.SendBack(s.ctx, r)
+	if err == nil && refused == 0 {
+		err = tidegate.Errorf(tidegate.InvalidState, nil, "no sentence of the report is refused")
+	}
+	return err
 }
 
 // verdict judges a kept answer and takes it where it has no fault.
@@ -312,7 +373,11 @@ func verdict(s *scene) error {
 		codes = append(codes, f.Code)
 	}
 	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs()))}
+	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "accepted", len(codes) == 0, "faults", codes, "args", tidegate.Pairs())
+	if again.ControlSeed != "" {
+		fields = append(fields, tidegate.Detail{Key: "control_seed", Value: again.ControlSeed})
+	}
+	s.out.lines = []*codec.Value{codec.Of(fields)}
 	if err := s.compareRepair(id, int(number), int(n), again.Repair); err != nil {
 		return err
 	}

@@ -29,15 +29,23 @@ func (s *scene) compareRepair(id string, number, n int, again string) error {
 	return nil
 }
 
+func attemptFile(id string, number int) string { return run.AttemptDir(id, number) + "/attempt.json" }
+
+// keptAttempt is an attempt as the run keeps it.
+func (s *scene) keptAttempt(id string, number int) (*codec.Value, error) {
+	name := attemptFile(id, number)
+	data, err := s.kept.Folder().Read(name)
+	if err != nil {
+		return nil, err
+	}
+	return codec.ParseFile("path", s.kept.Path(name), data)
+}
+
 // compareAttempt compares what an attempt keeps of a verdict with the verdict that
 // comes out.
 func (s *scene) compareAttempt(id string, number, n int, again any, fields ...string) error {
-	name := run.AttemptDir(id, number) + "/attempt.json"
-	data, err := s.kept.Folder().Read(name)
-	if err != nil {
-		return err
-	}
-	doc, err := codec.ParseFile("path", s.kept.Path(name), data)
+	name := attemptFile(id, number)
+	doc, err := s.keptAttempt(id, number)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,10 @@ import (
 func (s *scene) openBoard() (*job.Board, error) {
 	w := s.walk
 	w.now = s.desk.Now()
+	if w.pinned != s.desk.Pinned {
+		w.closeBoard() // seeds are not drawn under a pinned clock
+	}
+	w.pinned = s.desk.Pinned
 	if w.board != nil {
 		return w.board, nil
 	}

@@ -67,7 +67,8 @@ func (w *walk) compareLines(c change, again *rehearsed, given map[int]bool) {
 func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 	skip := func(key string) bool {
 		ofTheManifest := slices.Contains(ofTheRecord, key) || key == packDigest && made.Get("kind").Str() == "summary_pack_build"
-		return slices.Contains(ofTheLog, key) || !w.exact && ofTheManifest || w.earlier && key == "args"
+		ofTheLog := slices.Contains(ofTheLog, key) && (key != "by" || made.Get(key) == nil) // a move says who sent the run back
+		return ofTheLog || !w.exact && ofTheManifest || w.earlier && key == "args"
 	}
 	for _, m := range made.Members() {
 		if skip(m.Key) {

@@ -191,6 +191,17 @@ func (w *walk) firstPolicy() ([]byte, error) {
 	for _, l := range w.linesOf(func(l line) bool { return l.event == run.EventLimit && l.entry.Get("from") == nil }) {
 		budget := doc.Get("budget")
 		switch was := l.entry.Get("was"); {
+		case l.get("limit") == run.EvidenceKey:
+			for _, key := range []string{run.EvidenceKey, "verify", "one_agent", "adapt"} { // which no earlier version wrote
+				doc.Delete(key)
+			}
+			switch {
+			case l.entry.Get("to").Kind() == codec.Object: // a choice, which came after
+			case was == nil:
+				doc.Delete("grounding")
+			default:
+				doc.Set("grounding", was)
+			}
 		case budget.Kind() != codec.Object:
 		case was != nil:
 			budget.Set(l.get("limit"), was)

@@ -89,15 +89,39 @@ func accept(u *run.Update, l line, args *codec.Value) error {
 	return u.AcceptFailures(run.Status(l.get("status")), why, reason)
 }
 
-// policySet does an edit of the policy: a limit of the budget, or a person's yes to
-// the plan.
+// policySet does an edit of the policy: a limit of the budget, how sentences are
+// checked, how agents are kept, or a person's yes to the plan.
 func policySet(s *scene) error {
+	if s.line.event == run.EventConfinement {
+		return s.update(func(u *run.Update) error { return u.SetConfinement(run.ConfinementIn(s.line.entry)) })
+	}
+	if s.line.event == run.EventLimit && s.line.get("limit") == run.EvidenceKey {
+		return s.update(s.evidenceSet)
+	}
 	if s.line.event == run.EventLimit {
 		to, _ := s.line.entry.Get("to").Float()
 		_, err := stage.SetBudget(s.ctx, s.desk, stage.BudgetInput{ManifestPath: s.manifestPath(), Name: s.line.get("limit"), Value: to, Reason: s.reason()})
 		return err
 	}
 	return s.update(func(u *run.Update) error { return u.PlanConfirmed(s.line.get("perspectives"), s.reason()) })
+}
+
+// evidenceSet stages that every sentence is checked from then on, or what a person chose
+// of it.
+func (s *scene) evidenceSet(u *run.Update) error {
+	to := s.line.entry.Get("to")
+	if to.Kind() != codec.Object {
+		return u.CheckSentences()
+	}
+	var choice run.EvidenceChoice
+	text, err := codec.MarshalLine(to)
+	if err == nil {
+		err = json.Unmarshal(text, &choice)
+	}
+	if err != nil {
+		return tidegate.Errorf(tidegate.InvalidState, nil, "the log does not say what was chosen: %w", err)
+	}
+	return u.ChooseEvidence(choice)
 }
 
 // retried gives a job its tries again, as a person did. The run keeps only the last of

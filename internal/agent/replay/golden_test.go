@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -30,56 +32,72 @@ import (
 
 var update = flag.Bool("update", false, "make the golden runs again")
 
-// kind is a kind of run that is kept in testdata/golden, and in testdata/earlier as a
-// version made it whose log did not know its transactions: who answers its jobs, and
-// how it ends.
+// kind is a kind of run that is kept in testdata/golden: who answers its jobs, and how
+// it ends. Those that earlier versions could make are also kept as these made them: in
+// testdata/earlier by one whose log did not know its transactions, in testdata/unread by
+// one without a second reader.
 type kind struct {
 	name   string
 	agent  func(task driver.Task) string
 	budget map[string]float64
+	limits *run.Limits
 	ends   run.Status
-	has    []string // files that show that it is of its kind
+	has    []string // patterns of files that show that it is of its kind
+	fresh  bool     // no earlier version could make it
 }
 
 var kinds = []kind{
 	{name: "no-second-wave", agent: writer(nil), ends: run.Completed, has: []string{"wave-1/figures.md"}},
 	{name: "second-wave", agent: writer(map[string]string{"wave1.figures gaps": "- (P0) What the tugs cost."}), ends: run.Completed, has: []string{"wave-2/gap_figures_1.md"}},
-	{name: "review-rounds", ends: run.Completed, has: []string{"jobs/synthesis.2/001/answer-2.md", "jobs/review.2/001/answer-1.json"}, agent: writer(map[string]string{
+	{name: "review-rounds", ends: run.Completed, has: []string{"jobs/synthesis.2/001/answer-2.*", "jobs/review.2/001/answer-1.json"}, agent: writer(map[string]string{
 		"review":      `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":3,"action":"Say which tugs."},{"line":null,"action":"Say less."}]}`,
-		"synthesis.2": "synthesis", // the same draft again, which is refused
+		"synthesis.2": `{"replace":[]}`, // the same draft again, which is refused
 	})},
 	{name: "failed-citations", ends: run.Completed, has: []string{"citations/blocked-urls.queue.md", "jobs/wave1.doubts/001/answer-2.md"}, agent: writer(map[string]string{
 		"wave1.figures sources": strings.Repeat("- Port statistics https://example.org/port-%d\n", 9) + "- The tug makers https://example.org/walled",
 		"wave1.doubts sources":  "- A page that is gone https://example.org/gone",
 	})},
 	{name: "needs-a-person", budget: map[string]float64{"tries": 1}, ends: run.Failed, has: []string{"jobs/synthesis/001/answer-2.md"}, agent: writer(map[string]string{
-		"synthesis": "nothing", "synthesis again": "nothing",
+		"synthesis": "There are 12 tugs.\n", "synthesis again": "There are 12 tugs.\n",
 	})},
+	{name: "sent-back", ends: run.Completed, fresh: true, has: []string{"review/rounds/2/claims.json", "jobs/verify.2.1/001/reading.json", "jobs/synthesis.3/001/answer-1.json"}, agent: lying},
+	{name: "disputed", limits: &run.Limits{MaxVerifyRounds: new(int64)}, ends: run.Failed, fresh: true, has: []string{"review/review-bundle.json"}, agent: lying},
+	{name: "unfit-reader", ends: run.Completed, fresh: true, has: []string{"jobs/verify.1/003/reading.json"}, agent: func(task driver.Task) string {
+		if task.Kind == "verify" && task.Role == "verifier" {
+			return reader.Answer(task.Prompt, func(c reader.Claim) reader.Verdict {
+				return reader.Honest(c, strings.Join(strings.Fields(c.Sentence), " "))
+			})
+		}
+		return writer(nil)(task)
+	}},
 }
 
 var (
 	headings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
-	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+	listed   = regexp.MustCompile(`(?m)^- (s[0-9]+): .*, https://example\.org/port-?([0-9]*) \(valid\)`)
 )
 
+// citable are the ids of the sources that a prompt lists, and the numbers of their pages.
+func citable(prompt string) (ids []string, pages []int) {
+	for _, m := range listed.FindAllStringSubmatch(prompt, -1) {
+		page, _ := strconv.Atoi(m[2])
+		ids, pages = append(ids, m[1]), append(pages, page)
+	}
+	return ids, pages
+}
+
 // writer is an agent that does what the prompt of a task says, except for what says
-// lists: the text of a section of a job's first answer, a whole answer, or the
-// name under which a synthesis speaks.
+// lists: a whole answer, or the text of a section of a job's first answer.
 func writer(says map[string]string) func(task driver.Task) string {
 	return func(task driver.Task) string {
 		said, section := says[task.Job], func(name string) string { return says[task.Job+" "+name] }
 		if task.Turn > 1 {
 			said, section = says[task.Job+" again"], func(string) string { return "" }
 		}
-		cite := ""
-		if id := listed.FindStringSubmatch(task.Prompt); id != nil {
-			cite = " [@" + id[1] + "]"
-		}
+		ids, pages := citable(task.Prompt)
 		var b strings.Builder
 		switch {
-		case task.Kind == "synthesis" && said == "nothing":
-			return "There are 12 tugs.\n"
-		case task.Kind == "review" && said != "":
+		case said != "":
 			return said
 		case task.Kind == "perspectives", task.Kind == "review":
 			_, example, _ := strings.Cut(task.Prompt, "## Example")
@@ -87,30 +105,60 @@ func writer(says map[string]string) func(task driver.Task) string {
 			example, _, _ = strings.Cut(example, "```\n")
 			b.WriteString("```json\n" + strings.ReplaceAll(example, `"max_sources": 8`, `"max_sources": 12`) + "```\n")
 		case task.Kind == "summary":
-			b.WriteString("- The port handled \"some 4,200 calls in that year\"." + cite + "\n")
+			fmt.Fprintf(&b, "- %s [@%s]\n", reader.Sentence(pages[0], 0), ids[0])
+		case task.Kind == "synthesis" && task.Job != "synthesis":
+			return reader.Rewrite(task.Prompt, ids[0], pages[0], 12)
 		case task.Kind == "synthesis":
+			var sections []string
 			for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
-				fmt.Fprintf(&b, "%s\n\nTugs are quiet, says %s.%s\n\nThe port handled \"some 4,200 calls in that year\" in 2025.%s\n\n", m[1], orElse(said, task.Job+strings.Repeat(" again", task.Turn-1)), cite, cite)
+				sections = append(sections, m[1])
 			}
+			return reader.Report(sections, ids, pages, 4)
+		case task.Kind == "verify":
+			return reader.Faithful(task.Prompt)
 		default:
+			sources := orElse(section("sources"), "- Port statistics https://example.org/port")
+			page, url := 0, "https://example.org/port"
+			for i := range 9 {
+				if strings.Contains(sources, "%d") {
+					page, url = 1, url[:len("https://example.org/port")]+"-1"
+				}
+				sources = strings.Replace(sources, "%d", fmt.Sprint(i+1), 1)
+			}
 			for _, m := range headings.FindAllStringSubmatch(task.Prompt, -1) {
 				b.WriteString(m[1] + "\n\n")
 				switch m[1] {
 				case "## Gaps":
 					b.WriteString(orElse(section("gaps"), "Nothing is open.") + "\n\n")
 				case "## Sources":
-					text := orElse(section("sources"), "- Port statistics https://example.org/port")
-					for i := range 9 {
-						text = strings.Replace(text, "%d", fmt.Sprint(i+1), 1)
-					}
-					b.WriteString(text + "\n\n")
+					b.WriteString(sources + "\n\n")
 				default:
-					b.WriteString("The port handled \"some 4,200 calls in that year\" (https://example.org/port).\n\n")
+					fmt.Fprintf(&b, "The port says \"%s\" (%s).\n\n", reader.Sentence(page, 0), url)
 				}
 			}
 		}
 		return b.String()
 	}
+}
+
+// lying is an agent whose report has a lie that no rule can find. When it is sent back,
+// it writes another in its place, and drops that only when it must.
+func lying(task driver.Task) string {
+	const lie, other = "In 1958 the harbour office of Portem hid a grave accident from its owner.", "In 1958 the harbour office of Portem was proud of a grave accident."
+	text := writer(nil)(task)
+	if task.Kind != "synthesis" {
+		return text
+	}
+	if task.Job == "synthesis" {
+		ids, _ := citable(task.Prompt)
+		return strings.Replace(text, "## Evidence\n\n", "## Evidence\n\n"+lie+" [@"+ids[0]+"]\n\n", 1)
+	}
+	refused := regexp.MustCompile(`entence (c[0-9]+) d`).FindStringSubmatch(task.Prompt)[1]
+	if strings.Contains(task.Prompt, "DROP_REQUIRED") {
+		return fmt.Sprintf(`{"replace":[{"sentence":%q,"with":""}]}`, refused)
+	}
+	ids, _ := citable(task.Prompt)
+	return fmt.Sprintf(`{"replace":[{"sentence":%q,"with":"%s [@%s]"}]}`, refused, other, ids[0])
 }
 
 func orElse(text, other string) string {
@@ -120,14 +168,13 @@ func orElse(text, other string) string {
 	return text
 }
 
-const page = `<html lang="en"><head><title>Port statistics %s</title></head><body><article><h1>Port statistics %[1]s</h1><p>%s</p></article></body></html>`
-
-// web has a page for every address except two.
+// web has a page of known sentences for every address except two.
 func web(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	for _, url := range urls {
 		name := url[strings.LastIndex(url, "/")+1:]
-		status, body := 200, fmt.Sprintf(page, name, strings.Repeat("The port handled some 4,200 calls in that year, 2025, and "+name+" was part of most of them. ", 30))
+		page, _ := strconv.Atoi(strings.TrimPrefix(name, "port-"))
+		status, body := 200, reader.Page(page)
 		switch name {
 		case "gone":
 			status, body = 404, "gone"
@@ -166,6 +213,9 @@ func (c *crew) Do(_ context.Context, task driver.Task, _ func(driver.Event)) (dr
 
 func (*crew) Cancel(context.Context, string) error { return nil }
 
+// agents are those of a run: one writes, another reads, and a third reviews.
+var agents = map[string]engine.Agent{"": {Driver: "writer"}, "verifier": {Driver: "reader"}, "reviewer": {Driver: "reviewer"}}
+
 // drive makes a run of a kind below dir and returns its root.
 func drive(t *testing.T, dir string, k kind) string {
 	t.Helper()
@@ -177,7 +227,7 @@ func drive(t *testing.T, dir string, k kind) string {
 		at = at.Add(time.Millisecond)
 		return at
 	}}
-	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, RequireGrounding: true})
+	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, Limits: k.limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +237,7 @@ func drive(t *testing.T, dir string, k kind) string {
 			t.Fatal(err)
 		}
 	}
-	out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: k.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+	out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: k.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents})
 	if err != nil || out.Status != k.ends {
 		t.Fatalf("%s ends %s, not %s: %s %v", k.name, out.Status, k.ends, out.Reason, err)
 	}
@@ -312,17 +362,22 @@ func TestGoldenRunsComeOutTheSame(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
 	for _, k := range kinds {
-		for _, made := range []string{"golden", "earlier"} {
+		made := []string{"golden"}
+		if !k.fresh {
+			made = append(made, "earlier", "unread")
+		}
+		for _, made := range made {
 			name := made + " " + k.name
 			root := unpacked(t, filepath.Join("testdata", made, k.name+".zip"), dir, name)
 			names = append(names, name)
 			r := open(t, root)
-			if got := r.Manifest().Status(); got != k.ends || r.Numbered() != (made == "golden") {
-				t.Errorf("%s is %s, not %s; its transactions are numbered: %v", name, got, k.ends, r.Numbered())
+			policy, err := r.Policy()
+			if got := r.Manifest().Status(); got != k.ends || r.Numbered() != (made != "earlier") || policy.Evidence.Sentences != (made == "golden") || err != nil {
+				t.Errorf("%s is %s, not %s; its transactions are numbered: %v; its sentences are checked: %v, %v", name, got, k.ends, r.Numbered(), policy.Evidence.Sentences, err)
 			}
 			for _, file := range k.has {
-				if _, err := os.Stat(filepath.Join(root, file)); err != nil {
-					t.Errorf("%s is not of its kind: %v", name, err)
+				if found, err := filepath.Glob(filepath.Join(root, file)); len(found) == 0 || err != nil {
+					t.Errorf("%s is not of its kind: it lacks %s, %v", name, file, err)
 				}
 			}
 		}
@@ -333,12 +388,17 @@ func TestGoldenRunsComeOutTheSame(t *testing.T) {
 	for i, cores := range []int{1, max(2, runtime.NumCPU())} {
 		runtime.GOMAXPROCS(cores)
 		for j := range names {
-			if (j/2+i)%full.Stride(2, 1) != 0 {
+			if (j+i)%full.Stride(2, 1) != 0 {
 				continue
 			}
 			out, err := replay.Run(t.Context(), open(t, filepath.Join(dir, names[j])), "")
 			if err != nil || !out.Passed() {
 				t.Errorf("%s on %d cores: %s %v", names[j], cores, differences(out), err)
+			}
+			for _, left := range out.Left { // only words that agents of another version were asked in
+				if strings.HasPrefix(names[j], "golden") || !strings.Contains(left, "/prompt.md, whose words are those of an earlier version") {
+					t.Errorf("%s: not compared: %s", names[j], left)
+				}
 			}
 		}
 		result, err := replay.Run(t.Context(), open(t, filepath.Join(dir, "golden review-rounds")), "")

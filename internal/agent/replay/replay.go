@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -41,6 +42,17 @@ func (r Result) otherVersion() bool {
 	return r.Recorded != "" && r.Program != "" && r.Recorded != r.Program
 }
 
+// differ is how many steps come out differently.
+func (r Result) differ() int {
+	n := 0
+	for _, s := range r.Steps {
+		if !s.Same {
+			n++
+		}
+	}
+	return n
+}
+
 // Run does again what a run did by rule, from the answers that it kept, its archive
 // and its log, with the times of the record. It compares every file that a rule made
 // and every event that a rule recorded, without time and chain. Program is the name
@@ -73,7 +85,7 @@ func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
 	if err := w.compareEnd(); err != nil {
 		return Result{}, err
 	}
-	w.out.Pass = len(w.out.Steps) > 0 && (w.out.otherVersion() || !slices.ContainsFunc(w.out.Steps, func(s Step) bool { return !s.Same }))
+	w.out.Pass = len(w.out.Steps) > 0 && (w.out.otherVersion() || w.out.differ() == 0)
 	return w.out, nil
 }
 
@@ -81,14 +93,13 @@ func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
 func (r Result) Report() report.Report {
 	out := report.Report{Name: "run_replay", Title: "Replay of run " + r.RunID, Status: report.PassIf(r.Pass)}
 	table := report.NewTable("What", "Difference")
-	lines, differ := 0, 0
+	lines, differ := 0, r.differ()
 	for _, s := range r.Steps {
 		if strings.HasPrefix(s.What, "line ") {
 			lines++
 		}
 		c := report.Case{Name: s.What, Status: report.PassIf(s.Same)}
 		if !s.Same {
-			differ++
 			table.Row(report.Fail, s.What, s.Difference)
 			c.Findings = []report.Finding{{Rule: "REPLAY_DIFFERS", Message: s.Difference}}
 		}
@@ -128,14 +139,15 @@ func (w *walk) leave(format string, args ...any) {
 // no line names was put there by other means.
 func (w *walk) compareEnd() error {
 	l := w.kept.Layout()
-	for _, name := range []string{l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack, l.ReviewBundle} {
-		there, err := w.kept.Folder().Exists(name)
-		if err != nil {
-			return err
-		}
-		if _, known := w.recorded[name]; there && !known && w.begun {
+	byRule := []string{l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack, l.ReviewBundle}
+	err := fs.WalkDir(w.kept.Folder().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		if _, known := w.recorded[name]; err == nil && !entry.IsDir() && !known && (w.begun && slices.Contains(byRule, name) || w.isReading(name)) {
 			w.step(name, "no line of the log says how it came")
 		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	for _, name := range w.order {
 		digest := w.recorded[name]

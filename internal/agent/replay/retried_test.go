@@ -22,7 +22,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 	t.Parallel()
 	var stuck kind
 	for _, k := range kinds {
-		if k.ends == run.Failed {
+		if k.name == "needs-a-person" {
 			stuck = k
 		}
 	}
@@ -40,7 +40,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}})
+		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents})
 		if err != nil || out.Status != run.Failed {
 			t.Fatalf("%s %s %v", out.Status, out.Reason, err)
 		}

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strconv"
@@ -27,15 +28,25 @@ const (
 )
 
 // Seal puts a completed run into one signed file: its report, its evidence and its
-// record, with a statement over their digests. A run that does not agree with its
-// own record is not sealed.
+// record, with a statement over their digests. A run that [Unseal] would not let pass is
+// not sealed.
 //
-// It returns INVALID_STATE for a run that is not completed, TAMPERED, the errors of
-// [step.ReadReport] and [seal.Write], and READ_FAILED.
+// It returns INVALID_STATE for a run that is not completed, TAMPERED for one that would
+// not verify, with why, the errors of [step.ReadReport] and [seal.Write], and
+// READ_FAILED.
 func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byte, error) {
-	if err := r.CheckRecord(); err != nil {
+	files, err := sealedFiles(ctx, r, program)
+	if err != nil {
 		return nil, err
 	}
+	if err := holds(ctx, r, files, program); err != nil {
+		return nil, err
+	}
+	return write(ctx, r, key, files, program)
+}
+
+// sealedFiles are the files of a run with its reports.
+func sealedFiles(ctx context.Context, r *run.Run, program string) ([]seal.File, error) {
 	reported, err := step.ReadReport(ctx, r, false, program)
 	if err != nil {
 		return nil, err
@@ -44,11 +55,43 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
+	return append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()}), nil
+}
+
+// write signs the files of a run.
+func write(ctx context.Context, r *run.Run, key *seal.Key, files []seal.File, program string) ([]byte, error) {
 	var out bytes.Buffer
-	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
+	err := seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
 		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", r.Desk().Stamp())))
 	return out.Bytes(), err
+}
+
+// holds returns TAMPERED for files of a run that would not verify once they are sealed,
+// with all that is wrong with them.
+func holds(ctx context.Context, r *run.Run, files []seal.File, program string) error {
+	out := Unsealed{RunID: r.ID(), Program: program}
+	if err := out.examine(ctx, r.Desk(), files, program); err != nil || out.Pass {
+		return err
+	}
+	why := []string{}
+	for _, f := range out.Findings {
+		if f.Level == "error" {
+			why = append(why, f.Message)
+		}
+	}
+	for _, s := range out.Replay.Steps {
+		if !s.Same {
+			why = append(why, s.What+": "+s.Difference)
+		}
+	}
+	if len(why) == 0 {
+		why = []string{"nothing of the run can be done again by rule"}
+	}
+	more := ""
+	if n := len(why) - 1; n > 0 {
+		more = fmt.Sprintf(", and %d more", n)
+	}
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why), "a seal of this run would not verify: %s%s", why[0], more)
 }
 
 // runFiles are all files of a run except its locks.
@@ -70,17 +113,20 @@ func runFiles(r *run.Run) ([]seal.File, error) {
 
 // Unsealed is the result of [Unseal].
 type Unsealed struct {
-	OK          codec.True    `json:"ok"`
-	RunID       string        `json:"run_id"`
-	Question    string        `json:"question"`
-	Pass        bool          `json:"pass" jsonschema:"the signature counts, the record agrees with itself, and replay finds no difference"`
-	Signer      string        `json:"signer" jsonschema:"who signed, as the list of signers names them"`
-	Fingerprint string        `json:"fingerprint" jsonschema:"of the key"`
-	Program     string        `json:"program" jsonschema:"what sealed the run"`
-	SealedAt    string        `json:"sealed_at" jsonschema:"by the signer's own word"`
-	Files       int           `json:"files"`
-	Findings    []run.Finding `json:"findings" jsonschema:"where the record does not agree with itself"`
-	Replay      Result        `json:"replay" jsonschema:"what was done again by rule, the sealed reports among it"`
+	OK          codec.True        `json:"ok"`
+	RunID       string            `json:"run_id"`
+	Question    string            `json:"question"`
+	Pass        bool              `json:"pass" jsonschema:"the signature counts, the record agrees with itself, and replay finds no difference"`
+	Signer      string            `json:"signer" jsonschema:"who signed, as the list of signers names them; a list of patterns is named as such"`
+	Fingerprint string            `json:"fingerprint" jsonschema:"of the key"`
+	Program     string            `json:"program" jsonschema:"what sealed the run"`
+	SealedAt    string            `json:"sealed_at" jsonschema:"by the signer's own word"`
+	Files       int               `json:"files"`
+	Trust       string            `json:"trust" jsonschema:"how the sentences of the report were checked"`
+	Findings    []run.Finding     `json:"findings" jsonschema:"where the record does not agree with itself"`
+	Decisions   []run.Decided     `json:"decisions" jsonschema:"what people decided in the life of the run, oldest first"`
+	Confinement []run.Confinement `json:"confinement" jsonschema:"how the agents of the run were kept, by the word of whoever sealed it"`
+	Replay      Result            `json:"replay" jsonschema:"what was done again by rule, the sealed reports among it"`
 }
 
 // UnsealInput is what [Unseal] needs beside the file.
@@ -93,7 +139,8 @@ type UnsealInput struct {
 
 // Unseal checks a sealed run with nothing but the file and the list of signers:
 // every byte is the one that was signed, the record of the run agrees with itself,
-// and what was done by rule comes out the same when it is done again.
+// and what was done by rule comes out the same when it is done again. The name of
+// another version excuses no difference here: whoever forged the run can write it.
 //
 // It returns TAMPERED for a file that is not as it was sealed, and the errors of
 // reading the run. What is wrong with the run itself is a result.
@@ -104,54 +151,88 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 	}
 	about := sealed.Predicate
 	out := Unsealed{RunID: about.Get("run_id").Str(), Question: about.Get("question").Str(), Program: about.Get("program").Str(), SealedAt: about.Get("sealed_at").Str(),
-		Signer: sealed.Signer.Principal, Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files)}
+		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files)}
+	err = out.examine(ctx, desk, sealed.Files, in.Program)
+	return out, err
+}
+
+// examine holds the files of a sealed run against themselves. Program is the one that
+// does it; the reports name the one that sealed the run.
+func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File, program string) error {
 	laid, err := artifact.NewReplica()
 	if err != nil {
-		return Unsealed{}, err
+		return err
 	}
 	defer laid.Close()
 	reports := map[string][]byte{}
-	for _, file := range sealed.Files {
+	for _, file := range files {
 		name, own := strings.CutPrefix(file.Name, inRun)
 		if !own {
 			reports[file.Name] = file.Data
 			continue
 		}
 		if err := laid.Write(name, file.Data); err != nil {
-			return Unsealed{}, err
+			return err
 		}
 	}
 	desk.Reach = laid.At(unsealedAt)
 	manifest := filepath.Join(unsealedAt, run.ManifestFile)
 	verified, err := run.Verify(ctx, desk, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
 	if err != nil {
-		return Unsealed{}, err
+		return err
 	}
-	out.Findings = verified.Findings
+	u.Findings, u.Decisions, u.Confinement = verified.Findings, verified.Decisions, verified.Confinements
 	r, err := run.Open(ctx, desk, manifest)
 	if err != nil {
-		return Unsealed{}, err
+		return err
 	}
 	defer r.Close()
-	replayed, err := Run(ctx, r, in.Program)
+	replayed, err := Run(ctx, r, program)
 	if err != nil {
-		return Unsealed{}, err
+		return err
 	}
-	reported, err := step.ReadReport(ctx, r, false, out.Program)
+	reported, err := step.ReadReport(ctx, r, false, u.Program)
 	if err != nil {
-		return Unsealed{}, err
+		return err
 	}
-	html, markdown := same(sealedHTML, reports[sealedHTML], reported.Report.HTML()), same(sealedMarkdown, reports[sealedMarkdown], reported.Report.Markdown())
-	otherVersion := in.Program != "" && in.Program != out.Program
-	out.Replay = replayed
-	out.Replay.Steps = append(out.Replay.Steps, html, markdown)
-	out.Replay.Pass = replayed.Pass && (otherVersion || html.Same && markdown.Same)
-	out.Pass = verified.Pass && out.Replay.Pass
-	return out, nil
+	policy, err := r.Policy()
+	if err != nil {
+		return err
+	}
+	u.Replay, u.Trust = replayed, reported.Report.Trust
+	for _, again := range []seal.File{{Name: sealedHTML, Data: reported.Report.HTML()}, {Name: sealedMarkdown, Data: reported.Report.Markdown()}} {
+		kept := reports[again.Name]
+		compared := same(again.Name, kept, again.Data)
+		if !policy.Evidence.Sentences && !compared.Same && stated(kept, u.Trust) == stated(again.Data, u.Trust) {
+			compared = Step{What: again.Name, Same: true}
+			u.Replay.Left = append(u.Replay.Left, again.Name+", as far as it says how it was made and what it looks like: its form is that of an earlier version")
+		}
+		u.Replay.Steps = append(u.Replay.Steps, compared)
+	}
+	u.Replay.Pass = replayed.Pass && u.Replay.differ() == 0
+	u.Pass = verified.Pass && u.Replay.Pass
+	return nil
 }
 
 // unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
 const unsealedAt = "/sealed"
+
+// stated is what a report says: everything before how it was made, except how its
+// sentences were checked, which earlier versions did not say.
+func stated(report []byte, trust string) string {
+	text := string(report)
+	if at := strings.Index(text, "<body"); at >= 0 {
+		text = text[at:]
+	}
+	text = text[:max(0, strings.LastIndex(text, "How this report was made"))]
+	var said strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" && (trust == "" || !strings.Contains(line, trust)) {
+			said.WriteString(line)
+		}
+	}
+	return said.String()
+}
 
 func same(what string, kept, again []byte) Step {
 	difference := firstDifference(kept, again)
@@ -163,17 +244,25 @@ func (u Unsealed) Report() report.Report {
 	again := u.Replay
 	again.Pass = u.Pass
 	out := again.Report()
+	if again.otherVersion() && again.differ() > 0 {
+		out.Status = report.PassIf(u.Pass)
+		out.Add(report.Paragraph(fmt.Sprintf("%s judges by other rules than this version, or the run is forged: only %s can tell.", again.Recorded, again.Recorded)))
+	}
 	out.Name, out.Title = "verify", "Sealed run "+u.RunID
 	out.Summary = "signed by " + u.Signer + "; " + report.Counted(u.Files, "file") + " as sealed; " + out.Summary
 	facts := report.Fields{{Name: "question", Value: u.Question}, {Name: "key", Value: u.Fingerprint}, {Name: "program", Value: u.Program},
 		{Name: "sealed", Value: u.SealedAt + ", by the signer's own word"}}
-	out.Blocks = append([]report.Block{facts}, out.Blocks...)
+	out.Blocks = append([]report.Block{facts, report.Paragraph(u.Trust)}, out.Blocks...)
 	var findings []string
 	for _, f := range u.Findings {
 		findings = append(findings, f.Level+" "+f.Rule+": "+f.Message)
 	}
 	if len(findings) > 0 {
 		out.Add(report.Heading("What the record says"), report.Bullets(findings))
+	}
+	out.Add(run.DecisionBullets(u.Decisions)...)
+	for _, c := range u.Confinement {
+		out.Add(report.Paragraph(c.String() + " That is the word of whoever sealed the run."))
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,11 +16,13 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 	"golang.org/x/crypto/ssh"
 )
 
@@ -60,6 +63,29 @@ func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
 func unseal(t *testing.T, data []byte, signers *seal.Signers) (replay.Unsealed, error) {
 	t.Helper()
 	return replay.Unseal(t.Context(), pinned, replay.UnsealInput{Data: data, Signers: signers, At: pinned.Now(), Program: program})
+}
+
+// sealed is a run that a signer seals without asking whether it holds, with its reports
+// as change makes them.
+func sealed(t *testing.T, root string, key *seal.Key, program string, change func([]byte) []byte) []byte {
+	t.Helper()
+	r := open(t, root)
+	reported, err := step.ReadReport(t.Context(), r, false, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change == nil {
+		change = func(data []byte) []byte { return data }
+	}
+	files := []seal.File{{Name: "report.html", Data: change(reported.Report.HTML())}, {Name: "report.md", Data: change(reported.Report.Markdown())}}
+	for _, name := range filesOf(t, root) {
+		files = append(files, seal.File{Name: "run/" + name, Data: forger{t, root}.read(name)})
+	}
+	var data bytes.Buffer
+	if err := seal.Write(t.Context(), &data, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "program", program))); err != nil {
+		t.Fatal(err)
+	}
+	return data.Bytes()
 }
 
 // TestSealedRunIsCheckedWithOnlyItsFile: the run itself is gone. Every byte of the
@@ -114,11 +140,11 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 	root := golden(t, t.TempDir(), "second-wave")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
 	key, signers := signingKey(t)
-	data, err := replay.Seal(t.Context(), open(t, root), key, program)
-	if err != nil {
-		t.Fatal(err)
+	_, err := replay.Seal(t.Context(), open(t, root), key, program)
+	if refused := runs.WantCode(t, err, tidegate.Tampered); refused == nil || !strings.Contains(refused.Message, "would not verify: ") || !strings.Contains(fmt.Sprint(refused.Details), "summary-pack.json") {
+		t.Errorf("what would not verify is sealed, or nobody says why: %v", err)
 	}
-	out, err := unseal(t, data, signers)
+	out, err := unseal(t, sealed(t, root, key, program, nil), signers)
 	if err != nil || out.Pass || !strings.Contains(differences(out.Replay), "summaries/summary-pack.json") {
 		t.Errorf("a forged record holds: %s %v", differences(out.Replay), err)
 	}
@@ -152,6 +178,28 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 		}
 		if shown := out.Report(); passes != strings.Contains(textOf(shown), "created by tidegate v0.1.0 and is replayed by tidegate v0.2.0") {
 			t.Errorf("%s: %s", program, textOf(shown))
+		}
+	}
+}
+
+// TestASealIsNotExcusedByAnotherVersion: its name stands in a line that a forger writes.
+func TestASealIsNotExcusedByAnotherVersion(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "no-second-wave")
+	f := forger{t, root}
+	lines := f.lines()
+	first := runs.Parse(t, lines[0]).Clone()
+	first.Set("program", runs.Parse(t, []byte(`"tidegate v0.1.0"`)))
+	lines[0] = []byte(strings.TrimSpace(shownLine(t, first)))
+	f.record(lines)
+	key, signers := signingKey(t)
+	for _, forged := range []bool{false, true} {
+		if forged {
+			f.file("jobs/synthesis/001/prompt.md", altered)
+		}
+		out, err := unseal(t, sealed(t, root, key, "tidegate v0.1.0", nil), signers)
+		if err != nil || out.Pass == forged || forged != strings.Contains(textOf(out.Report()), "or the run is forged: only tidegate v0.1.0 can tell") {
+			t.Errorf("forged %v: pass %v, %s %v %v", forged, out.Pass, differences(out.Replay), out.Findings, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -29,7 +30,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	many := int64(9)
 	made, err := run.Create(ctx, desk, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
-		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, RequireBoundGates: true, RequireGrounding: true, ConfirmPlan: true, Perspectives: 2,
+		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, RequireBoundGates: true, ConfirmPlan: true, Perspectives: 2,
 		Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"},
 		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}})
 	if err != nil {
@@ -130,6 +131,9 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			_, err := stage.SetBudget(ctx, desk, stage.BudgetInput{ManifestPath: manifest(), Name: "max_tokens", Value: 1000, Reason: long})
 			return err
 		}},
+		{"a choice about sentences", func() error {
+			return stage.ChooseEvidence(ctx, desk, manifest(), run.EvidenceChoice{OneAgent: true, NoReader: true})
+		}},
 		{"a note", func() error {
 			_, err := stage.ManifestWrite(ctx, desk, stage.ManifestWriteInput{ManifestPath: manifest(), Patch: runs.Parse(t, `{"notes":"n"}`), Reason: "note"})
 			return err
@@ -165,7 +169,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		{"a gate that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
 		{"evidence in place of a page", func() error {
 			file := filepath.Join(t.TempDir(), "page.html")
-			if err := os.WriteFile(file, fmt.Appendf(nil, page, "port", "The port handled some 4,200 calls."), 0o600); err != nil {
+			if err := os.WriteFile(file, []byte(reader.Page(0)), 0o600); err != nil {
 				return err
 			}
 			data, err := os.ReadFile(path("citations/citations.jsonl"))
@@ -173,7 +177,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 				return err
 			}
 			first, _, _ := bytes.Cut(data, []byte("\n"))
-			_, err = step.Attach(ctx, desk, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Reason: "saved"})
+			_, err = step.Attach(ctx, desk, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Over: true, Reason: "saved"})
 			return err
 		}},
 		{"sources again, without fetching", func() error {

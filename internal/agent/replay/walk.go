@@ -43,6 +43,7 @@ type walk struct {
 	exact    bool              // manifest and gates are, byte for byte, what they were
 	board    *job.Board        // of the copy; nil where none is open
 	now      time.Time         // for it
+	pinned   bool              // its clock
 
 	out Result
 }
@@ -93,7 +94,7 @@ func (w *walk) read() error {
 		}
 		last = l
 		t := &w.moves[len(w.moves)-1]
-		if l.event == run.EventFiles || slices.Contains(gone, l.kind) {
+		if l.event == run.EventFiles || l.event == run.EventAccepted && l.get("what") == "record" || slices.Contains(gone, l.kind) {
 			for _, m := range l.entry.Get("files").Members() {
 				if _, named := t.files[m.Key]; !named {
 					t.order = append(t.order, m.Key)
@@ -264,6 +265,8 @@ func (w *walk) unexplained(ctx context.Context, c change, given map[int]bool) er
 	cause := causeOf(c)
 	for i, l := range c.lines {
 		switch {
+		case given[l.number] && l.event == run.EventUnfit:
+			w.step(w.name(l), "it does not come out again")
 		case i == cause || !given[l.number] || operationOf(l) == nil:
 		case l.kind == "gates_write":
 			rehearsed, err := w.rehearse(ctx, c, l, rejudged)
@@ -298,7 +301,7 @@ func (w *walk) unmade(c change, fresh map[string][]byte) {
 		case !named && name == l.Pivot: // whoever decides need not give a reason, and then no line says so
 			w.leave("%s, because the log does not say what was asked for", name)
 		case !named && !strings.HasPrefix(name, run.JobsDir+"/"),
-			!w.earlier && !lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
+			c.files[name] != "" && w.isReading(name), !w.earlier && !lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
 			w.step(name, "no line of its transaction says how it came")
 		}
 	}
@@ -308,6 +311,16 @@ func (w *walk) unmade(c change, fresh map[string][]byte) {
 func (w *walk) byRule() []string {
 	l := w.kept.Layout()
 	return []string{run.PolicyFile, run.ScopeFile, l.Wave1Plan(), l.WaveReview, l.Pivot, l.Wave2Plan(), l.Wave2Perspectives(), l.Citations, l.SummaryPack}
+}
+
+// isReading reports whether a file says what second readers said: the document of the
+// claims, as it is or as it was in a round, or an accepted answer to a part. None of them
+// is handed in, and earlier versions had none.
+func (w *walk) isReading(name string) bool {
+	l := w.kept.Layout()
+	rounds := path.Dir(path.Dir(l.RoundClaims(1)))
+	return name == l.Claims() || path.Base(name) == "claims.json" && strings.HasPrefix(name, rounds+"/") ||
+		path.Base(name) == "reading.json" && strings.HasPrefix(name, run.JobsDir+"/")
 }
 
 // rehearsed is what a change would have done.
