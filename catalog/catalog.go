@@ -38,6 +38,7 @@ type Env struct {
 	Config    config.Settings     // what tidegate.toml and the environment say
 	ConfigDir string              // the folder of the user's own tidegate.toml, "" for none
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
+	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
 }
 
@@ -50,6 +51,7 @@ func Tools(env *Env) []*tool.Tool {
 		waveRunTools(env),
 		gateTools(env),
 		citationTools(env),
+		claimTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		synthesisTools(env),

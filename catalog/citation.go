@@ -2,11 +2,14 @@ package catalog
 
 import (
 	"context"
+	"io"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -95,14 +98,14 @@ func citationTools(env *Env) []*tool.Tool {
 			Name: "deep_research_citations_attach", Set: "citation", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path: "citations attach", Operands: []tool.Operand{runOperand[0], source, {Name: "FILE", Field: "file_path", About: "the page as you saved it, or a document in its place", Path: true}},
-				Hide: hidden, Fill: env.fillRun, Defaults: byHand("attached by hand"),
+				Hide: hidden, Fill: env.fillRun,
 			},
 		}, at(env, step.Attach)),
 		declare(tool.Spec{
 			Name: "deep_research_citations_replace", Set: "citation", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{
 				Path: "citations replace", Operands: []tool.Operand{runOperand[0], source, {Name: "URL", Field: "url", About: "the page that is its evidence from now on"}},
-				Hide: hidden, Fill: env.fillRun, Defaults: byHand("replaced by hand"),
+				Hide: hidden, Fill: env.fillRun,
 			},
 		}, func(ctx context.Context, call tool.Caller, in step.ReplaceInput) (step.SourceDecision, error) {
 			return step.Replace(ctx, env.Desk(call.Reach), env.Pages(call), in)
@@ -115,10 +118,24 @@ func citationTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "ground", Operands: []tool.Operand{readOperand[0], {Name: "FILE", Field: "document_path", About: "the markdown document; the run's final synthesis when absent", Optional: true}},
 				Hide: hidden, Fill: env.fillReadRun, Formats: []string{"markdown", "sarif", "junit", "github", "rdjson"},
+				Stream: &tool.Stream{Flag: "claims", About: "judge the claims of a `file` of JSON lines (- for stdin) by the texts beside them, without a run", Run: judgeClaims},
 			},
 		}, func(ctx context.Context, call tool.Caller, in step.GroundInput) (step.GroundResult, error) {
 			in.Dir = env.Dir
 			return step.Ground(ctx, env.Desk(call.Reach), in)
 		}),
 	}
+}
+
+// judgeClaims is ground --claims.
+func judgeClaims(ctx context.Context, file string, input io.Reader, out io.Writer) error {
+	if file != tool.Stdin {
+		f, err := artifact.Everywhere.OpenFile("claims", file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		input = f
+	}
+	return claim.JudgeLines(ctx, artifact.Until(ctx, input), out)
 }

@@ -249,6 +249,9 @@ func (in jobSubmitIn) oneAnswer() error {
 // path, so its file must lie in the roots or, where there are none, in the run or
 // the working folder.
 func (e *Env) handedIn(ctx context.Context, reach artifact.Reach, arg, path, runRoot string) ([]byte, error) {
+	if err := run.CheckGiven(ctx, arg, path); err != nil {
+		return nil, err
+	}
 	if !reach.Confined() && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		reach = artifact.Within(runRoot, e.Dir)
 	}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/change"
@@ -27,6 +28,10 @@ func (in *payloadIn) Decode(args *codec.Value) error {
 
 type changeIn struct {
 	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
+}
+
+type reviewListIn struct {
+	ChangeID string `json:"change_id,omitzero" jsonschema:"the change, which is the name of its folder under agentd/changes; the reviews that belong to no change when absent"`
 }
 
 type reviewShowIn struct {
@@ -107,10 +112,18 @@ func reviewTools(env *Env) []*tool.Tool {
 			Name: "review_show", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review show",
-				Operands: []tool.Operand{{Name: "ID", Field: "review_path", About: "the change, or the path of a REVIEW.md"}},
+				Operands: []tool.Operand{{Name: "ID", Field: "review_path", About: "the change, the review that belongs to none, or the path of a REVIEW.md"}},
 				Formats:  exports,
 				Fill: func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
-					if path, ok := change.ReviewOf(env.Desk(artifact.Everywhere), env.Project, filepath.Base(typed.Operands["ID"])); ok && filepath.Dir(typed.Operands["ID"]) == env.Dir {
+					desk, id := env.Desk(artifact.Everywhere), filepath.Base(typed.Operands["ID"])
+					if filepath.Dir(typed.Operands["ID"]) != env.Dir {
+						return nil
+					}
+					path, ok := change.ReviewOf(desk, env.Project, id)
+					if !ok {
+						path, ok = engine.ReviewPath(desk, env.Home, id)
+					}
+					if ok {
 						args.Set("review_path", codec.Of(path))
 					}
 					return nil
@@ -154,9 +167,12 @@ func reviewTools(env *Env) []*tool.Tool {
 			Name: "review_list", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review list",
-				Operands: changeOperand,
+				Operands: []tool.Operand{{Name: "ID", Field: "change_id", About: "the change; without it the reviews that belong to none", Optional: true}},
 			},
-		}, func(ctx context.Context, call tool.Caller, in changeIn) (change.ReviewList, error) {
+		}, func(ctx context.Context, call tool.Caller, in reviewListIn) (change.ReviewList, error) {
+			if in.ChangeID == "" {
+				return engine.Reviews(env.Desk(call.Reach), env.Home, env.Project)
+			}
 			return change.Reviews(env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -168,6 +169,19 @@ func (e *Env) followRun(ctx context.Context, args *codec.Value, each func(string
 	return nil
 }
 
+// chooseEvidence takes a person's choices about a run that was made.
+func (e *Env) chooseEvidence(ctx context.Context, typed tool.Typed, value any) error {
+	choice := run.EvidenceChoice{NoGrounding: typed.Flags["grounding"] == "off", NoReader: typed.Flags["no-second-reader"] == "true", OneAgent: typed.Flags["one-agent"] == "true"}
+	if grounding := typed.Flags["grounding"]; grounding != "" && grounding != "off" && grounding != "require" {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("grounding", tidegate.Cut(grounding)), "--grounding is require or off, got %q", tidegate.Cut(grounding))
+	}
+	made, ok := value.(run.InitResult)
+	if !ok || !made.Created || choice == (run.EvidenceChoice{}) {
+		return nil
+	}
+	return stage.ChooseEvidence(ctx, e.Desk(artifact.Everywhere), made.ManifestPath, choice)
+}
+
 func byHand(reason string) map[string]any { return map[string]any{"reason": reason} }
 
 func runTools(env *Env) []*tool.Tool {
@@ -180,9 +194,17 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
 				Rename:   map[string]string{"root_override": "in", "run_id": "id"},
 				Hide:     []string{"require_bound_gates"},
+				Flags: []tool.Flag{
+					{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
+					{Name: "grounding", About: "off makes warnings of what is not on the cited pages, and leaves out the second reader; the report says so", Kind: tool.Word},
+					{Name: "one-agent", About: "let the agent that wrote the report read and review it, which the report says", Kind: tool.Switch},
+				},
+				After: env.chooseEvidence,
 			},
 		}, func(ctx context.Context, call tool.Caller, in run.InitInput) (run.InitResult, error) {
 			in.SignersPath = env.Signers
+			// One agent cannot be told from another here.
+			in.Evidence.Single = tidegate.ActorOf(ctx).Kind == tidegate.Agent
 			return run.Create(ctx, env.Desk(call.Reach), env.Home, in)
 		}),
 		declare(tool.Spec{

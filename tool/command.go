@@ -41,6 +41,8 @@ type Command struct {
 	// more than its first fault; ok is false where there is no more to say. The exit
 	// status stays that of the error. In is the tool's input.
 	Instead func(ctx context.Context, in any, err *tidegate.Error) (r report.Report, ok bool)
+	// Stream answers a flag in the place of the tool; nil for a command without one.
+	Stream *Stream
 	// Watch lists the files and folders whose change makes --watch call again;
 	// nil for a command without --watch.
 	Watch func(args *codec.Value) []string
@@ -49,6 +51,14 @@ type Command struct {
 	// the context ends or each returns an error. Nil for a command that follows
 	// nothing.
 	Follow func(ctx context.Context, args *codec.Value, each func(text string, entry *codec.Value) error) error
+}
+
+// Stream is a flag that names a file, or [Stdin]. With it the command takes no operand:
+// it reads the file and prints as it reads.
+type Stream struct {
+	Flag  string
+	About string
+	Run   func(ctx context.Context, file string, input io.Reader, out io.Writer) error
 }
 
 // FlagName is the flag of an argument, without its dashes.

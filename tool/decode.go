@@ -28,6 +28,18 @@ func (t *Tool) decode(ctx context.Context, caller Caller, args *codec.Value) (re
 			"the arguments must be an object, got %s", codec.Describe(args))
 	}
 	fields := slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool { return slices.Contains(t.hidden, f.name) })
+	if t.given != nil {
+		if err := checkKeys("", args, fields); err != nil {
+			return in, err
+		}
+		for name, value := range t.given {
+			args.Set(name, codec.Of(value))
+		}
+		fields = slices.DeleteFunc(slices.Clone(fieldsOf(t.in)), func(f field) bool {
+			_, brought := t.given[f.name]
+			return slices.Contains(t.hidden, f.name) && !brought
+		})
+	}
 	if s := t.Shorthand; s != nil {
 		if err := checkKeys("", args, fields, s.Name); err != nil {
 			return in, err

@@ -47,6 +47,7 @@ func (t *Tool) derive() (input, output *codec.Value) {
 		for _, name := range t.hidden {
 			delete(schema.Properties, name)
 			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
+			schema.Required = slices.DeleteFunc(schema.Required, func(p string) bool { return p == name })
 		}
 		if t.Shorthand != nil {
 			t.Shorthand.describe(schema)

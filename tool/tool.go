@@ -10,6 +10,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -64,7 +65,8 @@ type Tool struct {
 	Spec
 	in, out reflect.Type
 	run     func(ctx context.Context, call Caller, in any) (any, error)
-	hidden  []string // arguments that this view of the tool does not accept
+	hidden  []string       // arguments that this view of the tool does not accept
+	given   map[string]any // arguments that this view brings along, in the place of the caller
 	schemas func() (input, output *codec.Value)
 }
 
@@ -168,9 +170,36 @@ func ForAgents(tools []*Tool) []*Tool {
 	return offered
 }
 
+// Given is the tool with some of its arguments: its callers neither see nor name them,
+// nor a shorthand that stands for them.
+func (t *Tool) Given(args map[string]any) *Tool {
+	view := t.without(slices.Collect(maps.Keys(args)))
+	view.given = args
+	if s := t.Shorthand; s != nil && slices.ContainsFunc(s.For, func(name string) bool { _, ok := args[name]; return ok }) {
+		view.Shorthand = nil
+	}
+	return view
+}
+
+// Checked is the tool with a check of its arguments, as JSON, once they are decoded.
+func (t *Tool) Checked(check func(args []byte) error) *Tool {
+	view := *t
+	view.run = func(ctx context.Context, call Caller, in any) (any, error) {
+		args, err := codec.Marshal(in)
+		if err == nil {
+			err = check(args)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return t.run(ctx, call, in)
+	}
+	return &view
+}
+
 // without is the tool without the given arguments.
 func (t *Tool) without(args []string) *Tool {
-	view := &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run, hidden: slices.Concat(t.hidden, args)}
+	view := &Tool{Spec: t.Spec, in: t.in, out: t.out, run: t.run, hidden: slices.Concat(t.hidden, args), given: t.given}
 	view.schemas = sync.OnceValues(view.derive)
 	return view
 }

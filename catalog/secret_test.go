@@ -1,0 +1,104 @@
+package catalog_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/reader"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// TestNoToolTellsWhatIsPlanted holds a reading, and asks every tool that agents have about
+// its run, with each of its files in the place of each argument: none returns the seed
+// that tells the planted errors.
+func TestNoToolTellsWhatIsPlanted(t *testing.T) {
+	t.Parallel()
+	home := filepath.Join(scratch.Short(t), "runs")
+	env := pinned(home)
+	env.Pinned = false // the seed is drawn
+	o := newOrchestrator(t, env)
+	o.call("run_init", `{"query": "Should the harbour buy electric tugs?", "run_id": "harbour"}`)
+	for o.call("run_step", `{"run": "harbour"}`).Get("stage").Str() != "review" {
+		o.work("harbour", "orchestrator")
+	}
+	// The name of the holder makes a cited sentence of the file that has it.
+	records := strings.SplitN(runs.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
+	first, err := codec.Parse([]byte(records[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	leased := o.call("job_lease", `{"run": "harbour", "holder": "prober [@%s]. Who"}`, first.Get("cid").Str()).Get("job")
+	dir := filepath.Join(home, "harbour", "jobs", leased.Get("job_id").Str(), "001")
+	attempt, err := codec.Parse([]byte(runs.Read(t, filepath.Join(dir, "attempt.json"))))
+	seed := attempt.Get("control_seed").Str()
+	if err != nil || len(seed) != 32 {
+		t.Fatalf("the seed is %q, %v", seed, err)
+	}
+	if line, _ := codec.MarshalLine(leased); strings.Contains(string(line), seed) {
+		t.Error("the lease tells the seed")
+	}
+	// An answer that is wrong in another way tells nothing of the controls either.
+	verdict := o.call("job_submit", `{"run": "harbour", "token": %q, "answer": "{\"verdicts\":[]}"}`, leased.Get("token").Str())
+	if line, _ := codec.MarshalLine(verdict); strings.Contains(string(line), "CONTROL_FAILED") || strings.Contains(string(line), seed) {
+		t.Errorf("%s", line)
+	}
+	manifest := filepath.Join(home, "harbour", "manifest.json")
+	places := []string{manifest, filepath.Join(dir, "attempt.json"), dir, filepath.Join(home, "harbour", "logs", "audit.jsonl")}
+	asked := 0
+	for _, each := range tool.ForAgents(catalog.Tools(env)) {
+		schema := codec.Of(each.InputSchema())
+		var names []string
+		for _, property := range schema.Get("properties").Members() {
+			names = append(names, property.Key)
+		}
+		for _, at := range names {
+			for _, place := range places {
+				args := codec.NewObject()
+				for _, name := range schema.Get("required").Strs() {
+					args.Set(name, codec.Of(place))
+				}
+				for _, name := range []string{"manifest_path", "gates_path"} {
+					if slices.Contains(names, name) {
+						args.Set(name, codec.Of(strings.Replace(manifest, "manifest", strings.TrimSuffix(name, "_path"), 1)))
+					}
+				}
+				args.Set(at, codec.Of(place))
+				line, err := codec.MarshalLine(args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				envelope := each.Call(context.WithoutCancel(t.Context()), line, tool.Caller{}).Envelope
+				if asked++; strings.Contains(string(envelope), seed) {
+					t.Errorf("%s tells the seed for %s", each.Name, line)
+				}
+			}
+		}
+	}
+	if asked < 200 {
+		t.Errorf("only %d calls were made", asked)
+	}
+	// Neither does the log, whose tool agents have, before the round is over.
+	verdict = o.call("job_submit", `{"run": "harbour", "token": %q, "answer": %s}`, leased.Get("token").Str(), approving(t, leased.Get("prompt_md").Str()))
+	log, _ := codec.MarshalLine(o.call("run_log", `{"run": "harbour", "last": 5}`))
+	if verdict.Get("state").Str() != "open" || !strings.Contains(string(log), `"CONTROL_FAILED"`) || strings.Contains(string(log), seed) {
+		t.Errorf("the job is %s, and the log tells the seed: %t", verdict.Get("state").Str(), strings.Contains(string(log), seed))
+	}
+}
+
+// approving is an answer that supports every claim of a prompt.
+func approving(t *testing.T, prompt string) string {
+	answer, err := codec.MarshalLine(reader.Answer(prompt, func(c reader.Claim) reader.Verdict {
+		return reader.Honest(c, strings.Join(strings.Fields(c.Sentence), " "))
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
