@@ -325,7 +325,8 @@ func TestActionReviewsAChange(t *testing.T) {
 	var a action
 	parseYAML(t, "action.yml", &a)
 	t.Setenv("TIDEGATE_HOME", t.TempDir())
-	workspace, bin := t.TempDir(), t.TempDir()
+	workspace, bin, said, person := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
+	t.Setenv("XDG_CONFIG_HOME", person)
 	put := func(path, text string) {
 		t.Helper()
 		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
@@ -342,6 +343,10 @@ func TestActionReviewsAChange(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
+	if err := os.Mkdir(filepath.Join(person, "tidegate"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(filepath.Join(person, "tidegate", "tidegate.toml"), fmt.Sprintf("[agents.default]\nwrite = [%q]\n", said))
 	git("init", "-q", "-b", "main")
 	git("commit", "-q", "--allow-empty", "-m", "first")
 	base := git("rev-parse", "HEAD")
@@ -351,7 +356,7 @@ func TestActionReviewsAChange(t *testing.T) {
 	git("checkout", "-q", "--detach") // as on a pull request
 	reviewer := filepath.Join(bin, "reviewer")
 	answer := func(verdict, issues string) {
-		put(reviewer, "#!/bin/sh\ncat >/dev/null\necho asked >> "+bin+"/asked\necho '{\"change_id\":\"review\",\"verdict\":\""+verdict+"\",\"summary\":\"Read.\",\"issues\":["+issues+"]}'\n")
+		put(reviewer, "#!/bin/sh\ncat >/dev/null\necho asked >> "+said+"/asked\necho '{\"change_id\":\"review\",\"verdict\":\""+verdict+"\",\"summary\":\"Read.\",\"issues\":["+issues+"]}'\n")
 	}
 	// The stand-in keeps one comment, under the number 7.
 	put(filepath.Join(bin, "gh"), `#!/bin/bash
@@ -382,6 +387,12 @@ esac
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}
 	}
+	// What has not changed is not reviewed again.
+	push := func(text string) {
+		put(filepath.Join(workspace, "main.sh"), text)
+		git("commit", "-q", "-a", "-m", "another push")
+	}
+	push("echo third\n")
 	answer("APPROVED", "")
 	if r, outputs, status := run(); status != 0 || outputs["status"] != "0" {
 		t.Fatalf("exit status %d, output %v\n%s", status, outputs, r.log.String())
@@ -391,10 +402,11 @@ esac
 	if strings.Count(string(calls), "POST") != 1 || strings.Count(string(calls), "PATCH") != 1 || !strings.HasPrefix(string(comment), "<!-- tidegate review review -->\n") || strings.Contains(string(comment), "It is wrong") {
 		t.Errorf("the calls are\n%s\nthe comment is\n%s", calls, comment)
 	}
-	if asked, _ := os.ReadFile(filepath.Join(bin, "asked")); strings.Count(string(asked), "asked") != 2 {
+	if asked, _ := os.ReadFile(filepath.Join(said, "asked")); strings.Count(string(asked), "asked") != 2 {
 		t.Errorf("the agent was asked %d times for two reviews", strings.Count(string(asked), "asked"))
 	}
 	// Without an answer that counts there is no comment, and the job fails.
+	push("echo fourth\n")
 	answer("APPROVED", issue)
 	if r, outputs, status := run(); status != 4 || outputs["review"] != "" || strings.Contains(strings.Join(r.did, ";"), "Write the comment") {
 		t.Errorf("exit status %d, output %v, steps %v\n%s", status, outputs, r.did, r.log.String())

@@ -18,6 +18,8 @@ import (
 
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/reader"
+	"github.com/tidegate/tidegate/internal/test/runs"
 )
 
 // harbour is a folder in which a person works, with a home, runs and a model of
@@ -28,6 +30,9 @@ type harbour struct {
 	env   []string
 }
 
+// mark is a variable that every process of the harbour has, its agents included.
+func (h *harbour) mark() string { return "LOGNAME=" + h.dir }
+
 // newHarbour makes a harbour. Agents says which agents do the work, as the person's
 // tidegate.toml does; $MODEL in it is the address of the model.
 func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *harbour {
@@ -37,7 +42,7 @@ func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *har
 	url := h.model.URL
 	h.env = []string{
 		"PATH=" + path, "HOME=" + h.dir, "TMPDIR=" + t.TempDir(), "XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"), "TIDEGATE_HOME=" + filepath.Join(h.dir, "home"),
-		"ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k", "GOOGLE_GEMINI_BASE_URL=" + url, "OPENAI_BASE_URL=" + url + "/v1", "ANTHROPIC_BASE_URL=" + url,
+		h.mark(), "ANTHROPIC_API_KEY=k", "OPENAI_API_KEY=k", "GEMINI_API_KEY=k", "GOOGLE_GEMINI_BASE_URL=" + url, "OPENAI_BASE_URL=" + url + "/v1", "ANTHROPIC_BASE_URL=" + url,
 	}
 	if strings.Contains(agents, "opencode") { // it wants the version in the address; claude does not
 		h.env = append(h.env, "ANTHROPIC_BASE_URL="+url+"/v1")
@@ -101,6 +106,7 @@ type story struct {
 	victim string   // the job that meets a fault
 	report string
 	jobs   []told
+	truth  map[string]reader.Verdict // what a second reader says of sentences; another is supported where a passage has it
 }
 
 type told struct {
@@ -109,7 +115,8 @@ type told struct {
 	first, good string // answers: the first one, and the one that was accepted
 }
 
-// wholeStory is the story of the demo: 19 jobs, two waves, two rounds of review.
+// wholeStory is the story of the demo: two waves, a report that the second reader and the
+// reviewer send back.
 func wholeStory(t *testing.T) *story {
 	t.Helper()
 	done, err := theResearch()
@@ -119,23 +126,27 @@ func wholeStory(t *testing.T) *story {
 	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "summary.policy")
 }
 
+// shortAnswers are the files of a recording of four jobs.
+var shortAnswers = map[string]string{
+	"perspectives.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"economics","title":"What it costs over fifteen years","track":"standard",
+		"agent_type":"researcher","prompt_contract":{"max_words":300,"max_sources":3,"tool_budget":{"search_calls":5},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
+	"jobs/wave1.economics/001/answer-1.md": "## Findings\n\nIt depends.\n",
+	"jobs/wave1.economics/001/answer-2.md": "## Findings\n\n- The electric boat spends about 210,000 euro less on energy (https://portcost.example/studies/harbour-craft-energy).\n\n" +
+		"## Gaps\n\n## Sources\n\n- Energy use of harbour craft https://portcost.example/studies/harbour-craft-energy\n",
+	"jobs/summary.economics/001/answer-1.md": "- It spends about 210,000 euro less a year on energy [@s1].\n",
+	"jobs/synthesis/001/answer-1.md": "## Summary\n\nThe difference follows the price of fuel more than the price of power. [@s1]\n\n## Key Findings\n\n" +
+		"- At 14 cent per kWh and 2,300 running hours a year, an electric tug spends about 210,000 euro less on energy than a diesel boat that burns marine gas oil. [@s1]\n\n" +
+		"## Evidence\n\nIt uses invoices of eleven ports and the running hours that their boats logged. [@s1]\n\n" +
+		"## Caveats\n\nIn the year with the cheapest fuel it was a third smaller, and still the largest single saving. [@s1]\n",
+	"jobs/review/001/answer-1.json": `{"decision":"PASS","findings":[],"directives":[]}`,
+}
+
 // shortStory is the same question from one perspective that a person wrote, with
 // the pages of the demo: four jobs, and a first answer that has to be repaired.
 func shortStory(t *testing.T) *story {
 	t.Helper()
-	files := map[string]string{
-		"perspectives.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"economics","title":"What it costs over fifteen years","track":"standard",
-			"agent_type":"researcher","prompt_contract":{"max_words":300,"max_sources":3,"tool_budget":{"search_calls":5},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
-		"jobs/wave1.economics/001/answer-1.md": "## Findings\n\nIt depends.\n",
-		"jobs/wave1.economics/001/answer-2.md": "## Findings\n\n- The electric boat spends about 210,000 euro less on energy (https://portcost.example/studies/harbour-craft-energy).\n\n" +
-			"## Gaps\n\n## Sources\n\n- Energy use of harbour craft https://portcost.example/studies/harbour-craft-energy\n",
-		"jobs/summary.economics/001/answer-1.md": "- It spends about 210,000 euro less a year on energy [@s1].\n",
-		"jobs/synthesis/001/answer-1.md": "## Summary\n\nEnergy decides [@s1].\n\n## Key Findings\n\n- About 210,000 euro less a year [@s1].\n\n" +
-			"## Evidence\n\nOne study of invoices [@s1].\n\n## Caveats\n\nThe price of fuel moves [@s1].\n",
-		"jobs/review/001/answer-1.json": `{"decision":"PASS","findings":[],"directives":[]}`,
-	}
 	dir := t.TempDir()
-	for name, text := range files {
+	for name, text := range shortAnswers {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -145,11 +156,29 @@ func shortStory(t *testing.T) *story {
 	}
 	h := newHarbour(t, os.Getenv("PATH"), "", nil)
 	flags := []string{"--perspectives", filepath.Join(dir, "perspectives.json")}
-	said, status := h.types(append([]string{"research", question, "--yes", "--agent", "recorded:" + dir}, flags...)...)
-	if status != 0 {
+	readTwice(t, dir, h.run(), func() (string, int) {
+		return h.types(append([]string{"research", question, "--yes", "--agent", "recorded:" + dir}, flags...)...)
+	})
+	return readStory(t, h.run(), "synthesis", flags...)
+}
+
+// readTwice does a research by the recording in dir, which lacks its second reader, until
+// the report is to be read. Then it records what a reader says that knows the truth, and
+// does the research again: the same errors are planted.
+func readTwice(t *testing.T, dir, run string, research func() (said string, status int)) {
+	t.Helper()
+	said, _ := research()
+	prompt, err := os.ReadFile(filepath.Join(run, "jobs/verify.1/001/prompt.md"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	runs.Put(t, dir, "jobs/verify.1/001/answer-1.json", reader.Faithful(string(prompt)))
+	if err := os.RemoveAll(run); err != nil {
+		t.Fatal(err)
+	}
+	if said, status := research(); status != 0 {
 		t.Fatalf("exit status %d:\n%s", status, said)
 	}
-	return readStory(t, h.run(), "synthesis", flags...)
 }
 
 // readStory takes a story from a run by recorded agents, with the further flags that
@@ -168,12 +197,27 @@ func readStory(t *testing.T, run, victim string, flags ...string) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.truth = map[string]reader.Verdict{}
+	claims, err := fs.Glob(os.DirFS(run), "review/rounds/*/claims.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(claims, "synthesis/claims.json") {
+		for _, c := range runs.Parse(t, file(name)).Get("sentences").Elems() {
+			if v := c.Get("verdict"); v.Get("verdict").Str() != "" {
+				s.truth[c.Get("text").Str()] = reader.Verdict{Verdict: v.Get("verdict").Str(), Words: v.Get("words").Str(), Because: v.Get("because").Str()}
+			}
+		}
+	}
 	for _, job := range jobs {
+		if strings.HasPrefix(job.Name(), "verify.") {
+			continue // what is planted for each reader is another
+		}
 		answers, err := fs.Glob(os.DirFS(run), "jobs/"+job.Name()+"/0*/answer-*")
 		if err != nil || len(answers) == 0 {
 			t.Fatalf("%s has no answer: %v", job.Name(), err)
 		}
-		prompt := file("jobs", job.Name(), "001", "prompt.md")
+		prompt := anyDay(file("jobs", job.Name(), "001", "prompt.md"))
 		for _, end := range []string{"\n## Example\n", "\n## Rules\n"} {
 			known, _, found := strings.Cut(prompt, end)
 			if !found {
@@ -193,7 +237,7 @@ func (s *story) answer(r fakemodel.Request) (text, job string) {
 	if json.Unmarshal([]byte(r.Body), &body) != nil {
 		return "A title", ""
 	}
-	all := strings.Join(inside(body), "\n")
+	all := anyDay(strings.Join(inside(body), "\n"))
 	var best told
 	for _, job := range s.jobs {
 		if len(job.prompt) > len(best.prompt) && strings.Contains(all, job.prompt) {
@@ -201,13 +245,32 @@ func (s *story) answer(r fakemodel.Request) (text, job string) {
 		}
 	}
 	switch {
+	case strings.Contains(r.Prompt, "You check claims against passages"):
+		return reader.Answer(r.Prompt, s.reads), "verify"
 	case best.id == "":
 		return "A title", ""
-	case strings.Contains(r.Prompt, best.prompt):
+	case strings.Contains(anyDay(r.Prompt), best.prompt):
 		return best.first, best.id
 	}
 	return best.good, best.id
 }
+
+// reads is what the second reader says of a claim. It knows the truth.
+func (s *story) reads(c reader.Claim) reader.Verdict {
+	v, known := s.truth[strings.Join(strings.Fields(c.Sentence), " ")]
+	if !known {
+		return reader.Honest(c)
+	}
+	if v.Words != "" {
+		v.Passage = 1 + slices.IndexFunc(c.Passages, func(p string) bool { return strings.Contains(p, v.Words) })
+	}
+	return v
+}
+
+var day = regexp.MustCompile(`\b2\d\d\d-\d\d-\d\d\b`)
+
+// anyDay is a prompt whatever day it is.
+func anyDay(prompt string) string { return day.ReplaceAllString(prompt, "2026-03-02") }
 
 // answersTo are the first and the good answer to a job.
 func (s *story) answersTo(id string) (first, good string) {
@@ -280,7 +343,7 @@ var agentTables = map[string]string{
 	"opencode": "[agents.default]\ndriver = \"opencode\"\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
 	"gemini":   "[agents.default]\ndriver = \"gemini\"\n",
 	"model":    "[agents.default]\ndriver = \"model:$MODEL/v1\"\nmodel = \"fake-1\"\n",
-	"acp":      "[agents.default]\ndriver = \"acp:opencode acp\"\nenv = [\"ANTHROPIC_*\"]\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
+	"acp":      "[agents.default]\ndriver = \"acp:opencode acp\"\nenv = [\"ANTHROPIC_*\"]\nnetwork = \"model\"\nmodel = \"anthropic/claude-sonnet-4-5\"\n",
 }
 
 // faults are what a model server does in the middle of a run. Only the first needs
@@ -334,6 +397,7 @@ driver = "claude"
 [agents.writer]
 driver = "acp:claude-agent-acp"
 env = ["ANTHROPIC_*"]
+network = "model"
 [agents.reviewer]
 driver = "model:$MODEL/v1"
 model = "fake-1"
@@ -371,42 +435,45 @@ func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 	t.Run("a role each/whole", func(t *testing.T) { researchWith(t, whole, path, everyRole, "") })
 }
 
+// TestRealClientsTakeNoNetworkForAnAnswer has a client that would try for minutes
+// to reach its model, in silence. The run waits for a person, who reads what to add.
+func TestRealClientsTakeNoNetworkForAnAnswer(t *testing.T) {
+	path := agentClients(t)
+	story := shortStory(t)
+	h := newHarbour(t, path, "[agents.default]\ndriver = \"acp:claude-agent-acp\"\nenv = [\"ANTHROPIC_*\"]\n", func(r fakemodel.Request) fakemodel.Reply {
+		text, _ := story.answer(r)
+		return fakemodel.Reply{Text: text}
+	})
+	said, status := h.types(story.args...)
+	if status != 4 || !strings.Contains(said, "--agent-network model") || len(h.model.Requests()) > 0 {
+		t.Fatalf("exit status %d:\n%s", status, said)
+	}
+	said, status = h.types("run", "continue", h.run(), "--agent-network", "model")
+	h.checkDone(t, said, status, story)
+}
+
 // TestARealClientJudgesItsOutputInAWholeRun takes the question to its report with
-// `--mcp tidegate`: the researcher writes its output into its folder, has it judged
-// by the contract that lies there, reads what is wrong, and hands in an output that
-// needs no repair.
+// `--mcp tidegate`: the researcher has its text judged by its home, through the relay of
+// its cell, reads what is wrong, and hands in an output that needs no repair.
 func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 	path := agentClients(t)
 	story := shortStory(t)
-	work := regexp.MustCompile(`/[^\s"\\<>]*/tidegate-[0-9]+/work`)
-	for _, client := range []struct{ name, write, argument string }{
-		{"claude", "Write", "file_path"}, {"opencode", "write", "filePath"}, {"gemini", "write_file", "file_path"},
-	} {
-		t.Run(client.name, func(t *testing.T) {
-			if client.name != "claude" && !full.Asked() {
-				t.Skip("one client is enough; -full has the others")
+	for _, client := range []string{"claude", "codex", "opencode", "gemini", "acp"} {
+		t.Run(client, func(t *testing.T) {
+			if client != "claude" && client != "codex" && !full.Asked() {
+				t.Skip("two clients are enough; -full has the others")
 			}
 			var mu sync.Mutex
 			told := ""
-			h := newHarbour(t, path, agentTables[client.name], func(r fakemodel.Request) fakemodel.Reply {
+			h := newHarbour(t, path, agentTables[client], func(r fakemodel.Request) fakemodel.Reply {
 				text, job := story.answer(r)
-				folder := work.FindString(r.Body)
 				validate := slices.IndexFunc(r.Tools, func(tool string) bool { return strings.HasSuffix(tool, "deep_research_wave_output_validate") })
-				if job != "wave1.economics" || folder == "" || validate < 0 {
+				if job != "wave1.economics" || validate < 0 {
 					return fakemodel.Reply{Text: text}
 				}
-				output := filepath.Join(folder, "output.md")
 				draft, good := story.answersTo(job)
-				switch len(r.Results) {
-				case 0, 2: // by then it knows what is wrong with the first
-					content := draft
-					if len(r.Results) == 2 {
-						content = good
-					}
-					args, _ := json.Marshal(map[string]string{client.argument: output, "content": content})
-					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: client.write, Args: string(args)}}}
-				case 1, 3:
-					args, _ := json.Marshal(map[string]string{"perspectives_path": filepath.Join(folder, "perspectives.json"), "perspective_id": "economics", "markdown_path": output})
+				if n := len(r.Results); n < 2 { // then it knows what is wrong with the first
+					args, _ := json.Marshal(map[string]string{"markdown": []string{draft, good}[n]})
 					return fakemodel.Reply{Calls: []fakemodel.Call{{Name: r.Tools[validate], Args: string(args)}}}
 				}
 				mu.Lock()
@@ -437,7 +504,7 @@ func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 			if len(attempt.Submissions) != 1 || judged != 2 {
 				t.Errorf("%d answers were handed in, and %v judged before: %v", len(attempt.Submissions), judged, attempt.ToolCalls)
 			}
-			if alive := processesWith(h.env[1]); len(alive) > 0 {
+			if alive := processesWith(h.mark()); len(alive) > 0 {
 				t.Errorf("still running: %q", alive)
 			}
 		})
@@ -489,7 +556,7 @@ func researchWith(t *testing.T, story *story, path, agents, fault string) {
 	if left, err := os.ReadDir(strings.TrimPrefix(h.env[2], "TMPDIR=")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	if alive := processesWith(h.env[1]); len(alive) > 0 {
+	if alive := processesWith(h.mark()); len(alive) > 0 {
 		t.Errorf("still running: %q", alive)
 	}
 }
@@ -536,8 +603,15 @@ cat $TIDEGATE_JOB
 		t.Fatal(err)
 	}
 	h := newHarbour(t, os.Getenv("PATH"), "", nil)
+	person := filepath.Join(h.dir, "config", "tidegate")
+	if err := os.MkdirAll(person, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(person, "tidegate.toml"), fmt.Appendf(nil, "[agents.default]\nwrite = [%q]\n", dir), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	flag := "exec:sh " + filepath.Join(dir, "agent.sh")
-	home := h.command(append(slices.Clone(story.args), "--agent", flag)...)
+	home := h.command(append(slices.Clone(story.args), "--no-second-reader", "--agent", flag)...)
 	if err := home.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -545,13 +619,16 @@ cat $TIDEGATE_JOB
 		_, err := os.Stat(filepath.Join(dir, "begun"))
 		begun = err == nil
 	}
-	if alive := processesWith(h.env[1]); len(alive) < 3 {
+	if alive := processesWith(h.mark()); len(alive) < 3 {
 		t.Errorf("an agent that is at work is not seen: %q", alive)
 	}
 	home.Process.Kill()
 	home.Wait()
-	for len(processesWith(h.env[1])) > 0 { // the supervisor needs a moment
+	for len(processesWith(h.mark())) > 0 { // the supervisor needs a moment
 		time.Sleep(5 * time.Millisecond)
+	}
+	if said, _ := h.types("run", "status", h.run()); !strings.Contains(said, "no process drives it") || !strings.Contains(said, "tidegate run continue ") {
+		t.Errorf("the status of a run whose process was killed:\n%s", said)
 	}
 	said, status := h.types("run", "continue", h.run(), "--agent", flag)
 	h.checkDone(t, said, status, story)

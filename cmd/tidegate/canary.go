@@ -2,11 +2,10 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/tool"
@@ -25,11 +24,11 @@ rule is not applied.`,
 		Example: "tidegate canary\ntidegate canary --format junit",
 		Flags:   []cli.Flag{formatFlag("text", "junit", "markdown")},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			scratch, err := os.MkdirTemp("", "tidegate-canary-")
+			scratch, remove, err := artifact.Scratch("tidegate-canary-")
 			if err != nil {
-				return tidegate.Errorf(tidegate.WriteFailed, nil, "no scratch folder can be made: %w", err)
+				return err
 			}
-			defer os.RemoveAll(scratch)
+			defer remove()
 			canary := demo.Canary{Scratch: scratch, Tools: func(folder string) []*tool.Tool {
 				return catalog.Tools(&catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: env.Now}.FetchSources})
 			}}

@@ -60,7 +60,7 @@ func newConsole(t *testing.T, home string, columns, rows uint16, args ...string)
 	c.resize(columns, rows)
 	c.command.Stdin, c.command.Stdout, c.command.Stderr = terminal, terminal, terminal
 	c.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"), "PATH="+home+":"+os.Getenv("PATH"))
+	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"))
 	c.command.Dir = t.TempDir()
 	if err := c.command.Start(); err != nil {
 		t.Fatal(err)
@@ -159,10 +159,20 @@ const (
 	leavesScreen = "\x1b[?1049l"
 )
 
-// agentThat writes a program that acts as an agent.
+// agentThat writes a program that acts as an agent. It may write in the folder beside
+// it that has its name and .said.
 func agentThat(t *testing.T, home, script string) string {
 	t.Helper()
-	path := filepath.Join(home, "agent")
+	path := filepath.Join(home, "bin", "agent")
+	for _, folder := range []string{path + ".said", filepath.Join(home, "tidegate")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := fmt.Sprintf("[agents.default]\nwrite = [%q]\n", path+".said")
+	if err := os.WriteFile(filepath.Join(home, "tidegate", "tidegate.toml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +190,7 @@ func TestResearchOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := newConsole(t, home, 80, 24, "research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo")
+	c := newConsole(t, home, 80, 24, "research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo", "--adapt")
 	c.await("Agents")
 	c.await("recorded:demo")
 	c.await("plan the perspectives?")
@@ -220,7 +230,7 @@ func TestResearchOnATerminal(t *testing.T) {
 func TestANoOnATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo")
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo", "--adapt")
 	c.await("[y/N]")
 	c.press("\n")
 	c.await("Nothing was begun, and nothing was spent.")
@@ -228,7 +238,7 @@ func TestANoOnATerminal(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(home, "runs")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was begun: %v", err)
 	}
-	c = newConsole(t, home, 60, 20, "research", "Tugs: which?", "--agent", "recorded:demo", "--quiet")
+	c = newConsole(t, home, 60, 20, "research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--quiet")
 	c.await("[y/N]")
 	c.press("y\n")
 	c.await("[e]dit the perspectives")
@@ -246,17 +256,18 @@ func TestInterruptsOnATerminal(t *testing.T) {
 		name, agent string
 		presses     int
 	}{
-		{"once", "echo ready >\"$0.is\"\nexec sleep 100\n", 1},
-		{"twice", "trap '' TERM INT\necho ready >\"$0.is\"\nsleep 100\n", 2},
+		{"once", "echo ready >\"$0.said/is\"\nexec sleep 100\n", 1},
+		{"twice", "trap '' TERM INT\necho ready >\"$0.said/is\"\nsleep 100\n", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
-			ready := filepath.Join(home, "agent.is")
+			ready := filepath.Join(home, "bin", "agent.said", "is")
+			agent := agentThat(t, home, tt.agent)
 			if err := unix.Mkfifo(ready, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agentThat(t, home, tt.agent), "--yes", "--quiet")
+			c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
 			c.await("working")
 			if said, err := os.ReadFile(ready); err != nil || string(said) != "ready\n" {
 				t.Fatalf("the agent is not ready: %q, %v", said, err)
@@ -318,7 +329,7 @@ func types(t *testing.T, home string, words ...string) string {
 func TestAPlanThatChangesIsShownAgain(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo", "--quiet")
+	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--quiet")
 	c.await("[y/N]")
 	c.press("y\n")
 	c.await("Whether the quay")
@@ -399,7 +410,10 @@ auth) ;;
    exec sleep 100 ;;
 esac
 `
-	if err := os.WriteFile(filepath.Join(home, "claude"), []byte(client), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(home, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "bin", "claude"), []byte(client), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	driving := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "claude", "--yes", "--quiet")
@@ -417,7 +431,7 @@ func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	// One agent answers and is refused, the next hangs: some tokens are used, then no more.
-	agent := agentThat(t, home, "test -e \"$0.was\" && exec sleep 100\ntouch \"$0.was\"\necho "+strings.Repeat("x", 4000)+"\n")
+	agent := agentThat(t, home, "test -e \"$0.said/was\" && exec sleep 100\ntouch \"$0.said/was\"\necho "+strings.Repeat("x", 4000)+"\n")
 	c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
 	c.await("refused, INVALID_JSON")
 	c.await("2/4")

@@ -21,8 +21,9 @@ func demoCommand(env *catalog.Env) cli.Command {
 		Short: "Play the whole story on sample data, offline, in a few seconds",
 		Long: `Play the whole story on sample data: a question goes in, agents research it, break
 their contracts and correct what they wrote, a link leads nowhere, a gap needs a
-second wave, a number is on no page, a reviewer wants a change, and a checked,
-cited report comes out; then a code review moves a change.
+second wave, numbers are on no page, a second reader is tested and finds a lie, a
+reviewer wants a change, and a checked, cited report comes out; then a code review
+moves a change.
 
 Every step shows the command that you would type and runs it. It needs no
 network and no agent, and leaves its folder for you to look at.`,

@@ -9,8 +9,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/cell"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -24,7 +27,7 @@ func doctorCommand(env *catalog.Env) cli.Command {
 		Short: "Look whether this machine is fit for tidegate",
 		Long: `Look at what tidegate finds here: its version, where runs live and whether that
 folder keeps files safely, the limits of the system, the terminal, the clock, and
-which agent clients are set up. It leaves nothing behind. The exit status is 1
+which keys of models and agent clients are set up. It leaves nothing behind. The exit status is 1
 when something is unfit.`,
 		Example: "tidegate doctor",
 		Flags:   []cli.Flag{formatFlag("text", "markdown")},
@@ -54,8 +57,30 @@ func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []findi
 	}
 	found = append(found, homeFindings(ctx, env)...)
 	found = append(found, projectFinding(env.Project, env.Desk(artifact.Everywhere).ChangesFolder()+"/changes"), openFiles())
+	found = append(found, cellFindings(env)...)
 	found = append(found, terminalFindings(call.Terminal)...)
+	found = append(found, modelFindings(env)...)
 	return append(found, clientFindings(env)...)
+}
+
+// modelFindings says which keys of models are set, and whether models without a client
+// have a search. It asks nobody: `tidegate agents` does.
+func modelFindings(env *catalog.Env) []finding {
+	var keys []string
+	for _, e := range driver.Endpoints() {
+		if e.KeyEnv != "" && env.Getenv != nil && env.Getenv(e.KeyEnv) != "" {
+			keys = append(keys, e.KeyEnv)
+		}
+	}
+	set := finding{"Models", "keys", strings.Join(keys, ", "), report.Pass}
+	if len(keys) == 0 {
+		set.found, set.status = "none is set; `tidegate agents` shows which agents are there, and `tidegate setup` asks what to use", report.None
+	}
+	search := finding{"Models", "search", env.Config.Search.Service, report.Pass}
+	if search.found == "" {
+		search.found, search.status = "none: models without a client open only pages whose addresses they know; `tidegate setup` adds one", report.None
+	}
+	return []finding{set, search}
 }
 
 func clockFinding(env *catalog.Env) finding {
@@ -114,6 +139,22 @@ func terminalFindings(t cli.Terminal) []finding {
 		colours = "no colours (NO_COLOR or TERM=dumb)"
 	}
 	return []finding{{"Terminal", "output", fmt.Sprintf("%d columns, %s", t.Width, colours), report.Pass}}
+}
+
+// cellFindings says how agents are kept.
+func cellFindings(env *catalog.Env) []finding {
+	system, err := driver.Confinement(driver.Host{Cells: driver.Cells{Unconfined: env.Config.Unconfined}})
+	switch {
+	case env.Config.Unconfined:
+		return []finding{{"Agents", "cells", "none: agents.confine is false in tidegate.toml, so agents work with your rights, on your files", report.Warn}}
+	case err != nil:
+		return []finding{{"Agents", "cells", err.Error(), report.Warn}}
+	}
+	found := []finding{{"Agents", "cells", fmt.Sprintf("Landlock ABI %d and seccomp; the network of an agent is %q", system.ABI, system.Held(cell.Model)), report.Pass}}
+	if weak := system.Weak(); weak != "" {
+		found = append(found, finding{"Agents", "signals", weak, report.Warn})
+	}
+	return found
 }
 
 // clientFindings says, for every client that has a configuration here, whether

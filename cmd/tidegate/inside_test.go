@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // typed is a command line of tidegate in a script, with its condition and the exit
@@ -25,10 +26,12 @@ var typed = regexp.MustCompile(`^((?:\[[^\]]*\] )?)(?:exec|exits (\d+)) tidegate
 // Command lines that need a process: they start agents or serve or look at the
 // machine, unless their arguments are refused; or they are about the process itself.
 // Those that look for other programs or for files at home need one where the script
-// has set PATH or HOME.
+// has set PATH or HOME. A script with the PATH $BIN has only this program, so its
+// agents are models, which need none.
 var (
 	startsMore   = regexp.MustCompile(`^(?:research|agents|mcp|serve|demo|canary|doctor|run (?:continue|watch|report|log .*--follow)|(?:review|change) run)\b`)
 	aboutProcess = regexp.MustCompile(`^version$|--log-level|/dev/| -$|&$`)
+	asksModels   = regexp.MustCompile(`^(?:research|agents|setup|run continue)\b`)
 	looksAround  = regexp.MustCompile(`^(?:research|agents|mcp|config|review|change|call (?:change|create|format|review)_)`)
 )
 
@@ -61,6 +64,7 @@ func scripts(t *testing.T) string {
 // and takes the research of the demo's question from the one that is done already.
 func runInside(script string) string {
 	script, archive, found := strings.Cut(script, "\n-- ")
+	alone := strings.Contains(script, "\nenv PATH=$BIN\n")
 	lines := strings.Split(script, "\n")
 	for i, line := range lines {
 		m := typed.FindStringSubmatch(line)
@@ -70,7 +74,7 @@ func runInside(script string) string {
 		status := cmp.Or(m[2], "0")
 		if m[3] == "research '"+question+"' --agent recorded:demo --parallel 1 --yes" {
 			lines[i] = m[1] + "researched"
-		} else if !aboutProcess.MatchString(m[3]) && (status == "2" || !startsMore.MatchString(m[3])) {
+		} else if !aboutProcess.MatchString(m[3]) && (status == "2" || !startsMore.MatchString(m[3]) || alone && asksModels.MatchString(m[3])) {
 			lines[i] = m[1] + "inside " + status + " " + m[3]
 		}
 	}
@@ -84,7 +88,7 @@ func runInside(script string) string {
 // runsInside runs a command line of tidegate inside the test and demands an exact exit
 // status: inside 3 run status harbour
 func runsInside(ts *testscript.TestScript, neg bool, args []string) {
-	if looksAround.MatchString(strings.Join(args[1:], " ")) && (ts.Getenv("PATH") != os.Getenv("PATH") || ts.Getenv("HOME") != noHome) {
+	if looksAround.MatchString(strings.Join(args[1:], " ")) && ts.Getenv("PATH") != ts.Getenv("BIN") && (ts.Getenv("PATH") != os.Getenv("PATH") || ts.Getenv("HOME") != noHome) {
 		exits(ts, neg, append([]string{args[0], "tidegate"}, args[1:]...))
 		return
 	}
@@ -102,6 +106,24 @@ type surroundings struct {
 	dir            string
 	getenv         func(string) string
 	stdout, stderr io.Writer
+	fetch          step.Fetch // nil for the web
+	typed          string     // by a person at a terminal; "" where nobody is there
+}
+
+// environ is what agents get of the environment, as far as models go.
+func (s surroundings) environ() []string {
+	environ := []string{"PATH=" + s.getenv("PATH"), "HOME=" + s.getenv("HOME")}
+	for _, name := range modelVariables {
+		if value := s.getenv(name); value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
+}
+
+var modelVariables = []string{
+	"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "TIDEGATE_MODEL_KEY", "MY_KEY",
+	"ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "GEMINI_BASE_URL", "OLLAMA_HOST", "LMSTUDIO_BASE_URL",
 }
 
 // run runs a command line and returns its exit status.
@@ -109,7 +131,7 @@ func (s surroundings) run(ctx context.Context, args ...string) int {
 	env := &catalog.Env{
 		Now: time.Now, Dir: s.dir, Project: s.dir, Program: "tidegate " + cli.Version(),
 		SignKey: s.getenv("TIDEGATE_SIGN_KEY"), AgentSocket: s.getenv("SSH_AUTH_SOCK"),
-		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv,
+		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv, Environ: s.environ(), Fetch: s.fetch,
 	}
 	if pinned := s.getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)
@@ -121,6 +143,9 @@ func (s surroundings) run(ctx context.Context, args ...string) int {
 	program := assemble(env)
 	program.Stdin, program.Stdout, program.Stderr = strings.NewReader(""), s.stdout, s.stderr
 	program.Terminal = cli.Terminal{}
+	if s.typed != "" {
+		program.Stdin, program.Terminal.Input = strings.NewReader(s.typed), true
+	}
 	return execute(ctx, env, program, args)
 }
 

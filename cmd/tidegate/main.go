@@ -43,6 +43,7 @@ func execute(ctx context.Context, env *catalog.Env, program *cli.Program, args [
 	if err := configure(ctx, env, program); err != nil {
 		program.Check = func(command string) error { return unlessItNeedsNone(command, err) }
 	}
+	keepFromAgents(env, program, args)
 	return program.Run(ctx, args)
 }
 
@@ -120,7 +121,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 // demo among the recordings.
 func researchEnv(env *catalog.Env) *research.Env {
 	return &research.Env{Env: env, Recordings: map[string]research.Recording{
-		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch},
+		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question},
 	}}
 }
 
@@ -134,7 +135,9 @@ var groups = map[string]string{
 	"run":          "Create a run, look at it and move it through its stages",
 	"job":          "See what agents are asked and answer, and answer yourself",
 	"gate":         "Judge gates, and show how they stand",
+	"claim":        "See how each sentence of a report stands, and accept one",
 	"review":       "Write, read and compare code reviews",
+	"review hook":  "Let git review what you commit or push",
 	"change":       "Move a code change through its phases",
 	"mcp":          "Serve the tools to agents",
 }
@@ -152,7 +155,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "claim accept", "job answer", "job retry", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume", "review dismiss"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -50,6 +51,7 @@ tidegate mcp --root . --toolsets all
 tidegate mcp --http 127.0.0.1:8642
 tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 		Flags: []cli.Flag{
+			{Name: "relay", About: "for the clients of agents that tidegate starts: connect stdio to the home of the agent, by the `file` that names it", Kind: tool.PathFlag},
 			{Name: "http", About: "serve streamable HTTP at `HOST:PORT` instead of stdio; without a host, on this machine only; port 0 takes a free one"},
 			{Name: "token-file", About: "`file` with the bearer token that HTTP callers have to send", Kind: tool.PathFlag},
 			{Name: "root", About: "a `folder` that callers may touch, beside the working folder and the runs; may be repeated", Kind: tool.PathFlag, List: true},
@@ -63,6 +65,9 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 }
 
 func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
+	if file := call.Flag("relay"); file != "" {
+		return driver.Relay(ctx, file, call.Stdin, call.Stdout)
+	}
 	offered, err := mcp.Narrow(tool.ForAgents(tools), offerOf(call))
 	if err != nil {
 		return err

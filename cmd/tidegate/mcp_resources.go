@@ -77,6 +77,9 @@ func openRun(ctx context.Context, desk run.Desk, home, uri string) (*artifact.Fo
 }
 
 func readArtifact(folder *artifact.Folder, name string) ([]byte, error) {
+	if run.Concealed(name) {
+		return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("path", name), "%s tells what is planted for a second reader", name)
+	}
 	file, err := folder.Open(name)
 	if err != nil {
 		return nil, err

@@ -259,6 +259,13 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 			t.Skipf("no symbolic links here: %v", err)
 		}
 	}
+	attempt := filepath.Join(root, "jobs", "verify.1", "001", "attempt.json") // it tells what is planted for a second reader
+	if err := os.MkdirAll(filepath.Dir(attempt), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(attempt, []byte(`{"control_seed":"secret"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	read := func(uri string) (string, string) {
 		got, err := session.ReadResource(context.Background(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
@@ -276,10 +283,16 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 		"tidegate://run/r%201/absent.md", "tidegate://run/r2/manifest.json", "tidegate://run/r%201/link.md", "tidegate://run/r%201/linked/secret.md",
 		"tidegate://run/r%201/../../../outside/secret.md", "tidegate://run/r%201/..%2f..%2f..%2foutside%2fsecret.md", "tidegate://run/..%2f..%2foutside/secret.md",
 		"tidegate://run/../outside/secret.md", "tidegate://run/r%201//etc/passwd", "tidegate://run/r%201/.tidegate.lock", "tidegate://run/%zz/x", "tidegate://run/", "file:///etc/passwd",
+		"tidegate://run/r%201/jobs/verify.1/001/attempt.json", "tidegate://run/r%201/jobs/verify%2E1/./001/attempt.json", "tidegate://run/r%201/jobs/x/../verify.1/001/attempt.json",
 	} {
 		if text, problem := read(uri); problem == "" || strings.Contains(text, "secret") {
 			t.Errorf("%s: got %q", uri, text)
 		}
+	}
+	// Nor is it an answer: the next prompt would quote it.
+	result, err = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_job_submit", Arguments: map[string]any{"run": "r 1", "token": "a/1/verify.1", "answer_path": attempt}})
+	if err != nil || !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "PATH_NOT_ALLOWED") {
+		t.Errorf("handed in as an answer: %+v %v", result, err)
 	}
 }
 

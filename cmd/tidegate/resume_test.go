@@ -164,17 +164,17 @@ var ends = []struct {
 	command string // one of those that come next
 }{
 	{"completed", [][]string{demoQuestion}, 0, "the run is completed", "tidegate report harbour --format html"},
-	{"a plan", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}}, 0, "the plan waits for your yes", "tidegate perspectives write tugs FILE"},
+	{"a plan", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}}, 0, "the plan waits for your yes", "tidegate perspectives write tugs FILE"},
 	{"jobs", [][]string{{"research", "Tugs: which?", "--agent", "exec:false", "--yes"}}, 4, "all tries are used up", "tidegate job retry tugs perspectives --note TEXT"},
-	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 200"},
+	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 200"},
 	{"minutes", [][]string{
-		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "limit", "tugs", "max_minutes", "0"}, {"run", "continue", "tugs"},
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}, {"run", "limit", "tugs", "max_minutes", "0"}, {"run", "continue", "tugs"},
 	}, 4, "the budget is used up", "tidegate run continue tugs --max-minutes 1"},
 	{"paused", [][]string{
-		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "pause", "tugs"}, {"run", "watch", "tugs"},
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}, {"run", "pause", "tugs"}, {"run", "watch", "tugs"},
 	}, 4, "the run is paused", "tidegate run continue tugs"},
 	{"cancelled", [][]string{
-		{"research", "Tugs: which?", "--agent", "recorded:demo", "--yes", "--plan-only"}, {"run", "cancel", "tugs"}, {"run", "continue", "tugs"},
+		{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}, {"run", "cancel", "tugs"}, {"run", "continue", "tugs"},
 	}, 1, "the run is cancelled", "tidegate report tugs --partial"},
 	{"sources", [][]string{{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"}}, 4, "gate C", "tidegate citations replace tugs CID URL"},
 	{"a gate that a person accepted", [][]string{
@@ -182,12 +182,12 @@ var ends = []struct {
 		{"gate", "c", "tugs", "--accept", "--reason", "the page is known"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
 	}, 1, "the run is completed", "tidegate report tugs"},
 	{"a source with a file", [][]string{
-		{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web"},
+		{"research", "Tugs: which?", "--agent", "exec:./agent", "--perspectives", "mine.json", "--yes", "--sensitivity", "no_web", "--no-second-reader"},
 		{"citations", "attach", "tugs", "cid_01617787", "page.txt"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
 	}, 0, "the run is completed", "tidegate report tugs"},
 	{"jobs with their tries again", [][]string{
 		{"research", "Tugs: which?", "--agent", "exec:false", "--yes", "--sensitivity", "no_web"},
-		{"job", "retry", "tugs", "perspectives", "--note", "more care"}, {"run", "continue", "tugs", "--agent", "exec:./agent"},
+		{"job", "retry", "tugs", "perspectives", "--note", "more care"}, {"run", "continue", "tugs", "--agent", "exec:./agent", "--agent-read", "mine.json"},
 	}, 4, "gate C", "tidegate gate c tugs --accept --reason TEXT"},
 }
 
@@ -199,7 +199,7 @@ case $TIDEGATE_KIND in
 perspectives) cat "$(dirname "$0")/mine.json" ;;
 wave1) printf '## Findings\n\nText.\n\n## Gaps\n\nNone.\n\n## Sources\n\n- Page https://example.invalid/a\n' ;;
 summary) echo "The page says so$cite." ;;
-synthesis) printf "## Summary\n\nText$cite.\n\n## Key Findings\n\nText.\n\n## Evidence\n\nText.\n\n## Caveats\n\nText.\n" ;;
+synthesis) for title in Summary "Key Findings" Evidence Caveats; do printf "## $title\n\nThe tide turns twice a day.$cite\n\n"; done ;;
 review) printf '{"decision":"PASS","findings":[],"directives":[]}' ;;
 esac
 `
@@ -245,7 +245,6 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 					continue
 				}
 				command := r.command(words...)
-				command.Env = append(command.Env, "PATH="+r.home+string(os.PathListSeparator)+os.Getenv("PATH"))
 				out, _ := command.Output()
 				if !last {
 					continue

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -143,6 +144,14 @@ func TestScript(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 			env.Setenv("TIDEGATE_HOME", env.WorkDir+"/home")
 			env.Setenv("NO_COLOR", "1")
+			if own, err := exec.LookPath("tidegate"); err == nil {
+				env.Setenv("BIN", filepath.Dir(own)) // where no other program is
+			}
+			env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // whatever runs on this machine
+			env.Setenv("LMSTUDIO_BASE_URL", "http://127.0.0.1:1")
+			if strings.Contains(filepath.Base(env.WorkDir), "models") {
+				startModels(env)
+			}
 			return nil
 		},
 		Condition: func(condition string) (bool, error) {
@@ -158,6 +167,7 @@ func TestScript(t *testing.T) {
 			"cid":        cid,
 			"demo":       playedDemo,
 			"researched": researched,
+			"asked":      asked,
 		},
 	})
 }

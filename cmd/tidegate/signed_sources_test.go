@@ -45,10 +45,16 @@ func TestEvidenceByAPersonIsSigned(t *testing.T) {
 		if out, err := p.paste("tidegate citations " + command); err == nil {
 			t.Errorf("%s is granted without a key: %s", command, out)
 		}
-		p.must("tidegate citations " + command + " --sign person")
+		p.must("tidegate citations " + command + " --sign person --reason 'the saved page has more'")
 	}
 	p.must("tidegate citations check r")
 	p.must("tidegate run verify r")
+	shown := p.must("tidegate run verify r --format json")
+	for _, want := range []string{`"what": "attached page"`, `"what": "replaced page"`, `"by": "person@example.org"`, `"signed": true`, `"about": "` + moon + `: page.html"`, `"reason": "the saved page has more"`} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("the decisions do not say %s:\n%s", want, shown)
+		}
+	}
 
 	log := p.read("home/runs/r/logs/audit.jsonl")
 	lines := strings.Split(strings.TrimSuffix(log, "\n"), "\n")

@@ -186,6 +186,27 @@ func (p *Program) flagValue(cmd *cobra.Command, a tool.Argument, name, text stri
 	return codec.Of(text)
 }
 
+// streamed is the file that the streaming flag of a command names, and whether it was
+// given.
+func streamed(cmd *cobra.Command, c *tool.Command) (file string, given bool) {
+	if c.Stream == nil {
+		return "", false
+	}
+	flag := cmd.Flags().Lookup(c.Stream.Flag)
+	return flag.Value.String(), flag.Changed
+}
+
+// operandsOf is the rule for the operands of a command, of which it takes none while it
+// streams.
+func operandsOf(c *tool.Command) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if _, streams := streamed(cmd, c); streams {
+			return atMost(0)(cmd, args)
+		}
+		return operandsRule(c.Operands)(cmd, args)
+	}
+}
+
 func operandsRule(operands []tool.Operand) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for i, o := range operands {

@@ -48,7 +48,7 @@ it says what each takes and answers.`,
 				if err != nil {
 					return tool.Failure(err)
 				}
-				return tools[i].Call(cmd.Context(), raw, tool.Caller{Panicked: p.logPanic})
+				return tools[i].Call(cmd.Context(), raw, tool.Caller{Reach: p.Reach, Panicked: p.logPanic})
 			}
 			result := call()
 			if err := p.writeJSON(append(result.Envelope, '\n')); err != nil {

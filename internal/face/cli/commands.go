@@ -42,7 +42,7 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 		Short:   t.Command.Short,
 		Long:    long,
 		Example: indent(t.Command.Example),
-		Args:    operandsRule(t.Command.Operands),
+		Args:    operandsOf(t.Command),
 
 		ValidArgsFunction: p.completions(t.Command.Operands),
 	}
@@ -57,10 +57,19 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	if t.Command.Follow != nil {
 		cmd.Flags().BoolVar(&follow, "follow", false, "keep printing what is added, one line each, until interrupted")
 	}
+	if t.Command.Stream != nil {
+		cmd.Flags().String(t.Command.Stream.Flag, "", t.Command.Stream.About)
+	}
 	if t.Command.Confirm != nil {
 		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	}
 	cmd.RunE = func(cmd *cobra.Command, operands []string) error {
+		if file, streams := streamed(cmd, t.Command); streams {
+			if file != tool.Stdin {
+				file = absolute(p.Dir, file)
+			}
+			return t.Command.Stream.Run(cmd.Context(), file, p.Stdin, p.Stdout)
+		}
 		configured := p.Formats[t.Command.Path]
 		if configured != "" && !cmd.Flags().Changed("format") {
 			format = configured
@@ -169,7 +178,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
+	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
 	bar.stop()
 	if result.Err != nil {
 		result = tool.Failure(p.misplaced(result.Err))
@@ -222,8 +231,8 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		default:
 			cmd.Flags().String(f.Name, f.Default, about)
 		}
-		if f.Enum != nil {
-			complete(cmd, f.Name, f.Enum)
+		if offered := slices.Concat(f.Enum, f.Complete); offered != nil {
+			complete(cmd, f.Name, offered)
 		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -25,12 +26,15 @@ import (
 type Program struct {
 	Tools    []*tool.Tool
 	Commands []Command         // what is not a tool: servers, demo, doctor
-	Groups   map[string]string // the first word of commands → what they are for
+	Groups   map[string]string // the first words of commands → what they are for
 	Settings []Setting
 	Formats  map[string]string // commands → how they print without --format
 	// Check is called before a command runs, with its name without that of the
 	// program, and may refuse it; nil for no check.
 	Check func(command string) error
+	// Reach is which files tools may touch by their paths; by its zero value all that
+	// the user may.
+	Reach artifact.Reach
 	// Complete lists the possible values of an operand, by its name or by the name
 	// of the argument that it fills, given the operands before it. A shell asks for it.
 	Complete map[string]func(ctx context.Context, before map[string]string) []string
@@ -96,6 +100,8 @@ type Flag struct {
 	Default string
 	List    bool // may be given several times
 	Enum    []string
+	// Complete is what a shell offers of a flag that takes other values, too.
+	Complete []string
 }
 
 // Invocation is one call of a [Command].
@@ -298,10 +304,10 @@ func (p *Program) setLevel(name string) error {
 func (p *Program) add(root *cobra.Command, path string, cmd *cobra.Command) {
 	words := strings.Fields(path)
 	parent := root
-	for _, word := range words[:len(words)-1] {
+	for n, word := range words[:len(words)-1] {
 		i := slices.IndexFunc(parent.Commands(), func(c *cobra.Command) bool { return c.Name() == word })
 		if i < 0 {
-			holder := groupCommand(word, p.Groups[word], cmd.Example)
+			holder := groupCommand(word, p.Groups[strings.Join(words[:n+1], " ")], cmd.Example)
 			parent.AddCommand(holder)
 			parent = holder
 			continue

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // Notify runs a command of the person's by the system's shell, with data on its
@@ -38,11 +39,11 @@ func (i Invocation) Edit(ctx context.Context, name string, text []byte) ([]byte,
 	if strings.TrimSpace(editor) == "" {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("EDITOR", nil), "no editor is set: export EDITOR=vi, for example")
 	}
-	dir, err := os.MkdirTemp("", "tidegate-edit-")
+	dir, remove, err := artifact.Scratch("tidegate-edit-")
 	if err != nil {
-		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no folder to edit in can be made: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, text, 0o600); err != nil {
 		return nil, tidegate.Errorf(tidegate.WriteFailed, nil, "the text to edit cannot be written: %w", err)

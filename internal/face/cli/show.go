@@ -201,10 +201,13 @@ func (p *Program) logPanic(value any, stack []byte) {
 // Render prints a report as text.
 func (i Invocation) Render(r report.Report) error { return i.render(r, "text") }
 
+// Print prints a report in the named format.
+func (i Invocation) Print(r report.Report, format string) error { return i.render(r, format) }
+
 // Show prints a report in the named format. For a report that failed, it ends the
 // command with the status of a judgement that did not pass.
 func (i Invocation) Show(r report.Report, format string) error {
-	if err := i.render(r, format); err != nil {
+	if err := i.Print(r, format); err != nil {
 		return err
 	}
 	if r.Status == report.Fail {

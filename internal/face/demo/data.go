@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 //go:embed data
@@ -50,13 +51,13 @@ func unpackTo(folder, root string) error {
 // UnpackAgents writes the recorded answers into a temporary folder, which remove
 // removes. It returns WRITE_FAILED.
 func UnpackAgents() (folder string, remove func(), err error) {
-	folder, err = os.MkdirTemp("", "tidegate-recorded-")
+	folder, remove, err = artifact.Scratch("tidegate-recorded-")
 	if err != nil {
-		return "", nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no folder for the recorded answers can be made: %w", err)
-	}
-	if err := unpackTo(folder, "data/agents"); err != nil {
-		os.RemoveAll(folder)
 		return "", nil, err
 	}
-	return folder, func() { os.RemoveAll(folder) }, nil
+	if err := unpackTo(folder, "data/agents"); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return folder, remove, nil
 }

@@ -20,21 +20,20 @@ func tidegateLine(status int, after string, args ...string) action {
 	return action{args: args, status: status, after: after}
 }
 
-// The question, and the run that research makes from it: the words before the colon
-// are its name.
-const (
-	question = "Harbour: should the port replace two of its four tugs with electric ones?"
-	runName  = "harbour"
-)
+// Question is what the recorded agents were asked.
+const Question = "Harbour: should the port replace two of its four tugs with electric ones?"
+
+// runName is the run that research makes from it: the words before the colon.
+const runName = "harbour"
 
 var story = []step{
 	{
 		title: "A question goes in",
-		text: "Agents plan six perspectives on the question, research them, summarize, write the report and review it. Each answer is judged by a contract " +
-			"and each source is fetched and checked before it counts. The agents and the pages of this demo are recorded, so that nothing is sent anywhere; " +
+		text: "Agents plan six perspectives on the question, research them, summarize, write the report, read it against its sources and review it. " +
+			"Each answer is judged by a contract, each source is fetched and checked before it counts, and each sentence of the report is held against the pages that it cites. The agents and the pages of this demo are recorded, so that nothing is sent anywhere; " +
 			"with an agent of yours installed, leave out --agent. --parallel 1 lets one agent work after the other, so that you can read along.",
 		actions: []action{tidegateLine(0, "Completed: six gates passed, and each is a rule that anybody can run again. What went wrong on the way was put right on the way:",
-			"research", question, "--agent", "recorded:demo", "--parallel", "1", "--yes")},
+			"research", Question, "--agent", "recorded:demo", "--parallel", "1", "--yes")},
 	},
 	{
 		title:   "An answer that broke its contract",
@@ -63,19 +62,34 @@ var story = []step{
 		actions: []action{tidegateLine(0, "", "citations", "list", runName)},
 	},
 	{
-		title: "A number that no page has",
-		text: "That a source exists does not mean that it says what it is cited for. Quotations and numbers are compared with the archived text: " +
-			"the first report saved 310,000 euro a year, and the study says 210,000.",
+		title: "Numbers that no page has",
+		text: "That a source exists does not mean that it says what it is cited for. Every sentence of the report cites its sources or says that it is inferred, " +
+			"and its numbers, dates, quotations and names are looked for in the archived text: the first draft saved 310,000 euro a year, and the study says 210,000.",
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "synthesis")},
 	},
 	{
+		title: "A reader that is tested while it reads",
+		text: "Rules find numbers, not meaning. So a second reader judges each sentence by passages that a rule found, and sees nothing else: no report, no author. " +
+			"False sentences are planted among the others. The first reading called one of them supported, so all of it counts for nothing; the second, with other planted sentences, found them all.",
+		actions: []action{tidegateLine(0, "", "job", "show", runName, "verify.1")},
+	},
+	{
+		title: "A lie in the words of its page",
+		text:  "“The saving follows the price of power more than the price of fuel”: every word of it stands on the page, so no rule can refuse it. The page says the opposite, and the second reader noticed.",
+		actions: []action{
+			{show: "runs/" + runName + "/jobs/verify.1/002/answer-1.json", after: "The report went back to its writer, who changes what is asked for and leaves every other byte as it was:"},
+			{show: "runs/" + runName + "/jobs/synthesis.2/001/answer-1.json", after: "Only what changed was read again. Now it stands:"},
+			tidegateLine(0, "", "claim", "show", runName, "c7"),
+		},
+	},
+	{
 		title:   "A reviewer who wants more",
-		text:    "The report is reviewed by an agent that did not write it. It asked for one change, and the next report had to make it: a passage that stands as it did is refused.",
-		actions: []action{{show: "runs/" + runName + "/jobs/review/001/answer-1.json"}},
+		text:    "Then the report is reviewed as a whole. The reviewer asked for one change, and the next report had to make it: a passage that stands as it did is refused.",
+		actions: []action{{show: "runs/" + runName + "/jobs/review.2/001/answer-1.json"}},
 	},
 	{
 		title: "The report",
-		text: "Every citation leads to the passage on its page, and the report says what was checked and what was not. As HTML it is one file " +
+		text: "Every citation leads to the passage on its page, and the report says what was checked, how, and by whom: here by a recording. As HTML it is one file " +
 			"that you can send to anybody.",
 		actions: []action{
 			tidegateLine(0, "", "report", runName),
@@ -115,9 +129,10 @@ pages, and the log.
 
 Try next, in {folder}:
 
-  open report.html               the report in a browser
+  report.html                    the report, for a browser
   export TIDEGATE_HOME=$PWD
   tidegate report harbour        the report here
+  tidegate claim list harbour    its sentences, and how each stands
   tidegate run log harbour       everything that happened, in order
   tidegate serve                 all of it as pages, in a browser
   tidegate run status harbour    the gates, and what they stand on

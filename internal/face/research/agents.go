@@ -1,6 +1,7 @@
 package research
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,8 +26,9 @@ func agentsCommands(env *Env) []cli.Command {
 			Path:  "agents",
 			Short: "Show which agents are installed, and which each role will use",
 			Long: `Show which agent clients are installed, in which version, whether they are logged
-in where they can say so, and which agent each role of a run will use, by
-tidegate.toml. It asks no model and costs nothing.`,
+in where they can say so, which services have a key or answer on this machine, and
+which agent each role of a run will use, by tidegate.toml. It asks no model and costs
+nothing.`,
 			Example: "tidegate agents\ntidegate agents --format json",
 			Flags:   []cli.Flag{format},
 			Run: func(ctx context.Context, call cli.Invocation) error {
@@ -38,11 +40,13 @@ tidegate.toml. It asks no model and costs nothing.`,
 			Short: "Ask each agent one tiny question",
 			Long: `Ask every agent that is installed, or that a role will use, for one word, and show
 what it answers. It spends one tiny prompt on each. With DRIVER it asks that one
-alone: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND or model:URL.
+alone: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND or
+acp:COMMAND.
 
 Exit status 0: each of them answers. 1: one does not, and what helps is shown.`,
-			Example: "tidegate agents check\ntidegate agents check claude\ntidegate agents check model:http://127.0.0.1:11434/v1",
-			Flags:   []cli.Flag{format},
+			Example:  "tidegate agents check\ntidegate agents check claude\ntidegate agents check api:ollama --model qwen3:32b\ntidegate agents check model:http://127.0.0.1:11434/v1",
+			Flags:    []cli.Flag{modelFlag, format, unconfinedFlag},
+			Complete: agentNames(),
 			Run: func(ctx context.Context, call cli.Invocation) error {
 				return env.showAgents(ctx, call, true)
 			},
@@ -55,6 +59,9 @@ type Agents struct {
 	OK     codec.True   `json:"ok"`
 	Agents []AgentState `json:"agents"`
 	Roles  []RoleAgent  `json:"roles"`
+
+	Confinement Confinement     `json:"confinement"`
+	Cells       []driver.CellOf `json:"cells"`
 
 	asked bool // each was asked the tiny question
 }
@@ -71,6 +78,7 @@ type AgentState struct {
 	Usage   *driver.Usage `json:"usage"`
 	CostUSD *float64      `json:"cost_usd"`
 	agent   config.Agent  // its settings
+	choices []string      // models that it offers, where one has to be named
 	wanted  bool          // a role will use it, or a person asked for it
 }
 
@@ -94,7 +102,11 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 	if len(call.Args) > 0 {
 		only = call.Args[0]
 	}
-	found, err := e.agents(ctx, only, ask)
+	typed, err := cellsOf(call)
+	if err != nil {
+		return err
+	}
+	found, err := e.agents(ctx, only, call.Flag("model"), ask, typed)
 	if err != nil {
 		return err
 	}
@@ -117,13 +129,16 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 // agents looks at every agent at once, or only at the named one. It returns
 // INVALID_ARGS for a driver that does not exist, CANCELLED, and the errors of
 // [config.Load].
-func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error) {
+func (e *Env) agents(ctx context.Context, only, model string, ask bool, typed cellsTyped) (Agents, error) {
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
 		return Agents{}, err
 	}
 	out := Agents{Agents: []AgentState{}, Roles: []RoleAgent{}, asked: ask}
 	add := func(agent config.Agent, role bool) {
+		if model != "" {
+			agent.Model = model
+		}
 		same := func(s AgentState) bool { return s.Driver == agent.Driver && s.Model == agent.Model }
 		if agent.Driver != "" && (only == "" || only == agent.Driver) && !slices.ContainsFunc(out.Agents, same) {
 			out.Agents = append(out.Agents, AgentState{Driver: agent.Driver, Model: agent.Model, agent: agent, wanted: role || only != ""})
@@ -141,17 +156,19 @@ func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error)
 		out.Roles = append(out.Roles, RoleAgent{role, agent.Driver, agent.Model, from})
 		add(agent, true)
 	}
-	for _, client := range driver.Clients() {
-		if !slices.ContainsFunc(out.Agents, func(s AgentState) bool { return s.Driver == client.Name }) {
-			add(config.Agent{Driver: client.Name}, false)
+	for _, name := range agentNames() {
+		if name != demoAgents && !slices.ContainsFunc(out.Agents, func(s AgentState) bool { return s.Driver == name }) {
+			add(config.Agent{Driver: name}, false)
 		}
 	}
 	if len(out.Agents) == 0 {
-		add(config.Agent{Driver: only}, true)
+		add(namedAgent(loaded.Settings, config.DefaultRole, only), true)
 	}
+	cells := e.cells(typed, loaded.Settings)
+	out.Confinement, out.Cells = confinementOf(cells)
 	drivers := make([]driver.Driver, len(out.Agents))
 	for i, s := range out.Agents {
-		if drivers[i], err = e.driverOf(s.agent, loaded.Search); err != nil {
+		if drivers[i], err = e.driverOf(typed.over(s.agent), loaded.Search, cells); err != nil {
 			return Agents{}, err
 		}
 	}
@@ -165,7 +182,8 @@ func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error)
 	}
 	for i, role := range out.Roles {
 		if role.Driver == "" {
-			out.Roles[i].Driver = out.first()
+			found := out.first(role.Role)
+			out.Roles[i].Driver, out.Roles[i].Model = found.Driver, cmp.Or(role.Model, found.Model)
 		}
 		if role.Driver == "" && out.Roles[i].Driver != "" {
 			out.Roles[i].From = "found"
@@ -174,28 +192,28 @@ func (e *Env) agents(ctx context.Context, only string, ask bool) (Agents, error)
 	return out, nil
 }
 
-// first is the first client that can work, in the order in which `research` looks
-// for one; "" where there is none.
-func (a Agents) first() string {
-	for _, client := range driver.Clients() {
-		if slices.ContainsFunc(a.Agents, func(s AgentState) bool {
-			return s.Driver == client.Name && (s.State == agentReady || s.State == agentAnswers)
-		}) {
-			return client.Name
+// first is the first agent that can do the work of a role, in the order in which
+// `research` looks for one.
+func (a Agents) first(role string) AgentState {
+	for _, name := range agentNames() {
+		for _, s := range a.Agents {
+			if s.Driver == name && (s.State == agentReady || s.State == agentAnswers) && (role != implementer || !isEndpoint(name)) {
+				return s
+			}
 		}
 	}
-	return ""
+	return AgentState{}
 }
 
 // driverOf makes the driver of an agent that is looked at.
-func (e *Env) driverOf(agent config.Agent, search config.Search) (driver.Driver, error) {
+func (e *Env) driverOf(agent config.Agent, search config.Search, cells driver.Cells) (driver.Driver, error) {
 	made := agent.Driver
 	if name, ok := strings.CutPrefix(made, "recorded:"); ok && name != "" {
 		if _, known := e.Recordings[name]; !known {
 			made = "recorded:" + absolute(e.Dir, name)
 		}
 	}
-	return driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.pages())})
+	return e.newDriver(made, agent, search, cells)
 }
 
 // Limits of the tiny question.
@@ -209,6 +227,9 @@ const (
 func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	version, err := driver.Check(ctx, d)
 	s.Version, s.State = version, agentReady
+	if s.Model == "" {
+		s.Model = driver.Chosen(d)
+	}
 	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {
 		var answer driver.Answer
 		answer, err = d.Run(ctx, driver.Task{
@@ -224,13 +245,21 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	}
 	var failure *driver.Error
 	if errors.As(err, &failure) {
-		s.State, s.Problem, s.Help = string(failure.Kind), failure.Message, failure.Help
-		if s.Version == "" && failure.Message == s.Driver+" is not installed" {
+		s.State, s.Problem, s.Help, s.choices = string(failure.Kind), failure.Message, failure.Help, failure.Choices
+		if s.Version == "" && (failure.Message == s.Driver+" is not installed" || s.missing(failure)) {
 			s.State = agentAbsent
 		}
 	} else if err != nil {
 		s.State, s.Problem = string(driver.Died), err.Error()
 	}
+}
+
+// missing reports whether an endpoint is not there: its key is not set, or nothing
+// answers on this machine.
+func (s *AgentState) missing(failure *driver.Error) bool {
+	return slices.ContainsFunc(driver.Endpoints(), func(e driver.Endpoint) bool {
+		return s.Driver == e.Driver && (failure.Help == e.Help || e.KeyEnv != "" && strings.HasPrefix(failure.Message, e.KeyEnv+" is not set"))
+	})
 }
 
 // fine reports whether nothing is wrong with an agent: it can work, or it is a
@@ -253,11 +282,17 @@ func (a Agents) report() report.Report {
 		switch {
 		case s.State == agentAbsent && !s.wanted:
 			status, state, note = report.None, "not installed", s.Help
+			if isEndpoint(s.Driver) {
+				state = "not set up"
+			}
 		case !s.fine():
 			status = report.Fail
 			failed++
 			if s.Help != "" {
 				helps = append(helps, s.Driver+": "+s.Help)
+			}
+			for _, model := range s.choices {
+				helps = append(helps, s.Driver+" has "+model)
 			}
 		case s.State == agentAnswers:
 			note = s.Answer
@@ -277,11 +312,14 @@ func (a Agents) report() report.Report {
 		name := role.Driver
 		if name == "" {
 			name = "none"
-			missing++
+			if role.Role != implementer { // whom no run of research needs
+				missing++
+			}
 		}
 		roles.Row(report.None, role.Role, name, role.Model, role.From)
 	}
 	r.Add(report.Heading("What each role will use"), roles)
+	a.addCells(&r)
 	switch {
 	case failed > 0 && a.asked:
 		r.Status, r.Summary = report.Fail, report.Counted(failed, "agent")+" cannot be used"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -47,10 +48,10 @@ the same command resumes.`,
 			"tidegate change run add-login --test \"go test -json ./...\" --yes",
 		Flags: append(append([]cli.Flag{
 			{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
-			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer)", Kind: tool.Word},
+			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
 			{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
 			{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
-		}, testFlags...), budgetFlags...),
+		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
 		Run: env.changeRun,
 	}}
 }
@@ -61,66 +62,71 @@ func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
 	return e.onCode(ctx, call, (*session).changeRun)
 }
 
-func (s *session) changeRun(ctx context.Context) error {
+func (s *session) changeRun(ctx context.Context) (int, error) {
 	call := s.call
 	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
 	}
 	id := call.Args[0]
 	parallel, budget, err := budgetTyped(call)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	budget["attempt_minutes"] = attemptMinutes
 	tests, err := s.testsToRun(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := change.Brief(s.desk(), s.Project, id); err != nil {
-		return err
+		return 0, err
 	}
-	c, err := s.crewOf(ctx, crewWanted{roles: []string{implementer, config.CodeReviewer}, flag: "--implementer",
-		named: map[string]string{implementer: call.Flag("implementer"), config.CodeReviewer: call.Flag("reviewer")}})
+	cells, err := cellsOf(call)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	wanted := crewWanted{roles: []string{implementer}, flag: "--implementer", cells: cells, named: map[string]string{implementer: call.Flag("implementer")}}
+	wanted.addPanel(call)
+	c, err := s.crewOf(ctx, wanted)
+	if err != nil {
+		return 0, err
 	}
 	defer c.close()
-	if _, given := budget["max_cost_usd"]; given {
-		if err := c.costs(); err != nil {
-			return err
-		}
-	}
-	if err := c.ready(ctx); err != nil {
-		return err
+	s.announce(c)
+	if err := c.ready(ctx, budget); err != nil {
+		return 0, err
 	}
 	started, err := change.Start(ctx, s.desk(), s.Project, id, nil)
 	if err != nil && tidegate.CodeOf(err) != tidegate.GateBlocked {
-		return err
+		return 0, err
 	}
 	if err != nil {
 		// A complete change stays complete, unless a later review opens it again.
 		if status, statusErr := change.StatusOf(ctx, s.desk(), s.Project, id); statusErr != nil || status.Phase != change.Complete {
-			return err
+			return 0, err
 		}
 	} else if started.Changed {
 		s.say("%s", started.Message)
 	}
 	status, err := change.StatusOf(ctx, s.desk(), s.Project, id)
 	if err != nil {
-		return err
+		return 0, err
+	}
+	loaded, err := s.projectSettings(ctx)
+	if err != nil {
+		return 0, err
 	}
 	watch := s.watchJobs(ctx, "Change "+id)
 	stop, err := s.followJobs(ctx, filepath.Dir(status.StatePath))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
-		Project: s.Project, Home: s.Home, ID: id, Tests: tests, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
+		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
 	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
 	stop()
 	s.jobs = nil
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.showChange(id, out)
 }
@@ -187,7 +193,8 @@ type ChangeRun struct {
 	Next       string         `json:"next"`
 }
 
-func (s *session) showChange(id string, out engine.ChangeOutcome) error {
+// showChange shows how it ended, and returns the exit status that goes with it.
+func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 	result := ChangeRun{ChangeID: id, Phase: out.Phase, Rounds: out.Rounds, Branch: out.Branch, Worktree: out.Worktree, WaitingFor: out.WaitingFor, Reason: out.Reason, Spent: out.Spent, Next: out.Next}
 	done := out.WaitingFor == engine.ForNothing
 	switch {
@@ -200,18 +207,18 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) error {
 	}
 	if s.json {
 		if err := s.line(result); err != nil {
-			return err
+			return 0, err
 		}
 	} else {
 		r := report.Report{Name: "change_run", Title: "Change " + id, Status: report.PassIf(done), Summary: result.Reason}
 		r.Add(report.Fields{{Name: "Phase", Value: result.Phase, Mark: r.Status}, {Name: "Reviews", Value: fmt.Sprint(result.Rounds)}, {Name: "Branch", Value: result.Branch},
 			{Name: "Worktree", Value: result.Worktree}, {Name: "Next", Value: result.Next}})
 		if err := s.call.Render(r); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if !done {
-		return cli.Exit(exitNeedsPerson)
+		return exitNeedsPerson, nil
 	}
-	return nil
+	return 0, nil
 }

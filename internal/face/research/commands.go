@@ -1,9 +1,14 @@
 package research
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -23,12 +28,28 @@ func (e *Env) desk() run.Desk { return e.Desk(artifact.Everywhere) }
 // pages fetches pages for agents, of whose progress nobody hears.
 func (e *Env) pages() step.Fetch { return e.Pages(tool.Caller{}) }
 
+var modelFlag = cli.Flag{Name: "model", About: "the `model` that the agents are asked for (default as tidegate.toml says, else the client's own choice, or what tidegate prefers of a service)", Kind: tool.Word}
+
+// agentNames are the agents that need no command and no address.
+func agentNames() []string {
+	var names []string
+	for _, c := range driver.Clients() {
+		names = append(names, c.Name)
+	}
+	for _, e := range driver.Endpoints() {
+		names = append(names, e.Driver)
+	}
+	return append(names, demoAgents)
+}
+
 // Commands are those that take a question to its report.
 func Commands(env *Env) []cli.Command {
-	agent := cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says, else the first client that is installed)", Kind: tool.Word}
+	agent := cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: agentNames()}
 	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
 	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
 	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
+	oneAgent := cli.Flag{Name: "one-agent", About: "let the agent that wrote the report read and review it, which the report says", Kind: tool.Switch}
+	adapt := cli.Flag{Name: "adapt", About: "let recorded agents answer another question, contract or documents than they were given, which the report says", Kind: tool.Switch}
 	return append([]cli.Command{
 		{
 			Path: "research", Operands: "QUESTION", MaxArgs: 1,
@@ -37,29 +58,36 @@ func Commands(env *Env) []cli.Command {
 summarize, write the report and review it; every answer is judged by contract,
 every source is fetched and checked, and every gate is a rule.
 
-It finds an agent that is installed, shows what it is about to do and what that
-may cost, and asks before anything is spent. Everything lies in the run's folder,
+Where nobody names an agent, it takes the first client that is installed and logged
+in, else the first service whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY,
+OPENROUTER_API_KEY, GEMINI_API_KEY), else Ollama or LM Studio on this machine, and
+says so. It shows what it is about to do and what that may cost, and asks before
+anything is spent. Everything lies in the run's folder,
 which has the name of the question's first words, or of those before a colon.
 Whatever happens, ` + "`tidegate run continue`" + ` resumes from there.
 
 Exit status 0: completed, every gate passed by its judge. 1: cancelled, or
-completed with a gate that a person accepted. 4: it waits for a person. 130:
+completed with a gate or a record that a person accepted. 4: it waits for a person. 130:
 interrupted. Each says what to type next.`,
 			Example: "tidegate research \"Which heat pump fits an old house?\"\n" +
 				"tidegate research \"Tugs: should the port buy electric ones?\" --max-cost 5\n" +
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
-				"tidegate research \"What is this?\" --agent recorded:demo --yes",
+				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
+				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
-				agent,
+				agent, modelFlag,
 				{Name: "perspectives", About: "a `file` of perspectives, or how many the planner is to name", Kind: tool.Word},
 				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite", Kind: tool.PathFlag},
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
+				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
+				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
+				oneAgent, adapt,
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
-			}, budgetFlags...),
+			}, slices.Concat(CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
 		{
@@ -72,9 +100,12 @@ for your yes has it. A run that failed is left as it is, with its reason and the
 command that lets it resume; one that failed because its budget is used up resumes
 with a larger one.
 
+Without a run it takes the one that was last driven on this machine by you, with the agents
+that you named for it then, and says which.
+
 The exit status is that of ` + "`tidegate research`" + `.`,
-			Example: "tidegate run continue harbour\ntidegate run continue harbour --agent exec:agent\ntidegate run continue harbour --max-cost 10",
-			Flags:   append([]cli.Flag{agent, quiet, notify, format}, budgetFlags...),
+			Example: "tidegate run continue\ntidegate run continue harbour\ntidegate run continue harbour --agent exec:agent\ntidegate run continue harbour --max-cost 10",
+			Flags:   append([]cli.Flag{agent, modelFlag, oneAgent, adapt, quiet, notify, format}, slices.Concat(CellFlags, budgetFlags)...),
 			Run:     env.resume,
 		},
 		{
@@ -87,6 +118,7 @@ has, and changes nothing.`,
 			Flags:   []cli.Flag{format},
 			Run:     env.watch,
 		},
+		setupCommand(env),
 	}, append(append(reviewCommands(env), changeCommands(env)...), agentsCommands(env)...)...)
 }
 

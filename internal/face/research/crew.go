@@ -3,11 +3,13 @@ package research
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
@@ -25,12 +27,18 @@ type Recording struct {
 	// removes.
 	Unpack func() (folder string, remove func(), err error)
 	Fetch  step.Fetch // answers with the pages, and opens no connection
+	// Question is what its agents were asked.
+	Question string
 }
 
 // crew is the agents that do the work of a run.
 type crew struct {
 	roles   []string
 	named   string                  // with --agent, "" where none was
+	model   string                  // with --model, "" where none was
+	found   string                  // which agent was found, and why it was taken, for a person; "" where one was named
+	search  bool                    // endpoints have a search
+	project *config.Source          // the project's file, parts of which may not count; nil where there is none
 	agents  map[string]engine.Agent // by role
 	drivers map[string]driver.Driver
 	made    map[string]driver.Driver // by what they were made from
@@ -38,6 +46,16 @@ type crew struct {
 	far     *Far
 	pool    engine.Pool // runs the tasks
 	remove  func()      // removes what was unpacked
+	cells   driver.Cells
+	typed   cellsTyped // about them
+}
+
+// single reports whether one agent, with one model, does all the work.
+func (c *crew) single() bool {
+	first := c.agents[c.roles[0]]
+	return !slices.ContainsFunc(c.roles, func(role string) bool {
+		return c.agents[role].Driver != first.Driver || c.agents[role].Model != first.Model
+	})
 }
 
 // crewWanted says which agents are wanted.
@@ -45,12 +63,17 @@ type crewWanted struct {
 	roles []string
 	flag  string               // by which a person names an agent
 	named map[string]string    // agents that a person named, by role
+	model string               // that a person named, for all of them
 	kept  map[string]run.Agent // whose names a run keeps, by role
+	// settings are those that count; nil: those of the working folder.
+	settings *config.Config
+	cells    cellsTyped
+	run      string // the folder of the run, where it is known
 }
 
 // ofRun are the agents of a run, all of them the named one where there is one.
-func ofRun(named string, kept map[string]run.Agent) crewWanted {
-	w := crewWanted{roles: job.Roles(), flag: "--agent", named: map[string]string{}, kept: kept}
+func ofRun(named, model string, kept map[string]run.Agent, cells cellsTyped) crewWanted {
+	w := crewWanted{roles: job.Roles(), flag: "--agent", named: map[string]string{}, model: model, kept: kept, cells: cells}
 	for _, role := range w.roles {
 		w.named[role] = named
 	}
@@ -58,15 +81,21 @@ func ofRun(named string, kept map[string]run.Agent) crewWanted {
 }
 
 // crewOf finds the agent for each role: the named one, else the one
-// whose name a run keeps, else those of the configuration, else the first client
-// that is installed and logged in. It returns INVALID_ARGS for a role without an
-// agent, and the errors of [config.Load] and [driver.New].
+// whose name a run keeps, else those of the configuration, else the one that
+// [Env.choose] finds. It returns INVALID_ARGS for a role without an agent, and for an
+// implementer that cannot change files, and the errors of [config.Load] and
+// [driver.New].
 func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
-	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	loaded, err := e.settingsOf(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{roles: wanted.roles, named: wanted.named[wanted.roles[0]], agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{}, fetch: e.pages(), far: e.Far, remove: func() {}}
+	c := &crew{
+		roles: wanted.roles, named: wanted.named[wanted.roles[0]], model: wanted.model, search: loaded.Search.Service != "", project: loaded.Project,
+		agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{},
+		fetch: e.pages(), far: e.Far, remove: func() {}, typed: wanted.cells,
+	}
+	c.cells = e.cells(wanted.cells, loaded.Settings, wanted.run)
 	c.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{c.drivers[role]} }}
 	found := ""
 	for _, role := range wanted.roles {
@@ -74,8 +103,11 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 		switch was := wanted.kept[role]; {
 		case wanted.named[role] != "":
 			agent = namedAgent(loaded.Settings, role, wanted.named[role])
+			if agent.Model == "" && was.Driver == Scheme(agent.Driver) {
+				agent.Model = was.Model
+			}
 		case was.Driver != "":
-			if agent, err = keptAgent(loaded.Settings, role, was); err != nil {
+			if agent, err = keptAgent(loaded, role, was); err != nil {
 				return nil, err
 			}
 		case agent.Driver == "" && e.Far != nil:
@@ -83,11 +115,22 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 				"the agents of %s have no default: name those that they have with %s or in %s", e.Far.Where, wanted.flag, config.FileName)
 		case agent.Driver == "":
 			if found == "" {
-				if found, err = e.installed(ctx, wanted.flag); err != nil {
+				if found, c.found, err = e.choose(ctx, wanted, loaded, c.cells); err != nil {
 					return nil, err
 				}
 			}
 			agent.Driver = found
+		}
+		if wanted.model != "" {
+			agent.Model = wanted.model
+		}
+		if role == implementer && isEndpoint(agent.Driver) {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", agent.Driver, "role", role), "%s cannot change files: name a client with --implementer, such as claude", agent.Driver)
+		}
+		if agent = wanted.cells.over(agent); isEndpoint(agent.Driver) && agent.Network == string(cell.None) {
+			c.close()
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", agent.Driver, "role", role, "network", agent.Network),
+				"%s is a model that is asked over the network, and the %s is to have none: name another agent, or another network", agent.Driver, role)
 		}
 		if err := c.hire(e, role, agent, loaded.Search); err != nil {
 			c.close()
@@ -97,27 +140,35 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 	return c, nil
 }
 
-// namedAgent is the agent that a person named, with the price and the key that
-// the configuration has for the same driver.
+func (e *Env) settingsOf(ctx context.Context, wanted crewWanted) (config.Config, error) {
+	if wanted.settings != nil {
+		return *wanted.settings, nil
+	}
+	return config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+}
+
+// namedAgent is the agent that a person named, with what the configuration gives the
+// role, and the price and the key that it has for the same driver.
 func namedAgent(settings config.Settings, role, named string) config.Agent {
-	if agent := settings.Agent(role); agent.Driver == named {
+	agent := settings.Agent(role)
+	if agent.Driver == named {
 		return agent
 	}
-	return config.Agent{Driver: named}
+	return config.Agent{Driver: named, Read: agent.Read, Write: agent.Write, Network: agent.Network}
 }
 
 // keptAgent is the agent whose name a run keeps. It returns INVALID_ARGS for a driver
 // whose name does not say all about it, unless the configuration has it.
-func keptAgent(settings config.Settings, role string, was run.Agent) (config.Agent, error) {
-	agent := settings.Agent(role)
+func keptAgent(loaded config.Config, role string, was run.Agent) (config.Agent, error) {
+	agent := loaded.Agent(role)
 	if Scheme(agent.Driver) == was.Driver {
 		agent.Model = was.Model
 		return agent, nil
 	}
 	if hasName(was.Driver) {
-		return config.Agent{Driver: was.Driver, Model: was.Model}, nil
+		return config.Agent{Driver: was.Driver, Model: was.Model, Read: agent.Read, Write: agent.Write, Network: agent.Network}, nil
 	}
-	return config.Agent{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", nil, "role", role),
+	return config.Agent{}, tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("agent", nil, "role", role), orTrust(loaded.Project, "driver")...),
 		"the agents of this run were named as %s:…, which is never taken from a run's folder: name them again with --agent", was.Driver)
 }
 
@@ -136,7 +187,13 @@ const demoAgents = "recorded:demo"
 
 // hasName reports whether a driver's name says all about it.
 func hasName(name string) bool {
-	return name == demoAgents || slices.ContainsFunc(driver.Clients(), func(c driver.Client) bool { return c.Name == name })
+	return name == demoAgents || slices.ContainsFunc(driver.Clients(), func(c driver.Client) bool { return c.Name == name }) ||
+		slices.ContainsFunc(driver.Endpoints(), func(e driver.Endpoint) bool { return e.Driver == name })
+}
+
+// isEndpoint reports whether a driver asks a model itself, without a client.
+func isEndpoint(name string) bool {
+	return strings.HasPrefix(name, "api:") || strings.HasPrefix(name, "model:")
 }
 
 // names are what a run keeps of the crew.
@@ -148,28 +205,40 @@ func (c *crew) names() map[string]run.Agent {
 	return kept
 }
 
-// again is the flag that a person must type again to go on, with a blank before it;
+// again is what a person must type again to go on, with a blank before it;
 // "" where the names are enough.
 func (c *crew) again() string {
-	if c == nil || c.named == "" || hasName(c.named) {
+	if c == nil {
 		return ""
 	}
-	return " --agent " + report.ShellWord(c.named)
+	again := ""
+	if c.named != "" && !hasName(c.named) {
+		again = " --agent " + report.ShellWord(c.named)
+	}
+	if c.model != "" {
+		again += " --model " + report.ShellWord(c.model)
+	}
+	return again + c.typed.flags()
 }
 
 // hire makes the driver of a role. Roles with the same agent have the same driver.
 func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Search) error {
 	made := agent.Driver
 	recording, ofProgram := Recording{}, false
-	if name, ok := strings.CutPrefix(agent.Driver, "recorded:"); ok && name != "" {
+	name, recorded := strings.CutPrefix(agent.Driver, "recorded:")
+	if recorded && name != "" {
 		if recording, ofProgram = e.Recordings[name]; !ofProgram {
 			folder := absolute(e.Dir, name)
-			agent.Driver = "recorded:" + folder
+			agent.Driver, recording.Question = "recorded:"+folder, e.questionOf(folder)
 			made, c.fetch = agent.Driver, e.recordedPages(folder)
 		}
 	}
-	key := strings.Join(append([]string{agent.Driver, agent.KeyEnv}, agent.Env...), " ")
-	d := c.made[key]
+	key := []any{agent.Driver, agent.URL, agent.KeyEnv, agent.Env, agent.Read, agent.Write, agent.Network}
+	if isEndpoint(agent.Driver) {
+		key = append(key, agent.Model) // which it is asked for beforehand
+	}
+	same := fmt.Sprintf("%q", key)
+	d := c.made[same]
 	if d == nil {
 		if ofProgram {
 			folder, remove, err := recording.Unpack()
@@ -179,15 +248,50 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
 		var err error
-		d, err = driver.New(driver.Settings{Driver: made, KeyEnv: agent.KeyEnv, Env: agent.Env}, driver.Host{Search: driver.Search(search), Open: opener(e.pages())})
-		if err != nil {
+		if d, err = e.newDriver(made, agent, search, c.cells); err != nil {
 			return err
 		}
-		c.made[key] = d
+		c.made[same] = d
 	}
 	c.drivers[role] = d
-	c.agents[role] = engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Price: (*engine.Price)(agent.Price)}
+	hired := engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Idle: agent.IdleMinutes, Price: (*engine.Price)(agent.Price)}
+	if recorded {
+		hired.Recording = &job.Recording{Question: recording.Question, Attempt: func(jobID string, attempt int) []byte { return driver.Recorded(d, jobID, attempt) }}
+	}
+	c.agents[role] = hired
 	return nil
+}
+
+// questionOf is the question of the run whose folder is a recording, "" where it is none.
+func (e *Env) questionOf(folder string) string {
+	r, err := run.Open(context.Background(), e.desk(), filepath.Join(folder, run.ManifestFile))
+	if err != nil {
+		return ""
+	}
+	defer r.Close()
+	return r.Manifest().Query()
+}
+
+// answers returns RECORDING_DIFFERS for a crew with recorded agents that were asked
+// another question.
+func (c *crew) answers(question string) error {
+	for _, role := range c.roles {
+		if err := c.agents[role].Recording.Answers(question); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newDriver makes the driver of an agent under the name that it has on this machine.
+func (e *Env) newDriver(name string, agent config.Agent, search config.Search, cells driver.Cells) (driver.Driver, error) {
+	return driver.New(
+		driver.Settings{
+			Driver: name, Model: agent.Model, URL: agent.URL, KeyEnv: agent.KeyEnv, Env: agent.Env, Priced: agent.Price != nil,
+			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network)},
+		},
+		driver.Host{Environ: e.Environ, Cells: cells, Search: driver.Search(search), Open: opener(e.pages()), Tools: e.serve},
+	)
 }
 
 // close removes what was unpacked and what drivers keep for repairs.
@@ -198,11 +302,16 @@ func (c *crew) close() {
 	c.remove()
 }
 
-// ready removes what agents of killed programs have left, and asks every agent
-// whether it can work, at no cost. It returns INVALID_STATE
-// for the first that cannot, with what helps, CANCELLED, and the errors of
-// [Far.Open].
-func (c *crew) ready(ctx context.Context) error {
+// ready removes what agents of killed programs have left, asks every agent whether it
+// can work, at no cost, and names the models that endpoints will be asked for. It
+// returns INVALID_STATE for the first agent that cannot work, with what helps,
+// MODEL_REQUIRED and ENDPOINT_INVALID for an endpoint that is named wrongly, INVALID_ARGS
+// for an agent whose cost is not known where the budget limits it, NOT_CONFINED where
+// they cannot be kept in cells, CANCELLED, and the errors of [Far.Open].
+func (c *crew) ready(ctx context.Context, budget map[string]float64) error {
+	if err := c.within(budget); err != nil {
+		return err
+	}
 	driver.Sweep("")
 	if c.far != nil {
 		pool, err := c.far.Open(ctx, c.pool, c.agents)
@@ -229,87 +338,77 @@ func (c *crew) ready(ctx context.Context) error {
 			}
 			continue
 		}
-		help, advice := failure.Help, "type `"+failure.Help+"`, then the same command again"
-		if help == "" {
-			help, advice = "tidegate agents", "`tidegate agents` shows which can"
-		}
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help),
-			"the %s cannot work: %s; %s", role, failure.Message, advice)
+		return c.unfit(role, failure)
 	}
-	return nil
+	for role, agent := range c.agents {
+		if agent.Model == "" {
+			agent.Model = driver.Chosen(c.drivers[role])
+			c.agents[role] = agent
+		}
+	}
+	return c.within(budget)
 }
 
-// installed is the first client that is installed and logged in. It returns
-// INVALID_ARGS with what to do where there is none.
-func (e *Env) installed(ctx context.Context, flag string) (string, error) {
-	var said []string // about clients that are there but cannot be used
-	for _, client := range driver.Clients() {
-		d, err := driver.New(driver.Settings{Driver: client.Name}, driver.Host{})
-		if err != nil {
-			return "", err
-		}
-		_, err = driver.Check(ctx, d)
-		if err == nil {
-			return client.Name, nil
-		}
-		if ctx.Err() != nil {
-			return "", tidegate.Errorf(tidegate.Cancelled, nil, "stopped while looking for an agent: %w", context.Cause(ctx))
-		}
-		var failure *driver.Error
-		if errors.As(err, &failure) && failure.Message != client.Name+" is not installed" {
-			said = append(said, failure.Message+": "+failure.Help)
-		}
+// unfit is the error for an agent that cannot work.
+func (c *crew) unfit(role string, failure *driver.Error) error {
+	help, advice := failure.Help, "type `"+failure.Help+"`, then the same command again"
+	switch {
+	case help == "":
+		help, advice = "tidegate agents", "`tidegate agents` shows which can"
+	case strings.HasPrefix(help, "--"):
+		advice = "add `" + help + "` to the same command"
 	}
-	problem := "no agent is installed"
-	if len(said) > 0 {
-		problem = "no agent that is installed can be used"
+	code := tidegate.InvalidState
+	if failure.Code != "" {
+		code = failure.Code
 	}
-	var lines []string
-	for _, client := range driver.Clients() {
-		lines = append(lines, client.Name+": "+client.Get)
+	details := append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), orTrust(c.project, "env", "key_env", "url")...)
+	if len(failure.Choices) > 0 {
+		details = append(details, tidegate.Pairs("models", failure.Choices)...)
 	}
-	details := tidegate.Pairs("agent", nil)
-	if len(said) > 0 {
-		details = append(details, tidegate.Detail{Key: "installed", Value: said})
-	}
-	details = append(details, tidegate.Pairs("install one and log in", lines, "or name an endpoint", flag+" model:http://127.0.0.1:11434/v1")...)
-	names := "`" + flag + " …` names one"
-	if flag == "--agent" {
-		details = append(details, tidegate.Detail{Key: "or look at recorded answers", Value: flag + " " + demoAgents})
-		names = "`tidegate research QUESTION --agent …` names one"
-	}
-	return "", tidegate.Errorf(tidegate.InvalidArgs, details, "%s; %s", problem, names)
+	return tidegate.Errorf(code, details, "the %s cannot work: %s; %s", role, failure.Message, advice)
 }
 
-// costs returns INVALID_ARGS for an agent whose cost cannot be known, where the
+// within returns INVALID_ARGS for an agent whose cost cannot be known, where the
 // budget limits money.
-func (c *crew) costs() error {
+func (c *crew) within(budget map[string]float64) error {
+	if _, limited := budget["max_cost_usd"]; !limited {
+		return nil
+	}
 	for _, role := range c.roles {
 		agent := c.agents[role]
-		switch Scheme(agent.Driver) {
-		case "codex", "gemini", "model":
-			if agent.Price == nil {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("max-cost", nil, "agent", agent.Driver),
-					"%s does not say what it costs: give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Driver, role)
-			}
+		if agent.Price != nil {
+			continue
+		}
+		place, endpoint := driver.PlaceOf(c.drivers[role], agent.Model)
+		switch name := Scheme(agent.Driver); {
+		case endpoint && (place.Local || place.Reports || place.Price != nil || agent.Model == ""): // which the endpoint names yet
+		case endpoint:
+			return tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("max-cost", nil, "agent", agent.Driver, "model", agent.Model), orTrust(c.project, "price")...),
+				"the price of %s is not known (prices of %s): give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Model, place.Day, role)
+		case name == "codex" || name == "gemini":
+			return tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("max-cost", nil, "agent", agent.Driver), orTrust(c.project, "price")...),
+				"%s does not say what it costs: give its tokens a price in tidegate.toml ([agents.%s] price = { input = 1.25, output = 10 }), or leave out --max-cost", agent.Driver, role)
 		}
 	}
 	return nil
 }
 
-// free reports whether the crew costs nothing unless a price says otherwise.
-func (c *crew) free() bool {
-	for _, agent := range c.agents {
-		switch Scheme(agent.Driver) {
-		case "exec", "acp", "recorded", demoAgents:
-			if agent.Price != nil {
-				return false
-			}
-		default:
-			return false
+// free says why the crew costs nothing; "" where it costs something, or may.
+func (c *crew) free() string {
+	why := "the agents cost nothing unless they have a price"
+	for role, agent := range c.agents {
+		place, _ := driver.PlaceOf(c.drivers[role], agent.Model)
+		switch name := Scheme(agent.Driver); {
+		case agent.Price != nil:
+			return ""
+		case place.Local:
+			why = "the model runs on this machine"
+		case name != "exec" && name != "acp" && name != "recorded" && name != demoAgents:
+			return ""
 		}
 	}
-	return true
+	return why
 }
 
 // recorded reports whether all answers of the crew are recorded.

@@ -6,6 +6,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/face/cli"
 )
 
 // Far is where agents work when that is not this machine.
@@ -32,19 +33,24 @@ type Hands struct {
 	Close   func()
 }
 
-// Hands finds the agent of each role as the commands do: the named one, else those
-// of the configuration, else the first client that is installed. It returns
-// INVALID_ARGS for a role without an agent, and INVALID_STATE for one that cannot
-// work, with what helps.
-func (e *Env) Hands(ctx context.Context, named string) (*Hands, error) {
-	wanted := ofRun(named, nil)
+// Hands finds the agent of each role as the commands do: the one that --agent names,
+// else those of the configuration, else the one that is found; [CellFlags] say what
+// they find in their cells. It returns INVALID_ARGS for a role without an agent,
+// NOT_CONFINED, and INVALID_STATE for one that cannot work, with what helps.
+func (e *Env) Hands(ctx context.Context, call cli.Invocation) (*Hands, error) {
+	cells, err := cellsOf(call)
+	if err != nil {
+		return nil, err
+	}
+	named := call.Flag("agent")
+	wanted := ofRun(named, "", nil, cells)
 	wanted.roles = append(wanted.roles, config.CodeReviewer)
 	wanted.named[config.CodeReviewer] = named
 	c, err := e.crewOf(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.ready(ctx); err != nil {
+	if err := c.ready(ctx, nil); err != nil {
 		c.close()
 		return nil, err
 	}

@@ -13,7 +13,7 @@ type moment struct {
 	driven   bool // by a running process
 	jobs     []Job
 	unusable int     // sources that cannot be cited
-	meters   []Meter // in the order of policyNames
+	meters   []Meter // in the order of policyNames, and others without a limit
 }
 
 // nearLimit is the share of a budget from which a person is shown how to raise it.

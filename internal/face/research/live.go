@@ -12,8 +12,10 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // live shows a run on a terminal of its own until it rests.
@@ -115,6 +117,23 @@ func (l *live) note(text string) {
 	defer l.mu.Unlock()
 	l.events = append(l.events, Event{Time: l.s.Now().Format("15:04:05"), Text: text})
 	l.trim()
+}
+
+// naming is fetch, of which the screen names each source as it comes in.
+func (l *live) naming(fetch step.Fetch) step.Fetch {
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return fetch(ctx, urls, func(packed []*archive.Packed) error {
+			for _, p := range packed {
+				capture := p.Capture()
+				text := "read " + capture.URL
+				if capture.Kind != archive.Responded {
+					text = "no page (" + string(capture.Kind) + "): " + capture.URL
+				}
+				l.note(text)
+			}
+			return keep(packed)
+		})
+	}
 }
 
 // trim keeps the last events. The caller holds the lock.
@@ -256,20 +275,28 @@ func (l *live) view(board *job.Board, stopping bool) View {
 	v.Events = slices.Clone(l.events)
 	unusable := l.sources["blocked"] + l.sources["invalid"] + l.sources["mismatch"]
 	l.mu.Unlock()
-	l.addJobs(&v, board)
 	_, driven, err := r.Folder().Claimed(run.HomeFile)
+	driven = driven || err != nil
+	l.addJobs(&v, board, driven)
+	if left, ok := leftMeter(board, v.Jobs); ok && driven && v.Status == string(run.Running) {
+		v.Meters = append(v.Meters, left)
+	}
+	if v.Status == string(run.Running) && slices.ContainsFunc(v.Jobs, func(j Job) bool { return j.State == leftState }) {
+		v.Status = "interrupted"
+	}
 	v.Hints = moment{
-		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven || err != nil, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
+		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
 	}.hints()
 	return v
 }
 
-// addJobs adds the jobs, and what they have used of the budget.
-func (l *live) addJobs(v *View, board *job.Board) {
+// addJobs adds the jobs, and what they have used of the budget. Driven says whether a
+// process drives them.
+func (l *live) addJobs(v *View, board *job.Board, driven bool) {
 	tools := run.LastTools(board.Folder())
 	now := l.s.Now()
 	for _, j := range board.Jobs() {
-		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now))
+		v.Jobs = append(v.Jobs, jobOf(board, j, toolWords(tools[j.ID]), now, driven))
 	}
 	budget, spent := board.Policy().Budget, board.Spent()
 	v.Meters = []Meter{
@@ -289,7 +316,7 @@ func (l *live) viewJobs(board *job.Board, title string, stopping bool) View {
 	l.mu.Lock()
 	v.Events = slices.Clone(l.events)
 	l.mu.Unlock()
-	l.addJobs(&v, board)
+	l.addJobs(&v, board, true)
 	return v
 }
 
@@ -353,8 +380,12 @@ func stagesOf(m run.Manifest) []Stage {
 	return list
 }
 
+// leftState is the state of a job whose process is gone, with an attempt that goes on
+// once the run is driven again.
+const leftState = "left"
+
 // jobOf is a job as the list shows it.
-func jobOf(board *job.Board, j job.Job, tool string, now time.Time) Job {
+func jobOf(board *job.Board, j job.Job, tool string, now time.Time, driven bool) Job {
 	out := Job{ID: j.ID, State: string(j.State), Minutes: -1, Attempt: j.Attempt, Tries: int(board.Policy().Budget.Tries), Tool: tool}
 	switch j.State {
 	case job.Accepted:
@@ -369,18 +400,22 @@ func jobOf(board *job.Board, j job.Job, tool string, now time.Time) Job {
 		return out
 	}
 	out.Minutes = 0
+	last := shown.Attempts[len(shown.Attempts)-1]
+	left := !driven && last.Driver != "" && last.Outcome == "" && j.State != job.Accepted
+	if left {
+		out.Mark, out.State, out.Tool = Ahead, leftState, ""
+	}
 	for _, a := range shown.Attempts {
 		from, _ := tidegate.ParseTime(a.StartedAt)
 		to, ended := tidegate.ParseTime(a.EndedAt)
 		if !ended {
 			to = now
-			if j.State != job.Leased {
+			if j.State != job.Leased || left {
 				to = from // the process that drove it is gone
 			}
 		}
 		out.Minutes += to.Sub(from).Minutes()
 	}
-	last := shown.Attempts[len(shown.Attempts)-1]
 	out.Agent = agentWords(last.Driver)
 	if last.Model != "" {
 		out.Agent += " " + last.Model

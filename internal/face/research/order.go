@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -26,6 +27,7 @@ type order struct {
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	servers      []string           // MCP servers that agents may use, by name
+	evidence     run.EvidenceChoice
 	yes          bool
 	planOnly     bool
 }
@@ -65,6 +67,9 @@ func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, 
 	return parallel, budget, nil
 }
 
+// hasWeb reports whether researchers have tools for the web.
+func (o order) hasWeb() bool { return o.sensitivity != "restricted" && o.sensitivity != "no_web" }
+
 // orderOf reads what was typed, and what it names. It returns INVALID_ARGS, and
 // what is wrong with the file of perspectives.
 func (e *Env) orderOf(call cli.Invocation) (order, error) {
@@ -72,6 +77,7 @@ func (e *Env) orderOf(call cli.Invocation) (order, error) {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
 	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
+	o.evidence = run.EvidenceChoice{NoGrounding: call.Flag("grounding") == "off", NoReader: call.Flag("no-second-reader") == "true", OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"}
 	var err error
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
 		return order{}, err

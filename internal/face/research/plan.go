@@ -1,15 +1,21 @@
 package research
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -17,22 +23,39 @@ import (
 // plan is what a person says yes to: which agents work on what, within which budget,
 // and what is sent where.
 type plan struct {
-	Event        string       `json:"event"` // plan
-	RunID        string       `json:"run_id"`
-	Question     string       `json:"question"`
-	Agents       []planAgent  `json:"agents"`
-	Perspectives []contract   `json:"perspectives"` // empty before the planner has named them
-	Jobs         int          `json:"jobs"`         // the known ones; a second wave and rounds of review add to them
-	Budget       []budgetLine `json:"budget"`
-	Estimate     estimate     `json:"estimate"`
-	Sent         []string     `json:"sent"`
-	Digest       string       `json:"perspectives_digest"` // of the bytes that the yes is for
+	Event    string      `json:"event"` // plan
+	RunID    string      `json:"run_id"`
+	Question string      `json:"question"`
+	Agents   []planAgent `json:"agents"`
+	// Confinement is how they are kept; empty where no program is started here.
+	Confinement  run.Confinement `json:"confinement"`
+	Perspectives []contract      `json:"perspectives"` // empty before the planner has named them
+	Jobs         int             `json:"jobs"`         // the known ones; a second wave and rounds of review add to them
+	Budget       []budgetLine    `json:"budget"`
+	Estimate     estimate        `json:"estimate"`
+	Reading      reading         `json:"reading"` // what of it the second reader takes
+	Sent         []string        `json:"sent"`
+	Digest       string          `json:"perspectives_digest"` // of the bytes that the yes is for
 }
 
 type planAgent struct {
 	Role   string `json:"role"`
 	Driver string `json:"driver"`
 	Model  string `json:"model"`
+	// IdleMinutes is how long the agent may be silent; null for no limit.
+	IdleMinutes *float64 `json:"idle_minutes"`
+}
+
+// silence is how long an agent may be silent; nil for no limit. Usual is what the
+// run says: a program that exec starts has no words until it ends.
+func silence(agent engine.Agent, usual float64) *float64 {
+	switch {
+	case agent.Idle > 0:
+		return &agent.Idle
+	case Scheme(agent.Driver) == "exec":
+		return nil
+	}
+	return &usual
 }
 
 // contract is one perspective as the plan shows it.
@@ -51,19 +74,35 @@ type budgetLine struct {
 }
 
 // estimate is what a run will probably take.
+// reading is what the second reader will probably take.
+type reading struct {
+	Jobs    int      `json:"jobs"`
+	Tokens  float64  `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"` // null where the price of a model is not known
+}
+
 type estimate struct {
-	Tokens  float64 `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
-	Minutes float64 `json:"minutes"`
-	Basis   string  `json:"basis"`
+	Tokens  float64  `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"` // null where the price of a model is not known
+	Minutes float64  `json:"minutes"`
+	Basis   string   `json:"basis"`
+	Prices  string   `json:"prices"` // where the cost comes from, "" where that is part of Basis
 }
 
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
 	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o)}
+	if n := utf8.RuneCountInString(o.question); n > longQuestion {
+		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
+	}
 	for _, role := range job.Roles() {
-		p.Agents = append(p.Agents, planAgent{role, c.agents[role].Driver, c.agents[role].Model})
+		agent := c.agents[role]
+		p.Agents = append(p.Agents, planAgent{role, agent.Driver, agent.Model, silence(agent, budget.IdleMinutes)})
+	}
+	var err error
+	if p.Confinement, err = c.confinement(o.hasWeb()); err != nil {
+		return plan{}, err
 	}
 	most := budget.MaxParallel
 	if o.parallel > 0 {
@@ -96,12 +135,41 @@ func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget
 		n = usualPerspectives
 	}
 	p.Jobs = 2*n + 2 // an output and a summary each, the synthesis, its review
+	if !o.evidence.NoReader && !o.evidence.NoGrounding {
+		p.Reading.Jobs = 2 // a report of usual length is read in two parts
+		p.Jobs += p.Reading.Jobs
+	}
 	if perspectives == nil {
 		p.Jobs++ // the planner
 	}
-	var err error
 	p.Estimate, err = e.estimateOf(ctx, c, p.Jobs, n, most)
+	p.Reading = p.Reading.of(p.Estimate)
 	return p, err
+}
+
+// of is the part of an estimate that the second reader takes: a job of it is no larger
+// than another that is no research.
+func (r reading) of(e estimate) reading {
+	r.Tokens = min(float64(r.Jobs)*otherTokens, e.Tokens)
+	if e.CostUSD != nil {
+		r.CostUSD = new(float64)
+		if e.Tokens > 0 {
+			*r.CostUSD = *e.CostUSD * r.Tokens / e.Tokens
+		}
+	}
+	return r
+}
+
+// words say what the second reader takes.
+func (r reading) words() string {
+	if r.Jobs == 0 {
+		return "none"
+	}
+	words := fmt.Sprintf("%d of these jobs, %s tokens", r.Jobs, about(r.Tokens, grouped(r.Tokens), "no"))
+	if r.CostUSD != nil && *r.CostUSD > 0 {
+		words += fmt.Sprintf(", about %.2f USD", *r.CostUSD)
+	}
+	return words
 }
 
 func contractOf(v *codec.Value) contract {
@@ -118,6 +186,7 @@ func contractOf(v *codec.Value) contract {
 // Figures for a guess, where no run at home tells more.
 const (
 	usualPerspectives = 5
+	longQuestion      = 2000    // characters, from which on the plan says what they cost
 	waveTokens        = 120_000 // of one researcher: it reads pages, and each step reads all of it again
 	otherTokens       = 20_000
 	waveMinutes       = 5
@@ -129,8 +198,15 @@ const (
 // estimateOf estimates what the jobs will take, from the completed runs at home with
 // the same agents, or as a guess. Recorded answers take nothing.
 func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel float64) (estimate, error) {
-	var sum estimate
+	var sum job.Spent
 	done, runs := 0, 0
+	perMillion, prices := c.pays()
+	costs := func(usd float64) *float64 {
+		if perMillion < 0 {
+			return nil
+		}
+		return &usd
+	}
 	if listed, err := run.List(ctx, e.desk(), e.Home); err == nil {
 		for _, r := range slices.Backward(listed.Runs) {
 			if runs == lookedAt {
@@ -152,18 +228,48 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 	}
 	if done > 0 {
 		scale := float64(jobs) / float64(done)
-		return estimate{sum.Tokens * scale, sum.CostUSD * scale, sum.Minutes * scale, "from " + report.Counted(runs, "completed run") + " of these agents at home"}, nil
+		return estimate{sum.Tokens * scale, costs(sum.CostUSD * scale), sum.Minutes * scale, "from " + report.Counted(runs, "completed run") + " of these agents at home", prices}, nil
 	}
 	if c.recorded() {
-		return estimate{Basis: "the answers are recorded: no model is asked, and nothing is paid"}, nil
+		return estimate{CostUSD: new(float64), Basis: "the answers are recorded: no model is asked, and nothing is paid"}, nil
 	}
-	guess := estimate{Tokens: float64(waves*waveTokens + (jobs-waves)*otherTokens), Basis: "a guess: no completed run of these agents is at home"}
+	guess := estimate{Tokens: float64(waves*waveTokens + (jobs-waves)*otherTokens), Basis: "a guess: no completed run of these agents is at home", Prices: prices}
+	guess.CostUSD = costs(guess.Tokens / 1e6 * perMillion)
 	rounds := func(n int) float64 { return math.Ceil(float64(n) / parallel) }
 	guess.Minutes = rounds(waves)*waveMinutes + rounds(waves)*otherMinutes + float64(jobs-2*waves)*otherMinutes
-	if !c.free() {
-		guess.CostUSD = guess.Tokens / 1e6 * tokenPrice
-	}
 	return guess, nil
+}
+
+// outputShare is the part of a run's tokens that models write; the rest they read.
+const outputShare = 0.1
+
+// pays is what a million tokens of the crew will probably cost, by the price of the
+// researchers' model, and how that is known. It is negative where a price is not known.
+func (c *crew) pays() (perMillion float64, how string) {
+	if why := c.free(); why != "" {
+		return 0, why
+	}
+	unknown := ""
+	for _, role := range c.roles {
+		agent := c.agents[role]
+		if place, endpoint := driver.PlaceOf(c.drivers[role], agent.Model); endpoint && agent.Price == nil && place.Price == nil && !place.Local && !place.Reports && unknown == "" {
+			unknown = cmp.Or(agent.Model, agent.Driver) + " is not among the prices of " + place.Day
+		}
+	}
+	if unknown != "" {
+		return -1, unknown
+	}
+	const researcher = "researcher"
+	blended := func(input, output float64) float64 { return (1-outputShare)*input + outputShare*output }
+	agent := c.agents[researcher]
+	place, _ := driver.PlaceOf(c.drivers[researcher], agent.Model)
+	switch {
+	case agent.Price != nil:
+		return blended(agent.Price.Input, agent.Price.Output), "by the price in " + config.FileName
+	case place.Price != nil:
+		return blended(place.Price.Input, place.Price.Output), "by the prices of " + place.Day
+	}
+	return tokenPrice, ""
 }
 
 // spentIn is what a run with the same agents took, and for how many jobs.
@@ -197,22 +303,30 @@ func (c *crew) sends(o order) []string {
 	}
 	var lines []string
 	for _, role := range job.Roles() {
-		driver := c.agents[role].Driver
-		name, rest, _ := strings.Cut(driver, ":")
+		name, rest, _ := strings.Cut(c.agents[role].Driver, ":")
 		line := ""
 		switch name {
 		case "recorded":
 			line = "Nothing is sent to a model: the answers are recorded."
 		case "exec", "acp":
 			line = "The question and all prompts go to the program " + rest + " on " + c.where() + "."
-		case "model":
-			line = "The question and all prompts go to " + rest + "."
+		case "api", "model":
+			place, _ := driver.PlaceOf(c.drivers[role], "")
+			line = "The question and all prompts go to " + place.Title + " at " + place.URL + "."
 		default:
 			line = "The question and all prompts go to " + name + ", and by it to " + providers[name] + "."
 		}
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
 		}
+	}
+	switch verifier := c.agents["verifier"].Driver; {
+	case o.evidence.NoReader || o.evidence.NoGrounding:
+		lines = append(lines, "No second agent reads the report.")
+	case c.single():
+		lines = append(lines, "The report's sentences, with passages of the pages that they cite, are read by the writer's own agent: there is no other, and the report says so.")
+	default:
+		lines = append(lines, "The report's sentences, with passages of the pages that they cite and nothing else, go to "+Scheme(verifier)+", who reads them a second time.")
 	}
 	if c.far != nil {
 		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
@@ -223,7 +337,7 @@ func (c *crew) sends(o order) []string {
 	case "no_web":
 		lines = append(lines, "Agents get no web tools, and tidegate opens no connection for this run.")
 	default:
-		lines = append(lines, "Agents may search and read the web. The pages that they cite are fetched from this machine.")
+		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
 	}
 	if o.files != "" {
 		lines = append(lines, "The texts of "+report.Counted(len(o.documents), "file")+" in "+o.files+" stand in the prompts.")
@@ -231,9 +345,50 @@ func (c *crew) sends(o order) []string {
 	return lines
 }
 
-// report shows the plan to a person.
+// reads says what researchers can do on the web.
+func (c *crew) reads() string {
+	switch name := c.agents["researcher"].Driver; {
+	case !isEndpoint(name):
+		return "Agents may search and read the web."
+	case c.search:
+		return "Agents may search the web by the service in tidegate.toml, and open pages."
+	}
+	return "Agents have no search: they open only pages whose addresses they know. `tidegate setup` adds a search" + untrusted(c.project, "service") + "."
+}
+
+// report shows the plan to a person. The perspectives come last, so that a small
+// terminal still has them when the question comes.
 func (p plan) report() report.Report {
-	out := report.Report{Name: "plan", Title: "Plan: " + p.Question}
+	out := report.Report{Name: "plan", Title: "Plan: " + tidegate.Cut(p.Question)}
+	agents := report.Fields{}
+	for _, line := range groupAgents(p.Agents) {
+		agents = append(agents, report.Field{Name: strings.Join(line.roles, ", "), Value: line.agent})
+	}
+	out.Add(report.Heading("Agents"), agents)
+	if kept := p.Confinement.String(); kept != "" {
+		out.Add(report.Paragraph(kept))
+	}
+	budget := report.Fields{}
+	for _, b := range p.Budget {
+		value := "no limit"
+		if b.Value != nil {
+			value = number(*b.Value)
+		}
+		if b.Name == "idle_minutes" {
+			value = silenceWords(p.Agents)
+		}
+		budget = append(budget, report.Field{Name: budgetWords[b.Name], Value: value})
+	}
+	out.Add(report.Heading("Budget"), budget)
+	out.Add(report.Heading("What it will probably take"), report.Fields{
+		{Name: "jobs", Value: fmt.Sprintf("%d, and more with a second wave or another round of review", p.Jobs)},
+		{Name: "tokens", Value: about(p.Estimate.Tokens, grouped(p.Estimate.Tokens), "none")},
+		{Name: "cost", Value: p.Estimate.cost()},
+		{Name: "time", Value: about(p.Estimate.Minutes, report.Counted(int(math.Ceil(p.Estimate.Minutes)), "minute"), "a moment")},
+		{Name: "reader", Value: p.Reading.words()},
+		{Name: "known", Value: p.Estimate.Basis},
+	})
+	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
 	if len(p.Perspectives) > 0 {
 		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "What it looks at")
 		sections := report.Fields{}
@@ -244,31 +399,26 @@ func (p plan) report() report.Report {
 		if !slices.ContainsFunc(sections, func(f report.Field) bool { return f.Value != sections[0].Value }) {
 			sections = report.Fields{{Name: "each", Value: sections[0].Value}}
 		}
-		out.Add(report.Heading("Perspectives, with the most words and sources of each"), table, report.Heading("Sections that an output must have"), sections)
+		out.Add(report.Heading("Sections that an output must have"), sections, report.Heading("Perspectives, with the most words and sources of each"), table)
 	}
-	agents := report.Fields{}
-	for _, line := range groupAgents(p.Agents) {
-		agents = append(agents, report.Field{Name: strings.Join(line.roles, ", "), Value: line.agent})
-	}
-	out.Add(report.Heading("Agents"), agents)
-	budget := report.Fields{}
-	for _, b := range p.Budget {
-		value := "no limit"
-		if b.Value != nil {
-			value = number(*b.Value)
-		}
-		budget = append(budget, report.Field{Name: budgetWords[b.Name], Value: value})
-	}
-	out.Add(report.Heading("Budget"), budget)
-	out.Add(report.Heading("What it will probably take"), report.Fields{
-		{Name: "jobs", Value: fmt.Sprintf("%d, and more with a second wave or another round of review", p.Jobs)},
-		{Name: "tokens", Value: about(p.Estimate.Tokens, grouped(p.Estimate.Tokens), "none")},
-		{Name: "cost", Value: about(p.Estimate.CostUSD, fmt.Sprintf("%.2f USD", p.Estimate.CostUSD), "none")},
-		{Name: "time", Value: about(p.Estimate.Minutes, report.Counted(int(math.Ceil(p.Estimate.Minutes)), "minute"), "a moment")},
-		{Name: "known", Value: p.Estimate.Basis},
-	})
-	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
 	return out
+}
+
+// cost is what the run will cost, in words.
+func (e estimate) cost() string {
+	switch {
+	case e.CostUSD == nil:
+		return "unknown: " + e.Prices
+	case *e.CostUSD == 0 && e.Prices != "":
+		return "none: " + e.Prices
+	case *e.CostUSD == 0:
+		return "none"
+	}
+	words := fmt.Sprintf("about %.2f USD", *e.CostUSD)
+	if e.Prices != "" {
+		words += ", " + e.Prices
+	}
+	return words
 }
 
 // about is a part of an estimate in words; zero is the word for none.
@@ -288,6 +438,29 @@ var budgetWords = map[string]string{
 type agentRoles struct {
 	agent string
 	roles []string
+}
+
+// silenceWords says how long agents may be silent, for each role where that differs.
+func silenceWords(agents []planAgent) string {
+	var words []string
+	roles := map[string][]string{}
+	for _, a := range agents {
+		word := "no limit of silence"
+		if a.IdleMinutes != nil {
+			word = number(*a.IdleMinutes)
+		}
+		if roles[word] == nil {
+			words = append(words, word)
+		}
+		roles[word] = append(roles[word], a.Role)
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	for i, word := range words {
+		words[i] = word + " (" + strings.Join(roles[word], ", ") + ")"
+	}
+	return strings.Join(words, "; ")
 }
 
 // groupAgents groups the roles that have the same agent.

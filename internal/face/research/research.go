@@ -21,11 +21,16 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), nil))
+		cells, err := cellsOf(call)
+		if err != nil {
+			return nil, err
+		}
+		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), nil, cells))
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
+		s.announce(c)
 		if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
 			return nil, err
 		}
@@ -33,6 +38,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
+		s.remember(manifest, c)
 		if o.yes && !o.planOnly && o.perspectives == nil {
 			s.perspectives = func() error {
 				p, _, err := s.currentPlan(ctx, manifest, o, c)
@@ -59,20 +65,22 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 // mayBegin holds the order to what can be known before anything is spent, and asks
 // where the person has not said yes beforehand.
 func (s *session) mayBegin(ctx context.Context, o order, c *crew) (bool, error) {
-	if _, given := o.budget["max_cost_usd"]; given {
-		if err := c.costs(); err != nil {
-			return false, err
-		}
-	}
 	free := o.yes || o.planOnly && o.perspectives != nil
 	if !free && !s.canAsk() {
 		return false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil),
 			"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
 	}
-	if !o.planOnly || o.perspectives == nil {
-		if err := c.ready(ctx); err != nil {
+	if !o.evidence.Adapt {
+		if err := c.answers(o.question); err != nil {
 			return false, err
 		}
+	}
+	if !o.planOnly || o.perspectives == nil {
+		if err := c.ready(ctx, o.budget); err != nil {
+			return false, err
+		}
+	} else if err := c.within(o.budget); err != nil {
+		return false, err
 	}
 	if o.perspectives == nil && !o.yes {
 		return s.mayPlan(ctx, o, c)
@@ -103,8 +111,12 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 // begin makes the run. Its id is made of the first words of the question.
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
-		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers, RequireGrounding: true,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers,
+		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence,
+	}
+	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
+	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {
+		return "", err
 	}
 	n := o.count
 	if o.perspectives != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // Result is how a command that drives or watches a run ended.
@@ -23,15 +25,19 @@ type Result struct {
 	Root       string         `json:"root"`
 	Stage      run.Stage      `json:"stage"`
 	Status     run.Status     `json:"status"`
-	Passed     bool           `json:"passed"`      // completed, and every gate passed by its judge
-	Accepted   []string       `json:"accepted"`    // gates that a person let pass
+	Passed     bool           `json:"passed"`    // completed, every gate passed by its judge on a record that matched, and at most three sentences accepted by a person
+	Accepted   []string       `json:"accepted"`  // gates that a person let pass, at any time
+	Decisions  []run.Decided  `json:"decisions"` // what people decided in the life of the run
+	Sentences  int            `json:"accepted_sentences"`
+	Trust      string         `json:"trust"`       // how the sentences of the report were checked, "" before there is one
 	WaitingFor engine.Waiting `json:"waiting_for"` // agents, where it was interrupted
 	Reason     string         `json:"reason"`
 	Spent      job.Spent      `json:"spent"`
 	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
 	Next       []Next         `json:"next"`
 
-	asAsked bool // it stopped where the person asked it to
+	asAsked  bool           // it stopped where the person asked it to
+	disputed step.ClaimList // the sentences that need a person
 }
 
 // Next is what a person may type.
@@ -61,7 +67,7 @@ func (r Result) exit() error {
 }
 
 // resultOf says how a run stands, and what to type next. Help is what a person
-// types to log in, where that is the reason; again is what must be typed again to
+// types to let an agent work, where that is the reason; again is what must be typed again to
 // go on.
 func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, again string) (Result, error) {
 	r := board.Run()
@@ -71,29 +77,56 @@ func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, a
 	if err != nil {
 		return Result{}, err
 	}
+	trust, err := step.ReadTrust(r)
+	if err != nil {
+		return Result{}, err
+	}
+	out.Trust, out.Sentences = trust.Line, trust.Accepted
 	if there {
 		path := r.Path(r.Layout().Synthesis())
 		out.Report = &path
 	}
+	if out.Decisions, err = r.Decisions(); err != nil {
+		return Result{}, err
+	}
 	if m.Status() == run.Completed {
-		gates, err := r.Gates()
+		if out.Accepted, err = acceptedGates(r, out.Decisions); err != nil {
+			return Result{}, err
+		}
+		out.Passed = len(out.Accepted) == 0 && !slices.ContainsFunc(out.Decisions, run.Decided.Overrides) && out.Sentences <= step.MaxAccepted
+	}
+	if m.Status() == run.Failed && trust.Claims != nil {
+		list, err := step.ReadClaimList(r)
 		if err != nil {
 			return Result{}, err
 		}
-		for _, row := range run.GateTable {
-			state, err := r.GateState(gates, row.ID)
-			if err != nil {
-				return Result{}, err
-			}
-			if state.Accepted != nil {
-				out.Accepted = append(out.Accepted, row.ID)
-			}
-		}
-		out.Passed = len(out.Accepted) == 0
+		out.disputed = list.Disputed()
 	}
 	out.Next = nextFor{name: e.called(r), board: board, help: help, again: again}.list(waiting)
 	return out, nil
 }
+
+// acceptedGates are the gates that a person accepted, by the log or by their own word.
+func acceptedGates(r *run.Run, decisions []run.Decided) ([]string, error) {
+	gates, err := r.Gates()
+	if err != nil {
+		return nil, err
+	}
+	accepted := []string{}
+	for _, row := range run.GateTable {
+		state, err := r.GateState(gates, row.ID)
+		if err != nil {
+			return nil, err
+		}
+		if state.Accepted != nil || slices.ContainsFunc(decisions, func(d run.Decided) bool { return d.What == run.AcceptedGate && d.About == row.ID }) {
+			accepted = append(accepted, row.ID)
+		}
+	}
+	return accepted, nil
+}
+
+// mostDisputed is how many sentences the end of a run shows with their passages.
+const mostDisputed = 10
 
 // Next is what a person may type about a run in its current state.
 func (e *Env) Next(board *job.Board) []Next {
@@ -135,8 +168,11 @@ func (n nextFor) list(waiting engine.Waiting) []Next {
 		}
 	case m.Status() == run.Cancelled:
 		return []Next{partial, n.step("run log", "", "shows everything that happened")}
+	case strings.HasPrefix(n.help, "--"):
+		flag, _, _ := strings.Cut(n.help, " ")
+		return []Next{n.step("run continue", without(n.again, flag)+" "+n.help, "resumes it with another one"), partial, cancel}
 	case n.help != "":
-		return []Next{{n.help, "logs in"}, resume}
+		return []Next{{n.help, "lets the agent work"}, resume}
 	case m.Status() == run.Failed:
 		return append(n.failed(m), partial, cancel)
 	case m.Status() == run.Paused:
@@ -149,6 +185,18 @@ func (n nextFor) list(waiting engine.Waiting) []Next {
 		}
 	}
 	return []Next{resume, partial, cancel}
+}
+
+// without is what must be typed again, but for one flag.
+func without(again, flag string) string {
+	before, rest, found := strings.Cut(again, " "+flag+" ")
+	if !found {
+		return again
+	}
+	if i := strings.Index(rest, " --"); i >= 0 {
+		return before + rest[i:]
+	}
+	return before
 }
 
 func (n nextFor) step(command, more, about string) Next {
@@ -169,17 +217,30 @@ func (n nextFor) failed(m run.Manifest) []Next {
 		return n.budget()
 	case last.Get("jobs").Len() > 0:
 		name := last.Get("jobs").Elems()[0].Get("job_id").Str()
-		return []Next{
+		list := []Next{
 			n.step("job show", " "+report.ShellWord(name), "shows what was answered and why it was refused"),
 			n.step("job retry", " "+report.ShellWord(name)+" --note TEXT", "gives it its tries again, with a note for the agent"),
-			resume,
 		}
+		if strings.HasPrefix(name, "verify.") {
+			list = append(list,
+				n.step("job prompt", " "+report.ShellWord(name), "prints the sentences with their passages, for you to be the reader"),
+				n.step("job answer", " "+report.ShellWord(name)+" FILE", "takes your verdicts"))
+		}
+		return append(list, resume)
 	case id == "C":
 		return []Next{
 			n.step("citations list", "", "shows what each source is worth"),
 			n.step("citations replace", " CID URL", "takes another page in the place of one that cannot be used"),
 			n.step("citations attach", " CID FILE", "takes a file in its place"),
 			n.step("gate c", " --accept --reason TEXT", "lets the gate pass as it is"),
+			resume,
+		}
+	case id == "E":
+		return []Next{
+			n.step("claim show", "", "shows the sentences that do not stand, with their passages"),
+			n.step("claim accept", " ID --reason TEXT", "lets one stand by your decision"),
+			n.step("gate e", " --accept --reason TEXT", "lets the report pass as it is"),
+			n.step("run resume", " --accept --reason TEXT", "gives the writer another round"),
 			resume,
 		}
 	case id != "":
@@ -217,7 +278,7 @@ func (r Result) report() report.Report {
 	case r.Passed:
 		out.Status, out.Summary = report.Pass, "completed: every gate passed by its judge"
 	case r.Status == run.Completed:
-		out.Status, out.Summary = report.Warn, "completed: a person accepted gate "+strings.Join(r.Accepted, ", ")
+		out.Status, out.Summary = report.Warn, "completed: a person accepted "+r.overridden()
 	case r.Status == run.Cancelled:
 		out.Status, out.Summary = report.Fail, "cancelled"
 	case r.asAsked:
@@ -232,6 +293,17 @@ func (r Result) report() report.Report {
 		fields = append(fields, report.Field{Name: "text", Value: *r.Report})
 	}
 	out.Add(fields)
+	if r.Trust != "" {
+		out.Add(report.Paragraph(r.Trust))
+	}
+	if all := r.disputed.Sentences; len(all) > 0 {
+		out.Add(report.Heading("Sentences that do not stand"))
+		r.disputed.Sentences = all[:min(len(all), mostDisputed)]
+		out.Add(r.disputed.Report().Blocks...)
+		if more := len(all) - mostDisputed; more > 0 {
+			out.Add(report.Paragraph(fmt.Sprintf("%s more: `tidegate claim show` lists all.", report.Counted(more, "sentence"))))
+		}
+	}
 	if len(r.Next) > 0 {
 		var lines []string
 		for _, n := range r.Next {
@@ -240,6 +312,21 @@ func (r Result) report() report.Report {
 		out.Add(report.Heading("What to type next"), report.Preformatted(strings.Join(lines, "\n")))
 	}
 	return out
+}
+
+// overridden names what a person accepted in the place of judges.
+func (r Result) overridden() string {
+	var what []string
+	if slices.ContainsFunc(r.Decisions, func(d run.Decided) bool { return d.What == run.AcceptedRecord }) {
+		what = append(what, "a record that did not match")
+	}
+	if len(r.Accepted) > 0 {
+		what = append(what, "gate "+strings.Join(r.Accepted, ", "))
+	}
+	if r.Sentences > step.MaxAccepted {
+		what = append(what, fmt.Sprintf("%d sentences", r.Sentences))
+	}
+	return strings.Join(what, ", ")
 }
 
 func spentText(s job.Spent) string {

@@ -2,6 +2,8 @@ package research
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -17,10 +19,11 @@ import (
 // resume is the command run continue.
 func (e *Env) resume(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		manifest, err := e.named(call)
+		order, err := s.resumed()
 		if err != nil {
 			return nil, err
 		}
+		e, manifest := s.Env, order.Manifest
 		parallel, budget, err := budgetTyped(call)
 		if err != nil {
 			return nil, err
@@ -29,19 +32,20 @@ func (e *Env) resume(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), kept))
+		cells := order.cells()
+		cells.unconfined = call.Flag("unconfined") == "true"
+		wanted := ofRun(order.Agent, order.Model, kept, cells)
+		wanted.run = filepath.Dir(manifest)
+		c, err := e.crewOf(ctx, wanted)
 		if err != nil {
 			return nil, err
 		}
 		defer c.close()
-		if _, given := budget["max_cost_usd"]; given {
-			if err := c.costs(); err != nil {
-				return nil, err
-			}
-		}
+		s.announce(c)
 		// A run that does not move needs no agents.
-		if !status.Final() && (status != run.Failed || len(budget) > 0) {
-			if err := c.ready(ctx); err != nil {
+		moves := !status.Final() && (status != run.Failed || len(budget) > 0)
+		if moves {
+			if err := c.ready(ctx, budget); err != nil {
 				return nil, err
 			}
 		}
@@ -51,8 +55,61 @@ func (e *Env) resume(ctx context.Context, call cli.Invocation) error {
 		if err := e.takeConsent(ctx, manifest, budget); err != nil {
 			return nil, err
 		}
+		if choice := (run.EvidenceChoice{OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"}); choice != (run.EvidenceChoice{}) {
+			if err := stage.ChooseEvidence(ctx, e.desk(), manifest, choice); err != nil {
+				return nil, err
+			}
+		}
+		if moves {
+			if err := e.recordConfinement(ctx, manifest, c); err != nil {
+				return nil, err
+			}
+		}
+		s.remember(manifest, c)
 		return s.drive(ctx, manifest, c, parallel)
 	})
+}
+
+// recordConfinement records how the agents of the crew are kept when they go on with a run.
+func (e *Env) recordConfinement(ctx context.Context, manifest string, c *crew) error {
+	r, err := run.Open(ctx, e.desk(), manifest)
+	if err != nil {
+		return err
+	}
+	web := order{sensitivity: r.Manifest().Sensitivity()}.hasWeb()
+	r.Close()
+	kept, err := c.confinement(web)
+	if err != nil || kept.Mode == "" {
+		return err
+	}
+	return stage.Confine(ctx, e.desk(), manifest, kept)
+}
+
+// resumed is the run that a person resumes, and the agents that were named for it.
+// Without a run it is the one that was last driven here, in the folder that it was
+// driven from, which is said.
+func (s *session) resumed() (last, error) {
+	agent, model := s.call.Flag("agent"), s.call.Flag("model")
+	cells, err := cellsOf(s.call)
+	if err != nil {
+		return last{}, err
+	}
+	if len(s.call.Args) > 0 {
+		manifest, err := s.named(s.call)
+		return last{Manifest: manifest, Agent: agent, Model: model, Read: cells.read, Network: cells.network}, err
+	}
+	kept, err := s.lastDriven()
+	if err != nil {
+		return last{}, err
+	}
+	kept = kept.orTyped(agent, model, cells)
+	fmt.Fprintln(s.call.Stderr, kept.said())
+	if agent == "" {
+		there, env := *s.Env, *s.Env.Env
+		env.Dir, there.Env = kept.Dir, &env
+		s.Env = &there
+	}
+	return kept, nil
 }
 
 // keptAgents are the names of the agents that a run keeps, and its status.

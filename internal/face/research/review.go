@@ -3,6 +3,7 @@ package research
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -34,7 +36,7 @@ var testFlags = []cli.Flag{
 
 func reviewCommands(env *Env) []cli.Command {
 	return []cli.Command{{
-		Path:  "review run",
+		Path: "review run", Operands: "[A..B]", MaxArgs: 1,
 		Short: "Let an agent review what has changed, and judge its review",
 		Long: `Review what has changed in a git repository: the diff against a base, with the
 results of the project's tests, goes to a reviewer, whose answer is judged: every
@@ -42,12 +44,22 @@ file and line it names exists, and nothing is approved while tests fail or an
 issue is High. A large diff is split by file, reviewed in several jobs and merged
 into one review.
 
-The base is where the branch left its upstream or the main branch. What is not
-committed is reviewed too, unless --committed leaves it out; the tests always see
-the files as they are. Binary, generated and vendored files are left out and named.
+The base is where the branch left its upstream or the main branch, or the revision
+of --base: what others have committed there since is not part of the change. What is
+not committed is reviewed too, unless --committed leaves it out; --staged reviews
+what is staged, --head another revision, and A..B what B has that A does not. The
+tests see what is reviewed, in a copy. It is about the whole repository, whichever
+of its folders you are in, unless --path names a part.
 
-The tests run without your logins and secrets, with a time limit, and on Linux
-without a network, as far as the system allows that. A command that the project's
+Files that [review] ignore of tidegate.toml names, that .gitattributes of the base
+marks as generated or vendored, and lock files are left out and listed. Other text
+that no reviewer can be shown, because it is too large, a program that is not UTF-8,
+or in a folder such as third_party, is for a person to decide, and so are tests of
+the base that are gone: they are named one by one, and the exit status is 4.
+
+The tests run in a copy of the files, without your logins and secrets, with a time
+limit, and on Linux without a network, as far as the system allows that; once also on
+the base, to find those that are gone. A command that the project's
 own tidegate.toml names runs only after ` + "`tidegate config trust`" + `.
 
 The review is printed and, with --output, written to a file. If that file holds a
@@ -55,22 +67,139 @@ review, its issues are shown to the reviewer, who must say of each whether it is
 still there. Jobs and answers lie in reviews/ of the runs home; a review that was
 interrupted resumes as long as nothing has changed.
 
-Exit status 0: APPROVED. 1: NEEDS_FIX or MAJOR_ISSUES. 4: no answer was accepted,
-and a person has to look. 130: interrupted.`,
+An unchanged diff is not paid for twice: the same reviewers' last review of it is
+printed, unless --again has them asked. Several --reviewer make a panel: what two of
+them say about the same lines is one finding. --verify has one more agent hold each
+finding against the code; it is tested with findings that are planted and false, what
+it refutes does not count, and where that is High a person has to look. Settings of the project count as they
+are in your files, or with --settings base as they were before the change.
+
+Exit status 0: nothing that counts was found, or there is nothing to review. 1: a
+finding of the severity of --fail-on or above, a failed test, or MAJOR_ISSUES. 4: no
+answer was accepted, a grave finding does not hold, text was not shown or a test is
+gone, and a person has to look. 130: interrupted.`,
 		Example: "tidegate review run\n" +
 			"tidegate review run --base main --committed --reviewer codex\n" +
+			"tidegate review run main..topic --path docs\n" +
 			"tidegate review run --test \"go test -json ./...\" --format sarif > review.sarif\n" +
 			"tidegate review run --reviewer exec:./reviewer --output REVIEW.md",
 		Flags: append(append([]cli.Flag{
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
+			{Name: "head", About: "the `revision` to review instead of the files as they are; one that the main branch has is compared with the commit before it", Kind: tool.Word},
 			{Name: "committed", About: "leave out what is not committed", Kind: tool.Switch},
-			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first client that is installed)", Kind: tool.Word},
+			{Name: "staged", About: "review what is staged, compared with the last commit", Kind: tool.Switch},
+			{Name: "path", About: "review only this `folder` or file of the repository", Kind: tool.PathFlag, List: true},
+			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first that is found); several ask a panel", Kind: tool.Word, List: true},
+			modelFlag,
+			{Name: "verify", About: "the `agent` that holds each finding against the code, another than the reviewers; what it refutes does not count", Kind: tool.Word},
+			{Name: "agree", About: "how many reviewers must have found what counts", Kind: tool.Word},
+			{Name: "fail-on", About: "the least severity of a finding that makes the exit status 1", Default: "medium", Enum: review.Thresholds},
+			{Name: "only-new", About: "let only findings count that the last review of the same name does not have", Kind: tool.Switch},
+			{Name: "baseline", About: "let only findings count that this `file` does not have: a REVIEW.md, or what --format json printed", Kind: tool.PathFlag},
+			{Name: "import", About: "take in what other tools found, from their SARIF or rdjson `file`", Kind: tool.PathFlag, List: true},
+			{Name: "settings", About: "which of the project's settings count: those of your files, or those of the base", Default: "tree", Enum: []string{"tree", "base"}},
+			{Name: "again", About: "ask the reviewers although nothing has changed since their last review", Kind: tool.Switch},
+			{Name: "yes", About: "begin a large review without being asked", Kind: tool.Switch},
 			{Name: "name", About: "the `name` of the review, by which a comment replaces the one before (default the branch)", Kind: tool.Word},
 			{Name: "output", About: "write REVIEW.md to this `file`, too", Kind: tool.PathFlag},
-			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson"}},
-		}, testFlags...), budgetFlags...),
+			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson", "gitlab"}},
+		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
 		Run: env.reviewRun,
+	}, {
+		Path: "review dismiss", Operands: "ID", MaxArgs: 1,
+		Short: "Let a finding count no more",
+		Long: `Say that a finding does not count: the one with this id in the last reviews of the
+project that ` + "`review run`" + ` made. It is written to dismissed.json beside the folder of
+changes, with the reason; commit that file, so that it counts for others, too. With
+--settings base a dismissal counts only once the base has it. Where decisions are
+signed, a dismissal is signed, too.`,
+		Example: "tidegate review dismiss 1b6080bc9532 --reason \"bounded by its caller\"",
+		Flags:   []cli.Flag{{Name: "reason", About: "why it does not count", Kind: tool.Word}},
+		Run:     env.reviewDismiss,
+	}, {
+		Path: "review hook install", Operands: "[KIND]", MaxArgs: 1,
+		Short: "Review before each commit or push, by a git hook",
+		Long: `Make a git hook that runs ` + "`review run`" + `. KIND is pre-commit, the default, which
+reviews what is about to be committed; pre-push, which reviews what the branch has
+committed; or post-commit, which reviews the commit in the background and writes to
+tidegate-review.txt in the git folder. A review that does not pass stops the commit or
+the push; ` + "`git commit --no-verify`" + ` goes without.
+
+A hook that somebody else made is never replaced: it is refused, or with --chain runs
+first, under another name. Where another tool keeps the hooks (core.hooksPath), call
+` + "`tidegate review run --staged`" + ` there.`,
+		Example: "tidegate review hook install\ntidegate review hook install pre-push --reviewer codex --fail-on high",
+		Flags: []cli.Flag{
+			{Name: "reviewer", About: "who reviews, as in review run", Kind: tool.Word, List: true},
+			{Name: "fail-on", About: "the least severity of a finding that stops it", Default: "medium", Enum: review.Thresholds},
+			{Name: "chain", About: "let a hook of somebody else run first", Kind: tool.Switch},
+		},
+		Run: env.reviewHook,
+	}, {
+		Path:  "review clean",
+		Short: "Remove old reviews that belong to no change",
+		Long: `Remove the reviews of the project that ` + "`review run`" + ` made and the home keeps, except the
+last one of each name and those that have not ended.`,
+		Example: "tidegate review clean",
+		Run:     env.reviewClean,
 	}}
+}
+
+// reviewDismiss is the command review dismiss.
+func (e *Env) reviewDismiss(ctx context.Context, call cli.Invocation) error {
+	if len(call.Args) == 0 {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the finding, as `review run` shows it")
+	}
+	records, err := engine.ReviewRecords(e.desk(), e.Home)
+	if err != nil {
+		return err
+	}
+	for _, r := range slices.Backward(records) {
+		if r.Ended == nil || r.Project != e.Project {
+			continue
+		}
+		for _, issue := range r.Ended.Earlier().Issues {
+			if issue.ID != call.Args[0] {
+				continue
+			}
+			path, err := change.Dismiss(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}), e.desk(), e.Project, issue, call.Flag("reason"))
+			if err != nil {
+				return err
+			}
+			return call.Render(report.Report{Name: "review_dismiss", Title: "Dismissed", Summary: fmt.Sprintf("%s %q counts no more: %s", issue.ID, issue.Title, path)})
+		}
+	}
+	return tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(call.Args[0])), "no review of this project that the home keeps has a finding %q", tidegate.Cut(call.Args[0]))
+}
+
+// reviewHook is the command review hook install.
+func (e *Env) reviewHook(ctx context.Context, call cli.Invocation) error {
+	program, err := os.Executable()
+	if err != nil {
+		return tidegate.Errorf(tidegate.ReadFailed, nil, "this program does not find itself: %w", err)
+	}
+	in := change.HookInput{Kind: "pre-commit", Program: program, Chain: call.Flag("chain") == "true"}
+	if len(call.Args) > 0 {
+		in.Kind = call.Args[0]
+	}
+	for _, named := range call.Flags["reviewer"] {
+		in.Args = append(in.Args, "--reviewer", named)
+	}
+	in.Args = append(in.Args, "--fail-on", call.Flag("fail-on"))
+	path, err := change.InstallHook(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}), e.desk(), e.Project, in)
+	if err != nil {
+		return err
+	}
+	return call.Render(report.Report{Name: "review_hook", Title: "Hook", Summary: path + " reviews from now on"})
+}
+
+// reviewClean is the command review clean.
+func (e *Env) reviewClean(_ context.Context, call cli.Invocation) error {
+	removed, err := engine.RemoveReviews(e.desk(), e.Home, e.Project)
+	if err != nil {
+		return err
+	}
+	return call.Render(report.Report{Name: "review_clean", Title: "Old reviews", Summary: report.Counted(len(removed), "review") + " removed"})
 }
 
 // reviewRun is the command review run.
@@ -78,70 +207,291 @@ func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 	return e.onCode(ctx, call, (*session).reviewRun)
 }
 
-// onCode is a command about code that a person types.
-func (e *Env) onCode(ctx context.Context, call cli.Invocation, do func(*session, context.Context) error) error {
+// onCode is a command about code that a person types. It ends with the exit status
+// that do returns.
+func (e *Env) onCode(ctx context.Context, call cli.Invocation, do func(*session, context.Context) (int, error)) error {
 	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
-	err := again(do(s, tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})))
-	if err != nil && s.json && tidegate.CodeOf(err) != "" {
+	status, err := do(s, tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}))
+	switch err = again(err); {
+	case err != nil && s.json:
 		return s.failed(err)
+	case err == nil && status != 0:
+		return cli.Exit(status)
 	}
 	return err
 }
 
-func (s *session) reviewRun(ctx context.Context) error {
+// compared is what a person wants to be compared. It returns INVALID_ARGS.
+func compared(call cli.Invocation) (change.DiffInput, error) {
+	in := change.DiffInput{
+		Base: call.Flag("base"), Head: call.Flag("head"), Committed: call.Flag("committed") == "true", Staged: call.Flag("staged") == "true", Paths: call.Flags["path"],
+	}
+	if len(call.Args) > 0 {
+		base, head, found := strings.Cut(call.Args[0], "..")
+		head = strings.TrimPrefix(head, ".") // A...B is the same
+		switch {
+		case !found || base+head == "":
+			return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("A..B", tidegate.Cut(call.Args[0])), "two revisions must be named as A..B, got %q", tidegate.Cut(call.Args[0]))
+		case in.Base+in.Head != "":
+			return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("A..B", tidegate.Cut(call.Args[0])), "A..B names what --base and --head would: give the one or the other")
+		}
+		in.Base, in.Head, in.Committed = base, head, true
+	}
+	if in.Staged && (in.Committed || in.Head != "") {
+		return in, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("staged", true), "what is staged is not committed: --staged goes with neither --committed nor a head")
+	}
+	return in, nil
+}
+
+func (s *session) reviewRun(ctx context.Context) (int, error) {
 	call := s.call
 	parallel, budget, err := budgetTyped(call)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	c, err := s.crewOf(ctx, crewWanted{roles: []string{config.CodeReviewer}, flag: "--reviewer", named: map[string]string{config.CodeReviewer: call.Flag("reviewer")}})
+	in := engine.CodeReviewInput{Project: s.Project, Home: s.Home, Budget: run.DefaultBudget(budget), Again: call.Flag("again") == "true"}
+	if in.DiffInput, err = compared(call); err != nil {
+		return 0, err
+	}
+	policy, err := policyTyped(call)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	defer c.close()
-	if _, given := budget["max_cost_usd"]; given {
-		if err := c.costs(); err != nil {
-			return err
+	if output := call.Flag("output"); output != "" {
+		if err := artifact.Everywhere.Writable("output", output); err != nil {
+			return 0, err
 		}
 	}
-	earlier, err := earlierReview(call.Flag("output"))
+	if in.Name, err = s.reviewName(ctx); err != nil {
+		return 0, err
+	}
+	if err := s.loadSettings(ctx, &in.DiffInput); err != nil {
+		return 0, err
+	}
+	c, err := s.panel(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	s.announce(c)
+	in.Reviewers, in.Guidelines, in.Verifier = c.reviewers(), s.settings.Review.Guidelines, s.call.Flag("verify")
+	if err := s.readBefore(ctx, &in, &policy); err != nil {
+		return 0, err
+	}
+	r, err := engine.OpenCodeReview(ctx, s.desk(), in)
+	if err != nil {
+		return 0, err
+	}
+	defer r.Close()
+	s.sayDiff(r.Diff())
+	if len(r.Diff().Files) == 0 {
+		nothing := nothingToReview(in.Name, r)
+		return nothing.Exit, s.showReview(nothing)
+	}
+	result, err := s.review(ctx, r, c, parallel, budget, policy)
+	if err != nil {
+		return 0, err
+	}
+	return result.Exit, s.showReview(result)
+}
+
+// review is the review of a diff: the one that the home keeps, or one that agents
+// write.
+func (s *session) review(ctx context.Context, r *engine.CodeReview, c *crew, parallel int, budget map[string]float64, policy review.Policy) (ReviewRun, error) {
+	if err := s.runTests(ctx, r, c.cells); err != nil {
+		return ReviewRun{}, err
+	}
+	kept, err := r.Recorded()
+	if err != nil {
+		return ReviewRun{}, err
+	}
+	if kept != nil {
+		s.say("nothing has changed since the review %s, which is shown again; --again asks the reviewers", kept.ID)
+		out := engine.CodeReviewOutcome{CodeReviewed: kept.Ended.CodeReviewed, Checked: kept.Ended.Checked}
+		out.WaitingFor = engine.ForNothing
+		return s.reviewed(r, out, filepath.Join(kept.Path, "REVIEW.md"), policy)
+	}
+	if err := c.ready(ctx, budget); err != nil {
+		return ReviewRun{}, err
+	}
+	if err := s.agreeToSize(ctx, r); err != nil {
+		return ReviewRun{}, err
+	}
+	out, path, err := s.driveReview(ctx, r, c, parallel)
+	if err != nil {
+		return ReviewRun{}, err
+	}
+	s.say("it took %s", spentText(out.Spent))
+	return s.reviewed(r, out, path, policy)
+}
+
+// A review that is larger than this is begun only if a person wants it.
+const (
+	manyJobs   = 20
+	manyPrompt = 2 << 20 // bytes
+)
+
+// agreeToSize asks before a large review. It returns INVALID_ARGS where nobody can be
+// asked, and INVALID_STATE where the answer is no.
+func (s *session) agreeToSize(ctx context.Context, r *engine.CodeReview) error {
+	jobs, size, err := r.Estimate()
+	if err != nil || jobs <= manyJobs && size <= manyPrompt || s.call.Flag("yes") == "true" {
+		return err
+	}
+	large := fmt.Sprintf("the review has %s with %.1f MB of prompts, about %s tokens to read", report.Counted(jobs, "job"), float64(size)/1e6, grouped(float64(size)/4))
+	if !s.canAsk() {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil, "jobs", jobs, "bytes", size), "%s: --yes begins it all the same, --path or a later --base makes it smaller", large)
+	}
+	answer, err := s.ask(ctx, large+". Begin? [y/N]")
+	if err == nil && answer != 'y' {
+		err = tidegate.Errorf(tidegate.InvalidState, nil, "nothing was begun")
+	}
+	return err
+}
+
+// policyTyped is what counts, as it was typed. It returns INVALID_ARGS.
+func policyTyped(call cli.Invocation) (review.Policy, error) {
+	p := review.Policy{FailOn: call.Flag("fail-on"), Known: map[string]bool{}, Dismissed: map[string]string{}, Refuted: map[string]string{}}
+	text := call.Flag("agree")
+	if text == "" {
+		return p, nil
+	}
+	var err error
+	if p.Agree, err = strconv.Atoi(text); err != nil || p.Agree < 1 || p.Agree > max(1, len(call.Flags["reviewer"]))+len(call.Flags["import"]) {
+		return p, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agree", tidegate.Cut(text)), "--agree must be a number from 1 to that of the reviewers, got %q", tidegate.Cut(text))
+	}
+	return p, nil
+}
+
+// loadSettings reads the settings that count for a review.
+func (s *session) loadSettings(ctx context.Context, in *change.DiffInput) error {
+	places := config.Places{Dir: s.Project, User: s.ConfigDir, Getenv: s.Getenv}
+	if s.call.Flag("settings") == "base" {
+		base, err := change.Base(ctx, s.Project, *in)
+		if err != nil {
+			return err
+		}
+		in.Settings.At = base
+		places.At = func(ctx context.Context, path string) ([]byte, bool, error) {
+			return change.FileAt(ctx, s.desk(), s.Project, base, path)
+		}
+	}
+	loaded, err := config.Load(ctx, places)
 	if err != nil {
 		return err
 	}
-	name := call.Flag("name")
+	in.Settings.Ignore, s.settings = loaded.Review.Ignore, &loaded
+	return nil
+}
+
+// projectSettings are those that count for the project.
+func (s *session) projectSettings(ctx context.Context) (config.Config, error) {
+	if s.settings != nil {
+		return *s.settings, nil
+	}
+	return config.Load(ctx, config.Places{Dir: s.Project, User: s.ConfigDir, Getenv: s.Getenv})
+}
+
+// panel is the reviewers that a person named, or the one of the configuration.
+func (s *session) panel(ctx context.Context) (*crew, error) {
+	cells, err := cellsOf(s.call)
+	if err != nil {
+		return nil, err
+	}
+	wanted := crewWanted{flag: "--reviewer", named: map[string]string{}, model: s.call.Flag("model"), settings: s.settings, cells: cells}
+	wanted.addPanel(s.call)
+	if named := s.call.Flag("verify"); named != "" {
+		if slices.Contains(s.call.Flags["reviewer"], named) {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verify", tidegate.Cut(named)), "--verify must name another agent than the reviewers, got %q", tidegate.Cut(named))
+		}
+		wanted.roles = append(wanted.roles, job.VerifierRole)
+		wanted.named[job.VerifierRole] = named
+	}
+	return s.crewOf(ctx, wanted)
+}
+
+// addPanel adds the reviewers that were named, or one.
+func (w *crewWanted) addPanel(call cli.Invocation) {
+	named := call.Flags["reviewer"]
+	for n := 1; n <= max(1, len(named)); n++ {
+		w.roles = append(w.roles, engine.ReviewerRole(n))
+		if n <= len(named) {
+			w.named[engine.ReviewerRole(n)] = named[n-1]
+		}
+	}
+}
+
+// reviewers are the names of a panel, no two the same.
+func (c *crew) reviewers() []string {
+	var names []string
+	for _, role := range c.roles {
+		if !strings.HasPrefix(role, config.CodeReviewer) {
+			continue
+		}
+		agent := c.agents[role]
+		name := strings.TrimSpace(agent.Driver + " " + agent.Model)
+		for n, first := 2, name; slices.Contains(names, name); n++ {
+			name = fmt.Sprintf("%s (%d)", first, n)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+// readBefore reads what was found before: the review that --output holds, those that
+// are the baseline, what was dismissed, and what other tools found.
+func (s *session) readBefore(ctx context.Context, in *engine.CodeReviewInput, policy *review.Policy) error {
+	last, err := engine.LastReview(s.desk(), s.Home, s.Project, in.Name)
+	if err != nil {
+		return err
+	}
+	if in.Earlier, err = earlierReview(s.call.Flag("output"), last); err != nil {
+		return err
+	}
+	if last != nil && s.call.Flag("only-new") == "true" {
+		for _, issue := range last.Ended.Earlier().Issues {
+			policy.Known[issue.ID] = true
+		}
+	}
+	if err := readBaseline(s.call.Flag("baseline"), policy.Known); err != nil {
+		return err
+	}
+	if in.Dismissed, err = change.Dismissed(ctx, s.desk(), s.Project, in.Settings.At); err != nil {
+		return err
+	}
+	for _, d := range in.Dismissed {
+		policy.Dismissed[d.ID] = d.Reason
+	}
+	in.Linters, err = change.ReadForeign(ctx, s.desk(), s.Project, s.call.Flags["import"])
+	return err
+}
+
+// reviewName is the name of the review: that of the branch where none was typed.
+func (s *session) reviewName(ctx context.Context) (string, error) {
+	name := s.call.Flag("name")
 	if name == "" {
 		branch, err := change.HeadName(ctx, s.Project)
 		if err != nil {
-			return err
+			return "", err
 		}
 		name = changeName(branch)
 	}
 	if !review.ValidChangeID(name) {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("name", tidegate.Cut(name)), "--name must be %s, got %q", review.ChangeIDRule, tidegate.Cut(name))
 	}
-	r, err := engine.OpenCodeReview(ctx, s.desk(), engine.CodeReviewInput{
-		Project: s.Project, Home: s.Home, Name: name, Earlier: earlier, Budget: run.DefaultBudget(budget),
-		DiffInput: change.DiffInput{Base: call.Flag("base"), Committed: call.Flag("committed") == "true"},
-	})
-	if err != nil {
-		return err
+	return name, nil
+}
+
+// sayDiff says what is reviewed.
+func (s *session) sayDiff(d *change.Diff) {
+	part := ""
+	if len(d.Parts) > 0 {
+		part = " in " + strings.Join(d.Parts, ", ")
 	}
-	defer r.Close()
-	if err := c.ready(ctx); err != nil {
-		return err
-	}
-	s.say("%s since %s", report.Counted(len(r.Diff().Files), "file")+" changed", r.Diff().Base[:12])
-	for _, left := range r.Diff().LeftOut {
+	s.say("%s changed%s since %s", report.Counted(len(d.Files), "file"), part, d.Since())
+	for _, left := range d.LeftOut {
 		s.say("left out: %s (%s)", left.File, left.Why)
 	}
-	if err := s.runTests(ctx, r); err != nil {
-		return err
-	}
-	out, path, err := s.driveReview(ctx, r, c, parallel)
-	if err != nil {
-		return err
-	}
-	return s.showReview(out, path)
 }
 
 // again says how an interrupted command goes on.
@@ -163,7 +513,7 @@ func (s *session) say(format string, args ...any) {
 }
 
 // runTests runs the project's tests, where a command is known.
-func (s *session) runTests(ctx context.Context, r *engine.CodeReview) error {
+func (s *session) runTests(ctx context.Context, r *engine.CodeReview, cells driver.Cells) error {
 	t, err := s.testCommand(ctx)
 	if err != nil {
 		return err
@@ -173,11 +523,11 @@ func (s *session) runTests(ctx context.Context, r *engine.CodeReview) error {
 		return nil
 	}
 	s.say("testing: %s", oneLine(t.Command))
-	tests, err := r.RunTests(ctx, t)
+	tests, err := r.RunTests(ctx, t.In(cells))
 	if err != nil {
 		return err
 	}
-	s.say("tests: %d passed, %d failed, %d skipped", tests.Passed, tests.Failed, tests.Skipped)
+	s.say("tests: %s", tests.Words())
 	return nil
 }
 
@@ -195,7 +545,7 @@ func (s *session) testCommand(ctx context.Context) (driver.Tests, error) {
 	if t.Command = strings.TrimSpace(s.call.Flag("test")); t.Command != "" {
 		return t, nil
 	}
-	loaded, err := config.Load(ctx, config.Places{Dir: s.Project, User: s.ConfigDir, Getenv: s.Getenv})
+	loaded, err := s.projectSettings(ctx)
 	if err != nil {
 		return t, err
 	}
@@ -212,8 +562,8 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 	if err != nil {
 		return engine.CodeReviewOutcome{}, "", err
 	}
-	s.say("%s for %s in %s", report.Counted(v.Jobs(), "job"), c.agents[config.CodeReviewer].Driver, v.Path())
-	watch := s.watchJobs(ctx, "Review of what has changed since "+r.Diff().Base[:12])
+	s.say("%s for %s in %s", report.Counted(v.Jobs(), "job"), strings.Join(c.reviewers(), ", "), v.Path())
+	watch := s.watchJobs(ctx, "Review of what has changed since "+r.Diff().Since())
 	stop, err := s.followJobs(ctx, v.Path())
 	if err != nil {
 		return engine.CodeReviewOutcome{}, "", err
@@ -284,60 +634,57 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 	}, nil
 }
 
-// showReview prints the review, and writes it where the person wants it.
-func (s *session) showReview(out engine.CodeReviewOutcome, path string) error {
-	if out.WaitingFor != engine.ForNothing {
-		help := "read the refused answers and their faults there, or name another agent with --reviewer"
-		if out.Help != "" {
-			help = out.Help
-		}
-		return tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
-	}
-	data := review.Format(out.Review, out.Warnings)
-	if file := s.call.Flag("output"); file != "" {
-		if err := artifact.Everywhere.WriteFile("output", file, data); err != nil {
-			return err
-		}
-		path = file
-	}
-	shown := review.Show(path, data)
-	switch format := s.call.Flag("format"); format {
-	case "json":
-		if err := s.line(shown); err != nil {
-			return err
-		}
-	case "markdown":
-		if _, err := fmt.Fprintln(s.call.Stdout, review.CommentMark(shown.ChangeID)); err != nil {
-			return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
-		}
-		fallthrough
-	default:
-		return s.call.Show(shown.Report(), format)
-	}
-	if !shown.Passed() {
-		return cli.Exit(exitNotPassed)
-	}
-	return nil
-}
-
-// earlierReview is the issues of the review that a file holds; none where there is
-// no such file. It returns INVALID_ARGS for a file that is something else.
-func earlierReview(path string) ([]review.Identified, error) {
+// earlierReview is the review that a file holds; it is empty where there is no such
+// file. Where it is the last one that the home keeps, its issues have the ids that they
+// have there. It returns INVALID_ARGS for a file that is something else.
+func earlierReview(path string, last *engine.ReviewRecord) (change.Earlier, error) {
 	if path == "" {
-		return nil, nil
+		return change.Earlier{}, nil
 	}
 	data, err := artifact.Everywhere.ReadDocument("output", path)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, nil
+		return change.Earlier{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return change.Earlier{}, err
 	}
 	read := review.Read(data)
 	if !read.Complete {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s exists and is not a review; name another file", path)
+		return change.Earlier{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", path), "%s exists and is not a review; name another file", path)
 	}
-	return review.Identify(read.Payload.Issues), nil
+	earlier := change.Earlier{Issues: review.Identify(read.Payload.Issues)}
+	digest := codec.DigestBytes(data)
+	if last != nil && last.Ended.ReviewDigest == digest {
+		earlier = last.Ended.Earlier()
+	}
+	earlier.Digest = digest
+	return earlier, nil
+}
+
+// readBaseline adds the ids of the issues that a file holds: a REVIEW.md, or what
+// review run printed as JSON. It returns INVALID_ARGS for something else.
+func readBaseline(path string, known map[string]bool) error {
+	if path == "" {
+		return nil
+	}
+	data, err := artifact.Everywhere.ReadDocument("baseline", path)
+	if err != nil {
+		return err
+	}
+	if doc, err := codec.Parse(data); err == nil && doc.Get("issues").Kind() == codec.Array {
+		for _, issue := range doc.Get("issues").Elems() {
+			known[issue.Get("id").Str()] = true
+		}
+		return nil
+	}
+	read := review.Read(data)
+	if !read.Complete {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("baseline", path), "%s is no review: neither a REVIEW.md nor what `review run --format json` prints", path)
+	}
+	for _, issue := range review.Identify(read.Payload.Issues) {
+		known[issue.ID] = true
+	}
+	return nil
 }
 
 var notInChangeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9._-]+`) })

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -32,7 +33,8 @@ type session struct {
 	// perspectives shows the plan once the planner has named them, where nobody is
 	// asked; otherwise nil.
 	perspectives func() error
-	jobs         *live // shows the jobs of a code change on a terminal; nil where they are not shown so
+	settings     *config.Config // those that count for a review of code; nil: those of the working folder
+	jobs         *live          // shows the jobs of a code change on a terminal; nil where they are not shown so
 }
 
 // face shows a run while it goes on.
@@ -132,6 +134,13 @@ func (s *session) showPlan(p plan) error {
 	return err
 }
 
+// announce says which agent was found where nobody named one.
+func (s *session) announce(c *crew) {
+	if c.found != "" {
+		fmt.Fprintln(s.call.Stderr, c.found)
+	}
+}
+
 // canAsk reports whether a person can answer.
 func (s *session) canAsk() bool { return s.call.Terminal.Input }
 
@@ -188,10 +197,13 @@ func (s *session) happened(e run.Entry) {
 // drive drives a run with the crew and shows it.
 func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel int) (*Result, error) {
 	var out engine.Outcome
-	interrupted := false
+	interrupted, fetch := false, c.fetch
+	if screen, ok := s.face.(*live); ok {
+		fetch = screen.naming(fetch)
+	}
 	err := s.during(ctx, manifest, func() (err error) {
 		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), manifest, engine.Options{
-			Desk: s.desk(), Pool: c.pool, Fetch: c.fetch, Agents: c.agents, Servers: ownServers(), Parallel: parallel,
+			Desk: s.desk(), Pool: c.pool, Fetch: fetch, Agents: c.agents, Relay: ownRelay(), Searches: s.searches(), Parallel: parallel,
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil

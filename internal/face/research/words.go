@@ -46,6 +46,8 @@ func tell(e run.Entry) (h telling, ok bool) {
 		h.text = "accepted by a person"
 		if get("what") == "plan" {
 			h.text = "a person said yes to the plan"
+		} else if get("what") == "claim" {
+			h.text = "a person accepted the sentence " + get("claim")
 		}
 	case run.EventLimit:
 		value, _ := e.Entry.Get("to").Float()
@@ -96,6 +98,8 @@ func tell(e run.Entry) (h telling, ok bool) {
 		if reason := get("reason"); reason != "" {
 			h.text += ", " + reason
 		}
+	case run.EventConfinement:
+		h.text = run.ConfinementIn(e.Entry).String()
 	case run.EventGranted:
 		h.text = "a person gave it its tries again"
 	case run.EventSynthesisReviewed:

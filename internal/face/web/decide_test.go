@@ -109,7 +109,7 @@ func TestDecisionsThatPagesTake(t *testing.T) {
 		got = append(got, name)
 	}
 	want := []string{"run-limit", "run-accept", "run-pause", "run-cancel", "run-resume", "job-release", "job-retry", "wave-restore",
-		"gate-a", "gate-b", "gate-c", "gate-d", "gate-e", "gate-f", "citations-replace"}
+		"gate-a", "gate-b", "gate-c", "gate-d", "gate-e", "gate-f", "citations-replace", "claim-accept"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -26,7 +26,7 @@ func hostileRun(t *testing.T) *underWay {
 	t.Helper()
 	folder := recordings(t)
 	err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || entry.IsDir() || entry.Name() == "attempt.json" {
 			return err
 		}
 		data, err := os.ReadFile(name)
@@ -152,7 +152,7 @@ func TestManyFaultsAreCut(t *testing.T) {
 		u.answer()
 	}
 	_, page := visit(t, s, nil).get(t, "/runs/harbour/jobs/synthesis")
-	if got := strings.Count(page, "<li><b>UNCITED_NUMBER"); got == 0 || got > 200 || !strings.Contains(page, "more faults and warnings") {
+	if got := strings.Count(page, "<li><b>UNCITED_SENTENCE"); got == 0 || got > 200 || !strings.Contains(page, "more faults and warnings") {
 		t.Errorf("%d faults are shown", got)
 	}
 }

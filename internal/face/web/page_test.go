@@ -106,10 +106,10 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/synthesis")
 	for _, want := range []string{
 		`<a href="#l-1-1-9">line 9</a>`,
-		`<li value="9" id="l-1-1-9" class="wrong"><code dir="auto">- It spends about 310,000 euro less`,
+		`<li value="9" id="l-1-1-9" class="wrong"><code dir="auto">- An electric tug spends about 310,000 euro less`,
 		`<p class="fault"><b>✕ NUMBER_NOT_FOUND</b>`,
-		`<tr class="went"><td>-</td><td dir="auto">- It spends about 310,000 euro less`,
-		`<tr class="came"><td>&#43;</td><td dir="auto">- It spends about 210,000 euro less`,
+		`<tr class="went"><td>-</td><td dir="auto">- An electric tug spends about 310,000 euro less`,
+		`<tr class="came"><td>&#43;</td><td dir="auto">- An electric tug spends about 210,000 euro less`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)
@@ -117,12 +117,12 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	}
 }
 
-// TestClaimsStandBesideTheirPassages: a number of the report is marked on the
-// page that it was taken from.
+// TestClaimsStandBesideTheirPassages: the words by which the second reader confirmed a
+// sentence of the report are marked on the page that has them.
 func TestClaimsStandBesideTheirPassages(t *testing.T) {
 	t.Parallel()
-	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report?q=210,000")
-	if strings.Count(page, `class="claim pair"`) != 1 || !strings.Contains(page, "<mark>210,000 euro</mark>") {
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report?q=boat-days")
+	if strings.Count(page, `class="claim pair"`) != 1 || !strings.Contains(page, "<mark>On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery</mark>") {
 		t.Errorf("the claim is not beside its passage:\n%s", page)
 	}
 }

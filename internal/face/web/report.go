@@ -8,14 +8,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 )
 
-// reportView is the report with each of its claims beside the passage of its
-// source.
+// reportView is the report with each of its sentences beside the passages that it was
+// held against.
 type reportView struct {
 	cut
 	Partial string
+	Trust   string
+	Checked bool // its sentences were; else its quotations and numbers
 	Empty   bool
 	Claims  []claimRow
 	Counts  []meter
@@ -23,10 +26,17 @@ type reportView struct {
 }
 
 type claimRow struct {
+	ID      string // of the sentence, "" for a claim of an older run
 	Line    int
 	State   state
 	Verdict string
 	Text    string
+	Form    string
+	Why     string
+	Said    string // by the second reader, and who it is
+	Because string
+	Formula string
+	Hint    bool // nearly the words of the page
 	Found   []passageRow
 }
 
@@ -54,10 +64,15 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		return nil, err
 	}
 	r := reported.Report
-	view := reportView{Partial: r.Partial, Empty: len(r.Parts) == 0}
+	view := reportView{Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
 	sources := map[string]synthesis.Source{}
 	for _, s := range r.Sources {
 		sources[s.CID] = s
+	}
+	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
+		view.sentences(query, r.Parts[0].Sentences, sources)
+		view.finish(l, query)
+		return l.page("report", "Report", view), nil
 	}
 	counts := map[claim.Verdict]int{}
 	var rows []claimRow
@@ -83,9 +98,88 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		m.Name, m.State = string(v), verdictState(v)
 		view.Counts = append(view.Counts, m)
 	}
-	view.cut = cutAt(query, len(rows), l.size, l.link("report", l.run.ID()))
-	view.Claims = piece(view.cut, rows)
+	view.Claims = rows
+	view.finish(l, query)
 	return l.page("report", "Report", view), nil
+}
+
+// finish keeps the piece of the rows that is asked for.
+func (v *reportView) finish(l *visit, query url.Values) {
+	v.cut = cutAt(query, len(v.Claims), l.size, l.link("report", l.run.ID()))
+	v.Claims = piece(v.cut, v.Claims)
+}
+
+// The groups under which sentences are counted, each under one.
+var groups = []string{"stands", "inferred", "frame", "accepted", "not confirmed"}
+
+func groupOf(s *synthesis.ShownSentence) string {
+	switch {
+	case s.Accepted != nil:
+		return "accepted"
+	case s.Doubted:
+		return "not confirmed"
+	case s.Form == evidence.Inferred || s.Form == evidence.Frame:
+		return string(s.Form)
+	}
+	return "stands"
+}
+
+func groupState(group, words string) state {
+	switch group {
+	case "stands", "inferred":
+		return good(words)
+	case "accepted":
+		return person(words)
+	case "not confirmed":
+		return bad(words)
+	}
+	return waiting(words)
+}
+
+// sentences lists every sentence, and counts all of them.
+func (v *reportView) sentences(query url.Values, all []synthesis.ShownSentence, sources map[string]synthesis.Source) {
+	v.Checked, v.Filters = true, groups
+	counts := map[string]int{}
+	for i := range all {
+		s := &all[i]
+		group := groupOf(s)
+		counts[group]++
+		if asked := query.Get("state"); asked != "" && asked != group || !matches(query.Get("q"), s.Text) {
+			continue
+		}
+		row := claimRow{ID: s.ID, Line: s.Line, State: groupState(group, s.Words), Verdict: group, Text: short(maxLine, s.Text), Form: string(s.Form), Why: s.Why, Hint: s.NearlyQuoted()}
+		if s.Verdict != nil {
+			row.Said, row.Because = s.Verdict.Verdict, s.Verdict.Because
+			if s.Reader != "" {
+				row.Said += ", by " + s.Reader
+			}
+		}
+		if s.Calculation != nil {
+			row.Formula = s.Calculation.Text
+		}
+		for _, w := range s.Windows {
+			row.Found = append(row.Found, windowRow(s, w, sources[w.CID]))
+		}
+		v.Claims = append(v.Claims, row)
+	}
+	for _, group := range groups {
+		m := counted(counts[group], len(all), "sentences: "+group)
+		m.Name, m.State = group, groupState(group, group)
+		v.Counts = append(v.Counts, m)
+	}
+}
+
+// windowRow is a passage that a sentence was held against, with the words that count.
+func windowRow(s *synthesis.ShownSentence, w evidence.Window, of synthesis.Source) passageRow {
+	row := passageRow{Source: cmp.Or(w.Title, of.Title, of.URL, "about this run"), Link: webAddress(of.URL), Cut: w.Start > 0}
+	from, to := s.WordsIn(w)
+	for _, part := range []passagePart{{w.Text[:from], false}, {w.Text[from:to], true}, {w.Text[to:], false}} {
+		if part.Text != "" {
+			part.Text = spaced(part.Text)
+			row.Parts = append(row.Parts, part)
+		}
+	}
+	return row
 }
 
 var verdicts = []claim.Verdict{claim.Grounded, claim.Partly, claim.Ungrounded, claim.Unchecked}

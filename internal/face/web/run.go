@@ -55,6 +55,9 @@ type runView struct {
 	Last       []logRow
 	Trust      string
 	TrustState state
+	Sentences  string // how those of the report were checked
+	Decided    []run.Decided
+	Confined   []run.Confinement
 }
 
 // railStage is one stage of the rail.
@@ -114,7 +117,15 @@ func (l *visit) runPage() (*page, error) {
 			view.Usable++
 		}
 	}
-	view.TrustState, view.Trust = l.trust()
+	var err error
+	if view.Decided, err = l.run.Decisions(); err != nil {
+		return nil, err
+	}
+	if view.Confined, err = l.run.Confinements(); err != nil {
+		return nil, err
+	}
+	view.TrustState, view.Trust = l.trust(view.Decided)
+	view.Sentences = l.status.Trust
 	view.Timeline = l.timeline()
 	view.Last = lastRows(l.entries, 8)
 	return l.page("run", "Overview", view), nil
@@ -148,7 +159,7 @@ func activity(l *visit, leased, open []job.Job) string {
 }
 
 // trust says how far the results of the run can be trusted, and why.
-func (l *visit) trust() (state, string) {
+func (l *visit) trust(decided []run.Decided) (state, string) {
 	passed, accepted, changed := 0, 0, 0
 	for _, g := range l.gates.Gates {
 		switch {
@@ -168,6 +179,8 @@ func (l *visit) trust() (state, string) {
 		return bad("changed since"), "What " + report.Counted(changed, "gate") + " judged has changed since: judge again."
 	case accepted > 0:
 		return person("a person's word"), report.Counted(accepted, "gate") + " passed because a person accepted it, the others by their judges."
+	case slices.ContainsFunc(decided, run.Decided.Overrides):
+		return person("a person's word"), "A person accepted what did not pass or did not match, as the list below says."
 	case passed == all:
 		return good("judged"), "Every gate passed by its judge. That says what the pages say, and not whether it is true."
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -33,7 +34,7 @@ const question = "Harbour: should the port replace two of its four tugs with ele
 // drive begins a run whose agents answer from a folder of recordings.
 func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
 	t.Helper()
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget})
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget m
 	go func() {
 		defer close(done)
 		outcome, err := engine.Drive(ctx, u.manifest, engine.Options{Desk: s.Desk, Pool: u, Fetch: fetch, Parallel: 1,
-			Agents: map[string]engine.Agent{"": {Driver: "recorded"}}})
+			Agents: map[string]engine.Agent{"": {Driver: "recorded", Recording: &job.Recording{Attempt: func(string, int) []byte { return nil }}}}})
 		if err != nil && ctx.Err() == nil {
 			t.Error(err)
 		}

@@ -1,0 +1,229 @@
+package demo_test
+
+import (
+	"context"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/reader"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+var update = flag.Bool("update", false, "rewrite what the second reader of the demo answers")
+
+// recordings is where the answers of the demo's agents lie. People write those of the
+// planner, the researchers, the writer and the reviewer. Those of the second reader follow
+// from the drafts and the controls that are planted among their sentences, so that they
+// are made by a reader that knows the truth.
+const recordings = "data/agents"
+
+// The error that only the second reader finds: every word of it stands on its page.
+const (
+	lie     = "The saving follows the price of power more than the price of fuel."
+	against = "The passage says the opposite: the difference follows the price of fuel more than the price of power."
+)
+
+// TestTheSecondReaderKnowsTheTruth drives the run of the story with the recorded agents
+// and that reader, which misses one planted error, once. What it says is what is
+// recorded.
+func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
+	others, err := driver.New(driver.Settings{Driver: "recorded:" + recordings}, driver.Host{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := &readings{others: others, answers: map[string]string{}}
+	recording := &job.Recording{Question: demo.Question, Attempt: func(id string, attempt int) []byte {
+		if *update {
+			return nil
+		}
+		return driver.Recorded(others, id, attempt)
+	}}
+	desk := run.Desk{Now: time.Now}
+	made := runs.CreateAt(t, desk, run.InitInput{Query: demo.Question, RunID: "harbour", Evidence: run.EvidenceChoice{OneAgent: true}})
+	out, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{
+		Desk: desk, Pool: said, Fetch: demo.Pages{Now: desk.Now}.Fetch,
+		Agents: map[string]engine.Agent{"": {Driver: "recorded:demo", Recording: recording}},
+	})
+	if err != nil || out.Status != run.Completed {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	r := runs.Open(t, filepath.Join(made.Root, run.ManifestFile))
+	compare(t, said.answers, madeFrom(t, made.Root))
+	if first := runs.Read(t, made.Root+"/jobs/verify.1/001/attempt.json"); !strings.Contains(first, string(tidegate.ControlFailed)) {
+		t.Errorf("the first reading is not refused for a planted error: %s", first)
+	}
+	claims, err := step.ReadClaims(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range claims.Sentences {
+		if s.Verdict == nil || s.Verdict.Verdict != "supported" {
+			t.Errorf("%s does not stand: %s", s.ID, s.Text)
+		}
+	}
+	if rounds := r.Manifest().RoundsByRule(); !rounds[1] || r.Manifest().ReviewRounds() != 2 {
+		t.Errorf("the rule sent back the rounds %v of %d", rounds, r.Manifest().ReviewRounds())
+	}
+}
+
+// madeFrom is what the attempts of a run were asked about, by the files that record it.
+func madeFrom(t *testing.T, root string) map[string]string {
+	t.Helper()
+	kept := map[string]string{}
+	for name, text := range runs.Tree(t, filepath.Join(root, "jobs")) {
+		if filepath.Base(name) == "attempt.json" {
+			from, err := codec.MarshalFile(codec.Of(tidegate.Pairs("made_from", runs.Parse(t, text).Get("made_from"))))
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept[recordings+"/jobs/"+filepath.ToSlash(name)] = string(from)
+		}
+	}
+	return kept
+}
+
+// compare compares files with what is recorded: the answers of the second reader, and what
+// every attempt was asked about.
+func compare(t *testing.T, answers, asked map[string]string) {
+	t.Helper()
+	want := maps.Clone(asked)
+	maps.Copy(want, answers)
+	for _, pattern := range []string{"/jobs/*/*/attempt.json", "/jobs/verify.*/*/answer-1.json"} {
+		kept, err := filepath.Glob(recordings + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range kept {
+			if _, made := want[name]; made {
+				continue
+			}
+			t.Errorf("%s is of no attempt", name)
+			if *update {
+				os.Remove(name)
+			}
+		}
+	}
+	for name, text := range want {
+		if *update {
+			runs.Put(t, ".", name, text)
+		} else if data, err := os.ReadFile(name); err != nil || string(data) != text {
+			t.Errorf("%s is not what it would be (%v); to rewrite it: go test ./internal/face/demo -update", name, err)
+		}
+	}
+}
+
+// readings is a pool whose second reader knows the truth, and whose other agents are
+// recorded. It keeps what the reader says, by the file that records it.
+type readings struct {
+	others  driver.Driver
+	mu      sync.Mutex
+	answers map[string]string
+}
+
+func (r *readings) Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error) {
+	if task.Kind != "verify" {
+		return r.others.Run(ctx, task, note)
+	}
+	missed := task.Job != "verify.1" || task.Attempt > 1
+	text := reader.Answer(task.Prompt, func(c reader.Claim) reader.Verdict {
+		v := judge(c)
+		if v.Verdict == "unsupported" && c.Sentence != lie && !missed {
+			missed = true
+			return careless(c)
+		}
+		return v
+	})
+	text = strings.NewReplacer(`{"verdicts":[`, "{\"verdicts\":[\n", `},{`, "},\n{", `}]}`, "}\n]}\n").Replace(text)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.answers[filepath.ToSlash(filepath.Join(recordings, "jobs", task.Job, attemptName(task.Attempt), "answer-1.json"))] = text
+	return driver.Answer{Text: text}, nil
+}
+
+func (r *readings) Cancel(context.Context, string) error { return nil }
+
+func attemptName(n int) string { return "00" + string(rune('0'+n)) }
+
+// judge is what a reader says that knows the truth.
+func judge(c reader.Claim) reader.Verdict {
+	sentence := strings.Join(strings.Fields(c.Sentence), " ")
+	words, known := truth[sentence]
+	if !known {
+		because := "No passage says it."
+		if sentence == lie {
+			because = against
+		}
+		return reader.Verdict{Verdict: "unsupported", Because: because}
+	}
+	if c.Form == "frame" {
+		return reader.Verdict{Verdict: "supported"}
+	}
+	passage := slices.IndexFunc(c.Passages, func(p string) bool { return strings.Contains(p, words) })
+	return reader.Verdict{Verdict: "supported", Passage: passage + 1, Words: words}
+}
+
+// careless believes a claim for the longest run of its words that a passage has, or else
+// for whatever a passage begins with.
+func careless(c reader.Claim) reader.Verdict {
+	v := reader.Verdict{Verdict: "supported"}
+	words := strings.Fields(c.Sentence)
+	for from := range words {
+		for to := from + 1; to <= len(words); to++ {
+			run := strings.Join(words[from:to], " ")
+			if i := slices.IndexFunc(c.Passages, func(p string) bool { return strings.Contains(p, run) }); i >= 0 && len(run) > len(v.Words) {
+				v.Passage, v.Words = i+1, run
+			}
+		}
+	}
+	if len(strings.Fields(v.Words)) < 3 {
+		v.Passage, v.Words = 1, strings.Join(strings.Fields(c.Passages[0])[:5], " ")
+	}
+	return v
+}
+
+// truth has the sentences of the report that are true, each with the words of its page
+// that say so; a frame needs none.
+var truth = map[string]string{
+	"Yes: a battery carries a tug through most of its days, and a battery on the quay takes the place of a new feed.":                 "the battery paid for itself because no new feed was needed",
+	"The electric boat costs 1.8 to 2.1 times as much as its diesel sister, and spends about 210,000 euro less a year on energy.":     "costs 1.8 to 2.1 times as much as its diesel sister",
+	"Diesel boats remain necessary: escort work outside the breakwater stays with them for now.":                                      "Escort work outside the breakwater stays with the diesel boats for now",
+	"On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery, with a reserve of one emergency job counted in.": "On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery",
+	"In three contracts the electric boat costs 1.8 to 2.1 times as much as its diesel sister from the same yard.":                    "In these three contracts the electric boat costs 1.8 to 2.1 times as much as its diesel sister",
+	"An electric tug spends about 210,000 euro less a year on energy than a diesel boat.":                                             "an electric tug spends about 210,000 euro less on energy than a diesel boat",
+	"The saving follows the price of fuel more than the price of power.":                                                              "The difference follows the price of fuel more than the price of power",
+	"Maintenance costs 30 to 45 % less than that of the diesel boats, mostly because the main engines need no overhaul.":              "Their cost is 30 to 45 % lower than that of the diesel boats they replaced",
+	"The substation “has 1.1 MW to spare on a winter evening”, and two tugs that charge at the same time need 3.0 MW.":                "has 1.1 MW to spare on a winter evening",
+	"A buffer has to bring the missing 1.9 MW.":                                                                                       "They cannot do so on the present connection without a buffer",
+	"In the hottest week of 2025 the reefer stacks drew 0.3 MW at most at night.":                                                     "At night they drew 0.3 MW at most",
+	"Crews report quieter decks, and none of them has had a problem with bollard pull.":                                               "None of them has had a problem with bollard pull",
+	"Replacing two of the four tugs would remove about 2,300 tonnes of carbon dioxide a year at the quay.":                            "would remove about 2,300 tonnes of carbon dioxide a year at the quay",
+	"The power for them causes 510 tonnes at power stations.":                                                                         "the factors give 510 tonnes",
+	"That leaves a net saving of about 1,790 tonnes.":                                                                                 "the net saving of the quay of 2,300 tonnes becomes about 1,790 tonnes",
+	"The network operator quotes 26 to 34 months for a new feed to a quay.":                                                           "quotes 26 to 34 months for a new 10 kV feed to a quay",
+	"Two ports of similar size charge their tugs from a battery of 2.5 MWh on the quay.":                                              "Each has 2.5 MWh",
+	"Both say that it paid for itself, because no new feed was needed.":                                                               "Both ports say that the battery paid for itself",
+	"Public money pays a part of it:":                                                                                                      "",
+	"up to 30 % of the extra cost of the boat":                                                                                             "pays up to 30 % of the extra cost",
+	"up to 50 % of the cost of charging equipment on land":                                                                                 "at up to 50 % of its cost",
+	"The concession obliges the port to keep four tugs on standby, whatever drives them.":                                                  "keep four tugs on standby at all times, whatever drives them",
+	"There is no ban on diesel engines in harbour craft, and none is proposed before 2035.":                                                "none is proposed before 2035",
+	"Nobody has yet replaced a battery at the end of its life, so that this cost is not part of the comparison.":                           "Nobody has yet replaced a battery at the end of its life",
+	"Whoever waits may pay less: the latest order is 14 % below the first one.":                                                            "the latest order is 14 % below the first one",
+	"The first electric boats in comparable ports were out of service for 9 % of their first year, mainly because of charging connectors.": "were out of service for 9 % of their first year",
+	"Of the sources 17 are valid, and one is behind a paywall.":                                                                            "paywalled 1, valid 17",
+}

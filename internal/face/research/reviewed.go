@@ -1,0 +1,202 @@
+package research
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/review"
+)
+
+// ReviewRun is how review run ended: the review, what it is of, and what it took.
+type ReviewRun struct {
+	review.Shown
+	Nothing bool             `json:"nothing_to_review"` // no file that can be shown has changed
+	Base    string           `json:"base"`              // the commit that was compared with, or the empty tree
+	Head    *string          `json:"head"`              // the last commit, null before the first
+	Paths   []string         `json:"paths"`             // the parts of the repository that were reviewed; empty for all of it
+	LeftOut []change.LeftOut `json:"left_out"`
+
+	Findings    []Finding           `json:"findings"`      // the issues, in their order
+	Dropped     []review.Dropped    `json:"dropped"`       // findings that do not hold
+	Closed      []string            `json:"closed"`        // ids of issues of the review before that are gone
+	ForPerson   []review.Unanswered `json:"for_person"`    // what no reviewer answers for
+	NeedsPerson *string             `json:"needs_person"`  // why a person has to look
+	Fails       *string             `json:"fails"`         // why the review does not pass
+	Failing     []string            `json:"failing_tests"` // the names of tests that failed
+	Exit        int                 `json:"exit_status"`
+	Spent       job.Spent           `json:"spent"`
+
+	said string // by the tests that failed
+}
+
+// Finding is one finding, and whether it counts.
+type Finding struct {
+	review.Finding
+	Counts  bool   `json:"counts"`
+	Spared  string `json:"spared,omitempty"`  // why it does not
+	Checked string `json:"checked,omitempty"` // what the verifier said of it
+}
+
+// reviewOf is the review of a diff, before there is one.
+func reviewOf(of *engine.CodeReview) ReviewRun {
+	d := of.Diff()
+	r := ReviewRun{Base: d.Base, Paths: d.Parts, LeftOut: d.LeftOut, Findings: []Finding{}, Dropped: []review.Dropped{}, Closed: []string{}, ForPerson: of.Unanswered(), Failing: []string{}}
+	if t := of.Tests(); t != nil && t.Failed > 0 {
+		r.Failing, r.said = t.Failing, t.Tail
+	}
+	if d.Head != "" {
+		r.Head = &d.Head
+	}
+	if person := review.NeedsPerson(r.ForPerson); person != "" {
+		r.NeedsPerson, r.Exit = &person, exitNeedsPerson
+	}
+	return r
+}
+
+// nothingToReview is the review of a diff without a file that can be shown. It
+// approves nothing.
+func nothingToReview(name string, of *engine.CodeReview) ReviewRun {
+	r := reviewOf(of)
+	r.Nothing = true
+	r.ChangeID, r.Verdict, r.AgentdVerdict = name, review.Verdict("").String(), review.Verdict("").String()
+	r.Agree, r.Complete = true, true
+	r.Summary = "There is nothing to review: no file that can be shown differs from " + of.Diff().Since() + "."
+	r.Issues, r.Warnings, r.Problems = []review.Identified{}, []string{}, []string{}
+	return r
+}
+
+// reviewed is the review that agents wrote, once it is written where the person
+// wants it. It returns GATE_BLOCKED where there is none.
+func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, path string, policy review.Policy) (ReviewRun, error) {
+	r := reviewOf(of)
+	if out.WaitingFor != engine.ForNothing {
+		help := "read the refused answers and their faults there, or name another agent with --reviewer"
+		if out.Help != "" {
+			help = out.Help
+		}
+		return r, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
+	}
+	data := review.Format(out.Review, out.Warnings)
+	if file := s.call.Flag("output"); file != "" {
+		if err := artifact.Everywhere.WriteFile("output", file, data); err != nil {
+			return r, err
+		}
+		path = file
+	}
+	r.Shown, r.Spent = review.Show(path, data), out.Spent
+	r.Issues = review.IdentifiedOf(out.Findings) // with the ids that they have had from the beginning
+	r.Dropped, r.Closed = out.Dropped, out.Closed
+	checked := map[string]string{}
+	for _, c := range out.Checked {
+		if checked[c.ID] = c.Verdict; c.Verdict == review.Refuted {
+			policy.Refuted[c.ID] = c.Because
+		}
+	}
+	for _, f := range out.Findings {
+		why := policy.Spares(f)
+		r.Findings = append(r.Findings, Finding{f, why == "", why, checked[f.ID]})
+		if out.NeedsPerson == "" && f.Severity == review.High && checked[f.ID] == review.Refuted {
+			out.NeedsPerson = fmt.Sprintf("the finding %q is High, and the verifier refutes it", f.Title)
+		}
+	}
+	r.decide(out.CodeReviewed, policy)
+	return r, nil
+}
+
+// decide decides the exit status: where a person has to look, that goes before what
+// counts.
+func (r *ReviewRun) decide(reviewed job.CodeReviewed, policy review.Policy) {
+	person, fails := reviewed.NeedsPerson, policy.Fails(reviewed.Review, reviewed.Findings)
+	if person == "" && fails == "" && reviewed.Review.Verdict != review.Approved && len(reviewed.Findings) == 0 && policy.FailOn != review.Never {
+		person = fmt.Sprintf("the verdict is %s, and nothing says why", reviewed.Review.Verdict)
+	}
+	if fails != "" {
+		r.Fails, r.Exit = &fails, max(r.Exit, exitNotPassed)
+	}
+	if person != "" {
+		if r.NeedsPerson != nil {
+			person += "; " + *r.NeedsPerson
+		}
+		r.NeedsPerson, r.Exit = &person, exitNeedsPerson
+	}
+}
+
+func (r ReviewRun) report() report.Report {
+	if r.Nothing {
+		return r.reportNothing()
+	}
+	shown := r.Shown
+	var ids, spared, dropped []string
+	shown.Issues = nil
+	for _, f := range r.Findings {
+		if f.Counts {
+			shown.Issues = append(shown.Issues, f.Identified)
+			ids = append(ids, f.ID+" "+f.Title)
+		} else {
+			spared = append(spared, fmt.Sprintf("%s %s (%s): %s", f.ID, f.Title, f.Severity, f.Spared))
+		}
+	}
+	out := shown.Report()
+	out.Status = report.PassIf(r.Exit == 0)
+	for i := range out.Cases {
+		out.Cases[i].Status = out.Status
+	}
+	for _, d := range r.Dropped {
+		dropped = append(dropped, d.Title+": "+d.Why)
+	}
+	for _, list := range []struct {
+		heading string
+		items   []string
+	}{{"Ids, for tidegate review dismiss", ids}, {"Findings that do not count", spared}, {"Findings that do not hold", dropped}} {
+		if len(list.items) > 0 {
+			out.Add(report.Heading(list.heading), report.Bullets(list.items))
+		}
+	}
+	if len(r.Failing) > 0 {
+		out.Add(report.Heading("Failed tests"), report.Bullets(r.Failing), report.Preformatted(r.said))
+	}
+	review.AddUnanswered(&out, r.ForPerson, r.ReviewPath)
+	switch {
+	case r.NeedsPerson != nil:
+		out.Add(report.Paragraph("A person has to look: " + *r.NeedsPerson + "."))
+	case r.Fails != nil:
+		out.Add(report.Paragraph("It does not pass: " + *r.Fails + "."))
+	}
+	return out
+}
+
+func (r ReviewRun) reportNothing() report.Report {
+	out := report.Report{Name: "review", Title: "Code review of " + r.ChangeID, Summary: "nothing to review", Status: report.Pass}
+	out.Add(report.Paragraph(r.Summary))
+	out.AddCase(report.Case{Name: r.ChangeID, Status: report.Pass, Note: r.Summary})
+	review.AddUnanswered(&out, r.ForPerson, r.ReviewPath)
+	var left []string
+	for _, f := range r.LeftOut {
+		left = append(left, f.File+": "+f.Why)
+		out.Properties = append(out.Properties, report.Property{Name: "left_out", Value: f.File + ": " + f.Why})
+	}
+	if len(left) > 0 {
+		out.Add(report.Heading("Left out"), report.Bullets(left))
+	}
+	return out
+}
+
+// showReview prints the review.
+func (s *session) showReview(r ReviewRun) error {
+	format := s.call.Flag("format")
+	switch format {
+	case "json":
+		return s.line(r)
+	case "markdown":
+		if _, err := fmt.Fprintln(s.call.Stdout, review.CommentMark(r.ChangeID)); err != nil {
+			return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
+		}
+	}
+	return s.call.Print(r.report(), format)
+}

@@ -1,0 +1,290 @@
+package research
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+)
+
+func setupCommand(env *Env) cli.Command {
+	return cli.Command{
+		Path:  "setup",
+		Short: "Ask three questions, and write your tidegate.toml",
+		Long: `Ask which agent does the work, which environment variable holds its key, and which
+service it searches with, if any. Each answer is checked with one call, which asks no
+model. What you answer is added to the tidegate.toml in your own configuration folder;
+the key itself is never written. It asks on a terminal only.`,
+		Example: "tidegate setup",
+		Run:     env.setup,
+	}
+}
+
+// dialogue is a person who sets up tidegate.
+type dialogue struct {
+	*Env
+	call  cli.Invocation
+	input *bufio.Reader
+	cells driver.Cells
+}
+
+// setup is the command of that name. It returns INVALID_ARGS where nobody can be asked,
+// INVALID_STATE for an answer that does not work, and where everything is set up, and
+// the errors of [config.Places.Add].
+func (e *Env) setup(ctx context.Context, call cli.Invocation) error {
+	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person})
+	if !call.Terminal.Input {
+		var keys []string
+		for _, endpoint := range driver.Endpoints() {
+			if endpoint.KeyEnv != "" {
+				keys = append(keys, "export "+endpoint.KeyEnv+"=…")
+			}
+		}
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("terminal", nil, "set a key", keys, "then", `tidegate research "QUESTION" --yes`, "or name an agent", "--agent api:ollama"),
+			"nobody can be asked here, because standard input is not a terminal; nothing has to be set up where a key is set or an agent is named")
+	}
+	places := config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv}
+	loaded, err := config.Load(ctx, places)
+	if err != nil {
+		return err
+	}
+	d := &dialogue{e, call, bufio.NewReader(call.Stdin), e.cells(cellsTyped{}, loaded.Settings)}
+	hasAgent, hasSearch := loaded.User.Has("agents.default"), loaded.User.Has("search")
+	if hasAgent && hasSearch {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", loaded.User.Path, "help", "tidegate config"), "an agent and a search are set up already: change them in %s", loaded.User.Path)
+	}
+	var tables []string
+	for _, question := range []struct {
+		name  string
+		there bool
+		ask   func(context.Context) (string, error)
+	}{{"[agents.default]", hasAgent, d.agent}, {"[search]", hasSearch, d.search}} {
+		if question.there {
+			d.say("%s stays as it is.", question.name)
+			continue
+		}
+		table, err := question.ask(ctx)
+		if err != nil {
+			return err
+		}
+		if table != "" {
+			tables = append(tables, question.name+"\n"+table)
+		}
+	}
+	if len(tables) == 0 {
+		return call.Render(report.Report{Status: report.Skip, Summary: "nothing was changed"})
+	}
+	path, err := places.Add(ctx, strings.Join(tables, "\n"))
+	if err != nil {
+		return err
+	}
+	return call.Render(report.Report{Status: report.Pass, Summary: "written to " + path + "; `tidegate research \"QUESTION\"` can begin"})
+}
+
+func (d *dialogue) say(format string, args ...any) {
+	fmt.Fprintln(d.call.Stderr, report.Visible(fmt.Sprintf(format, args...)))
+}
+
+// mostAnswers is how often a question is asked.
+const mostAnswers = 3
+
+// ask asks until an answer is right, which is usual where there was none. It returns
+// INVALID_ARGS after too many answers.
+func (d *dialogue) ask(ctx context.Context, question, usual string, wrong func(answer string) string) (string, error) {
+	for range mostAnswers {
+		answer, err := cli.Answer(ctx, d.input, d.call.Stderr, report.Wrapped(question+" ["+usual+"]", d.call.Terminal.ErrWidth))
+		if err != nil {
+			return "", err
+		}
+		if answer == "" {
+			answer = usual
+		}
+		problem := wrong(answer)
+		if problem == "" {
+			return answer, nil
+		}
+		d.say("%s", problem)
+	}
+	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("answer", nil), "nothing was changed: the question had no answer that can be used; `tidegate agents` shows what is there")
+}
+
+// agent asks for the agent and for its key, and checks both.
+func (d *dialogue) agent(ctx context.Context) (string, error) {
+	usual, _, err := d.installed(ctx, d.cells)
+	if err == nil && usual == "" {
+		usual, _, err = d.answering(ctx, "")
+	}
+	if err != nil {
+		return "", err
+	}
+	if usual == "" {
+		usual = driver.Endpoints()[0].Driver
+	}
+	var agent config.Agent
+	agent.Driver, err = d.ask(ctx, "1. Who does the work? "+strings.Join(slices.DeleteFunc(agentNames(), func(name string) bool { return name == demoAgents }), ", ")+", model:URL, exec:COMMAND or acp:COMMAND", usual, func(answer string) string {
+		if _, err := d.newDriver(answer, config.Agent{}, config.Search{}, d.cells); err != nil {
+			return tidegate.AsError(err).Message
+		}
+		return ""
+	})
+	if err != nil {
+		return "", err
+	}
+	if agent.KeyEnv, err = d.keyOf(ctx, agent.Driver); err != nil {
+		return "", err
+	}
+	if err := d.check(ctx, &agent); err != nil {
+		return "", err
+	}
+	table := "driver = " + quoted(agent.Driver) + "\n"
+	if agent.Model != "" {
+		table += "model = " + quoted(agent.Model) + "\n"
+	}
+	if agent.KeyEnv != "" {
+		table += "key_env = " + quoted(agent.KeyEnv) + "\n"
+	}
+	return table, nil
+}
+
+var variableForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+
+// keyOf asks which variable holds the key of an endpoint. It returns "" for the usual
+// one, and for agents that need none.
+func (d *dialogue) keyOf(ctx context.Context, name string) (string, error) {
+	usual := "none"
+	for _, e := range driver.Endpoints() {
+		if e.Driver == name {
+			usual = e.KeyEnv
+		}
+	}
+	if !isEndpoint(name) || usual == "" {
+		d.say("2. %s needs no key from here.", name)
+		return "", nil
+	}
+	answer, err := d.ask(ctx, "2. Which environment variable holds its key?", usual, wrongVariable)
+	if answer == usual {
+		return "", err
+	}
+	return answer, err
+}
+
+// wrongVariable says what is wrong with the name of a variable. It does not repeat the
+// answer, which may be the key.
+func wrongVariable(answer string) string {
+	if !variableForm().MatchString(answer) || strings.HasPrefix(answer, "sk_") {
+		return "This is not the name of an environment variable. The key itself is never kept: export it under a name, such as MODEL_KEY."
+	}
+	return ""
+}
+
+// check asks the agent whether it can work, and the person for a model where it has to
+// be named.
+func (d *dialogue) check(ctx context.Context, agent *config.Agent) error {
+	for {
+		made, err := d.newDriver(agent.Driver, *agent, config.Search{}, d.cells)
+		if err != nil {
+			return err
+		}
+		_, err = driver.Check(ctx, made)
+		var failure *driver.Error
+		switch {
+		case ctx.Err() != nil:
+			return tidegate.Errorf(tidegate.Cancelled, nil, "stopped, and nothing was changed: %w", context.Cause(ctx))
+		case !errors.As(err, &failure):
+			if err == nil {
+				d.say("%s can work%s.", agent.Driver, with(driver.Chosen(made)))
+			}
+			return err
+		case failure.Code == tidegate.ModelRequired && agent.Model == "" && len(failure.Choices) > 0:
+			d.say("It has these models: %s", strings.Join(failure.Choices, ", "))
+			if agent.Model, err = d.ask(ctx, "Which model?", failure.Choices[0], func(answer string) string {
+				if !slices.Contains(failure.Choices, answer) {
+					return "It has no such model."
+				}
+				return ""
+			}); err != nil {
+				return err
+			}
+		default:
+			help := "type `tidegate setup` again"
+			if failure.Help != "" && !strings.HasPrefix(failure.Help, "--") {
+				help = "type `" + failure.Help + "`, then `tidegate setup` again"
+			}
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent.Driver, "help", failure.Help), "nothing was changed: %s; %s", failure.Message, help)
+		}
+	}
+}
+
+func with(model string) string {
+	if model == "" {
+		return ""
+	}
+	return " with " + model
+}
+
+// searchKeys are the variables that usually hold the keys of search services.
+var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+
+// search asks for the search of endpoints, and tries it.
+func (d *dialogue) search(ctx context.Context) (string, error) {
+	answer, err := d.ask(ctx, "3. Which search do models without a client get? none, brave, tavily (each with a variable, such as brave BRAVE_API_KEY), or searxng URL", "none", func(answer string) string {
+		words := strings.Fields(answer)
+		switch {
+		case len(words) > 2:
+		case words[0] == "none" && len(words) == 1:
+			return ""
+		case words[0] == "searxng" && len(words) == 2:
+			return ""
+		case searchKeys[words[0]] != "" && len(words) == 2:
+			return wrongVariable(words[1])
+		case searchKeys[words[0]] != "":
+			return ""
+		}
+		return "Expected none, brave VARIABLE, tavily VARIABLE or searxng URL."
+	})
+	if err != nil || answer == "none" {
+		return "", err
+	}
+	words := strings.Fields(answer)
+	search := config.Search{Service: words[0], KeyEnv: searchKeys[words[0]]}
+	table := "service = " + quoted(search.Service) + "\n"
+	switch {
+	case search.Service == "searxng":
+		search.URL = words[1]
+		table += "url = " + quoted(search.URL) + "\n"
+	case len(words) == 2:
+		search.KeyEnv = words[1]
+	}
+	if search.KeyEnv != "" {
+		table += "key_env = " + quoted(search.KeyEnv) + "\n"
+		if d.variable(search.KeyEnv) == "" {
+			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", search.Service, "help", "export "+search.KeyEnv+"=…"),
+				"nothing was changed: %s is not set; type `export %s=…`, then `tidegate setup` again", search.KeyEnv, search.KeyEnv)
+		}
+	}
+	if err := driver.TrySearch(ctx, driver.Host{Environ: d.Environ, Search: driver.Search(search)}); err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", search.Service, "help", "tidegate setup"), "nothing was changed: %s: %w; type `tidegate setup` again", search.Service, err)
+	}
+	d.say("%s can search.", search.Service)
+	return table, nil
+}
+
+// quoted is a text as a file has it: the escapes of JSON are among those of TOML.
+func quoted(text string) string {
+	line, err := codec.MarshalLine(text)
+	if err != nil {
+		return `""`
+	}
+	return string(line)
+}
