@@ -40,6 +40,11 @@ type Options struct {
 	PayloadKey string // the file of keys that encrypt payloads; "" sends them readable
 	Storage    string // where messages go that are too large for the server, s3://BUCKET/PREFIX; "" for nowhere
 
+	// Wait is how long a server that is away is waited for; 0: not at all.
+	Wait time.Duration
+	// Waiting is called once where it is waited for; nil for none.
+	Waiting func(error)
+
 	Metrics client.MetricsHandler // nil for none
 	Log     log.Logger            // nil for none
 }
@@ -55,7 +60,8 @@ type Connection struct {
 }
 
 // Connect connects to a server. It returns INVALID_ARGS for options that are wrong,
-// the errors of reading files, and INVALID_STATE where the server does not answer.
+// the errors of reading files, and INVALID_STATE where the server does not answer
+// for as long as o.Wait says.
 func Connect(ctx context.Context, o Options) (*Connection, error) {
 	options, err := o.client(ctx)
 	if err != nil {
@@ -63,10 +69,28 @@ func Connect(ctx context.Context, o Options) (*Connection, error) {
 	}
 	c := &Connection{address: o.Address, namespace: o.Namespace, converter: options.DataConverter,
 		parcels: parcels{options.DataConverter, len(options.ExternalStorage.Drivers) > 0}}
-	if c.Client, err = client.DialContext(ctx, options); err != nil {
-		return nil, c.failed(err)
+	for until, said := time.Now().Add(o.Wait), false; ; {
+		if c.Client, err = client.DialContext(ctx, options); err == nil {
+			return c, nil
+		}
+		if ctx.Err() != nil || !away(err) || time.Now().After(until) {
+			return nil, c.failed(err)
+		}
+		if !said && o.Waiting != nil {
+			o.Waiting(c.failed(err))
+		}
+		said = true
+		select {
+		case <-ctx.Done():
+		case <-time.After(askAgain):
+		}
 	}
-	return c, nil
+}
+
+// away reports whether an error is that of a server that may come back. One whose
+// certificate is wrong, or that does not take ours, is there.
+func away(err error) bool {
+	return unreachable(err) && !strings.Contains(err.Error(), "authentication handshake failed")
 }
 
 // Close ends the connection.

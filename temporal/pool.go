@@ -37,9 +37,12 @@ type Pool struct {
 
 var _ engine.Pool = (*Pool)(nil)
 
+// DefaultPatience is how long tasks wait for a worker, and homes for a server.
+const DefaultPatience = 10 * time.Minute
+
 const (
-	defaultLost     = time.Minute
-	defaultPatience = 10 * time.Minute
+	defaultLost = time.Minute
+
 	sessionPatience = 30 * time.Second // for the one worker that has a session
 	endPatience     = 10 * time.Minute // for the worker that is told of the end of an attempt; it may be frozen
 	closeMargin     = 2 * time.Minute  // on top of the deadline, which the driver keeps
@@ -92,7 +95,7 @@ func (p *Pool) do(ctx context.Context, task driver.Task, note func(driver.Event)
 		var forgotten *serviceerror.NotFound
 		var cancelled *temporal.CanceledError
 		switch {
-		case ctx.Err() != nil:
+		case err != nil && ctx.Err() != nil:
 			return driver.Answer{}, context.Cause(ctx)
 		case begun < maxBegins && errors.As(err, &forgotten):
 			continue // the server lost what it had
@@ -110,7 +113,7 @@ func (p *Pool) do(ctx context.Context, task driver.Task, note func(driver.Event)
 func (p *Pool) bounds(m taskMessage) (bounds, *driver.Error) {
 	queue := p.Queue(m.Task.Role)
 	to := bounds{
-		Queue: queueOf(queue, m.Driver), Start: orDefault(p.Patience, defaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
+		Queue: queueOf(queue, m.Driver), Start: orDefault(p.Patience, DefaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
 		Close: m.Task.Limits.Deadline + orDefault(p.closeMargin, closeMargin),
 	}
 	if m.Task.Limits.Deadline <= 0 || m.Task.Limits.Deadline > longestTask {
@@ -198,7 +201,7 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 // patiently does something again while the server cannot be reached, as long as
 // the home's patience lasts.
 func (p *Pool) patiently(ctx context.Context, do func() error) error {
-	until := time.Now().Add(orDefault(p.Patience, defaultPatience))
+	until := time.Now().Add(orDefault(p.Patience, DefaultPatience))
 	for {
 		err := do()
 		if err == nil || ctx.Err() != nil || !unreachable(err) || time.Now().After(until) {

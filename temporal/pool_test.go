@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -173,7 +174,7 @@ func TestTaskAndAnswerCross(t *testing.T) {
 			}
 			if failure := new(driver.Error); errors.As(want.err, &failure) {
 				var came *driver.Error
-				if !errors.As(err, &came) || *came != *failure {
+				if !errors.As(err, &came) || !reflect.DeepEqual(came, failure) {
 					t.Errorf("%s: the failure is %+v, want %+v", name, came, failure)
 				}
 			}

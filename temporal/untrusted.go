@@ -67,6 +67,7 @@ func soundError(e *driver.Error) *driver.Error {
 	}
 	sound.Message = shown(e.Message)
 	sound.Wait = min(e.Wait, driver.LongestWait)
+	sound.Choices = nil // a worker's own words
 	if e.Help != "" && !knownHelp(e.Help) {
 		sound.Help = otherHelp
 	}

@@ -97,7 +97,7 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 		// Repairs come to a queue of their own and share the slots, so that a busy
 		// worker still takes the repair that nobody else can do.
 		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(queueOf(w.Queue, name), w.id)} {
-			loop := worker.New(connection.Client, queue, worker.Options{
+			options := worker.Options{
 				MaxConcurrentActivityExecutionSize: n,
 				MaxHeartbeatThrottleInterval:       beatInterval,
 				DefaultHeartbeatThrottleInterval:   beatInterval,
@@ -109,10 +109,14 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 					default:
 					}
 				},
+			}
+			loop, err := start(ctx, func() worker.Worker {
+				loop := worker.New(connection.Client, queue, options)
+				loop.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityName})
+				loop.RegisterWorkflowWithOptions(oneTask, workflow.RegisterOptions{Name: workflowName})
+				return loop
 			})
-			loop.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityName})
-			loop.RegisterWorkflowWithOptions(oneTask, workflow.RegisterOptions{Name: workflowName})
-			if err := loop.Start(); err != nil {
+			if err != nil {
 				w.stop()
 				return connection.failed(err)
 			}
@@ -127,6 +131,23 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 	}
 	w.stop()
 	return err
+}
+
+// start starts a loop, once the server can be reached. A worker that was frozen right
+// after its start finds that its question has run out. A loop that could not start
+// never does, so each try has its own.
+func start[L interface{ Start() error }](ctx context.Context, made func() L) (L, error) {
+	for {
+		loop := made()
+		err := loop.Start()
+		if err == nil || ctx.Err() != nil || !away(err) {
+			return loop, err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(askAgain):
+		}
+	}
 }
 
 // stop waits for the tasks of all loops.

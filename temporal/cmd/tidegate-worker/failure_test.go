@@ -135,6 +135,13 @@ func newHarbour(t *testing.T, slow, address string, flags ...string) *harbour {
 	return h
 }
 
+// worker starts a worker whose agents have no cell: they note what they do in a folder
+// of the test, under the numbers that their processes have outside.
+func (h *harbour) worker(address string, flags ...string) *process {
+	h.t.Helper()
+	return beginWorker(h.t, address, nil, append([]string{"--agent", h.agent, "--unconfined"}, flags...)...)
+}
+
 // research begins the run, and resume goes on with it.
 func (h *harbour) research(flags ...string) *process {
 	perspectives, documents := fiftyPerspectives(h.t)
@@ -206,7 +213,7 @@ func TestNothingIsLost(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server.db")
 	server, address := beginServer(t, "--file", file)
 	h := newHarbour(t, "1s", address, "--lost-after", "6s", "--parallel", "12")
-	worker := func() *process { return beginWorker(t, address, nil, "--agent", h.agent, "--parallel", "4") }
+	worker := func() *process { return h.worker(address, "--parallel", "4") }
 	killed, frozen := worker(), worker()
 	worker()
 
@@ -271,7 +278,7 @@ func TestFarAgentsStop(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHarbour(t, "10m", address, "--queue", test.name)
-			worker := beginWorker(t, address, nil, "--agent", h.agent, "--queue", test.name, "--parallel", "2")
+			worker := h.worker(address, "--queue", test.name, "--parallel", "2")
 			home := h.research(test.flags...)
 			h.untilBegun(1)
 			var asked time.Time
@@ -329,7 +336,7 @@ func living(t *testing.T, notes string) (n int) {
 func TestOneHome(t *testing.T) {
 	_, address := beginServer(t)
 	h := newHarbour(t, "10m", address)
-	beginWorker(t, address, nil, "--agent", h.agent)
+	h.worker(address)
 	home := h.research()
 	h.untilBegun(1)
 	second := h.resume()

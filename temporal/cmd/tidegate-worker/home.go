@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -37,6 +39,8 @@ func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 			if pool.Patience, err = duration("patience", server.patience); err != nil {
 				return nil, err
 			}
+			server.options.Wait = cmp.Or(pool.Patience, temporal.DefaultPatience)
+			server.options.Waiting = func(err error) { slog.Warn("waiting for the server", "error", err) }
 			if pool.Connection, err = server.connect(ctx); err != nil {
 				return nil, err
 			}

@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -34,14 +36,14 @@ The first Ctrl-C, or SIGTERM, takes no more tasks and finishes those that have b
 The second stops those, and gives them back for another worker.`,
 		Example: "tidegate-worker --address temporal.example.org:7233 --queue researchers\n" +
 			"tidegate-worker --queue reviewers --agent codex --parallel 2 --payload-key payload.key",
-		Flags: []cli.Flag{
-			{Name: "agent", About: "lend this one for all roles: claude, codex, opencode, gemini, exec:COMMAND, acp:COMMAND, model:URL or recorded:FOLDER"},
+		Flags: append([]cli.Flag{
+			{Name: "agent", About: "lend this one for all roles: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"},
 			{Name: "config", About: "the tidegate.toml that names the agents (default the user's own)", Kind: tool.PathFlag},
 			{Name: "parallel", About: "how many tasks each agent has at once (default as tidegate.toml says, else 4)"},
 			{Name: "models", About: "the models that tasks may name, separated by commas (default any)"},
 			{Name: "no-network", About: "refuse tasks whose agents may search the web", Kind: tool.Switch},
 			{Name: "metrics", About: "serve metrics for Prometheus at this `HOST:PORT` (default off)"},
-		},
+		}, research.CellFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			return work(ctx, now, call, env, server)
 		},
@@ -75,7 +77,7 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("parallel", tidegate.Cut(text)), "--parallel must be a number from 1 to 1000, got %q", tidegate.Cut(text))
 		}
 	}
-	hands, err := (&research.Env{Env: env, Recordings: recordings(env)}).Hands(ctx, call.Flag("agent"))
+	hands, err := (&research.Env{Env: env, Recordings: recordings(env)}).Hands(ctx, call)
 	if err != nil {
 		return err
 	}
@@ -97,6 +99,7 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 		fmt.Fprintln(call.Stderr, "Metrics are at", at)
 		server.options.Metrics = handler
 	}
+	server.options.Wait, server.options.Waiting = forever, func(err error) { fmt.Fprintln(call.Stderr, "Waiting for the server:", tidegate.AsError(err).Message) }
 	connection, err := server.connect(ctx)
 	if err != nil {
 		return err
@@ -107,6 +110,9 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 	defer show.begin(ctx)()
 	return w.Run(ctx, now, connection)
 }
+
+// forever is how long a worker waits for its server: it may be started before it.
+const forever = time.Duration(math.MaxInt64)
 
 // workerName is how a worker is known to people: its host and process.
 func workerName() string {
@@ -126,7 +132,8 @@ func mcpServers() map[string]driver.Server {
 	}
 	for _, place := range places {
 		if found, err := exec.LookPath(place); err == nil {
-			return research.Servers(found)
+			relay := research.Relay(found)
+			return map[string]driver.Server{relay.Name: relay}
 		}
 	}
 	return nil
