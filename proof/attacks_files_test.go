@@ -105,8 +105,8 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			}},
 		attack{wants: "the pack in place of another document", gap: withoutGap, at: "in citations",
 			tries: []try{
-				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","summary_pack_path":"$RUN/gates.json",` + because + `}`, tidegate.WriteFailed},
-				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","summaries_dir":"$RUN/wave-1",` + because + `}`, tidegate.WriteFailed},
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","summary_pack_path":"$RUN/gates.json",` + because + `}`, tidegate.PathNotAllowed},
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","summaries_dir":"$RUN/wave-1",` + because + `}`, tidegate.PathNotAllowed},
 			}},
 	)
 	besiege(t, attacks)

@@ -85,17 +85,27 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
 			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 	}
-	for gate, code := range map[string]tidegate.Code{"C": tidegate.GateNotDerived, "D": tidegate.GateNotDerived, "E": tidegate.GateNotDerived, "F": tidegate.GateNotDerived} {
+	for _, a := range []struct {
+		gate, records string
+		code          tidegate.Code
+	}{
+		{"C", "{}\n", tidegate.GateNotDerived},
+		{"D", "{}\n", tidegate.GateNotDerived},
+		{"E", "{}\n", tidegate.SchemaValidationFailed},
+		{"E", forgedRecord, tidegate.GateNotDerived},
+		{"F", "{}\n", tidegate.GateNotDerived},
+	} {
+		gate := a.gate
 		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				v.write(t, "citations/citations.jsonl", "{}\n")
+				v.write(t, "citations/citations.jsonl", a.records)
 				v.write(t, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
 				if gate == "E" {
 					v.write(t, "synthesis/final-synthesis.md", "{}\n")
 				}
 			},
 			tries: []try{
-				{"deep_research_gates_write", pass(gate), code},
+				{"deep_research_gates_write", pass(gate), a.code},
 				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			},
 			holds: func(t *testing.T, v victim) { gateIs(t, v, gate, "not_run") }})
@@ -127,8 +137,29 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 			}},
 		{wants: "other files to feed the summaries", gap: withoutGap, at: "in citations",
 			tries: []try{
-				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"fixture","fixture_summaries_dir":"$DIR/drafts/good","citations_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.WriteFailed},
-				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","perspectives_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.WriteFailed},
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"fixture","fixture_summaries_dir":"$DIR/drafts/good","citations_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.RawURLNotAllowed},
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"generate","perspectives_path":"$DIR/drafts/relaxed.json",` + because + `}`, tidegate.SchemaValidationFailed},
+			},
+			holds: func(t *testing.T, v victim) {
+				if v.has("summaries/summary-pack.json") {
+					t.Error("a pack was written")
+				}
+			}},
+		{wants: "a pack that came before its stage to count", gap: withoutGap, at: "citations judged",
+			given: func(t *testing.T, v victim) {
+				for _, id := range perspectiveIDs {
+					v.write(t, "in/"+id+".md", "## Findings\n\nNothing was found.\n")
+				}
+			},
+			tries: []try{
+				{"deep_research_summary_pack_build", `{` + manifestOf + `,"mode":"fixture","fixture_summaries_dir":"$RUN/in",` + because + `}`, ""},
+			},
+			holds: func(t *testing.T, v victim) {
+				v.climbFrom(t, withoutGap, "citations judged", "in summaries")
+				if code := codeOf(v.call(t, "deep_research_stage_advance", v.advanceArgs())); code != tidegate.GateBlocked {
+					t.Errorf("a pack that no gate judged moves the run: %q", code)
+				}
+				gateIs(t, v, "D", "not_run")
 			}},
 		{wants: "other outputs taken in stage pivot", gap: withGap, at: "in pivot",
 			tries: []try{
@@ -138,8 +169,17 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 		{wants: "the pivot decided before gate B", gap: withGap, at: "wave1 handed in",
 			tries: []try{{"deep_research_pivot_decide", otherPivot, ""}},
 			holds: func(t *testing.T, v victim) {
-				if v.has("pivot.json") {
-					t.Error("a decision was written before its stage")
+				v.climbFrom(t, withGap, "wave1 handed in", "in pivot")
+				if code := codeOf(v.call(t, "deep_research_stage_advance", v.advanceArgs())); code != tidegate.MissingArtifact {
+					t.Errorf("a decision of an earlier stage moves the run: %q", code)
+				}
+			}},
+		{wants: "the pivot decided from the run's own outputs before gate B", gap: withGap, at: "wave1 handed in",
+			given: func(t *testing.T, v victim) { v.decide(t, nil) },
+			holds: func(t *testing.T, v victim) {
+				v.climbFrom(t, withGap, "wave1 handed in", "in pivot")
+				if code := codeOf(v.call(t, "deep_research_stage_advance", v.advanceArgs())); code != tidegate.MissingArtifact {
+					t.Errorf("a decision of an earlier stage moves the run: %q", code)
 				}
 			}},
 		{wants: "a second wave without outputs", gap: withGap, at: "in wave2",

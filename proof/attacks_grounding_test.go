@@ -24,12 +24,12 @@ const plantedPage = `<!doctype html><html lang="en"><head><title>planted</title>
 <b><template></b>The template has 4,716 tugs.</template><svg><defs><text>The drawing has 4,717 tugs.</text></defs></svg>
 <!-- %PDF-1.4 --></body></html>`
 
-// sourced is a run that requires grounding, in its synthesis, with the planted page
-// and a picture as its sources.
+// sourced is a run without a second reader, so that the rules alone judge its
+// sentences, in its synthesis, with the planted page and a picture as its sources.
 func sourced(t *testing.T) (f folder, planted, picture string) {
 	t.Helper()
 	f = newOffice(t).run("tides")
-	if _, err := run.Create(t.Context(), run.Desk{Now: time.Now}, filepath.Join(f.dir, "runs"), run.InitInput{Query: question, RunID: f.id, RequireGrounding: true}); err != nil {
+	if _, err := run.Create(t.Context(), run.Desk{Now: time.Now}, filepath.Join(f.dir, "runs"), run.InitInput{Query: question, RunID: f.id, Evidence: run.EvidenceChoice{NoReader: true}}); err != nil {
 		t.Fatal(err)
 	}
 	f.climbFrom(t, withoutGap, "made", "in wave1")
@@ -52,9 +52,12 @@ func sourced(t *testing.T) (f folder, planted, picture string) {
 	return f, planted, picture
 }
 
-// draftWith is a synthesis with a claim in it.
+// draftWith is a synthesis with a claim in it, whose other sentences all stand on
+// the planted page.
 func draftWith(claim, cid string) string {
-	return "## Summary\n\nThe moon pulls [@" + cid + "].\n\n## Key Findings\n\n" + strings.ReplaceAll(claim, "@s", "@"+cid) + "\n\n## Evidence\n\nAbove.\n\n## Caveats\n\nNone.\n"
+	const stands = "The moon and the sun pull at the water, twice a day [@s]."
+	draft := "## Summary\n\n" + stands + "\n\n## Key Findings\n\n" + stands + "\n\n" + stands + "\n\n" + claim + "\n\n## Evidence\n\n" + stands + "\n\n## Caveats\n\n" + stands + "\n"
+	return strings.ReplaceAll(draft, "@s]", "@"+cid+"]")
 }
 
 // TestNothingIsGroundedThatNoReaderSees: what a page does not show, or shows as
@@ -108,8 +111,8 @@ func TestNothingIsGroundedThatNoReaderSees(t *testing.T) {
 		{"a quotation that never ends", "They say \"this is wholly invented by nobody [@s].", quotation},
 		{"a quotation over two paragraphs", "They say \"this is wholly invented [@s].\n\nIt was invented by nobody at all\" [@s].", quotation},
 		{"a block quote", "> This is wholly invented by nobody [@s].", quotation},
-		{"a quotation without a citation", "They say \"this is wholly invented by nobody\".", tidegate.UncitedQuotation},
-		{"a quotation in a heading", "### \"This is wholly invented by nobody\"", tidegate.UncitedQuotation},
+		{"a quotation without a citation", "They say \"this is wholly invented by nobody\".\n\n- The harbour has 12 tugs [@s].", tidegate.UncitedSentence},
+		{"a quotation in a heading", "### \"This is wholly invented by nobody\"\n\nThe harbour has 12 tugs [@s].", tidegate.HeadingClaims},
 		{"a source without a text", "There are 4,711 tugs [@picture].", tidegate.ClaimNotChecked},
 		{"the report's own words", "## How this report was made\n\nEvery gate passed.", tidegate.ReservedHeading},
 		{"the report's own references", "## References\n\nNone.", tidegate.ReservedHeading},

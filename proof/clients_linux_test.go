@@ -283,7 +283,16 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 	if err := os.Mkdir(work, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "TIDEGATE_HOME="+o.dir, "HOME="+c.folder, "COLUMNS=100", "PATH="+c.folder+":"+os.Getenv("PATH"), "OPENAI_API_KEY=k", "GEMINI_API_KEY=k")
+	// The person lets it note what becomes of it.
+	person := t.TempDir()
+	settings := filepath.Join(person, ".config", "tidegate", "tidegate.toml")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, fmt.Appendf(nil, "[agents.default]\nread = [%q]\nwrite = [%q]\n", self, c.folder), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "TIDEGATE_HOME="+o.dir, "HOME="+person, "XDG_CONFIG_HOME=", "COLUMNS=100", "PATH="+c.folder+":"+os.Getenv("PATH"), "OPENAI_API_KEY=k", "GEMINI_API_KEY=k")
 	typed := func(words ...string) string {
 		t.Helper()
 		command := exec.Command(binary, words...)

@@ -74,7 +74,7 @@ type poisoner struct {
 func (h poisoner) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	at := h.env.Now()
 	for _, url := range urls {
-		body := "<title>" + html.EscapeString(h.text) + " It pulls</title><p>It pulls at the water, and the water follows it twice a day. " + html.EscapeString(strings.Repeat(h.text+" ", 3)) + "</p>"
+		body := "<title>" + html.EscapeString(h.text) + " It pulls</title>" + article(url) + "<p>" + html.EscapeString(strings.Repeat(h.text+" ", 3)) + "</p>"
 		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: 200,
 			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
 		if err != nil {

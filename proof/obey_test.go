@@ -5,7 +5,10 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
 // obeyWord makes the test binary an agent of the driver exec. It does what its
@@ -36,24 +39,39 @@ func obedient(url string) string {
 
 var (
 	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
-	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): `)
+	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): (.*), \S+ \([a-z]+\)`)
 	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
 )
+
+// saidBy are sentences of the page with that title, the first of which every page of its
+// kind has.
+func saidBy(title string) []string {
+	if title == "Port statistics" {
+		return []string{"The port handled some 4,200 calls in that year, and tugs were part of most of them."}
+	}
+	if title == "The port" {
+		title = "the port"
+	}
+	return []string{"It pulls at the water, and the water follows it twice a day around the earth.", "This page is about " + title + "."}
+}
 
 // answerTo is the answer of an agent that does what the prompt of its job says and
 // reads nothing else. An output cites url.
 func answerTo(job, kind, prompt, url string) string {
-	cite := ""
-	if id := listedSources.FindStringSubmatch(prompt); id != nil {
-		cite = " [@" + id[1] + "]"
+	sources := listedSources.FindAllStringSubmatch(prompt, -1)
+	// cited is what a source says; each round of a report has other words of it.
+	cited := func(source []string) string {
+		said := saidBy(source[2])
+		round, _ := strconv.Atoi(strings.TrimPrefix(job, "synthesis."))
+		return said[max(round-1, 0)%len(said)] + " [@" + source[1] + "]"
 	}
 	var b strings.Builder
-	switch kind {
-	case "perspectives", "review":
+	switch {
+	case kind == "perspectives", kind == "review":
 		if example := exampleBlock.FindStringSubmatch(prompt); example != nil {
 			return example[1]
 		}
-	case "wave1", "wave2":
+	case kind == "wave1", kind == "wave2":
 		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
 			b.WriteString(m[1] + "\n\n")
 			switch m[1] {
@@ -64,12 +82,24 @@ func answerTo(job, kind, prompt, url string) string {
 				b.WriteString("Nothing else.\n\n")
 			}
 		}
-	case "summary":
-		return "- It pulls, says " + job + "." + cite + "\n"
-	case "synthesis":
+	case kind == "summary" && len(sources) == 0:
+		return "- It pulls.\n"
+	case kind == "summary":
+		return "- " + cited(sources[0]) + "\n"
+	case kind == "synthesis" && strings.Contains(prompt, "⟦c1⟧ "):
+		return fmt.Sprintf(`{"replace":[{"sentence":"c1","with":%q}]}`, cited(sources[0]))
+	case kind == "synthesis":
 		for _, m := range askedHeadings.FindAllStringSubmatch(prompt, -1) {
-			fmt.Fprintf(&b, "%s\n\nIt pulls, says %s.%s\n\n", m[1], job, cite)
+			b.WriteString(m[1] + "\n\n")
+			for _, source := range sources {
+				b.WriteString(cited(source) + "\n\n")
+			}
+			if len(sources) == 0 {
+				fmt.Fprintf(&b, "It pulls, says %s.\n\n", job)
+			}
 		}
+	case kind == "verify":
+		return reader.Faithful(prompt)
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -197,7 +198,11 @@ func fetchArticles(_ context.Context, urls []string, keep func([]*archive.Packed
 // article is the page at a URL.
 func article(url string) string {
 	name := path.Base(url)
-	return "<title>" + name + "</title><p>This page is about " + name + ". It pulls at the water, and the water follows it twice a day around the earth, says " + url + ".</p>"
+	body := "<title>" + name + "</title><p>" + strings.Join(saidBy(name), " ") + " So says " + url + ".</p><p>"
+	for k := range 6 { // errors can be made of them that a second reader is tested with
+		body += reader.Sentence(len(url), k) + " "
+	}
+	return body + "</p>"
 }
 
 // output is what an agent that keeps to its contract writes.
@@ -273,7 +278,8 @@ func ladder(gap string) []rung {
 			f.submit(t, "synthesis", "## Summary\n\nThe moon pulls.\n")
 		}},
 		rung{"synthesis handed in", in("synthesis"), func(t *testing.T, f folder) { f.answer(t, "synthesis", "") }},
-		rung{"in review", in("synthesis"), settleTo("review")})
+		rung{"in review", in("synthesis"), settleTo("review")},
+		rung{"read", in("review"), readReport})
 	if gap != "" {
 		steps = append(steps,
 			rung{"sent back", in("review"), func(t *testing.T, f folder) {
@@ -282,7 +288,8 @@ func ladder(gap string) []rung {
 			}},
 			rung{"in synthesis again", in("review"), settleTo("synthesis")},
 			rung{"synthesis handed in again", in("synthesis"), func(t *testing.T, f folder) { f.doJobs(t) }},
-			rung{"in review again", in("synthesis"), settleTo("review")})
+			rung{"in review again", in("synthesis"), settleTo("review")},
+			rung{"read again", in("review"), readReport})
 	}
 	return append(steps,
 		rung{"reviewed", in("review"), func(t *testing.T, f folder) { f.doJobs(t) }},
@@ -382,6 +389,12 @@ func settleTo(stage string) func(*testing.T, folder) {
 			t.Fatalf("the run is in stage %s, want %s: %s", got, stage, asJSON(answer))
 		}
 	}
+}
+
+// readReport has a second reader read every sentence of the report.
+func readReport(t *testing.T, f folder) {
+	f.doJobs(t)
+	settleTo("review")(t, f)
 }
 
 // lease takes a job, or the next one when none is named. It is null when no job

@@ -3,6 +3,7 @@ package proof_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
@@ -106,6 +107,22 @@ func refused(t *testing.T, f folder, gate string) string {
 		return fmt.Sprintf("%s %+v", found.Status(), found)
 	}
 	return ""
+}
+
+// unwritten is what the judge of gate E holds against a synthesis besides that its
+// sentences were not read yet, "" for nothing.
+func unwritten(t *testing.T, f folder) string {
+	t.Helper()
+	r, err := run.Open(t.Context(), run.Desk{}, f.manifest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	found, err := step.Judge(t.Context(), r, "E")
+	if err != nil {
+		return err.Error()
+	}
+	return strings.Join(slices.DeleteFunc(found.Warnings, func(code string) bool { return code == "SENTENCES_NOT_READ" }), " ")
 }
 
 // counting are the gates of a run that count as passed, in alphabetical order.

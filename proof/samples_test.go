@@ -55,6 +55,9 @@ func tokenOf(job string, attempt int) string {
 
 const byHand = "by hand"
 
+// laidOut lays out a packed run in the home, under its own name.
+const laidOut = "laid out"
+
 // sampleFiles are inputs for the writing tools.
 var sampleFiles = map[string]string{
 	"summaries-in/moon.md":                         "## Findings\n\n- The moon pulls [@cid_a]\n",
@@ -197,6 +200,7 @@ func writers() []writer {
 		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
 		{"gate F", nil, "deep_research_gate_f_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
+		{"claim accept", []command{{laidOut, "../internal/agent/replay/testdata/golden/disputed.zip"}}, "claim accept $WORK/runs/disputed c3 --reason r", "", command{}},
 		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
 		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},
@@ -241,6 +245,10 @@ func prepareHere(t *testing.T, work string, commands ...command) {
 	for _, c := range commands {
 		if c.tool == byHand {
 			changeByHand(t, filepath.Join(work, c.args))
+			continue
+		}
+		if c.tool == laidOut {
+			unzip(t, c.args, filepath.Join(work, "runs", strings.TrimSuffix(filepath.Base(c.args), ".zip")))
 			continue
 		}
 		ctx := t.Context()

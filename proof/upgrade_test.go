@@ -64,7 +64,7 @@ func TestRunsOfEarlierProgramsResume(t *testing.T) {
 	typed("report", "finished")
 	accepted := half.read(t, "wave-1/doubts.md")
 
-	typed("run", "continue", "halfway", "--agent", obedient(upgradedPage))
+	typed("run", "continue", "halfway", "--one-agent", "--agent", obedient(upgradedPage))
 
 	if status := half.json(t, "manifest.json").Get("status").Str(); status != "completed" {
 		t.Errorf("the run is %s", status)
@@ -119,7 +119,7 @@ var keptRuns = []struct {
 	{"cancelled", "wave1", "cancelled", "", 12, 0, "", false},
 	{"accepted", "citations", "running", "gate-accepted record-accepted", 64, 1, "", true},
 	// No judge passes an output that a person corrected, although it was accepted.
-	{"corrected", "citations", "running", "gate-stale record-accepted", 69, 1, "", false},
+	{"corrected", "citations", "running", "gate-stale record-accepted", 68, 0, "", false},
 	{"signed", "finalize", "completed", "", 141, 0, "", false},
 	{"harbour", "finalize", "completed", "", 181, 0, "", false},
 	// The earlier orchestrator's tools wrote into these.
@@ -213,7 +213,7 @@ func TestRunsOfEveryStageOfAnEarlierProgramResume(t *testing.T) {
 					t.Fatalf("tidegate %s: %s", kept.before, shown)
 				}
 			}
-			shown, _ = typed("run", "continue", kept.id, "--agent", obedient(web.URL+"/port"))
+			shown, _ = typed("run", "continue", kept.id, "--one-agent", "--agent", obedient(web.URL+"/port"))
 			if got := f.json(t, "manifest.json").Get("status").Str(); got != "completed" {
 				t.Fatalf("it goes on until it is %s:\n%s", got, shown)
 			}

@@ -108,8 +108,8 @@ var (
 	documentOfRun = regexp.MustCompile(`^(\.tidegate\.lock|manifest\.json|gates\.json|perspectives\.json|wave-review\.json|pivot\.json|logs/audit\.(jsonl|head)|logs/timeout-checkpoint\.(md|json)` +
 		`|wave-[12]/(\.accepted/)?[a-z0-9_]+\.md|wave-[12]/[a-z0-9_]+\.meta\.json|wave-1/wave1-plan\.json|wave-2/wave2-(plan|perspectives)\.json|operator/scope\.json|run-config/policy\.json` +
 		`|citations/(extracted-urls|normalized-urls)\.txt|citations/(found-by|url-map|blocked-urls)\.json|citations/blocked-urls\.queue\.md|citations/validated-citations\.md|citations/citations\.jsonl` +
-		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json|review/rounds/[0-9]+/(draft-synthesis\.md|final-synthesis\.md|synthesis\.md|review-bundle\.json)` +
-		`|jobs/[A-Za-z0-9_.%-]+/(lease\.json|[0-9]{3}/(prompt\.md|answer-[1-4]\.(md|json)|late\.(md|json)|attempt\.json))|summaries/([a-z0-9_]+\.md|summary-pack\.json))$`)
+		`|evidence/(archive\.warc\.gz|index\.json)|synthesis/(draft-synthesis\.md|claims\.json|final-synthesis\.(md|meta\.json))|review/(review-bundle|revision-directives)\.json|review/rounds/[0-9]+/(draft-synthesis\.md|final-synthesis\.md|synthesis\.md|claims\.json|review-bundle\.json)` +
+		`|jobs/[A-Za-z0-9_.%-]+/(lease\.json|[0-9]{3}/(prompt\.md|answer-[1-4]\.(md|json)|late\.(md|json)|attempt\.json|reading\.json))|summaries/([a-z0-9_]+\.md|summary-pack\.json))$`)
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 
@@ -291,7 +291,7 @@ func (x *watch) checkAccepted(w *walk, f folder, attempt *codec.Value) {
 			w.broken("the answer to %s is accepted:\n%s", job, text)
 		}
 	case "synthesis":
-		if wrong := refused(w.T, f, "E"); wrong != "" {
+		if wrong := unwritten(w.T, f); wrong != "" {
 			w.broken("the answer to %s is accepted, and gate E says %s", job, wrong)
 		}
 	case "review":

@@ -1,0 +1,244 @@
+package proof_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// prison is a home with a run, a person with keys and servers, and an agent that does
+// all it can to get at them.
+type prison struct {
+	t            *testing.T
+	home, person string
+	project, out string
+	env          []string
+	reached      chan string // by whom the person's servers were reached
+}
+
+func newPrison(t *testing.T) *prison {
+	t.Helper()
+	for _, program := range []string{"curl", "bash", "git"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("no %s here", program)
+		}
+	}
+	p := &prison{t: t, home: t.TempDir(), person: t.TempDir(), project: t.TempDir(), out: t.TempDir(), reached: make(chan string, 100)}
+	for name, text := range map[string]string{
+		p.person + "/.ssh/id_ed25519":                "key",
+		p.person + "/.config/tidegate/tidegate.toml": fmt.Sprintf("[agents.default]\nread = [%q]\nwrite = [%q]\n", binary, p.out),
+		p.person + "/.claude/settings.json":          "{}",
+		filepath.Join(p.project, "main.sh"):          "true\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := exec.Command("git", "-C", p.project, "init", "-q").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	p.env = append(os.Environ(), "TIDEGATE_HOME="+p.home, "HOME="+p.person, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "DBUS_SESSION_BUS_ADDRESS=unix:path="+p.socket(), "SSH_AUTH_SOCK="+p.socket())
+	p.types(0, "run", "init", "Tides?", "--id", "tides")
+	return p
+}
+
+// socket is where the person's session bus, tmux server and ssh-agent listen.
+func (p *prison) socket() string { return filepath.Join(p.person, "socket") }
+
+// serve makes the person's servers, which note who reaches them.
+func (p *prison) serve() (tcp, udp string) {
+	p.t.Helper()
+	var config net.ListenConfig
+	for _, where := range [][2]string{{"unix", p.socket()}, {"unix", "@tidegate-proof-" + filepath.Base(p.person)}, {"tcp", "127.0.0.1:0"}} {
+		l, err := config.Listen(context.Background(), where[0], where[1])
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.t.Cleanup(func() { l.Close() })
+		go func() {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				p.reached <- where[0] + " " + where[1]
+				conn.Close()
+			}
+		}()
+		if where[0] == "tcp" {
+			_, tcp, _ = net.SplitHostPort(l.Addr().String())
+		}
+	}
+	l, err := config.ListenPacket(context.Background(), "udp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { l.Close() })
+	go func() {
+		buffer := make([]byte, 100)
+		for {
+			if _, _, err := l.ReadFrom(buffer); err != nil {
+				return
+			}
+			p.reached <- "udp"
+		}
+	}()
+	_, udp, _ = net.SplitHostPort(l.LocalAddr().String())
+	return tcp, udp
+}
+
+// types types a command as the person.
+func (p *prison) types(want int, words ...string) string {
+	p.t.Helper()
+	command := exec.Command(binary, words...)
+	command.Dir, command.Env = p.project, p.env
+	out, _ := command.CombinedOutput()
+	if got := command.ProcessState.ExitCode(); want >= 0 && got != want {
+		p.t.Fatalf("tidegate %q: exit status %d, want %d\n%s", words, got, want, out)
+	}
+	return string(out)
+}
+
+// lock has an agent try every line of a list, and returns what became of each: its
+// exit status, and what it said.
+func (p *prison) lock(lines []string, flags ...string) []string {
+	p.t.Helper()
+	script := "cat >/dev/null\nexec >" + p.out + "/tried 2>&1\n"
+	for i, line := range lines {
+		file := filepath.Join(p.out, fmt.Sprintf("%d.sh", i))
+		if err := os.WriteFile(file, []byte(line+"\n"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		script += fmt.Sprintf("timeout 60 bash %s </dev/null >%s.said 2>&1; echo $?\n", file, file)
+	}
+	agent := filepath.Join(p.out, "agent.sh")
+	if err := os.WriteFile(agent, []byte(script), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	p.types(-1, append([]string{"agents", "check", "exec:sh " + agent}, flags...)...)
+	tried, err := os.ReadFile(filepath.Join(p.out, "tried"))
+	if err != nil {
+		p.t.Fatalf("the agent was not started: %v", err)
+	}
+	results := strings.Fields(string(tried))
+	if len(results) != len(lines) {
+		p.t.Fatalf("%d of %d were tried", len(results), len(lines))
+	}
+	for i := range results {
+		said, _ := os.ReadFile(filepath.Join(p.out, fmt.Sprintf("%d.sh.said", i)))
+		results[i] += " " + string(said)
+	}
+	return results
+}
+
+// TestNoAgentLeavesItsCell has an agent with a shell try to read and write what is not
+// its own, and to reach whoever would work for it outside.
+func TestNoAgentLeavesItsCell(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	tcp, udp := p.serve()
+	run := filepath.Join(p.home, "runs", "tides")
+	before := p.types(0, "run", "verify", "tides")
+	lines := []string{
+		// the home, and what names it
+		"cat " + run + "/manifest.json", "ls " + p.home, "ls " + filepath.Join(p.home, "runs"), "echo x >> " + run + "/audit.jsonl", "echo x > " + run + "/gates.json", "rm -r " + run, "mv " + run + " " + p.out,
+		"ln " + run + "/manifest.json " + p.out + "/linked && cat " + p.out + "/linked", "ln -s " + p.home + " " + p.out + "/link && ls " + p.out + "/link/",
+		"cat /proc/$PPID/../[0-9]*/environ | grep -aq TIDEGATE_HOME=" + p.home, "cat /proc/1/environ", "cat /proc/1/mem", "ls /proc/1/root/", "ls /proc/1/cwd/",
+		// the person's files
+		"cat " + p.person + "/.ssh/id_ed25519", "ls " + p.person, "echo x > " + p.person + "/.claude/settings.json", "echo x > " + p.person + "/.bashrc", "echo x > " + p.person + "/.config/tidegate/tidegate.toml",
+		"echo x > " + p.project + "/.git/hooks/post-merge", "cat " + p.project + "/.git/config", "cat " + p.project + "/main.sh", "echo x > " + p.project + "/made",
+		"echo x > " + binary, "cat /etc/shadow", "echo x > /etc/passwd", "echo x > /tmp/tidegate-proof", "echo x > /usr/local/bin/tidegate-proof", "mkdir /dev/shm/tidegate-proof", "ls /root", "ls /home",
+		// programs outside
+		"curl -sS --max-time 20 --unix-socket " + p.socket() + " http://bus/", "curl -sS --max-time 20 --abstract-unix-socket tidegate-proof-" + filepath.Base(p.person) + " http://bus/",
+		"kill -0 1", "kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $PPID))", "echo x > /proc/1/oom_score_adj",
+		// the network
+		"curl -sS --max-time 20 http://127.0.0.1:" + tcp + "/", "exec 3<>/dev/tcp/127.0.0.1/" + tcp, "echo x > /dev/udp/127.0.0.1/" + udp, "exec 3<>/dev/tcp/1.1.1.1/443", "echo x > /dev/udp/1.1.1.1/53",
+		// more rights
+		"mount -t tmpfs none /mnt", "unshare -m true", "chroot / true", "mknod " + p.out + "/disk b 8 0 && cat " + p.out + "/disk", "su -c true nobody", "ulimit -c 1",
+		// another way to the same: a child of its own, in a session of its own
+		"setsid sh -c 'cat " + p.person + "/.ssh/id_ed25519'", "env -i /bin/cat " + run + "/manifest.json", "(cat " + run + "/manifest.json)",
+	}
+	for i, got := range p.lock(lines) {
+		if strings.HasPrefix(got, "0 ") {
+			t.Errorf("an agent did: %s\n%s", lines[i], got)
+		}
+	}
+	select {
+	case who := <-p.reached:
+		t.Errorf("the person's server was reached: %s", who)
+	case <-time.After(0):
+	}
+	if after := p.types(0, "run", "verify", "tides"); after != before {
+		t.Errorf("the run is another:\n%s\nwas\n%s", after, before)
+	}
+	for _, path := range []string{p.project + "/.git/hooks/post-merge", p.project + "/made", p.person + "/.bashrc", "/tmp/tidegate-proof", "/usr/local/bin/tidegate-proof", "/dev/shm/tidegate-proof"} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("an agent made %s", path)
+		}
+	}
+	// What an agent needs it has.
+	needs := []string{"echo x > made && cat made", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version"}
+	for i, got := range p.lock(needs) {
+		if !strings.HasPrefix(got, "0 ") {
+			t.Errorf("an agent cannot: %s\n%s", needs[i], got)
+		}
+	}
+}
+
+// TestNoAgentTypesAPersonsCommand has an agent call tidegate to decide for a person,
+// in a cell and without one.
+func TestNoAgentTypesAPersonsCommand(t *testing.T) {
+	t.Parallel()
+	for _, flags := range [][]string{nil, {"--unconfined"}} {
+		t.Run(strings.Join(flags, ""), func(t *testing.T) {
+			t.Parallel()
+			p := newPrison(t)
+			manifest := filepath.Join(p.home, "runs", "tides", "manifest.json")
+			before, err := os.ReadFile(manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			decide := []string{"run limit tides max_minutes 9999", "run cancel tides --reason x", "run accept tides --reason x", "run delete tides --yes", "gate a tides --accept --reason x", "config trust", "run list", "doctor", "mcp"}
+			var lines []string
+			for _, words := range decide {
+				for _, way := range []string{"TIDEGATE_HOME=" + p.home + " " + binary + " ", "env -i TIDEGATE_HOME=" + p.home + " " + binary + " ", "setsid --wait env TIDEGATE_HOME=" + p.home + " " + binary + " "} {
+					lines = append(lines, way+words)
+				}
+			}
+			// A home of its own does not lead to another.
+			own := "TIDEGATE_HOME=$TMPDIR/home " + binary + " "
+			lines = append(lines, own+"run cancel "+filepath.Dir(manifest)+" --reason x", own+"run limit "+manifest+" max_minutes 9999", own+"run status "+filepath.Dir(manifest),
+				"ln -s "+p.home+" $TMPDIR/link; TIDEGATE_HOME=$TMPDIR/link "+binary+" run cancel tides --reason x",
+				"cp "+binary+" ./other && TIDEGATE_HOME="+p.home+" ./other run cancel tides --reason x",
+				own+"serve --http 127.0.0.1:0 --allow-decisions --project "+p.project)
+			for i, got := range p.lock(lines, flags...) {
+				if !strings.HasPrefix(got, "5 ") || !strings.Contains(got, "NOT_A_PERSON") {
+					t.Errorf("%s: got %s", lines[i], got)
+				}
+			}
+			if after, err := os.ReadFile(manifest); err != nil || string(after) != string(before) {
+				t.Errorf("the manifest is another: %v", err)
+			}
+			// What is nobody's decision works, and so does a home of its own.
+			free := []string{binary + " help", binary + " version", binary + " explain INVALID_ARGS", own + "run init 'Mine?' --id mine", own + "run init 'Mine?' --id mine && " + own + "run cancel mine --reason x"}
+			for i, got := range p.lock(free, flags...) {
+				if !strings.HasPrefix(got, "0 ") {
+					t.Errorf("%s: got %s", free[i], got)
+				}
+			}
+			if text := p.types(0, "run", "status", "tides"); strings.Contains(text, "cancelled") || slices.Contains(strings.Fields(text), "9999") {
+				t.Errorf("an agent decided:\n%s", text)
+			}
+		})
+	}
+}
