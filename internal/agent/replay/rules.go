@@ -16,7 +16,9 @@ import (
 // against the digests of the log, and taken.
 func (w *walk) byEarlierRules(c change) (bool, error) {
 	round := w.round
-	if slices.ContainsFunc(c.lines, func(l line) bool { return l.event == run.EventMoved && l.get("to") == string(run.Synthesis) && l.get("from") == string(run.Review) }) {
+	if slices.ContainsFunc(c.lines, func(l line) bool {
+		return l.event == run.EventMoved && l.get("to") == string(run.Synthesis) && l.get("from") == string(run.Review)
+	}) {
 		w.round++
 	}
 	claims, err := w.earlierClaims(round)
@@ -29,7 +31,9 @@ func (w *walk) byEarlierRules(c change) (bool, error) {
 		return false, err
 	}
 	asThen := codec.DigestBytes(present) == w.recorded[name]
-	if !slices.ContainsFunc(c.lines, func(l line) bool { return aboutSentences(l) || !asThen && (l.get("gate") == "E" || l.args().Get("gate").Str() == "E") }) {
+	if !slices.ContainsFunc(c.lines, func(l line) bool {
+		return aboutSentences(l) || !asThen && (l.get("gate") == "E" || l.args().Get("gate").Str() == "E")
+	}) {
 		return false, nil
 	}
 	w.leave("the sentences of round %d, which were checked by the rules %s: what the run keeps of them is compared by its digests", round, claims.Rules)
