@@ -25,10 +25,18 @@ type Readers struct {
 // view uses. Claims is nil where the run has none.
 func TrustLine(c *Claims, by Readers) string {
 	line := by.checked(c)
+	if c != nil && c.Earlier() {
+		line += ByRules(c.Rules)
+	}
 	if by.Adapted {
 		line += " Recorded agents were allowed to answer another question than theirs."
 	}
 	return line
+}
+
+// ByRules says by which rules sentences were checked, behind a trust line.
+func ByRules(rules string) string {
+	return " Its sentences were checked by the rules " + rules + " of an earlier version."
 }
 
 // checked says how the sentences were checked.

@@ -48,7 +48,7 @@ type checkedSentences struct {
 
 // checkSentences reads a draft into sentences and holds each against the pages that it
 // cites. Verdicts of sentences that stand in before as they stand in the draft are taken
-// over.
+// over. Where earlier rules made before of the same draft, it is taken as it is kept.
 func checkSentences(ctx context.Context, r *run.Run, draft []byte, before *evidence.Claims) (*checkedSentences, error) {
 	facts, records, err := reportFacts(r, draft)
 	if err != nil {
@@ -67,7 +67,12 @@ func holdSentences(ctx context.Context, r *run.Run, draft []byte, facts evidence
 	if c.held, err = c.report.Hold(ctx, facts.Language, pages.page, pages.titles); err != nil {
 		return nil, err
 	}
-	c.claims = evidence.Assemble(c.report, codec.DigestBytes(draft), pages.cited(c.report), c.held, before)
+	digest := codec.DigestBytes(draft)
+	if before != nil && before.Earlier() && before.SynthesisDigest == digest {
+		c.claims, c.forms, c.report.Faults = before.KeptFor(c.report), nil, nil
+		return c, nil
+	}
+	c.claims = evidence.Assemble(c.report, digest, pages.cited(c.report), c.held, before)
 	return c, nil
 }
 
@@ -89,7 +94,7 @@ func (c *checkedSentences) found(grounding bool) *synthesis.Sentences {
 // further are the windows of a sentence for a second look.
 func (c *checkedSentences) further(id string) []evidence.Window {
 	for i := range c.report.Sentences {
-		if c.report.Sentences[i].ID == id {
+		if kept := c.claims.Find(id); c.report.Sentences[i].ID == id && kept != nil && kept.Text == c.report.Sentences[i].Text {
 			return evidence.WindowsOf(c.held[i].Further)
 		}
 	}
