@@ -1,7 +1,13 @@
 package driver
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,6 +69,11 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 	}
 	l.door.record(a.event)
 	answer.Text = mask(answer.Text, secrets)
+	if masked, unmasked := maskFiles(f, a.task, secrets); unmasked != nil {
+		return Answer{}, failf(Unavailable, "what %s left in %s cannot be kept free of its token: %v", a.name, a.task.Folder, unmasked)
+	} else if masked > 0 {
+		a.event(Event{Kind: Warning, Text: fmt.Sprintf("a token or key of the agent stood in %d of the files that it left, and was masked", masked)})
+	}
 	failure, ok := err.(*Error)
 	if !ok {
 		return answer, err
@@ -72,4 +83,80 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 	}
 	failure.Message = mask(failure.Message, secrets)
 	return answer, failure
+}
+
+// maskFiles puts [link.SecretMask] in the place of every secret in the folder of a task,
+// where that outlives the attempt: in files, in their names, and in what links say. It
+// returns in how many it stood. What cannot be read here, nobody commits either.
+func maskFiles(f *folder, task Task, secrets []string) (masked int, err error) {
+	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < shortestSecret })
+	if len(secrets) == 0 || task.Folder == "" || f.owns(task) {
+		return 0, nil
+	}
+	root, err := os.OpenRoot(task.Folder)
+	if err != nil {
+		return 0, err
+	}
+	defer root.Close()
+	return maskIn(root, ".", secrets)
+}
+
+func maskIn(root *os.Root, dir string, secrets []string) (masked int, err error) {
+	entries, _ := fs.ReadDir(root.FS(), dir)
+	for _, entry := range entries {
+		at := path.Join(dir, entry.Name())
+		named, text, found := path.Join(dir, mask(entry.Name(), secrets)), "", false
+		switch {
+		case entry.IsDir() && named == at:
+			n, err := maskIn(root, at, secrets)
+			if masked += n; err != nil {
+				return masked, err
+			}
+			continue
+		case entry.Type()&fs.ModeSymlink != 0:
+			text, _ = root.Readlink(at)
+			found = mask(text, secrets) != text
+		case entry.Type().IsRegular():
+			text, found = readSecret(root, at, secrets)
+		}
+		if !found && named == at {
+			continue
+		}
+		masked++
+		if err := root.RemoveAll(at); err != nil {
+			return masked, err
+		}
+		if err := root.WriteFile(named, []byte(mask(text, secrets)), 0o600); err != nil {
+			return masked, err
+		}
+	}
+	return masked, nil
+}
+
+// readSecret is a file that has a secret in it, and the mask alone for a large one. It
+// reads in small parts: an agent can make files that are larger than memory.
+func readSecret(root *os.Root, name string, secrets []string) (text string, found bool) {
+	file, err := root.Open(name)
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	longest := len(slices.MaxFunc(secrets, func(x, y string) int { return len(x) - len(y) }))
+	buffer := make([]byte, 1<<20+longest)
+	for kept := 0; ; {
+		n, err := io.ReadFull(file, buffer[kept:])
+		part := buffer[:kept+n]
+		if slices.ContainsFunc(secrets, func(s string) bool { return bytes.Contains(part, []byte(s)) }) {
+			break
+		}
+		if err != nil {
+			return "", false
+		}
+		kept = copy(buffer, part[len(part)-longest:])
+	}
+	if size(file) > maxOutput {
+		return link.SecretMask, true
+	}
+	whole, err := root.ReadFile(name)
+	return string(whole), err == nil
 }

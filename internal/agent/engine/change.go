@@ -150,10 +150,10 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	c.Implement = &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
-		Touched: func(ctx context.Context) (files []string, forbidden [][2]string, err error) {
+		Touched: func(ctx context.Context) (files []string, forbidden []job.Forbidden, err error) {
 			work, err := l.worktree.Inspect(ctx, l.desk)
 			for _, f := range work.Forbidden {
-				forbidden = append(forbidden, [2]string{f.File, f.Why})
+				forbidden = append(forbidden, job.Forbidden(f))
 			}
 			return work.Files, forbidden, err
 		},
@@ -206,7 +206,7 @@ func (l *loop) submit(ctx context.Context) error {
 		return err
 	}
 	if len(work.Forbidden) > 0 { // touched after the implementation was judged
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
+		return tidegate.Errorf(work.Forbidden[0].Code, tidegate.Pairs("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -286,8 +287,12 @@ type Work struct {
 	tree string
 }
 
-// Forbidden is a file that an implementation touched and may not.
-type Forbidden struct{ File, Why string }
+// Forbidden is a file that an implementation touched and may not, or that it may not
+// hand in as it is, with the code of that.
+type Forbidden struct {
+	File, Why string
+	Code      tidegate.Code
+}
 
 // Inspect stages what was done in the worktree, in an index of its own, so that nothing
 // an agent did to git's counts. It returns TAMPERED and READ_FAILED.
@@ -314,7 +319,7 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
 		return Work{}, err
 	} else if err != nil { // such as for a repository without a commit
-		return Work{Forbidden: []Forbidden{{".", "it cannot be committed: " + err.Error()}}}, nil
+		return Work{Forbidden: []Forbidden{{".", "it cannot be committed: " + err.Error(), tidegate.PathNotAllowed}}}, nil
 	}
 	tree, err := k.git(ctx, "write-tree")
 	if err != nil {
@@ -334,9 +339,18 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 		work.add(desk, string(part), strings.Fields(about))
 		about = ""
 	}
+	// What agents must not give away was masked when they ended. A file that is about the
+	// mask, and has it before, may keep it.
+	masked, err := k.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--text", "-S"+link.SecretMask, w.head, work.tree)
+	if err != nil {
+		return Work{}, err
+	}
+	for name := range zeroTerminated(masked) {
+		work.addMasked(string(name))
+	}
 	there, err := w.hasChanges(desk)
 	if there && !slices.ContainsFunc(work.Forbidden, func(f Forbidden) bool { return strings.HasPrefix(f.File, changesDir(desk)+"/") }) {
-		work.Forbidden = append(work.Forbidden, Forbidden{changesDir(desk), "it is the folder of changes"})
+		work.Forbidden = append(work.Forbidden, Forbidden{changesDir(desk), "it is the folder of changes", tidegate.PathNotAllowed})
 	}
 	return work, err
 }
@@ -369,10 +383,17 @@ func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
 func (work *Work) add(desk run.Desk, name string, fields []string) {
 	work.Files = append(work.Files, name)
 	if why := forbidden(desk, name); why != "" {
-		work.Forbidden = append(work.Forbidden, Forbidden{name, why})
+		work.Forbidden = append(work.Forbidden, Forbidden{name, why, tidegate.PathNotAllowed})
+	} else if strings.Contains(name, link.SecretMask) {
+		work.addMasked(name)
 	} else if len(fields) > 1 && fields[1] == gitlink {
-		work.Forbidden = append(work.Forbidden, Forbidden{name, "it is a repository of its own, whose files nobody would review"})
+		work.Forbidden = append(work.Forbidden, Forbidden{name, "it is a repository of its own, whose files nobody would review", tidegate.PathNotAllowed})
 	}
+}
+
+// addMasked says that a token or key of the agent stood in a file.
+func (work *Work) addMasked(name string) {
+	work.Forbidden = append(work.Forbidden, Forbidden{name, "a token or key of the agent stands in it", tidegate.SecretInAnswer})
 }
 
 // forbidden says why no implementation may touch a file, "" where it may. The

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -123,12 +124,15 @@ func TestWorktreeForbids(t *testing.T) {
 		{"changed", "tidegate.toml"}, {"removed", "tidegate.toml"}, {"changed", "sub/tidegate.toml"}, {"changed", "agentd/allowed_signers"}, {"removed", "agentd/allowed_signers"},
 		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"empty repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
 		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"changed", "agentd/dismissed.json"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
+		{"masked", "main.go"}, {"masked", "fresh.go"}, {"changed", "sub/" + link.SecretMask},
 	} {
 		path := filepath.Join(w.Path, tt.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)
 		switch tt.what {
 		case "changed":
 			os.WriteFile(path, []byte("mine\n"), 0o644)
+		case "masked": // as package driver leaves what an agent logs in with
+			os.WriteFile(path, []byte("var key = `"+link.SecretMask+"`\n"), 0o644)
 		case "removed":
 			os.Remove(path)
 		case "link":
@@ -147,7 +151,11 @@ func TestWorktreeForbids(t *testing.T) {
 			command(t, path, "git", "commit", "-q", "-m", "hidden")
 		}
 		work, err := w.Inspect(ctx, always)
-		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
+		want := tidegate.PathNotAllowed
+		if tt.what == "masked" || strings.Contains(tt.file, link.SecretMask) {
+			want = tidegate.SecretInAnswer
+		}
+		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].Code != want || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
 			t.Errorf("%s %s: %+v and %v", tt.file, tt.what, work, err)
 		}
 		os.RemoveAll(path)
