@@ -109,6 +109,19 @@ const (
 	aliveTimeout  = 5 * time.Second
 )
 
+// broken has a call tried again whose answer was lost on its way: a proxy that is
+// replaced or fails in the middle of one is an internal error to gRPC, or a call that
+// nobody cancelled. Every call may be made twice. What this side's own library finds
+// wrong with a message stays wrong.
+func broken(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	err := invoke(ctx, method, request, reply, conn, options...)
+	code, message := status.Code(err), status.Convert(err).Message()
+	if ctx.Err() == nil && (code == codes.Internal && !strings.HasPrefix(message, "grpc: ") || code == codes.Canceled) {
+		return status.Error(codes.Unavailable, message)
+	}
+	return err
+}
+
 // undelivered takes heartbeats that did not reach the server for sent. The SDK would end
 // the agent for one that takes longer than a second, and throw its work away. Whether a
 // worker is lost is for the server to say: it does so with the next one that arrives.
@@ -203,7 +216,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	options.ConnectionOptions.TLS = config
 	// A connection that died without a word is found out before a worker counts as lost.
 	options.ConnectionOptions.KeepAliveTime, options.ConnectionOptions.KeepAliveTimeout = aliveInterval, aliveTimeout
-	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(undelivered)}
+	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(undelivered, broken)}
 	if config == nil {
 		options.ConnectionOptions.TLSDisabled = true // an API key would turn it on
 		if apiKey != "" {

@@ -10,16 +10,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"errors"
-	"io"
-	"log"
 	"math/big"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +25,13 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/temporal"
+	"github.com/tidegate/tidegate/temporal/internal/proxy"
 	"github.com/tidegate/tidegate/temporal/server"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -95,32 +96,12 @@ func (a *authority) guarded(address string) string {
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(a.cert)
-	transport := &http.Transport{Protocols: new(http.Protocols)}
-	transport.Protocols.SetUnencryptedHTTP2(true)
-	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: "http", Host: address}) },
-		Transport:     transport,
-		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0),
-	}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Authorization") != "Bearer "+apiKey {
-			w.Header().Set("Content-Type", "application/grpc")
-			w.Header().Set("Grpc-Status", "16") // unauthenticated
-			w.Header().Set("Grpc-Message", "the key is wrong")
-			return
+	return proxy.Start(a.t, address, func(ctx context.Context, _ string, forward func() error) error {
+		if headers, _ := metadata.FromIncomingContext(ctx); !slices.Equal(headers.Get("authorization"), []string{"Bearer " + apiKey}) {
+			return status.Error(codes.Unauthenticated, "the key is wrong")
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	s.EnableHTTP2 = true
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.StartTLS()
-	a.t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	return s.Listener.Addr().String()
+		return forward()
+	}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))
 }
 
 // TestGuardedServer reaches a server that asks for a client certificate and an API key
