@@ -99,6 +99,15 @@ func TestTheRunAnswersItsQuestionsFirst(t *testing.T) {
 	}
 }
 
+// TestAClosedReadingShowsItsControls: the page of a reading lists what was planted.
+func TestAClosedReadingShowsItsControls(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/verify.1")
+	if !strings.Contains(page, "planted errors</summary>") || !strings.Contains(page, "unsupported</td></tr>") {
+		t.Error("the page of a reading does not show its controls")
+	}
+}
+
 // TestFaultsStandAtTheirLines: a refused answer shows its fault at the line, and
 // what the next answer changed.
 func TestFaultsStandAtTheirLines(t *testing.T) {
