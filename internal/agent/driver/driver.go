@@ -147,6 +147,18 @@ type Answer struct {
 	// FetchCalls, and every other tool by the client's own name.
 	ToolCalls map[string]int `json:"tool_calls,omitempty"`
 	Version   string         `json:"version,omitempty"` // of the client
+	// Kept is how the agent was kept; nil: no program was started.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// Kept says how an agent was kept while it worked.
+type Kept struct {
+	Confined bool   `json:"confined"`
+	System   string `json:"system"`
+	ABI      int    `json:"abi"`
+	Network  string `json:"network,omitempty"` // in the words of plans and reports
+	// Elsewhere says that this is the word of another machine.
+	Elsewhere bool `json:"-"`
 }
 
 // The names by which a contract's tool budget counts searches of the web and

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -68,7 +69,7 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 		err = hopeless
 	}
 	l.door.record(a.event)
-	answer.Text = mask(answer.Text, secrets)
+	answer.Text, answer.Kept = mask(answer.Text, secrets), keptBy(c.cell)
 	if masked, unmasked := maskFiles(f, a.task, secrets); unmasked != nil {
 		return Answer{}, failf(Unavailable, "what %s left in %s cannot be kept free of its token: %v", a.name, a.task.Folder, unmasked)
 	} else if masked > 0 {
@@ -83,6 +84,15 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 	}
 	failure.Message = mask(failure.Message, secrets)
 	return answer, failure
+}
+
+// keptBy says how a program is kept by a policy.
+func keptBy(p cell.Policy) *Kept {
+	k := &Kept{Confined: p.Confined, System: p.System.Name, ABI: p.System.ABI}
+	if p.Confined {
+		k.Network = p.System.Held(p.Network)
+	}
+	return k
 }
 
 // maskFiles puts [link.SecretMask] in the place of every secret in the folder of a task,

@@ -184,7 +184,8 @@ func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair strin
 	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price},
+		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price,
+			Confinement: confinement(answer.Kept)},
 	})
 	d.faults = verdict.Faults
 	return verdict.Accepted, err
@@ -381,6 +382,21 @@ func usage(answer driver.Answer) *job.Usage {
 		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
 	}
 	return &u
+}
+
+// confinement is how the agent of an answer was kept, as its attempt has it.
+func confinement(kept *driver.Kept) *run.Confinement {
+	if kept == nil {
+		return nil
+	}
+	c := &run.Confinement{Mode: run.ModeUnconfined, System: kept.System, ABI: kept.ABI, Network: kept.Network}
+	if kept.Confined {
+		c.Mode = run.ModeConfined
+	}
+	if kept.Elsewhere {
+		c.By = run.ByWorker
+	}
+	return c
 }
 
 // cancel stops a task of an attempt that nobody waits for any more.

@@ -329,7 +329,7 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "The report's sentences, with passages of the pages that they cite and nothing else, go to "+Scheme(verifier)+", who reads them a second time.")
 	}
 	if c.far != nil {
-		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
+		lines = append(lines, "Agents work on "+c.where()+", which get all prompts. How these keep their agents is their word.")
 	}
 	switch o.sensitivity {
 	case "restricted":
