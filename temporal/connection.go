@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -144,37 +146,61 @@ const readyTime = 10 * time.Second
 func (p *Pool) Ready(ctx context.Context, roles []string) error {
 	asked := map[string]bool{}
 	for _, role := range roles {
-		queue := queueOf(p.Queue(role), p.Agent(role))
-		if asked[queue] {
+		queue, agent := p.Queue(role), p.Agent(role)
+		if asked[queueOf(queue, agent, Version)] {
 			continue
 		}
-		asked[queue] = true
-		there, err := p.polled(ctx, queue)
-		if err != nil {
-			return p.Connection.failed(err)
-		}
-		if !there {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", p.Agent(role), "role", role, "queue", p.Queue(role), "help", "tidegate-worker --queue "+p.Queue(role)+" --agent "+p.Agent(role)),
-				"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it",
-				p.Queue(role), p.Agent(role), role, p.Queue(role), p.Agent(role))
+		asked[queueOf(queue, agent, Version)] = true
+		until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime)))
+		for {
+			there, err := p.polled(ctx, queueOf(queue, agent, Version))
+			if err != nil {
+				return p.Connection.failed(err)
+			}
+			if there {
+				break
+			}
+			if time.Now().After(until) {
+				return p.noWorker(ctx, role, queue, agent)
+			}
+			select {
+			case <-ctx.Done():
+				return p.Connection.failed(context.Cause(ctx))
+			case <-time.After(askAgain):
+			}
 		}
 	}
 	return nil
 }
 
-// polled reports whether a worker takes tasks of a queue.
-func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
-	for until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime))); ; {
-		about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
-		if err != nil || len(about.GetPollers()) > 0 || time.Now().After(until) {
-			return len(about.GetPollers()) > 0, err
+// otherVersions is how many versions before and after its own a home looks for where no
+// worker speaks its own.
+const otherVersions = 3
+
+// noWorker says what to do where no worker of a queue has an agent.
+func (p *Pool) noWorker(ctx context.Context, role, queue, agent string) error {
+	for version := max(1, Version-otherVersions); version <= Version+otherVersions; version++ {
+		// A server that does not answer has said enough.
+		if there, err := p.polled(ctx, queueOf(queue, agent, version)); version == Version || err != nil || !there {
+			continue
 		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-time.After(askAgain):
-		}
+		failure := versionError(version, "their program", "this home", "every worker of the queue "+queue)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", failure.Help), "%s", failure.Message)
 	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", "tidegate-worker --queue "+queue+" --agent "+agent),
+		"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it", queue, agent, role, queue, agent)
+}
+
+// staleAfter is how long ago a worker that lives can have asked for a task: it asks once a
+// minute. The server remembers those that were killed for five.
+const staleAfter = 90 * time.Second
+
+// polled reports whether a worker that lives takes tasks of a queue.
+func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
+	about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+	return slices.ContainsFunc(about.GetPollers(), func(poller *taskqueuepb.PollerInfo) bool {
+		return time.Since(poller.GetLastAccessTime().AsTime()) < staleAfter
+	}), err
 }
 
 func (o Options) client(ctx context.Context) (client.Options, error) {

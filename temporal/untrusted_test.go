@@ -96,7 +96,7 @@ func TestWorkerThatLies(t *testing.T) {
 func TestHomeTakesNoEventOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	queue, address := newQueue(), servers["standalone"].Address
-	liar := worker.New(connect(t, Options{Address: address}).Client, queueOf(queue, "exec"), worker.Options{MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second})
+	liar := worker.New(connect(t, Options{Address: address}).Client, queueOf(queue, "exec", Version), worker.Options{MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second})
 	own := make(chan struct{})
 	liar.RegisterActivityWithOptions(func(ctx context.Context, m taskMessage) (*answerMessage, error) {
 		activity.RecordHeartbeat(ctx, beat{TaskID: "sha256:other", N: 7, Event: driver.Event{Kind: driver.Message, Text: "other"}})

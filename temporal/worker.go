@@ -96,7 +96,8 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 		w.slots[name] = make(chan struct{}, n)
 		// Repairs come to a queue of their own and share the slots, so that a busy
 		// worker still takes the repair that nobody else can do.
-		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(queueOf(w.Queue, name), w.id)} {
+		shared := queueOf(w.Queue, name, Version)
+		for _, queue := range []string{shared, ownQueue(shared, w.id)} {
 			options := worker.Options{
 				MaxConcurrentActivityExecutionSize: n,
 				MaxHeartbeatThrottleInterval:       beatInterval,
@@ -187,9 +188,12 @@ func (w *Worker) identity() string {
 	return fmt.Sprintf("%s (%s; agents %s; models %s; network %s)", w.Name, w.Program, strings.Join(w.Names(), ","), models, network)
 }
 
-// queueOf is the queue of an agent. Each has its own, so that a task never reaches
-// a worker that does not have its agent.
-func queueOf(queue, agent string) string { return queue + "." + agent }
+// queueOf is the queue of an agent. Each has its own, and each version of the messages,
+// so that a task never reaches a worker that does not have its agent, or that does not
+// understand it.
+func queueOf(queue, agent string, version int) string {
+	return fmt.Sprintf("%s.%s.v%d", queue, agent, version)
+}
 
 // ownQueue is the queue of one worker among those of a queue of queueOf.
 func ownQueue(shared, id string) string { return shared + "@" + id }

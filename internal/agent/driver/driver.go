@@ -75,16 +75,18 @@ type Repository struct {
 	Head    string `json:"head"`    // the commit that the agent begins from
 }
 
-// TaskID is the id of a task: the same work has the same id, no matter who starts it.
-func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string {
+// TaskID is the id of a task: the same work has the same id, no matter who starts it,
+// except in another copy of the run's folder.
+func TaskID(copied, run, createdAt, job string, attempt, turn int, prompt string) string {
 	return codec.Digest(struct {
+		Copy      string `json:"copy_id,omitempty"`
 		Run       string `json:"run_id"`
 		CreatedAt string `json:"created_at"`
 		Job       string `json:"job_id"`
 		Attempt   int    `json:"attempt"`
 		Turn      int    `json:"turn"`
 		Prompt    string `json:"prompt"`
-	}{run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
+	}{copied, run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
 }
 
 // Tools is what an agent may use. The agent does not get what it does not name,
@@ -196,6 +198,7 @@ const (
 	ToolCall EventKind = "tool"    // it called a tool
 	Warning  EventKind = "warning" // something that a person should read
 	Other    EventKind = "other"   // anything else that the client wrote
+	Waiting  EventKind = "waiting" // no machine has begun the task yet, or again; only a pool says so
 )
 
 func (k EventKind) step() bool { return k == Message || k == ToolCall }

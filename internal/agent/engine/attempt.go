@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -33,6 +34,12 @@ type attempt struct {
 	began  time.Time          // when this home began its part
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
+
+	heard   time.Time // when its agent began or last did something
+	waits   time.Time // since when it waits for a machine; zero where it does not
+	resting sync.Mutex
+	sleeps  int           // how many of the home's it has kept
+	idle    time.Duration // in which nobody worked at it
 
 	kept bool // the pool keeps the folder of the first turn for the repair
 	goes bool // the next home goes on with the attempt
@@ -150,8 +157,12 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 		}
 		d.since = time.Time{}
 	}
+	a.heard = a.engine.Desk.Now()
 	answer, err := a.engine.Pool.Do(ctx, task, a.event)
 	a.engine.tools.rests(a.held.JobID)
+	if err := cmp.Or(a.rested(ctx), a.waited(ctx)); err != nil {
+		return driver.Answer{}, nil, err
+	}
 	a.kept = a.kept || answer.Session != ""
 	if !possible(answer) {
 		// Such numbers would lower what is charged and counted, or stop the home.
@@ -304,6 +315,15 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
 	a.engine.tools.used(a.held.JobID, e)
+	switch {
+	case e.Kind != driver.Waiting:
+		// A record that cannot be written ends the attempt when its answer is.
+		_ = a.waited(context.Background())
+		a.heard = a.engine.Desk.Now()
+	case a.waits.IsZero():
+		a.waits = a.heard
+		a.engine.board.Waits(a.held.JobID, a.waits)
+	}
 	if e.Passing {
 		return
 	}
@@ -317,11 +337,13 @@ func (a *attempt) event(e driver.Event) {
 
 // timeLeft is how long the attempt may still take.
 func (a *attempt) timeLeft() time.Duration {
-	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began)
+	a.resting.Lock()
+	defer a.resting.Unlock()
+	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began) + a.idle
 }
 
 func (a *attempt) taskID(turn int, prompt string) string {
-	return driver.TaskID(a.engine.board.ID(), a.engine.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
+	return driver.TaskID(a.engine.copied, a.engine.board.ID(), a.engine.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
 }
 
 // task is everything that the pool is given.

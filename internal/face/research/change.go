@@ -122,7 +122,7 @@ func (s *session) changeRun(ctx context.Context) (int, error) {
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
 		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Unconfined: c.cells.Unconfined, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
-	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch, Copy: s.copies()})
 	stop()
 	s.jobs = nil
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 // as the program.
 func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 	return &research.Far{
-		Where: "the machines of the workers",
+		Where:   "the machines of the workers",
+		Program: "tidegate-worker", Flags: server.again,
 		Open: func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error) {
 			queues, err := server.queues()
 			if err != nil {

@@ -96,9 +96,9 @@ func (a *authority) guarded(address string) string {
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(a.cert)
-	return proxy.Start(a.t, address, func(ctx context.Context, _ string, forward func() error) error {
+	return proxy.Start(a.t, address, func(ctx context.Context, _ string, forward func() ([]byte, error)) ([]byte, error) {
 		if headers, _ := metadata.FromIncomingContext(ctx); !slices.Equal(headers.Get("authorization"), []string{"Bearer " + apiKey}) {
-			return status.Error(codes.Unauthenticated, "the key is wrong")
+			return nil, status.Error(codes.Unauthenticated, "the key is wrong")
 		}
 		return forward()
 	}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))

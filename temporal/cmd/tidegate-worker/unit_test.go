@@ -41,6 +41,29 @@ func TestQueues(t *testing.T) {
 	}
 }
 
+// TestHomeNamesItsServer: what a person types to resume a far home leads to the same
+// workers.
+func TestHomeNamesItsServer(t *testing.T) {
+	t.Setenv("TEMPORAL_ADDRESS", "of.the.environment:1")
+	for typed, want := range map[string]string{
+		"":                                  " --address of.the.environment:1 --queue tidegate",
+		"address=host:2 queue=a,reviewer=b": " --address host:2 --queue a,reviewer=b",
+		"tls=true namespace=team api-key=/k patience=1m tls-ca=": " --address of.the.environment:1 --queue tidegate --api-key /k --namespace team --patience 1m --tls",
+	} {
+		f := &serverFlags{}
+		for _, setting := range f.settings() {
+			for _, pair := range strings.Fields(typed) {
+				if name, value, _ := strings.Cut(pair, "="); name == setting.Name {
+					setting.Set(value)
+				}
+			}
+		}
+		if got := f.again(); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+}
+
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{"": 0, "90s": 90 * time.Second, "10m": 10 * time.Minute} {
 		if got, err := duration("patience", text); got != want || err != nil {
