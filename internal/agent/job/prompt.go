@@ -76,8 +76,9 @@ type about struct {
 	Notes       string
 	Assumptions []string
 	Sensitivity string
-	Day         string // of the run
-	Language    string // of the question, "" where it is not known
+	Allowed     []string // what the person asks of sources, one sentence each
+	Day         string   // of the run
+	Language    string   // of the question, "" where it is not known
 	Attempt     int
 	Note        string // of a person who gave the tries again
 	Last        *lastAnswer
@@ -120,7 +121,7 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	}
 	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: 1, Note: j.note,
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Allowed: b.policy.Sources.Lines(), Attempt: 1, Note: j.note,
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
 		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}

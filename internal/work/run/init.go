@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -23,6 +24,7 @@ type InitInput struct {
 	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
+	policy.Policy             // which sources are allowed
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -129,7 +131,9 @@ func (in *InitInput) check(desk Desk, home string) error {
 			return err
 		}
 	}
-	return nil
+	var err error
+	in.Policy, err = in.Policy.Checked()
+	return err
 }
 
 // CheckLimit returns INVALID_ARGS for a name that is not a limit of a run, and
