@@ -3,7 +3,7 @@ package search
 import "strconv"
 
 var brave = Service{
-	Name: "brave", Title: "Brave Search", Finds: "the web", URL: "https://api.search.brave.com", Key: MustKey, KeyEnv: "BRAVE_API_KEY",
+	Name: "brave", Title: "Brave Search", Finds: "the web", URL: "https://api.search.brave.com", Key: MustKey, KeyEnv: "BRAVE_API_KEY", path: "/res/v1/web/search",
 	request: func(a Ask) Request {
 		freshness := ""
 		if a.Since != "" {

@@ -97,7 +97,7 @@ func TestBrokenAnswers(t *testing.T) {
 
 func TestHugeAnswers(t *testing.T) {
 	eachService(t, func(t *testing.T, s search.Service) {
-		list := items(s.Name, 60, strings.Repeat("very long ", 5_000))
+		list := items(s.Name, 60, strings.Repeat("very long ", 1_500))
 		answers := fakesearch.Answers(s.Name, list)
 		got, err := s.Results(ask, answers)
 		if err != nil || len(got) != 5 {
@@ -189,6 +189,13 @@ func TestTable(t *testing.T) {
 	}
 	if got := search.Free(); !slices.Equal(got, []string{"wikipedia", "crossref", "arxiv", "europepmc", "pubmed"}) {
 		t.Errorf("without a key: %v", got)
+	}
+	for name, path := range map[string]string{"brave": "/res/v1/web/search", "tavily": "/search/", "searxng": "/search"} {
+		s, _ := search.Find(name)
+		plain, _, _ := s.Next(search.Ask{Query: "q", Address: "https://gate.example/x"}, nil)
+		if whole, _, _ := s.Next(search.Ask{Query: "q", Address: "https://gate.example/x" + path}, nil); whole.URL != plain.URL {
+			t.Errorf("%s: %s is asked in the place of %s", name, whole.URL, plain.URL)
+		}
 	}
 	if s, _ := search.Find("arxiv"); s.Pause != 3*time.Second {
 		t.Error("arXiv wants three seconds between two calls")

@@ -1,7 +1,7 @@
 package search
 
 var searxng = Service{
-	Name: "searxng", Title: "SearXNG", Finds: "the web", Key: NoKey,
+	Name: "searxng", Title: "SearXNG", Finds: "the web", Key: NoKey, path: "/search",
 	request: func(a Ask) Request {
 		return get(a.Address+"/search", "q", onSites(a), "format", "json", "language", a.Language)
 	},

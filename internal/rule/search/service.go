@@ -50,6 +50,7 @@ type Service struct {
 	Free   bool          // asked where a person has named no service
 	Pause  time.Duration // that it wants between two requests
 
+	path    string // that a person may have written at the end of the address
 	request func(Ask) Request
 	// then is the second request of a search that takes two, made from the first answer.
 	// It is false where nothing was found. Nil for a search that takes one.
@@ -150,7 +151,7 @@ func (s Service) filled(a Ask) Ask {
 	if a.Address == "" {
 		a.Address = s.URL
 	}
-	a.Address = strings.TrimRight(a.Address, "/")
+	a.Address = strings.TrimRight(strings.TrimSuffix(strings.TrimRight(a.Address, "/"), s.path), "/")
 	a.Language = language(a.Language)
 	if a.Max < 1 || a.Max > MostResults {
 		a.Max = MostResults

@@ -1,7 +1,7 @@
 package search
 
 var tavily = Service{
-	Name: "tavily", Title: "Tavily", Finds: "the web", URL: "https://api.tavily.com", Key: MustKey, KeyEnv: "TAVILY_API_KEY",
+	Name: "tavily", Title: "Tavily", Finds: "the web", URL: "https://api.tavily.com", Key: MustKey, KeyEnv: "TAVILY_API_KEY", path: "/search",
 	request: func(a Ask) Request {
 		body := map[string]any{"query": a.Query, "max_results": a.Max}
 		if len(a.Domains) > 0 {

@@ -140,6 +140,7 @@ type initArgs struct {
 	RootOverride      string             `json:"-"`
 	Limits            *Limits            `json:"limits,omitzero"`
 	RequireBoundGates bool               `json:"require_bound_gates,omitzero"`
+	Search            []string           `json:"search,omitzero"`
 	SignersPath       string             `json:"-"`
 	Evidence          EvidenceChoice     `json:"evidence,omitzero"`
 	Confinement       Confinement        `json:"confinement,omitzero"`

@@ -26,6 +26,7 @@ const (
 	budgetKey         = "budget"
 	agentsKey         = "agents"
 	serversKey        = "mcp_servers"
+	searchKey         = "search"
 )
 
 // EvidenceKey says how the sentences of a report are checked. Lines of the log that change
@@ -97,7 +98,10 @@ type Policy struct {
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
-	Servers  []string
+	Servers []string
+	// Search are the names of the search services that may be asked; nil: those that
+	// this home has.
+	Search   []string
 	timeouts map[Stage]int64
 	legacy   bool // gates count as they are written
 }
@@ -127,6 +131,9 @@ func parsePolicy(data []byte) Policy {
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
 		Servers: doc.Get(serversKey).Strs(), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+	if doc.Get(searchKey) != nil {
+		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
+	}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -206,6 +213,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if len(in.Servers) > 0 {
 		policy.Set(serversKey, codec.Of(in.Servers))
+	}
+	if in.Search != nil {
+		policy.Set(searchKey, codec.Of(in.Search))
 	}
 	if len(in.Budget) > 0 {
 		budget := codec.NewObject()
