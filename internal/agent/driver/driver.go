@@ -60,6 +60,9 @@ type Task struct {
 	Repository *Repository `json:"repository,omitempty"`
 }
 
+// Query is what an agent searches for.
+type Query struct{ Text, Service, Language string }
+
 // Lease is the run that a task belongs to, and the token by which its attempt is known
 // there. The zero Lease is that of a task that came from another machine.
 type Lease struct {

@@ -63,6 +63,14 @@ func tell(e run.Entry) (h telling, ok bool) {
 		}
 	case run.EventFetched:
 		h.text = "fetched " + report.Counted(count("captures"), "page")
+	case run.EventSearched:
+		h.text = "searched " + get("service") + " for " + get("query")
+		if get("service") == "" {
+			h.text, h.mark = "no search service answers", report.Fail
+		}
+		for _, f := range e.Entry.Get("failed").Elems() {
+			h.text, h.mark = h.text+"; "+f.Get("reason").Str(), report.Fail
+		}
 	case run.EventAttached:
 		h.text = "a person attached a file to " + short(get("cid"))
 	case run.EventReplaced:
