@@ -170,13 +170,28 @@ func isFarOff(value string) bool {
 // isCutAway reports whether a style leaves nothing of an element to see: by its clip path,
 // its scale, a box without room, or a colour that is none.
 func isCutAway(has map[string]string) bool {
-	is := func(most float64, units ...string) func(string) bool {
-		return func(value string) bool {
-			n, unit := measure(value)
-			return n <= most && (n == 0 || slices.Contains(units, unit))
-		}
+	if clipsAll(has["clip-path"]) || isTransparent(has) {
+		return true
 	}
-	path := has["clip-path"]
+	if slices.ContainsFunc(arguments(has["transform"]+" scale("+has["scale"]+")", "scale"), func(value string) bool { return atMost(value, 0.05) }) {
+		return true
+	}
+	if opacity := arguments(has["filter"], "opacity"); len(opacity) > 0 && atMost(opacity[0], 0.05) {
+		return true
+	}
+	hides := strings.Contains(has["overflow"], "hidden") || strings.Contains(has["overflow"], "clip")
+	return hides && slices.ContainsFunc([]string{"width", "height", "max-width", "max-height"}, func(side string) bool { return atMost(has[side], 1, "px") })
+}
+
+// atMost reports whether a value is zero, or no more than that in one of some units, none
+// for a bare number.
+func atMost(value string, most float64, units ...string) bool {
+	n, unit := measure(value)
+	return n <= most && (n == 0 || unit == "" && units == nil || slices.Contains(units, unit))
+}
+
+// clipsAll reports whether a clip path leaves nothing.
+func clipsAll(path string) bool {
 	if sides := arguments(path, "inset"); len(sides) > 0 {
 		of := func(i int) float64 { // top, right, bottom, left: one that is missing is as the one across from it
 			for i >= len(sides) {
@@ -188,38 +203,30 @@ func isCutAway(has map[string]string) bool {
 			}
 			return n
 		}
-		if of(0)+of(2) >= 100 || of(1)+of(3) >= 100 {
-			return true
-		}
+		return of(0)+of(2) >= 100 || of(1)+of(3) >= 100
 	}
 	for _, shape := range []string{"circle", "ellipse"} {
-		if sizes := arguments(path, shape); len(sizes) > 0 && is(1, "px", "%")(sizes[0]) {
-			return true
+		if sizes := arguments(path, shape); len(sizes) > 0 {
+			return atMost(sizes[0], 1, "px", "%")
 		}
 	}
-	if corners := arguments(path, "polygon"); len(corners) > 0 && !slices.ContainsFunc(corners, func(c string) bool { return !is(1, "px", "%")(c) }) {
-		return true
+	corners := arguments(path, "polygon")
+	return len(corners) > 0 && !slices.ContainsFunc(corners, func(c string) bool { return !atMost(c, 1, "px", "%") })
+}
+
+// isTransparent reports whether the colour of a text is none, and the letters are no window
+// to what is behind them.
+func isTransparent(has map[string]string) bool {
+	colour := has["color"]
+	if strings.Contains(has["background-clip"]+has["-webkit-background-clip"]+has["background"], "text") {
+		return false
 	}
-	if slices.ContainsFunc(arguments(has["transform"]+" scale("+has["scale"]+")", "scale"), is(0.05, "")) {
-		return true
-	}
-	if strings.Contains(has["overflow"], "hidden") || strings.Contains(has["overflow"], "clip") {
-		for _, side := range []string{"width", "height", "max-width", "max-height"} {
-			if is(1, "px")(has[side]) {
-				return true
-			}
+	for _, function := range []string{"rgb", "hsl"} {
+		if parts := arguments(colour, function); len(parts) == 4 {
+			return atMost(parts[3], 0.05)
 		}
 	}
-	filled := strings.Contains(has["background-clip"]+has["-webkit-background-clip"]+has["background"], "text") // the letters are a window to it
-	if colour := has["color"]; !filled && (colour == "transparent" || strings.HasPrefix(colour, "#") && (len(colour) == 9 && strings.HasSuffix(colour, "00") || len(colour) == 5 && strings.HasSuffix(colour, "0"))) {
-		return true
-	}
-	for _, f := range []string{"rgba", "rgb", "hsla", "hsl"} {
-		if parts := arguments(has["color"], f); !filled && len(parts) == 4 && is(0.05, "")(parts[3]) {
-			return true
-		}
-	}
-	return len(arguments(has["filter"], "opacity")) > 0 && is(0.05, "")(arguments(has["filter"], "opacity")[0])
+	return colour == "transparent" || strings.HasPrefix(colour, "#") && (len(colour) == 9 && strings.HasSuffix(colour, "00") || len(colour) == 5 && strings.HasSuffix(colour, "0"))
 }
 
 // arguments are those of the functions in a value whose names begin so.
