@@ -74,6 +74,7 @@ const (
 	QuoteNotFound          Code = "QUOTE_NOT_FOUND"
 	PerspectiveCount       Code = "PERSPECTIVE_COUNT"
 	UncitedSentence        Code = "UNCITED_SENTENCE"
+	WeakSentence           Code = "WEAK_SENTENCE"
 	FormMixed              Code = "FORM_MIXED"
 	HeadingClaims          Code = "HEADING_CLAIMS"
 	TooLittle              Code = "TOO_LITTLE"
@@ -185,6 +186,7 @@ var Explanations = []Explanation{
 	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
 	{QuoteNotFound, NotMet, "A finding of a code review quotes lines that the file does not have where it says.", "Quote whole lines of the file as it is after the change, beginning at the line that is named."},
 	{PerspectiveCount, NotMet, "The planner names more or fewer perspectives than the person asked for.", "List exactly as many perspectives as the prompt says."},
+	{WeakSentence, NotMet, "Something of a sentence is not on the pages that it cites, or in other words; it is a warning, and the second reader decides.", "Say it in the words of the page, or cite the page that says it."},
 	{UncitedSentence, NotMet, "A sentence of a report has no source: it is neither cited nor inferred, no citation of its paragraph reaches it, and it does not only introduce what follows.", "Cite its page behind it, [@id]; write [inferred from @id …] where you conclude it; or take it out."},
 	{FormMixed, NotMet, "A sentence of a report is cited and inferred at once, or has a bracket that begins like a mark and is none.", "Write exactly one of [@id], [inferred from @id …], and, beside either, [calculated: EXPRESSION = RESULT]."},
 	{HeadingClaims, NotMet, "A heading of a report that the template does not have claims something, is longer than eight words, introduces nothing, or stands above the third level.", "Let the heading name its subject, begin it with ###, and say the rest in a cited sentence below it."},

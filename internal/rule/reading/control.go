@@ -86,14 +86,7 @@ func (g *gardener) controls() ([]Item, error) {
 		models = frames
 	}
 	var controls []Item
-	var ofPages, ofRun []Base
-	for _, b := range g.ordered() {
-		if b.ofRun() {
-			ofRun = append(ofRun, b)
-		} else {
-			ofPages = append(ofPages, b)
-		}
-	}
+	ofPages, ofRun := g.ordered()
 	for tries := want * maxTries; len(ofPages)+len(ofRun) > 0 && tries > 0; tries-- {
 		turned := slices.ContainsFunc(controls, func(i Item) bool { return i.sense })
 		if len(controls) == want && (turned || models[0].Form == Frame) {
@@ -178,8 +171,9 @@ func (g *gardener) place(control *Item) {
 // ordered are the bases in the order in which they are tried: those of this part before
 // those that other parts may use, because what stands in two parts is no claim; over pages
 // that the part's claims cite before others; of summaries and outputs before pages; over
-// the most cited pages first; and as the seed has it.
-func (g *gardener) ordered() []Base {
+// the most cited pages first; and as the seed has it. Those about the run are for claims
+// about it.
+func (g *gardener) ordered() (ofPages, ofRun []Base) {
 	cited := map[string]int{}
 	for _, item := range g.part.Items {
 		for _, cid := range item.cids {
@@ -207,11 +201,14 @@ func (g *gardener) ordered() []Base {
 	slices.SortStableFunc(all, func(a, b ranked) int {
 		return cmp.Or(a.other-b.other, flag(a.most == 0)-flag(b.most == 0), flag(a.Page)-flag(b.Page), b.most-a.most)
 	})
-	bases := make([]Base, len(all))
 	for i := range all {
-		bases[i] = all[i].Base
+		if b := all[i].Base; b.ofRun() {
+			ofRun = append(ofRun, b)
+		} else {
+			ofPages = append(ofPages, b)
+		}
 	}
-	return bases
+	return ofPages, ofRun
 }
 
 // usable reports whether a base says enough, and nothing that the report says.
