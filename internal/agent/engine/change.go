@@ -65,7 +65,7 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
-	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID)
+	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID, driver.Configures)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
