@@ -100,8 +100,8 @@ func (c *Connection) Close() { c.Client.Close() }
 
 // failed says which server an error is about.
 func (c *Connection) failed(err error) error {
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
-		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-worker dev` starts one for trying out", c.address, c.namespace, err)
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("address", c.address, "namespace", c.namespace, "help", "tidegate-temporal-dev"),
+		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-temporal-dev` starts one for trying out", c.address, c.namespace, err)
 }
 
 // How often a connection that is quiet is tried, and how long it may take to answer.

@@ -48,7 +48,7 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 	}
 	if err != nil {
 		program.Check = func(command string) error {
-			if command == "" || command == "help" || command == "dev" || command == "version" {
+			if command == "" || command == "help" || command == "version" {
 				return nil
 			}
 			return err
@@ -98,9 +98,9 @@ func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.F
 	return &cli.Program{
 		Name:     "tidegate-worker",
 		About:    about,
-		Example:  "  tidegate-worker dev\n  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
+		Example:  "  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
 		Tools:    toolsOf(env),
-		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
+		Commands: append(research.Commands(home), workCommand(env, server, now)),
 		Settings: server.settings(),
 		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
 		Version:  cli.Version(),

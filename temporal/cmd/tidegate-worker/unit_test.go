@@ -81,7 +81,7 @@ func TestCommandOfALine(t *testing.T) {
 	for line, want := range map[string]string{
 		"--queue q":      "work --queue q",
 		"work --queue q": "work --queue q",
-		"dev":            "dev",
+		"research q":     "research q",
 		"":               "",
 		"--help":         "--help",
 		"--version":      "--version",
