@@ -39,7 +39,8 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 	}
-	program := assemble(env, far, now)
+	server := &serverFlags{stop: func() {}}
+	program := assemble(env, server, far, now)
 	program.Log = level
 	loaded, err := config.Load(ctx, config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv})
 	env.Config = loaded.Settings
@@ -54,6 +55,7 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 			return err
 		}
 	}
+	defer func() { server.stop() }()
 	return program.Run(ctx, withCommand(args))
 }
 
@@ -92,8 +94,7 @@ func interruptible(parent context.Context) (ctx, now context.Context, stop func(
 }
 
 // assemble is the program with all of its commands.
-func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
-	server := &serverFlags{}
+func assemble(env *catalog.Env, server *serverFlags, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
 	home := &research.Env{Env: env, Recordings: recordings(env), Far: far(env, server)}
 	return &cli.Program{
 		Name:     "tidegate-worker",
