@@ -49,9 +49,9 @@ type Options struct {
 	// Waiting is called once where it is waited for; nil for none.
 	Waiting func(error)
 
-	Metrics client.MetricsHandler        // nil for none
+	Metrics client.MetricsHandler         // nil for none
 	Trace   interceptor.ClientInterceptor // of calls and tasks; nil for none
-	Log     log.Logger            // nil for none
+	Log     log.Logger                    // nil for none
 }
 
 // Connection is a connection to a server.
