@@ -30,9 +30,13 @@ type Pool struct {
 	// is gone; 0: ten minutes.
 	Patience time.Duration
 
+	// Priority is how urgent the tasks are, from 1 to 5; 0 leaves it to the server.
+	Priority int
+
 	closeMargin time.Duration // on top of the deadline; 0: two minutes
 
-	old atomic.Bool // the server has no standalone activities
+	old    atomic.Bool // the server has no standalone activities
+	naming naming
 }
 
 var _ engine.Pool = (*Pool)(nil)
@@ -248,7 +252,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 		return p.beginWorkflow(ctx, m, to)
 	}
 	handle, err := p.Connection.Client.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m),
+		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m), TypedSearchAttributes: p.attributes(ctx, m), Priority: p.priority(m),
 		ScheduleToStartTimeout: to.Start, StartToCloseTimeout: to.Close, HeartbeatTimeout: to.Lost, RetryPolicy: retries(),
 		// What failed or was cancelled may begin again; what has an answer may not.
 		ActivityIDReusePolicy: enumspb.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
@@ -269,7 +273,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 
 func (p *Pool) beginWorkflow(ctx context.Context, m taskMessage, to bounds) (execution, bool, error) {
 	run, err := p.Connection.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: m.Task.ID, TaskQueue: sharedQueue(to.Queue), StaticSummary: summary(m),
+		ID: m.Task.ID, TaskQueue: sharedQueue(to.Queue), StaticSummary: summary(m), TypedSearchAttributes: p.attributes(ctx, m), Priority: p.priority(m),
 		WorkflowExecutionTimeout:                 to.Start + mostStarts*to.Close,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,

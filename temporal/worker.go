@@ -47,6 +47,10 @@ type Worker struct {
 	Servers map[string]driver.Server
 	Name    string // of the worker, for messages: host and process
 	Program string // its version, in words
+	// Deployment has the server give tasks to the workers of the version of this name's
+	// deployment that a person made the current one; "": to every worker.
+	Deployment string
+	Build      string // the version of the deployment
 	// Notice is called when a task begins, does something, or ends; nil for none.
 	Notice func(Notice)
 
@@ -110,6 +114,10 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 					default:
 					}
 				},
+			}
+			if w.Deployment != "" {
+				options.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+					Version: worker.WorkerDeploymentVersion{DeploymentName: w.Deployment, BuildID: w.Build}}
 			}
 			loop, err := start(ctx, func() worker.Worker {
 				loop := worker.New(connection.Client, queue, options)

@@ -30,7 +30,8 @@ type Driver interface {
 
 // Task is all that a driver is given, and all that crosses to another machine.
 type Task struct {
-	ID      string `json:"id"` // see TaskID
+	ID      string `json:"id"`               // see TaskID
+	Run     string `json:"run_id,omitempty"` // or change that it is for
 	Job     string `json:"job_id"`
 	Kind    string `json:"kind"`
 	Attempt int    `json:"attempt"` // counted from 1

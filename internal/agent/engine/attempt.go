@@ -353,7 +353,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	own := minutes(a.engine.agent(a.role).Idle)
 	idle := cmp.Or(own, minutes(budget.IdleMinutes))
 	task := driver.Task{
-		ID:  a.taskID(turn, prompt),
+		ID: a.taskID(turn, prompt), Run: a.engine.board.ID(),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
 		Limits: driver.Limits{

@@ -232,7 +232,7 @@ func TestNothingIsLost(t *testing.T) {
 	h.untilBegun(24)
 	server.kill()
 	time.Sleep(3 * time.Second) // without a server: what the test is about
-	begin(t, nil, "dev", "--port", address[strings.LastIndex(address, ":")+1:], "--file", file)
+	beginAs(t, "server", nil, "--port", address[strings.LastIndex(address, ":")+1:], "--file", file)
 	until(t, "a task of the frozen worker begins elsewhere", func() bool { return h.twice() > 0 })
 	frozen.signal(syscall.SIGCONT)
 

@@ -25,7 +25,10 @@ type serverFlags struct {
 	queue     string
 	lostAfter string
 	patience  string
+	priority  string
+	metrics   string
 	typed     map[string]string // the words of flags, by their names
+	stop      func()            // ends what a home serves and sends
 }
 
 // roles are those that may have a queue of their own.
@@ -57,6 +60,8 @@ func (f *serverFlags) settings() []cli.Setting {
 		word("storage", "where messages go that are too large for the server: `s3://BUCKET/PREFIX`", both, &o.Storage),
 		word("lost-after", "how `long` a worker may be silent before its tasks begin again elsewhere (default 60s)", home, &f.lostAfter),
 		word("patience", "how `long` a task waits for a worker, or the home for a server that is gone (default 10m)", home, &f.patience),
+		word("priority", "how urgent the tasks of this run are among those of others, from `1` to 5 (default 3)", home, &f.priority),
+		word("metrics", "serve metrics for Prometheus at this `HOST:PORT` (default off)", both, &f.metrics),
 	}
 	f.typed = map[string]string{}
 	for i, each := range settings {
@@ -155,6 +160,18 @@ func checkQueue(queue string) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("queue", tidegate.Cut(queue)), "%q is not the name of a queue; expected letters, digits, - and _", tidegate.Cut(queue))
 	}
 	return nil
+}
+
+// urgency reads --priority; 0 where it was not given. It returns INVALID_ARGS.
+func (f *serverFlags) urgency() (int, error) {
+	if f.priority == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(f.priority)
+	if err != nil || n < 1 || n > 5 {
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("priority", tidegate.Cut(f.priority)), "--priority must be a number from 1 to 5, got %q", tidegate.Cut(f.priority))
+	}
+	return n, nil
 }
 
 // duration reads a flag that says how long; 0 where it was not given.

@@ -81,7 +81,7 @@ func TestCommandOfALine(t *testing.T) {
 	for line, want := range map[string]string{
 		"--queue q":      "work --queue q",
 		"work --queue q": "work --queue q",
-		"dev":            "dev",
+		"research q":     "research q",
 		"":               "",
 		"--help":         "--help",
 		"--version":      "--version",
@@ -135,10 +135,10 @@ func TestScreenShowsTasks(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	if _, _, _, err := serveMetrics("nowhere"); err == nil {
+	if _, _, _, err := serveMetrics("nowhere", "x"); err == nil {
 		t.Error("metrics are served nowhere")
 	}
-	handler, at, stop, err := serveMetrics("127.0.0.1:0")
+	handler, at, stop, err := serveMetrics("127.0.0.1:0", "tidegate_worker")
 	if err != nil {
 		t.Fatal(err)
 	}
