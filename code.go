@@ -241,8 +241,8 @@ var Explanations = []Explanation{
 	{BudgetExhausted, Conflict, "A limit of the run's budget is reached, so that no more jobs are given out.", "A person raises the limit: `tidegate run limit`, or `tidegate run continue` with a budget flag."},
 	{NotConfined, Conflict, "Agents cannot be kept in a cell on this system, so none was started and nothing was spent.", "Use a Linux kernel with Landlock and seccomp; or let agents work with your rights, on your files, with --unconfined."},
 	{SameHolder, Conflict, "Whoever wrote part of a report may neither read nor review it.", "Let another agent take the job, or have a person say --one-agent."},
-	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 	{RecordingDiffers, Conflict, "A recorded agent is asked something else than what was recorded.", "Record the agents on this question, or say --adapt, which the report names."},
+	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/fetch"
@@ -95,7 +96,7 @@ type searchIn struct {
 func searchTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: searchTool, Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
+			Name: searchTool, Set: "job", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{
 				Path:     "search",
 				Operands: []tool.Operand{runOperand[0], {Name: "QUERY", Field: "query", About: "what to search for"}}, Hide: []string{"manifest_path", "token"}, Fill: env.fillRun,
@@ -117,7 +118,9 @@ func searchTools(env *Env) []*tool.Tool {
 				return step.SearchResult{}, err
 			}
 			defer b.Close()
-			return b.Search(ctx, how, in.Token, asked)
+			return b.Search(ctx, how, in.Token, func(forbidden []string) bool {
+				return driver.Task{Tools: driver.Tools{Web: true, Forbidden: forbidden}}.MaySearch()
+			}, asked)
 		}),
 	}
 }
