@@ -62,6 +62,10 @@ func TestWorkerThatLies(t *testing.T) {
 	if err != nil || got.Text != "text" || acts(got.Version) || len(got.Version) > 8*maxName || got.Session != "" || len(got.ToolCalls) > maxTools+1 {
 		t.Errorf("%.100q, %.20q, %d tools, %v", got.Version, got.Session, len(got.ToolCalls), err)
 	}
+	kept, _, _ := take(answerMessage{Answer: driver.Answer{Text: "text", Kept: &driver.Kept{Confined: true, System: hostile + long, ABI: 7, Network: hostile + long}}})
+	if k := kept.Kept; k == nil || !k.Elsewhere || acts(k.System+k.Network) || len(k.System)+len(k.Network) > 16*maxName {
+		t.Errorf("how its agent is kept: %.200q", fmt.Sprint(k))
+	}
 	all := 0
 	for name, n := range got.ToolCalls {
 		if all += n; acts(name) {

@@ -61,6 +61,9 @@ type Task struct {
 	Repository *Repository `json:"repository,omitempty"`
 }
 
+// Query is what an agent searches for.
+type Query struct{ Text, Service, Language string }
+
 // Lease is the run that a task belongs to, and the token by which its attempt is known
 // there. The zero Lease is that of a task that came from another machine.
 type Lease struct {
@@ -150,6 +153,18 @@ type Answer struct {
 	// FetchCalls, and every other tool by the client's own name.
 	ToolCalls map[string]int `json:"tool_calls,omitempty"`
 	Version   string         `json:"version,omitempty"` // of the client
+	// Kept is how the agent was kept; nil: no program was started.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// Kept says how an agent was kept while it worked.
+type Kept struct {
+	Confined bool   `json:"confined"`
+	System   string `json:"system"`
+	ABI      int    `json:"abi"`
+	Network  string `json:"network,omitempty"` // in the words of plans and reports
+	// Elsewhere says that this is the word of another machine.
+	Elsewhere bool `json:"-"`
 }
 
 // The names by which a contract's tool budget counts searches of the web and

@@ -62,10 +62,11 @@ type ending struct {
 
 // dialogue is what the turns of an attempt pass on.
 type dialogue struct {
-	faults  []job.Fault // of the last answer
-	session string
-	fresh   bool      // the session of a repair is gone: the whole task is given once more
-	since   time.Time // that it waits for an agent; zero where it has one
+	faults   []job.Fault // of the last answer
+	warnings []job.Fault
+	session  string
+	fresh    bool      // the session of a repair is gone: the whole task is given once more
+	since    time.Time // that it waits for an agent; zero where it has one
 }
 
 // run continues the attempt from where it is. An error is one of the run, not of
@@ -81,7 +82,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
-	d := &dialogue{faults: a.held.Faults, session: a.held.Session, since: a.began}
+	d := &dialogue{faults: a.held.Faults, warnings: a.held.Warnings, session: a.held.Session, since: a.began}
 	if a.held.Answers > 0 && !a.held.Judged {
 		verdict, err := a.engine.board.JudgeKept(ctx, a.held)
 		if err != nil {
@@ -90,7 +91,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		if verdict.Accepted {
 			return ending{}, nil
 		}
-		d.faults = verdict.Faults
+		d.faults, d.warnings = verdict.Faults, verdict.Warnings
 	}
 	for turn := a.held.Answers + 1; turn <= 2; turn++ {
 		if turn == 2 && !a.repairable(d) {
@@ -142,7 +143,7 @@ func (a *attempt) prompt(turn int, d *dialogue) (prompt, repair string, err erro
 	if turn == 1 {
 		return a.held.PromptMD, "", nil
 	}
-	repair, err = job.Repair(a.held.AnswerFormat, d.faults)
+	repair, err = a.engine.board.Repair(a.held.AnswerFormat, d.faults, d.warnings)
 	if d.session == "" || d.fresh {
 		repair, d.session = a.held.PromptMD+"\n"+repair, ""
 	}
@@ -195,9 +196,10 @@ func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair strin
 	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price},
+		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price,
+			Confinement: confinement(answer.Kept)},
 	})
-	d.faults = verdict.Faults
+	d.faults, d.warnings = verdict.Faults, verdict.Warnings
 	return verdict.Accepted, err
 }
 
@@ -403,6 +405,21 @@ func usage(answer driver.Answer) *job.Usage {
 		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
 	}
 	return &u
+}
+
+// confinement is how the agent of an answer was kept, as its attempt has it.
+func confinement(kept *driver.Kept) *run.Confinement {
+	if kept == nil {
+		return nil
+	}
+	c := &run.Confinement{Mode: run.ModeUnconfined, System: kept.System, ABI: kept.ABI, Network: kept.Network}
+	if kept.Confined {
+		c.Mode = run.ModeConfined
+	}
+	if kept.Elsewhere {
+		c.By = run.ByWorker
+	}
+	return c
 }
 
 // cancel stops a task of an attempt that nobody waits for any more.

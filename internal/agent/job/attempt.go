@@ -55,6 +55,8 @@ type Attempt struct {
 	Sources   map[string]string  `json:"sources,omitempty"`
 	Usage     Usage              `json:"usage"` // of the whole attempt, as it is charged
 	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
+	// Confinement is how the agent of the last answer was kept.
+	Confinement *run.Confinement `json:"confinement,omitzero"`
 	// ControlSeed chose the errors that were planted for a second reader.
 	ControlSeed string `json:"control_seed,omitzero"`
 	// MadeFrom is what it was asked about.

@@ -13,13 +13,14 @@ import (
 // Held is an attempt that a home took over from the one before it.
 type Held struct {
 	Assignment
-	Answers int     // that were handed in
-	Judged  bool    // whether the last of them was judged
-	Faults  []Fault // of the last answer, where it was refused
-	Session string  // by which the agent's session may be continued
-	Driver  string
-	Model   string
-	Called  map[string]float64 // tools that its agent called, by name
+	Answers  int     // that were handed in
+	Judged   bool    // whether the last of them was judged
+	Faults   []Fault // of the last answer, where it was refused
+	Warnings []Fault
+	Session  string // by which the agent's session may be continued
+	Driver   string
+	Model    string
+	Called   map[string]float64 // tools that its agent called, by name
 }
 
 // TakeOver takes over those leases of homes that nobody works on, as lost says: each
@@ -82,7 +83,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
-			h.Judged, h.Faults = s.Judged, s.Faults
+			h.Judged, h.Faults, h.Warnings = s.Judged, s.Faults, s.Warnings
 		}
 		if err := a.write(u); err != nil {
 			return err
