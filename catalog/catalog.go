@@ -40,6 +40,9 @@ type Env struct {
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
 	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
+	Call      step.Call           // how search services are reached; nil for the web
+
+	searching *step.Searching // once made
 }
 
 // Tools lists all tools in a stable order.
@@ -47,6 +50,7 @@ func Tools(env *Env) []*tool.Tool {
 	return slices.Concat(
 		runTools(env),
 		jobTools(env),
+		searchTools(env),
 		waveTools(env),
 		waveRunTools(env),
 		gateTools(env),

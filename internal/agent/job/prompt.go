@@ -41,7 +41,11 @@ func sourceList(list []citable) string {
 		if s.Title != "" {
 			b.WriteString(s.Title + ", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)\n", s.URL, s.Status)
+		fmt.Fprintf(&b, "%s (%s)", s.URL, s.Status)
+		if s.Silent {
+			b.WriteString(": no text can be read there, so it carries no sentence")
+		}
+		b.WriteString("\n")
 		for _, words := range s.Quotes {
 			fmt.Fprintf(&b, "  - quoted: %s\n", words)
 		}
@@ -184,12 +188,15 @@ func fill(name string, data any) (string, error) {
 }
 
 // Repair is the prompt that goes back into the session of an agent whose answer
-// was refused.
-func Repair(format string, faults []Fault) (string, error) {
+// was refused. Warnings say what else it may mend; earlier versions did not tell them.
+func (b *Board) Repair(format string, faults, warnings []Fault) (string, error) {
+	if !b.Policy().Evidence.Sentences {
+		warnings = nil
+	}
 	return fill("repair.md", struct {
-		Format string
-		Faults []Fault
-	}{format, faults})
+		Format           string
+		Faults, Warnings []Fault
+	}{format, faults, warnings})
 }
 
 // most is the greatest count within a cap of a contract.

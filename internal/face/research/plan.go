@@ -330,7 +330,7 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "The report's sentences, with passages of the pages that they cite and nothing else, go to "+Scheme(verifier)+", who reads them a second time.")
 	}
 	if c.far != nil {
-		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
+		lines = append(lines, "Agents work on "+c.where()+", which get all prompts. How these keep their agents is their word.")
 	}
 	switch o.sensitivity {
 	case "restricted":
@@ -351,13 +351,45 @@ func (c *crew) sends(o order) []string {
 
 // reads says what researchers can do on the web.
 func (c *crew) reads() string {
-	switch name := c.agents["researcher"].Driver; {
-	case !isEndpoint(name):
-		return "Agents may search and read the web."
-	case c.search:
-		return "Agents may search the web by the service in tidegate.toml, and open pages."
+	may := "Agents may search and read the web."
+	if isEndpoint(c.agents["researcher"].Driver) {
+		may = "Agents may search, and open pages."
+		if len(c.search) == 0 {
+			return "Agents have no search: they open only pages whose addresses they know."
+		}
 	}
-	return "Agents have no search: they open only pages whose addresses they know. `tidegate setup` adds a search" + untrusted(c.project, "service") + "."
+	if len(c.search) == 0 {
+		return may
+	}
+	return may + " " + c.asks()
+}
+
+// asks says what is sent to which search services.
+func (c *crew) asks() string {
+	var asked, not []string
+	for _, p := range c.search {
+		if lacks := p.Lacks(); lacks != "" {
+			not = append(not, lacks)
+			continue
+		}
+		at := cmp.Or(p.Address, p.URL)
+		if p.Key != "" {
+			at += ", with the key in " + p.KeyEnv
+		}
+		asked = append(asked, p.Title+" ("+at+")")
+	}
+	words := "The words of each search that tidegate makes for them, and its language, go from this machine to "
+	if len(asked) == 0 {
+		words = "No search service can be asked"
+	}
+	words += strings.Join(asked, ", ")
+	if len(asked) > 1 {
+		words += ", to one after the other until one answers"
+	}
+	if len(not) > 0 {
+		words += ". Not asked: " + strings.Join(not, "; ")
+	}
+	return words + untrusted(c.project, "service") + "."
 }
 
 // report shows the plan to a person. The perspectives come last, so that a small
@@ -439,7 +471,7 @@ func about(figure float64, words, zero string) string {
 // budgetWords are the names of the budget as a person reads them.
 var budgetWords = map[string]string{
 	"max_parallel": "agents at once", "tries": "tries per job", "attempt_minutes": "minutes per try", "idle_minutes": "minutes without a word",
-	"max_minutes": "minutes in all", "max_tokens": "tokens in all", "max_cost_usd": "USD in all", "max_answer_kb": "KiB of an answer", "max_mb": "MiB of the folder",
+	"max_minutes": "minutes in all", "max_tokens": "tokens in all", "max_cost_usd": "USD in all", "max_answer_kb": "KiB of an answer", "max_mb": "MiB of the folder", "max_searches": "searches",
 }
 
 type agentRoles struct {

@@ -30,6 +30,9 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, err
 		}
 		defer c.close()
+		if err := c.mayAsk(ctx, e, o); err != nil {
+			return nil, err
+		}
 		s.announce(c)
 		if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
 			return nil, err
@@ -113,6 +116,9 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
 		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
+	}
+	for _, p := range c.search {
+		in.Search = append(in.Search, p.Name)
 	}
 	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
 	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {

@@ -134,13 +134,14 @@ const kindInit = "run_init"
 // initArgs are the arguments of [Create] as the log keeps them. What the manifest
 // holds for good is not repeated.
 type initArgs struct {
-	Query             string  `json:"query,omitzero"`
-	Mode              string  `json:"mode"`
-	Sensitivity       string  `json:"sensitivity"`
-	RunID             string  `json:"-"`
-	RootOverride      string  `json:"-"`
-	Limits            *Limits `json:"limits,omitzero"`
-	RequireBoundGates bool    `json:"require_bound_gates,omitzero"`
+	Query             string   `json:"query,omitzero"`
+	Mode              string   `json:"mode"`
+	Sensitivity       string   `json:"sensitivity"`
+	RunID             string   `json:"-"`
+	RootOverride      string   `json:"-"`
+	Limits            *Limits  `json:"limits,omitzero"`
+	RequireBoundGates bool     `json:"require_bound_gates,omitzero"`
+	Search            []string `json:"search,omitzero"`
 	policy.Policy
 	SignersPath  string             `json:"-"`
 	Evidence     EvidenceChoice     `json:"evidence,omitzero"`

@@ -28,6 +28,7 @@ const (
 	agentsKey         = "agents"
 	serversKey        = "mcp_servers"
 	sourcesKey        = "sources"
+	searchKey         = "search"
 )
 
 // EvidenceKey says how the sentences of a report are checked. Lines of the log that change
@@ -101,7 +102,10 @@ type Policy struct {
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
-	Servers  []string
+	Servers []string
+	// Search are the names of the search services that may be asked; nil: those that
+	// this home has.
+	Search   []string
 	timeouts map[Stage]int64
 	legacy   bool // gates count as they are written
 }
@@ -131,6 +135,9 @@ func parsePolicy(data []byte) Policy {
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
 		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+	if doc.Get(searchKey) != nil {
+		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
+	}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -210,6 +217,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if len(in.Servers) > 0 {
 		policy.Set(serversKey, codec.Of(in.Servers))
+	}
+	if in.Search != nil {
+		policy.Set(searchKey, codec.Of(in.Search))
 	}
 	if !in.Policy.IsZero() {
 		policy.Set(sourcesKey, codec.Of(in.Policy))

@@ -68,7 +68,7 @@ func newArchived(r *run.Run) *archived {
 // log does not go on from those that were. A fetch that a line of a no_web run claims
 // does not count.
 func (e *archived) readLog() (current bool, err error) {
-	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
+	lines, err := e.run.EventsOf(run.EventFetched, run.EventSearched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return false, err
 	}
@@ -77,7 +77,7 @@ func (e *archived) readLog() (current bool, err error) {
 	}
 	for _, line := range lines[e.lines:] {
 		switch line.Event {
-		case run.EventFetched:
+		case run.EventFetched, run.EventSearched:
 			if line.Entry.Get("sensitivity").Str() != noWeb {
 				e.count(line.Entry)
 			}
