@@ -71,6 +71,7 @@ var notInTheCorpus = map[string]string{
 	"deep_research_run_verify: no result with the field confinement.mode":    "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.network": "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.system":  "no tool starts an agent",
+	"deep_research_run_verify: no result with the field confinement.said_by": "no tool starts an agent",
 	"deep_research_run_log: no result with the field entries.torn":           "the files of an archive end with a newline",
 }
 

@@ -177,7 +177,11 @@ func jobTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{readOperand[0], jobOperand}, Hide: []string{"manifest_path", "reason"}, Fill: env.fillReadRun,
 			},
 		}, onBoard(env, func(ctx context.Context, b *job.Board, in jobOfRunIn) (job.ShowResult, error) {
-			return b.Show(in.JobID)
+			shown, err := b.Show(in.JobID)
+			if err == nil {
+				shown.Controls, err = b.Controls(in.JobID)
+			}
+			return shown, err
 		})),
 
 		declare(tool.Spec{

@@ -7,13 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -25,8 +21,11 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/temporal/internal/proxy"
 	"github.com/tidegate/tidegate/temporal/server"
 	"go.temporal.io/sdk/client"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 )
 
 const namespace = "default"
@@ -131,7 +130,7 @@ func poolOn(t testing.TB, o Options, queue string) *Pool {
 var taskNumber atomic.Int32
 
 func newTask(prompt string) driver.Task {
-	return driver.Task{ID: driver.TaskID("run", "now", "job", int(taskNumber.Add(1)), 1, prompt), Job: "job", Kind: "wave1", Attempt: 1, Turn: 1,
+	return driver.Task{ID: driver.TaskID("", "run", "now", "job", int(taskNumber.Add(1)), 1, prompt), Job: "job", Kind: "wave1", Attempt: 1, Turn: 1,
 		Prompt: prompt, Role: "researcher", Limits: driver.Limits{Deadline: time.Minute}}
 }
 
@@ -416,35 +415,14 @@ func TestPersonMustAct(t *testing.T) {
 // cancels finds that out, too.
 func TestServerThatNeverHeardOfIt(t *testing.T) {
 	t.Parallel()
-	transport := &http.Transport{Protocols: new(http.Protocols)}
-	transport.Protocols.SetUnencryptedHTTP2(true)
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(&url.URL{Scheme: "http", Host: servers["standalone"].Address})
-		},
-		Transport:     transport,
-		FlushInterval: -1,
-		ErrorLog:      log.New(io.Discard, "", 0),
-	}
 	var asked atomic.Int32
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if method := path.Base(r.URL.Path); strings.HasSuffix(method, "ActivityExecution") {
+	o := Options{Address: proxy.Start(t, servers["standalone"].Address, func(_ context.Context, method string, forward func() ([]byte, error)) ([]byte, error) {
+		if strings.HasSuffix(method, "ActivityExecution") {
 			asked.Add(1)
-			w.Header().Set("Content-Type", "application/grpc")
-			w.Header().Set("Grpc-Status", "12") // unimplemented
-			w.Header().Set("Grpc-Message", "unknown method "+method+" for service temporal.api.workflowservice.v1.WorkflowService")
-			return
+			return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service temporal.api.workflowservice.v1.WorkflowService", method)
 		}
-		proxy.ServeHTTP(w, r)
-	}))
-	s.Config.Protocols = new(http.Protocols)
-	s.Config.Protocols.SetUnencryptedHTTP2(true)
-	s.Start()
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
-	o := Options{Address: s.Listener.Addr().String()}
+		return forward()
+	})}
 	queue, w := newQueue(), &Worker{}
 	w.Queue = queue
 	beginWorker(t, o, w, &agent{do: func(context.Context, driver.Task, func(driver.Event)) (driver.Answer, error) {
@@ -654,6 +632,7 @@ func TestHomeSeesWhatAFarAgentDoes(t *testing.T) {
 		var passing, kept int
 		_, err := poolOn(t, Options{Address: address}, queue).Do(t.Context(), newTask("look"), func(e driver.Event) {
 			switch {
+			case e.Passing && (e.Kind == driver.Waiting || e.Kind == driver.Started): // on a busy machine
 			case e.Tool != "search_calls":
 				t.Errorf("%+v", e)
 			case !e.Passing:

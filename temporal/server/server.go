@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/server/chasm/lib/activity"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
@@ -43,6 +44,11 @@ type Server struct {
 
 const host = "127.0.0.1"
 
+// attributes are those by which tasks can be found.
+var attributes = map[string]enumspb.IndexedValueType{
+	"TidegateRun": enumspb.INDEXED_VALUE_TYPE_KEYWORD, "TidegateJob": enumspb.INDEXED_VALUE_TYPE_KEYWORD, "TidegateKind": enumspb.INDEXED_VALUE_TYPE_KEYWORD,
+}
+
 // Start starts a server. It returns INVALID_STATE where that fails, for example
 // because the port is taken.
 func Start(o Options) (*Server, error) {
@@ -70,7 +76,7 @@ func start(o Options) (*Server, error) {
 		return nil, err
 	}
 	settings := configuration(sql, ports)
-	namespace, err := sqlite.NewNamespaceConfig(settings.ClusterMetadata.CurrentClusterName, o.Namespace, false, nil)
+	namespace, err := sqlite.NewNamespaceConfig(settings.ClusterMetadata.CurrentClusterName, o.Namespace, false, attributes)
 	if err != nil {
 		return nil, err
 	}

@@ -276,6 +276,69 @@ func TestSecretsStayOut(t *testing.T) {
 	}
 }
 
+// TestNoSecretIsLeftInAWorktree has an implementer leave its key in the files that are
+// to be committed: in a file, far inside a large one, in a name, in a link.
+func TestNoSecretIsLeftInAWorktree(t *testing.T) {
+	t.Parallel()
+	const key = "sk-0123456789abcdef"
+	for _, exit := range []string{"0", "1"} { // what a failed one leaves is kept, too
+		worktree, script := t.TempDir(), filepath.Join(t.TempDir(), "agent.sh")
+		if err := os.WriteFile(script, []byte(`cat >/dev/null
+k=$AGENT_API_KEY
+printf 'key = "%s"\n' $k > config.ini
+mkdir -p deep/er && echo $k $k > deep/er/file
+head -c 1048570 /dev/zero > large && printf %s $k >> large
+echo x > $k.txt
+mkdir d-$k && echo x > d-$k/file
+ln -s /$k link
+ln -s / leads
+echo safe > other
+echo done
+exit `+exit), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := driver.New(driver.Settings{Driver: "exec:sh " + script, Env: []string{"AGENT_API_KEY"}}, driver.Host{Temp: t.TempDir(), Environ: []string{"PATH=" + os.Getenv("PATH"), "AGENT_API_KEY=" + key}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := task()
+		asked.Folder = worktree
+		var said []string
+		if _, err := d.Run(t.Context(), asked, func(e driver.Event) { said = append(said, e.Text) }); (err == nil) != (exit == "0") {
+			t.Fatal(err)
+		}
+		masks := 0
+		if err := filepath.WalkDir(worktree, func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, _ := os.Readlink(path)
+			if entry.Type().IsRegular() {
+				data, err := os.ReadFile(path)
+				if err != nil {
+					return err
+				}
+				text = string(data)
+			}
+			if strings.Contains(path+text, key) {
+				t.Errorf("the key is in %s", path)
+			}
+			if strings.Contains(path+text, link.SecretMask) {
+				masks++
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if masks != 6 || !slices.ContainsFunc(said, func(s string) bool { return strings.Contains(s, "in 6 of the files") }) {
+			t.Errorf("%d are masked; said %q", masks, said)
+		}
+		if text, err := os.ReadFile(filepath.Join(worktree, "other")); string(text) != "safe\n" {
+			t.Errorf("another file is %q, %v", text, err)
+		}
+	}
+}
+
 // TestTheDoor has an agent go out by every way there is.
 func TestTheDoor(t *testing.T) {
 	t.Parallel()

@@ -63,6 +63,9 @@ func prepareOpencode(task Task, resume string, f *folder, _ []string) (args, var
 	if resume != "" {
 		args = append(args, "--session", resume)
 	}
+	if err := f.root.MkdirAll("config/opencode", 0o700); err != nil {
+		return nil, nil, err
+	}
 	variables = []string{"OPENCODE_CONFIG_CONTENT=" + string(config), "XDG_CONFIG_HOME=" + f.in("config")}
 	// Otherwise it fetches a package for plugins into each folder of a configuration.
 	variables = append(variables, "npm_config_offline=true")

@@ -1,12 +1,19 @@
 package driver
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -62,7 +69,12 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 		err = hopeless
 	}
 	l.door.record(a.event)
-	answer.Text = mask(answer.Text, secrets)
+	answer.Text, answer.Kept = mask(answer.Text, secrets), keptBy(c.cell)
+	if masked, unmasked := maskFiles(f, a.task, secrets); unmasked != nil {
+		return Answer{}, failf(Unavailable, "what %s left in %s cannot be kept free of its token: %v", a.name, a.task.Folder, unmasked)
+	} else if masked > 0 {
+		a.event(Event{Kind: Warning, Text: fmt.Sprintf("a token or key of the agent stood in %d of the files that it left, and was masked", masked)})
+	}
 	failure, ok := err.(*Error)
 	if !ok {
 		return answer, err
@@ -72,4 +84,73 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 	}
 	failure.Message = mask(failure.Message, secrets)
 	return answer, failure
+}
+
+// keptBy says how a program is kept by a policy.
+func keptBy(p cell.Policy) *Kept {
+	k := &Kept{Confined: p.Confined, System: p.System.Name, ABI: p.System.ABI}
+	if p.Confined {
+		k.Network = p.System.Held(p.Network)
+	}
+	return k
+}
+
+func maskIn(root *os.Root, dir string, secrets []string) (masked int, err error) {
+	entries, _ := fs.ReadDir(root.FS(), dir)
+	for _, entry := range entries {
+		at := path.Join(dir, entry.Name())
+		named, text, found := path.Join(dir, mask(entry.Name(), secrets)), "", false
+		switch {
+		case entry.IsDir() && named == at:
+			n, err := maskIn(root, at, secrets)
+			if masked += n; err != nil {
+				return masked, err
+			}
+			continue
+		case entry.Type()&fs.ModeSymlink != 0:
+			text, _ = root.Readlink(at)
+			found = mask(text, secrets) != text
+		case entry.Type().IsRegular():
+			text, found = readSecret(root, at, secrets)
+		}
+		if !found && named == at {
+			continue
+		}
+		masked++
+		if err := root.RemoveAll(at); err != nil {
+			return masked, err
+		}
+		if err := root.WriteFile(named, []byte(mask(text, secrets)), 0o600); err != nil {
+			return masked, err
+		}
+	}
+	return masked, nil
+}
+
+// readSecret is a file that has a secret in it, and the mask alone for a large one. It
+// reads in small parts: an agent can make files that are larger than memory.
+func readSecret(root *os.Root, name string, secrets []string) (text string, found bool) {
+	file, err := root.Open(name)
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	longest := len(slices.MaxFunc(secrets, func(x, y string) int { return len(x) - len(y) }))
+	buffer := make([]byte, 1<<20+longest)
+	for kept := 0; ; {
+		n, err := io.ReadFull(file, buffer[kept:])
+		part := buffer[:kept+n]
+		if slices.ContainsFunc(secrets, func(s string) bool { return bytes.Contains(part, []byte(s)) }) {
+			break
+		}
+		if err != nil {
+			return "", false
+		}
+		kept = copy(buffer, part[len(part)-longest:])
+	}
+	if size(file) > maxOutput {
+		return link.SecretMask, true
+	}
+	whole, err := root.ReadFile(name)
+	return string(whole), err == nil
 }

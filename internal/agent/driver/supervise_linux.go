@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -69,7 +70,7 @@ var resting struct {
 
 // start starts c below a supervisor.
 func start(c command) (*process, error) {
-	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: c.env, Dir: c.dir, Scratch: c.scratch, Cell: c.cell})
+	task, err := json.Marshal(assignment{Path: c.path, Args: append([]string{c.path}, c.args...), Env: lastCount(c.env), Dir: c.dir, Scratch: c.scratch, Cell: c.cell})
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +91,21 @@ func start(c command) (*process, error) {
 			return nil, err
 		}
 	}
+}
+
+// lastCount is env with the last value of each variable alone: of two, programs take
+// whichever they find.
+func lastCount(env []string) []string {
+	var list []string
+	seen := map[string]bool{}
+	for _, entry := range slices.Backward(env) {
+		if name, _, _ := strings.Cut(entry, "="); !seen[name] {
+			seen[name] = true
+			list = append(list, entry)
+		}
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // takeSupervisor takes a supervisor that has no agent, or a fresh one.

@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestClientsLookAtNothingOfThePersons(t *testing.T) {
 	for client, switches := range map[string][]string{
 		"claude":   {"--setting-sources  --", "--strict-mcp-config", "--disable-slash-commands"},
 		"codex":    {"--ignore-user-config", "--ignore-rules", "features.plugins=false", "features.hooks=false"},
-		"opencode": {"XDG_CONFIG_HOME=", "OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_CLAUDE_CODE=1"},
+		"opencode": {"OPENCODE_DISABLE_PROJECT_CONFIG=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1", "OPENCODE_DISABLE_CLAUDE_CODE=1"},
 		"gemini":   {`"hooksConfig":{"enabled":false}`, `"fileName":"TIDEGATE-NONE.md"`, "--extensions none"},
 	} {
 		t.Run(client, func(t *testing.T) {
@@ -80,6 +81,9 @@ func TestClientsLookAtNothingOfThePersons(t *testing.T) {
 					t.Fatal(err)
 				}
 				said += answer.Text + "\n"
+			}
+			if client == "opencode" && !regexp.MustCompile(`(?m)^XDG_CONFIG_HOME=.*/tidegate-[0-9]+/config$`).MatchString(said) {
+				t.Error("it looks for its configuration where its agent can write")
 			}
 			for _, each := range switches {
 				if !strings.Contains(said, each) {

@@ -30,6 +30,9 @@ type ChangeInput struct {
 	Guidelines []string // files that say how the project wants its code; none: those of the usual names
 	// Reviewers are the names of those who review, as [CodeReviewInput] has them.
 	Reviewers []string
+	// Unconfined says that agents work without a cell: what they change of the project's
+	// repository is found by comparing.
+	Unconfined bool
 	// Note is called for what is done by rule.
 	Note func(what string)
 }
@@ -42,6 +45,9 @@ type ChangeOutcome struct {
 	Worktree string
 	Rounds   int // reviews that were kept
 	Spent    job.Spent
+	// Around names what changed of the project's repository beside the branch while agents
+	// without a cell worked.
+	Around []string
 }
 
 // DriveChange drives the loop of a change: an agent implements it in a worktree of
@@ -59,12 +65,18 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
-	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID)
+	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID, driver.Configures)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
 	if in.Note == nil {
 		in.Note = func(string) {}
+	}
+	var before change.Around
+	if in.Unconfined {
+		if before, err = w.LookAround(ctx, options.Desk); err != nil {
+			return ChangeOutcome{}, err
+		}
 	}
 	l := &loop{in: in, desk: options.Desk, worktree: w, documents: documents}
 	if _, err := l.advance(ctx); err != nil {
@@ -82,7 +94,13 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	}
 	options.repository, options.tree = &l.repository, &l.tree.path
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
-	return ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}, err
+	outcome := ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}
+	if err != nil || !in.Unconfined {
+		return outcome, err
+	}
+	after, err := w.LookAround(ctx, options.Desk)
+	outcome.Around = after.Differences(before)
+	return outcome, err
 }
 
 // loop is the loop of a change.
@@ -150,10 +168,10 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	c.Implement = &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
-		Touched: func(ctx context.Context) (files []string, forbidden [][2]string, err error) {
+		Touched: func(ctx context.Context) (files []string, forbidden []job.Forbidden, err error) {
 			work, err := l.worktree.Inspect(ctx, l.desk)
 			for _, f := range work.Forbidden {
-				forbidden = append(forbidden, [2]string{f.File, f.Why})
+				forbidden = append(forbidden, job.Forbidden(f))
 			}
 			return work.Files, forbidden, err
 		},
@@ -206,7 +224,7 @@ func (l *loop) submit(ctx context.Context) error {
 		return err
 	}
 	if len(work.Forbidden) > 0 { // touched after the implementation was judged
-		return tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
+		return tidegate.Errorf(work.Forbidden[0].Code, tidegate.Pairs("file", work.Forbidden[0].File, "worktree", l.worktree.Path),
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -232,6 +233,10 @@ func TestPlantedDefects(t *testing.T) {
 		}}, engine.ForPerson, "all tries are used up for implement.1", change.Implementing, 0, 0},
 		{"hostile to the rules", honest, []implementer{func(t *testing.T, task driver.Task) string {
 			writeFiles(t, task.Folder, map[string]string{"tidegate.toml": "home = '/tmp'\n", "agentd/allowed_signers": "me ssh-ed25519 AAAA\n", "parts/tidegate.toml": "\n"})
+			return mend(all()...)(t, task)
+		}}, engine.ForPerson, "all tries are used up for implement.1", change.Implementing, 0, 0},
+		{"free with its token", honest, []implementer{func(t *testing.T, task driver.Task) string {
+			writeFiles(t, task.Folder, map[string]string{"key.txt": link.SecretMask + "\n"}) // as package driver masks it
 			return mend(all()...)(t, task)
 		}}, engine.ForPerson, "all tries are used up for implement.1", change.Implementing, 0, 0},
 		{"hostile to git", honest, []implementer{func(t *testing.T, task driver.Task) string {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -245,6 +246,56 @@ func TestOfTheControlsNothingIsLearned(t *testing.T) {
 	third, err := b.Lease(ctx, job.LeaseInput{Holder: "a third", JobID: "verify.1"})
 	if err != nil || reflect.DeepEqual(reader.Claims(second.PromptMD), reader.Claims(third.PromptMD)) || strings.Contains(third.PromptMD, "refused") {
 		t.Errorf("a part whose controls were missed is asked in the same words: %v", err)
+	}
+}
+
+// TestControlsAreShownOnceTheRoundIsClosed: whoever looks at a reading then sees what was
+// planted, and what each reader said of it.
+func TestControlsAreShownOnceTheRoundIsClosed(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Kind != "verify" || task.Role != "verifier" {
+			return obedient(ctx, task)
+		}
+		b := boardOf(t, desk, manifest)
+		if controls, err := b.Controls(task.Job); err != nil || controls != nil {
+			t.Errorf("while it reads, %v is shown, %v", controls, err)
+		}
+		return approves(task.Prompt), nil
+	}}
+	if out := driveWith(t, manifest, desk, pool, map[string]engine.Agent{"": {Driver: "writer"}, "verifier": {Driver: "hostile"}, "reviewer": {Driver: "reader"}}); out.Status != run.Completed {
+		t.Fatal(shown(out))
+	}
+	b := boardOf(t, desk, manifest)
+	controls, err := b.Controls("verify.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := step.ReadClaims(runs.Open(t, manifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := map[int]map[string]int{1: {}, 2: {}, 3: {}}
+	for _, c := range controls {
+		said[c.Attempt][c.Verdict]++
+		if slices.ContainsFunc(claims.Sentences, func(s evidence.Claim) bool { return s.Text == c.Sentence }) || c.Claim == 0 || c.Sentence == "" {
+			t.Errorf("%+v is a sentence of the report", c)
+		}
+	}
+	if len(said[3]) != 1 || said[3]["unsupported"] != claims.Controls.Planted || len(said[1]) != 1 || said[1]["supported"] != claims.Controls.Planted {
+		t.Errorf("%d were planted: %v", claims.Controls.Planted, said)
+	}
+	found, err := b.Show("verify.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found.Controls = controls
+	if text := shown(found.Report()); !strings.Contains(text, controls[0].Sentence) {
+		t.Error("a person is not shown them")
+	}
+	if other, err := b.Controls("review"); err != nil || other != nil {
+		t.Errorf("another job has %v, %v", other, err)
 	}
 }
 

@@ -15,8 +15,14 @@ type Implementation struct {
 	Folder string // where it works
 	Brief  ImplementBrief
 	// Touched says which files differ from those that the implementer found, and
-	// which of them it may not touch, with the reason.
-	Touched func(ctx context.Context) (files []string, forbidden [][2]string, err error)
+	// which of them cannot be taken.
+	Touched func(ctx context.Context) (files []string, forbidden []Forbidden, err error)
+}
+
+// Forbidden is a file that an implementer may not touch, or not leave as it is.
+type Forbidden struct {
+	File, Why string
+	Code      tidegate.Code
 }
 
 // ImplementBrief is what the prompt of an implementer is made from. All of it was
@@ -78,7 +84,7 @@ func judgeImplementation(ctx context.Context, _ *Board, j *Job, a answer) (judge
 	}
 	var judged judgement
 	for _, f := range forbidden {
-		judged.faults = append(judged.faults, fault(string(tidegate.PathNotAllowed), f[0]+" was changed: "+f[1], 0, "Make "+f[0]+" what it was before, or remove it if it was not there."))
+		judged.faults = append(judged.faults, fault(string(f.Code), f.File+" was changed: "+f.Why, 0, "Make "+f.File+" what it was before, or remove it if it was not there."))
 	}
 	if len(files) == 0 && len(judged.faults) == 0 {
 		judged.faults = append(judged.faults, fault(string(tidegate.Unchanged), "no file differs from what was there before", 0,

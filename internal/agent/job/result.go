@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // ListResult is the result of [Board.List].
@@ -115,9 +116,11 @@ type ShowResult struct {
 	OK       codec.True `json:"ok"`
 	Job      Job        `json:"job"`
 	Attempts []*Attempt `json:"attempts"`
+	Controls []Control  `json:"controls,omitzero" jsonschema:"the errors that were planted for a second reader, once the round is closed"`
 }
 
-// Show returns a job with its attempts. It returns JOB_NOT_FOUND.
+// Show returns a job with its attempts, and without its controls ([Board.Controls]). It
+// returns JOB_NOT_FOUND.
 func (b *Board) Show(id string) (ShowResult, error) {
 	j, err := b.Job(id)
 	out := ShowResult{Job: j, Attempts: []*Attempt{}}
@@ -141,6 +144,15 @@ func (s ShowResult) Report() report.Report {
 		out.Add(report.Heading(fmt.Sprintf("Attempt %d: %s", a.Number, cmp.Or(a.Outcome, "under way"))), known)
 		for i, answer := range a.Submissions {
 			addFaults(&out, fmt.Sprintf("Faults of answer %d", i+1), answer.Faults)
+		}
+		planted := report.NewTable(">Claim", "Planted error", "Verdict")
+		for _, c := range s.Controls {
+			if c.Attempt == a.Number {
+				planted.Row(report.PassIf(c.Verdict != evidence.Supported), c.Claim, c.Sentence, cmp.Or(c.Verdict, "none"))
+			}
+		}
+		if len(planted.Rows) > 0 {
+			out.Add(planted)
 		}
 	}
 	return out

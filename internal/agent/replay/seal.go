@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -199,11 +200,19 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 	if err != nil {
 		return err
 	}
+	claims, err := step.ReadClaims(r)
+	if err != nil {
+		return err
+	}
+	earlier, trust := !policy.Evidence.Sentences, reported.Report.Trust
+	if claims != nil && claims.Earlier() {
+		earlier, trust = true, strings.ReplaceAll(trust, evidence.ByRules(claims.Rules), "") // which its own version did not say
+	}
 	u.Replay, u.Trust = replayed, reported.Report.Trust
 	for _, again := range []seal.File{{Name: sealedHTML, Data: reported.Report.HTML()}, {Name: sealedMarkdown, Data: reported.Report.Markdown()}} {
 		kept := reports[again.Name]
 		compared := same(again.Name, kept, again.Data)
-		if !policy.Evidence.Sentences && !compared.Same && stated(kept, u.Trust) == stated(again.Data, u.Trust) {
+		if earlier && !compared.Same && stated(kept, trust) == stated(again.Data, trust) {
 			compared = Step{What: again.Name, Same: true}
 			u.Replay.Left = append(u.Replay.Left, again.Name+", as far as it says how it was made and what it looks like: its form is that of an earlier version")
 		}

@@ -44,6 +44,7 @@ type walk struct {
 	board    *job.Board        // of the copy; nil where none is open
 	now      time.Time         // for it
 	pinned   bool              // its clock
+	round    int64             // of the report, as far as the walk has come
 
 	out Result
 }
@@ -86,6 +87,7 @@ func (w *walk) read() error {
 	for l := range artifact.ReadLog(bytes.NewReader(w.log)) {
 		w.ends[l.Number] = l.End
 	}
+	w.round = 1
 	var last line
 	for _, e := range events {
 		l := line{e.Number, e.Event, e.Entry.Get("kind").Str(), e.Entry}
@@ -192,14 +194,21 @@ func (w *walk) manifestPath() string { return filepath.Join(w.root, run.Manifest
 
 // follow does a change again, compares, and brings the copy into the state after it.
 func (w *walk) follow(ctx context.Context, c change) error {
+	earlier, err := w.byEarlierRules(c)
+	if err != nil {
+		return err
+	}
 	given := map[int]bool{}
 	for _, l := range c.lines {
 		given[l.number] = l.event != run.EventFiles
 	}
 	fresh := map[string][]byte{}
 	w.byRecord = nil
-	explained := true
+	explained := !earlier
 	for _, l := range w.causes(c, given) {
+		if earlier {
+			break
+		}
 		again := w.redo(l)
 		if !given[l.number] || again == nil {
 			continue
@@ -389,6 +398,11 @@ func (w *walk) adoptFile(name, digest string, made []byte) error {
 	if name == run.ManifestFile {
 		if recovered := w.withKeptHistory(made); codec.DigestBytes(recovered) == digest {
 			return w.stage.Write(name, recovered)
+		}
+	}
+	if made == nil {
+		if done, err := w.adoptEarlier(name, digest); err != nil || done {
+			return err
 		}
 	}
 	w.notAsThen(name)

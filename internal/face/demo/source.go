@@ -86,6 +86,10 @@ type Judgement struct {
 	Problem string // "" where the page was found by its rule
 }
 
+// denied is the example of the rule for sources that the run's policy refuses: it is
+// judged by its URL, and never fetched.
+var denied = Source{URL: "https://denied.example/tides", Title: "Tides", Kind: "policy", Variant: "a domain that the person denied", Rule: "policy"}
+
 // The rule for sources that were not fetched has no page of its own, and what is
 // not a URL to fetch is never fetched.
 const (
@@ -106,11 +110,12 @@ func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	defer os.RemoveAll(folder)
 	trial := sourceTrial{ctx: ctx, tools: c.Tools(folder), folder: folder}
 	rules := trial.call("deep_research_citations_rules", `{}`).Get("rules").Elems()
-	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary"}`)
+	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary", "deny_domains": ["denied.example"]}`)
 	examples, err := sources()
 	if err != nil {
 		return nil, err
 	}
+	examples = append(examples, denied)
 	for _, source := range examples {
 		trial.cite(source)
 	}

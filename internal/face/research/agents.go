@@ -233,7 +233,7 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {
 		var answer driver.Answer
 		answer, err = d.Run(ctx, driver.Task{
-			ID: driver.TaskID("", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
+			ID: driver.TaskID("", "", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
 			Limits: driver.Limits{Deadline: tinyDeadline, Answer: tinyAnswer},
 		}, func(driver.Event) {})
 		driver.Forget(d, answer.Session)

@@ -35,7 +35,8 @@ type plan struct {
 	Estimate     estimate        `json:"estimate"`
 	Reading      reading         `json:"reading"` // what of it the second reader takes
 	Sent         []string        `json:"sent"`
-	Digest       string          `json:"perspectives_digest"` // of the bytes that the yes is for
+	Allowed      []string        `json:"allowed_sources,omitzero"` // what the person asks of sources
+	Digest       string          `json:"perspectives_digest"`      // of the bytes that the yes is for
 }
 
 type planAgent struct {
@@ -92,7 +93,7 @@ type estimate struct {
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
-	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o)}
+	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: o.sources.Lines()}
 	if n := utf8.RuneCountInString(o.question); n > longQuestion {
 		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
 	}
@@ -329,7 +330,7 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "The report's sentences, with passages of the pages that they cite and nothing else, go to "+Scheme(verifier)+", who reads them a second time.")
 	}
 	if c.far != nil {
-		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
+		lines = append(lines, "Agents work on "+c.where()+", which get all prompts. How these keep their agents is their word.")
 	}
 	switch o.sensitivity {
 	case "restricted":
@@ -421,6 +422,9 @@ func (p plan) report() report.Report {
 		{Name: "known", Value: p.Estimate.Basis},
 	})
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
+	if len(p.Allowed) > 0 {
+		out.Add(report.Heading("Which sources are allowed"), report.Bullets(p.Allowed))
+	}
 	if len(p.Perspectives) > 0 {
 		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "What it looks at")
 		sections := report.Fields{}

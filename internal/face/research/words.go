@@ -106,6 +106,10 @@ func tell(e run.Entry) (h telling, ok bool) {
 		if reason := get("reason"); reason != "" {
 			h.text += ", " + reason
 		}
+	case run.EventUnfit:
+		h.text, h.mark = get("reader")+" missed too many planted errors, and reads no more", report.Fail
+	case run.EventRead:
+		h.text = "every sentence was read: " + report.Counted(count("parts"), "part")
 	case run.EventConfinement:
 		h.text = run.ConfinementIn(e.Entry).String()
 	case run.EventGranted:

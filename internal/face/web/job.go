@@ -26,6 +26,7 @@ type attemptView struct {
 	Took      string
 	Prompt    listing
 	Answers   []answerView
+	Controls  []job.Control // that were planted for a second reader, once the round is closed
 }
 
 // answerView is an answer with its faults at their lines, and how it differs from
@@ -111,6 +112,10 @@ func (l *visit) jobPage(id string) (*page, error) {
 		return nil, err
 	}
 	view := jobView{jobRow: l.jobRow(shown.Job)}
+	controls, err := l.board.Controls(id)
+	if err != nil {
+		return nil, err
+	}
 	var texts []string
 	var answers []*answerView
 	for _, a := range shown.Attempts {
@@ -132,6 +137,11 @@ func (l *visit) jobPage(id string) (*page, error) {
 				Left: len(s.Faults) - len(faults) + len(s.Warnings) - len(warnings), Text: newListing(text, raw, faults, warnings)}
 			v.Answers[i].Text.Anchor = "l-" + strconv.Itoa(a.Number) + "-" + strconv.Itoa(i+1) + "-"
 			answers = append(answers, &v.Answers[i])
+		}
+		for _, c := range controls {
+			if c.Attempt == a.Number {
+				v.Controls = append(v.Controls, c)
+			}
 		}
 		view.Attempts = append(view.Attempts, v)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -13,12 +14,14 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
-// The schema version of the document of the claims, and that of the rules that made it:
-// raised with every change of sentences, readable text or windows.
-const (
-	ClaimsVersion = "claims.v1"
-	Rules         = "evidence.1"
-)
+// ClaimsVersion is the schema version of the document of the claims.
+const ClaimsVersion = "claims.v1"
+
+// Rules names the rules of this program: raised with every change of sentences, readable
+// text or windows. Only tests set it, to be a later program.
+var Rules = rulesPrefix + "1"
+
+const rulesPrefix = "evidence."
 
 // Window is a passage of a page that a sentence is held against.
 type Window struct {
@@ -212,6 +215,33 @@ func (s *Sentence) digest(pages map[string]string) string {
 
 // plain is a text as digests have it: NFC, white space as one blank.
 func plain(text string) string { return oneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd"))) }
+
+// Earlier reports whether the rules of an earlier program made the document: what it says
+// is taken, because nobody can make it again. A number that no program has had is none.
+func (c *Claims) Earlier() bool {
+	number := func(rules string) int {
+		n, err := strconv.Atoi(strings.TrimPrefix(rules, rulesPrefix))
+		if err != nil || rules != rulesPrefix+strconv.Itoa(n) {
+			return 0
+		}
+		return n
+	}
+	n := number(c.Rules)
+	return 0 < n && n < number(Rules)
+}
+
+// KeptFor is a document of earlier rules as it is kept, with what readers are shown beside
+// its sentences from the same report as it is read today.
+func (c *Claims) KeptFor(r Report) Claims {
+	kept := *c
+	kept.Sentences = slices.Clone(c.Sentences)
+	for i := range kept.Sentences {
+		if s := &kept.Sentences[i]; i < len(r.Sentences) && r.Sentences[i].Text == s.Text {
+			s.Context, s.Judgement = r.Sentences[i].Context, r.Sentences[i].Judgement
+		}
+	}
+	return kept
+}
 
 // Find is the sentence with an id, nil where there is none.
 func (c *Claims) Find(id string) *Claim {

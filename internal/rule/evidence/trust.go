@@ -19,16 +19,25 @@ type Readers struct {
 	Recorded  bool // the reader was a recording
 	Person    bool // a person read some of it, and was not tested
 	Adapted   bool // a person let recorded agents answer what they were not asked
+	Unfit     int  // readers that missed too many planted errors, and read no more
 }
 
 // TrustLine says how the sentences of a report were checked, in the words that every
 // view uses. Claims is nil where the run has none.
 func TrustLine(c *Claims, by Readers) string {
 	line := by.checked(c)
+	if c != nil && c.Earlier() {
+		line += ByRules(c.Rules)
+	}
 	if by.Adapted {
 		line += " Recorded agents were allowed to answer another question than theirs."
 	}
 	return line
+}
+
+// ByRules says by which rules sentences were checked, behind a trust line.
+func ByRules(rules string) string {
+	return " Its sentences were checked by the rules " + rules + " of an earlier version."
 }
 
 // checked says how the sentences were checked.
@@ -116,6 +125,8 @@ func (by Readers) tested(c *Claims) string {
 		so   bool
 		text string
 	}{
+		{by.Unfit == 1, "A reader missed too many of them, and another read in its place."},
+		{by.Unfit > 1, fmt.Sprintf("%d readers missed too many of them, and others read in their place.", by.Unfit)},
 		{by.Person, "A person read some of it, and was not tested."},
 		{by.OneAgent && read && !by.None && !by.Off, "It was read by the writer's own agent."},
 		{by.Recorded, "The second reader was a recording."},

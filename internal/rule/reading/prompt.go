@@ -37,6 +37,34 @@ func (a Asked) Prompt() string {
 	return b.String()
 }
 
+// SentencesOf are the sentences of the claims and controls that a prompt asks about, as
+// it shows them, in their order.
+func SentencesOf(prompt string) []string {
+	var sentences []string
+	fence, begun := "", false
+	for line := range strings.Lines(prompt) {
+		line = strings.TrimSuffix(line, "\n")
+		switch {
+		case fence != "" && line == fence:
+			fence, begun = "", false
+		case fence != "":
+			if begun {
+				sentences = append(sentences, line)
+			}
+		case strings.HasPrefix(line, "```"):
+			fence = line
+		default:
+			begun = line == "sentence"
+		}
+	}
+	return sentences
+}
+
+// Shown is a sentence as a prompt shows it.
+func Shown(sentence string) string {
+	return strings.Join(strings.Split(markdown.Quote(sentence), "\n")[1:2], "")
+}
+
 // byID is what a person is told beside the instructions.
 const byID = `
 Name each claim by its id, as it stands behind the word claim. A claim that has a verdict already may be left out. Nothing is planted among them.

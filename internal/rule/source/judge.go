@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -25,6 +26,8 @@ type Evidence struct {
 	// Judged has the sources, by cid, that [JudgePage] has already judged by the page
 	// that Page would give. That page is not read again.
 	Judged map[string]Judgement
+	// Policy is what the run allows.
+	Policy policy.Policy
 	// Created is when the run was created: the time of the records that have no
 	// page.
 	Created time.Time
@@ -49,7 +52,7 @@ func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, 
 		if err != nil {
 			return err
 		}
-		judged[i] = judge(source, page, evidence.Created)
+		judged[i] = judge(source, page, evidence.Policy, evidence.Created)
 		judged[i].record.ReplacedBy = replaced
 		return nil
 	})
@@ -66,11 +69,13 @@ type Judgement struct {
 	trace  trace
 }
 
-// JudgePage judges a source by the page of its own URL.
-func JudgePage(source *Source, page *Page) Judgement { return judge(source, page, time.Time{}) }
+// JudgePage judges a source by the page of its own URL and by what the run allows.
+func JudgePage(source *Source, page *Page, allowed policy.Policy) Judgement {
+	return judge(source, page, allowed, time.Time{})
+}
 
-func judge(source *Source, page *Page, created time.Time) Judgement {
-	s := newSubject(source, page)
+func judge(source *Source, page *Page, allowed policy.Policy, created time.Time) Judgement {
+	s := newSubject(source, page, allowed)
 	record := s.record(created)
 	return Judgement{record, s.trace(record.Status)}
 }

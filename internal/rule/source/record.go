@@ -33,6 +33,7 @@ type Record struct {
 	SameAs        string    `json:"same_as,omitzero"`   // the cid of the same page under another URL
 	ReplacedBy    string    `json:"replaced_by,omitzero"`
 	Attached      bool      `json:"attached,omitzero"`
+	Undated       bool      `json:"undated,omitzero"` // the run asks for dates, and the page has none
 }
 
 // FoundBy is where an output names a source.
@@ -88,6 +89,7 @@ func (s *subject) record(created time.Time) Record {
 		r.Publisher = cutRunes(visible(s.content.Publisher), nameLength)
 		r.Author = cutRunes(visible(s.content.Author), nameLength)
 		r.Published = s.content.Published
+		r.Undated = s.policy.Since != "" && !s.page.Attached && s.date() == ""
 		r.Snippet = cutRunes(visible(page.CutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
 	}
 	return r

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -38,6 +39,9 @@ type Rule struct {
 // NotChecked is the reason given for a source of which the archive has nothing.
 const NotChecked = "not checked"
 
+// PolicyRule is the name of the rule for sources that the run's policy refuses.
+const PolicyRule = "policy"
+
 // Rules is the table, in order: the first rule that holds decides. The last one
 // always holds.
 func Rules() []Rule { return slices.Clone(rules()) }
@@ -46,6 +50,7 @@ var rules = sync.OnceValue(func() []Rule {
 	return []Rule{
 		{"malformed", Invalid, "not a URL that can be fetched", "The text is not an http or https URL, or is longer than 2,048 bytes.", malformedURL},
 		{"credentials", Invalid, "the URL carries credentials", "A user name, a password, or a parameter such as token or api_key stands in a URL that was cited.", withCredentials},
+		{PolicyRule, Mismatch, "policy", "The person who asked the question does not allow it: by its domain, its date, its language or its class.", notAllowed},
 		{"not-checked", Blocked, NotChecked, "The archive has neither a fetch nor an attached file.", notChecked},
 		{"refused-address", Invalid, "the address is private or reserved", "The host, or one that a redirect leads to, resolves to an address or a port that is not fetched.", fault(RefusedAddress)},
 		{"no-such-name", Invalid, "the host does not exist", "The name service does not know the host.", fault(NoSuchName)},
@@ -77,6 +82,7 @@ var rules = sync.OnceValue(func() []Rule {
 type subject struct {
 	source  *Source
 	page    *Page // or nil
+	policy  policy.Policy
 	content page.Content
 	lower   string // what lowered returns, once it was called
 
@@ -84,8 +90,8 @@ type subject struct {
 }
 
 // newSubject is a source with a page, which may be nil.
-func newSubject(source *Source, p *Page) *subject {
-	s := &subject{source: source, page: p}
+func newSubject(source *Source, p *Page, allowed policy.Policy) *subject {
+	s := &subject{source: source, page: p, policy: allowed}
 	if p != nil && p.response() {
 		s.content = p.Content()
 		s.from = s.address(p.URL)

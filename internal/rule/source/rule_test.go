@@ -11,19 +11,24 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 var fetched = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
 // judgeOne is the record of one source, found once under a title.
-func judgeOne(t testing.TB, url, title string, page *source.Page) source.Record {
+func judgeOne(t testing.TB, url, title string, page *source.Page, allowed ...policy.Policy) source.Record {
 	t.Helper()
 	sources := source.Sources([]source.Found{{Cited: source.Cited{URL: url, Title: title}, Wave: 1, Perspective: "p1", AgentType: "a", ArtifactPath: "wave-1/p1.md"}})
-	records, err := source.Judge(t.Context(), sources, source.Evidence{
+	evidence := source.Evidence{
 		Page:    func(context.Context, string) (*source.Page, error) { return page, nil },
 		Created: fetched.Add(-time.Hour),
-	})
+	}
+	if len(allowed) > 0 {
+		evidence.Policy = allowed[0]
+	}
+	records, err := source.Judge(t.Context(), sources, evidence)
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%s: %v, %v", url, records, err)
 	}
@@ -113,6 +118,9 @@ func languages(t testing.TB) []string {
 	return names
 }
 
+// examplePolicy refuses what no example of another rule has.
+var examplePolicy = policy.Policy{DenyDomains: []string{"denied.test"}, Since: "1990-01-01", Languages: []string{"da", "de", "en", "es", "fi", "fr", "it", "nl", "pl", "pt", "sv", "ja", "is", "ar", "hi", "ru", "zh", "ko", "tr"}}
+
 // TestRules judges an example and a near miss of every rule.
 func TestRules(t *testing.T) {
 	for _, rule := range source.Rules() {
@@ -125,7 +133,7 @@ func TestRules(t *testing.T) {
 		for _, file := range txtar.Parse(data).Files {
 			kind, name, _ := strings.Cut(file.Name, ": ")
 			url, title, want, page := rulePage(t, file.Name, string(file.Data))
-			got := judgeOne(t, url, title, page)
+			got := judgeOne(t, url, title, page, examplePolicy)
 			switch kind {
 			case "holds":
 				examples++

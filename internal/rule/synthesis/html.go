@@ -209,7 +209,11 @@ type sourceView struct {
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	var by []string
-	for _, part := range []string{ref.Publisher, day(ref.Date)} {
+	date := day(ref.Date)
+	if ref.Undated {
+		date = "no date"
+	}
+	for _, part := range []string{ref.Publisher, date} {
 		if part != "" {
 			by = append(by, part)
 		}

@@ -341,6 +341,13 @@ func (w *mdWriter) making() {
 	for _, text := range w.Confined {
 		w.paragraph(mdText(text))
 	}
+	if len(w.Allowed) > 0 {
+		w.paragraph("Which sources were allowed:")
+		for _, text := range w.Allowed {
+			w.lines = append(w.lines, "- "+mdText(text))
+		}
+		w.lines = append(w.lines, "")
+	}
 	if w.Cost.Known() {
 		w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")
 	}

@@ -26,6 +26,7 @@ type Report struct {
 	Sources   []Source
 	Decisions []string // of people in the life of the run, one line each
 	Confined  []string // how agents were kept
+	Allowed   []string // what the person asked of sources
 	Gates     []GateLine
 	Contracts []Contract
 	Agents    []Agent
@@ -55,6 +56,7 @@ type Source struct {
 	ReplacedBy string // the address that a person named instead, "" when none did
 	File       string // the name of a person's own document, "" for a page
 	Attached   bool   // a person put the evidence there
+	Undated    bool   // the person asked for dates, and the page has none
 	Status     string // valid, paywalled, blocked, mismatch, invalid
 	Reason     string // why it has that status
 	FetchedAt  string // RFC 3339, "" when it was not fetched

@@ -60,6 +60,9 @@ func (x *Index) ReadIn(text string, languages []string) {
 	if x.folds {
 		eachMultiple(seen, take)
 	}
+	if x.shares || x.folds {
+		eachProportion(seen, take)
+	}
 }
 
 // withoutHiddenAt leaves hidden characters out of a text, and says where each byte of

@@ -13,7 +13,7 @@ func TestLists(t *testing.T) {
 		"units.txt": len(unitWords()), "magnitudes.txt": len(magnitudes()), "signs.txt": len(signs()), "joints.txt": len(joints()),
 		"cardinals.txt": len(cardinals()), "ordinals.txt": len(ordinals()), "multipliers.txt": len(multipliers()), "parts.txt": len(partWords()),
 		"fillers.txt": len(fillers()), "near-units.txt": len(notLoose()), "after-metres.txt": len(afterMetres()), "modifiers.txt": len(modifiers()), "currencies.txt": len(currencies()),
-		"months.txt": len(months()), "multiples.txt": len(multipleWords()), "clock.txt": len(clockWords()),
+		"months.txt": len(months()), "multiples.txt": len(multipleWords()), "clock.txt": len(clockWords()), "periods.txt": len(periods()), "proportions.txt": len(proportions().spaced) + len(proportions().dense),
 	}
 	for _, file := range files {
 		if read[file.Name()] == 0 {

@@ -16,7 +16,7 @@ type Figure struct {
 	Readings   []Quantity
 	counts     bool // it is one that a claim must have from its source
 	Written    bool // it can be compared only as it is written
-	Small      bool // it has one digit, and most pages have one like it
+	Small      bool // a page that does not have it may say the same: one digit, or a phrase
 
 	prefix    unit // the currency before it
 	magnitude int  // the power of ten that its words add

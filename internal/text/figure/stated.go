@@ -12,7 +12,8 @@ import (
 )
 
 // Stated are the figures that a sentence states: those of [Claimed], fractions and
-// multiples in words, and, marked as small, numbers of one digit that count something.
+// multiples in words, and, marked as small, those in phrases and numbers of one digit that
+// count something.
 // They stand in plain, which is the text with its digits and separators in plain forms.
 func Stated(text string, languages []string) (plain string, figures []Figure) {
 	plain = plainNumerals(text)
@@ -27,6 +28,10 @@ func Stated(text string, languages []string) (plain string, figures []Figure) {
 	eachShare(plain, add)
 	eachMultiple(plain, func(f Figure) {
 		f.Readings = append(f.Readings, asIncrease(f.Readings[0])...)
+		add(f)
+	})
+	eachProportion(plain, func(f Figure) {
+		f.Small = true // the page may say the same in a phrase that no list has
 		add(f)
 	})
 	for _, f := range all {

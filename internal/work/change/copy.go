@@ -29,7 +29,7 @@ func (d *Diff) Prefix() string { return d.prefix }
 func (v version) copy(ctx context.Context, dir string, unwanted func(name string) bool) error {
 	names := slices.DeleteFunc(v.names(), func(name string) bool {
 		o := v.files[name]
-		return o.kind != "" && o.kind != link || unwanted != nil && unwanted(name)
+		return o.kind != "" && o.kind != symlink || unwanted != nil && unwanted(name)
 	})
 	if err := v.write(ctx, dir, names); err != nil {
 		return unread(ctx, err)

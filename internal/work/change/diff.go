@@ -239,7 +239,7 @@ func (d *Diff) read(ctx context.Context, earlier version, names []string, rename
 		is, has := d.later.files[name]
 		total += was.size + is.size
 		switch why := cmp.Or(is.kind, was.kind); {
-		case is.kind == link && is.size <= maxShown:
+		case is.kind == symlink && is.size <= maxShown:
 			links = append(links, name)
 			continue
 		case why == submodule:

@@ -42,8 +42,8 @@ const beginning = 64 << 10
 // gitlink is the mode by which git marks a submodule.
 const gitlink = "160000"
 
-// link is the kind of a symbolic link, whose content is where it leads.
-const link = "a link"
+// symlink is the kind of a symbolic link, whose content is where it leads.
+const symlink = "a link"
 
 // submodule is the kind of a repository in the repository.
 const submodule = "a submodule"
@@ -246,7 +246,7 @@ func objectOf(mode, id string) object {
 	o := object{id: id, mode: mode}
 	switch mode {
 	case "120000":
-		o.kind = link
+		o.kind = symlink
 	case gitlink:
 		o.kind = submodule
 	}
@@ -438,7 +438,7 @@ func (r *treeReader) object(name, before string) (object, []byte, error) {
 		return object{}, nil, nil
 	case mode&fs.ModeSymlink != 0:
 		target, err := fs.ReadLink(r.files, name)
-		return object{id: objectID([]byte(target), before), kind: link, mode: "120000"}, []byte(target), err
+		return object{id: objectID([]byte(target), before), kind: symlink, mode: "120000"}, []byte(target), err
 	case !mode.IsRegular():
 		return object{id: "none", kind: "not a file"}, nil, nil
 	}

@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"compress/zlib"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -53,7 +55,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +87,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, always, dir, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil || again.Path != w.Path || again.Base != w.Base {
 		t.Fatalf("got %+v and %v", again, err)
 	}
@@ -112,7 +114,7 @@ func TestWorktreeForbids(t *testing.T) {
 	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +125,15 @@ func TestWorktreeForbids(t *testing.T) {
 		{"changed", "tidegate.toml"}, {"removed", "tidegate.toml"}, {"changed", "sub/tidegate.toml"}, {"changed", "agentd/allowed_signers"}, {"removed", "agentd/allowed_signers"},
 		{"changed", "agentd/changes/old/REVIEW.md"}, {"changed", "agentd/changes/c/STATE.yaml"}, {"repository", "hidden"}, {"empty repository", "hidden"}, {"link", "agentd/changes"}, {"link", "agentd"},
 		{"changed", "sub/agentd/changes/c/STATE.yaml"}, {"changed", "sub/agentd/allowed_signers"}, {"changed", "agentd/dismissed.json"}, {"link", "sub/agentd"}, {"changed", "sub/Tidegate.TOML"}, {"changed", "Agentd/Changes/c/STATE.yaml"},
+		{"masked", "main.go"}, {"masked", "fresh.go"}, {"changed", "sub/" + link.SecretMask},
 	} {
 		path := filepath.Join(w.Path, tt.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)
 		switch tt.what {
 		case "changed":
 			os.WriteFile(path, []byte("mine\n"), 0o644)
+		case "masked": // as package driver leaves what an agent logs in with
+			os.WriteFile(path, []byte("var key = `"+link.SecretMask+"`\n"), 0o644)
 		case "removed":
 			os.Remove(path)
 		case "link":
@@ -147,13 +152,67 @@ func TestWorktreeForbids(t *testing.T) {
 			command(t, path, "git", "commit", "-q", "-m", "hidden")
 		}
 		work, err := w.Inspect(ctx, always)
-		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
+		want := tidegate.PathNotAllowed
+		if tt.what == "masked" || strings.Contains(tt.file, link.SecretMask) {
+			want = tidegate.SecretInAnswer
+		}
+		if err != nil || len(work.Forbidden) == 0 || work.Forbidden[0].Code != want || work.Forbidden[0].File != "." && !strings.HasPrefix(tt.file, work.Forbidden[0].File) {
 			t.Errorf("%s %s: %+v and %v", tt.file, tt.what, work, err)
 		}
 		os.RemoveAll(path)
 		if err := w.Restore(ctx, always); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestWorktreeSetsAside: what configures a client is not in the worktree and stays as it
+// is, in any round; what an agent writes under such a name is its work.
+func TestWorktreeSetsAside(t *testing.T) {
+	dir := repository(t)
+	for name, text := range map[string]string{"CLAUDE.md": "old\n", "sub/.claude/settings.json": "{}\n", "sub/x.txt": "x\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, dir, "git", "add", "-f", ".")
+	command(t, dir, "git", "commit", "-q", "-m", "files")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	aside := func(name string) bool { return name == "CLAUDE.md" || strings.Contains(name, ".claude/") }
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", aside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, edit := range []struct {
+		file string
+		want []string
+	}{{"sub/x.txt", []string{"sub/x.txt"}}, {"CLAUDE.md", []string{"CLAUDE.md"}}, {"sub/x.txt", []string{"sub/x.txt"}}, {"sub/.claude/hook", []string{"sub/.claude/hook"}}} {
+		for _, name := range []string{"CLAUDE.md", "sub/.claude/settings.json"} {
+			if _, err := os.Lstat(filepath.Join(w.Path, name)); err == nil {
+				t.Errorf("round %d: %s is in the worktree", round, name)
+			}
+		}
+		path := filepath.Join(w.Path, edit.file)
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, fmt.Appendf(nil, "round %d\n", round), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		work, err := w.Inspect(ctx, always)
+		if err != nil || !slices.Equal(work.Files, edit.want) || len(work.Forbidden) != 0 {
+			t.Fatalf("round %d: %+v, %v", round, work, err)
+		}
+		if _, err := w.Commit(ctx, always, work, "", "round"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"CLAUDE.md", "sub/.claude/settings.json", "sub/.claude/hook"} {
+		command(t, dir, "git", "cat-file", "-e", w.Branch+":"+name)
 	}
 }
 
@@ -167,7 +226,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +258,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, always, dir, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatalf("once the folder is removed: %v", err)
 	}
@@ -244,7 +303,7 @@ func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
 	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +375,7 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 			if err := os.RemoveAll(w.Path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c"); err != nil {
+			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil); err != nil {
 				t.Fatal(err)
 			}
 			if data, err := os.ReadFile(filepath.Join(w.Path, "fails.sh")); err != nil || string(data) != "exit 1\n" {

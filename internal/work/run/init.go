@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -25,7 +26,8 @@ type InitInput struct {
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
 	// Search is nil for the services that the home has.
-	Search []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
+	Search        []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
+	policy.Policy          // which sources are allowed
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -135,7 +137,9 @@ func (in *InitInput) check(desk Desk, home string) error {
 			return err
 		}
 	}
-	return nil
+	var err error
+	in.Policy, err = in.Policy.Checked()
+	return err
 }
 
 // CheckSearch returns INVALID_ARGS for a name that no search service has.

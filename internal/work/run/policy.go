@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 )
 
 // PolicyVersion is the schema_version of a run policy.
@@ -26,6 +27,7 @@ const (
 	budgetKey         = "budget"
 	agentsKey         = "agents"
 	serversKey        = "mcp_servers"
+	sourcesKey        = "sources"
 	searchKey         = "search"
 )
 
@@ -95,6 +97,8 @@ type Policy struct {
 	Perspectives int
 	Evidence     Evidence
 	Confinement  Confinement
+	// Sources says which sources are allowed.
+	Sources policy.Policy
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
@@ -130,7 +134,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if doc.Get(searchKey) != nil {
 		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
 	}
@@ -216,6 +220,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if in.Search != nil {
 		policy.Set(searchKey, codec.Of(in.Search))
+	}
+	if !in.Policy.IsZero() {
+		policy.Set(sourcesKey, codec.Of(in.Policy))
 	}
 	if len(in.Budget) > 0 {
 		budget := codec.NewObject()

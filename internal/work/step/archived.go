@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -24,6 +25,7 @@ type archived struct {
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
+	allowed  policy.Policy // which sources the run allows
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -43,7 +45,11 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if _, err := e.readLog(); err != nil {
 		return nil, err
 	}
-	var err error
+	kept, err := r.Policy()
+	if err != nil {
+		return nil, err
+	}
+	e.allowed = kept.Sources
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
@@ -91,7 +97,7 @@ func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.mu, part.whole = e.mu, e.whole
+	part.mu, part.whole, part.allowed = e.mu, e.whole, e.allowed
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -180,7 +186,7 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Policy: e.allowed, Created: e.created,
 	})
 }
 
@@ -192,7 +198,7 @@ func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 		return func(i int) error {
 			capture := batch[i].Capture()
 			for _, cited := range byURL[capture.URL] {
-				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture)))
+				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture), e.allowed))
 			}
 			return nil
 		}
@@ -225,13 +231,15 @@ func (e *archived) byPage(sources []source.Source) map[string][]*source.Source {
 func attachedURL(cid string) string { return "attached://" + cid }
 
 // wanted is the URL whose page is the evidence of a source, apart from a file that
-// a person attached. It is false for a source that cannot be fetched.
+// a person attached. It is false for a source that cannot be fetched, and for one that
+// the run does not allow, whatever its page says.
 func (e *archived) wanted(source *source.Source) (string, bool) {
-	if url, replaced := e.replaced[source.CID]; replaced {
-		return url, true
+	url, ok := e.replaced[source.CID]
+	if !ok {
+		url, ok = source.FetchURL()
 	}
-	url, ok := source.FetchURL()
-	return url, ok && !strings.HasPrefix(url, ownDocuments)
+	_, refused := e.allowed.Refuses(policy.Source{URL: url})
+	return url, ok && !refused && !strings.HasPrefix(url, ownDocuments)
 }
 
 // entry finds what the archive has of a source.

@@ -48,7 +48,7 @@ type checkedSentences struct {
 
 // checkSentences reads a draft into sentences and holds each against the pages that it
 // cites. Verdicts of sentences that stand in before as they stand in the draft are taken
-// over.
+// over. Where earlier rules made before of the same draft, it is taken as it is kept.
 func checkSentences(ctx context.Context, r *run.Run, draft []byte, before *evidence.Claims) (*checkedSentences, error) {
 	facts, records, err := reportFacts(r, draft)
 	if err != nil {
@@ -67,7 +67,12 @@ func holdSentences(ctx context.Context, r *run.Run, draft []byte, facts evidence
 	if c.held, err = c.report.Hold(ctx, facts.Language, pages.page, pages.titles); err != nil {
 		return nil, err
 	}
-	c.claims = evidence.Assemble(c.report, codec.DigestBytes(draft), pages.cited(c.report), c.held, before)
+	digest := codec.DigestBytes(draft)
+	if before != nil && before.Earlier() && before.SynthesisDigest == digest {
+		c.claims, c.forms, c.report.Faults = before.KeptFor(c.report), nil, nil
+		return c, nil
+	}
+	c.claims = evidence.Assemble(c.report, digest, pages.cited(c.report), c.held, before)
 	return c, nil
 }
 
@@ -89,7 +94,7 @@ func (c *checkedSentences) found(grounding bool) *synthesis.Sentences {
 // further are the windows of a sentence for a second look.
 func (c *checkedSentences) further(id string) []evidence.Window {
 	for i := range c.report.Sentences {
-		if c.report.Sentences[i].ID == id {
+		if kept := c.claims.Find(id); c.report.Sentences[i].ID == id && kept != nil && kept.Text == c.report.Sentences[i].Text {
 			return evidence.WindowsOf(c.held[i].Further)
 		}
 	}
@@ -138,6 +143,7 @@ type citedPages struct {
 	sources []evidence.Source
 	titles  claim.Titles
 	about   *claim.Page // what @run stands for
+	said    []string    // the same in sentences
 
 	mu   sync.Mutex
 	read map[string]*claim.Page // nil for one without text
@@ -163,8 +169,12 @@ func openPages(ctx context.Context, r *run.Run, records []source.Record, facts e
 	}
 	p.titles = claim.NewTitles(titles)
 	maps.DeleteFunc(languages, func(_ string, known bool) bool { return !known })
-	p.about, err = aboutRun(r, records, slices.Sorted(maps.Keys(languages)))
-	return p, err
+	about, err := aboutRun(r, records, slices.Sorted(maps.Keys(languages)))
+	if err != nil {
+		return nil, err
+	}
+	p.about, p.said = &claim.Page{CID: evidence.RunCID, Text: evidence.RunText(about), Language: "en"}, evidence.RunSentences(about)
+	return p, nil
 }
 
 // page is the page of a source, nil for one without text.
@@ -216,15 +226,15 @@ func (p *citedPages) cited(report evidence.Report) []evidence.Page {
 	return pages
 }
 
-// aboutRun is the text about the run that caveats may infer from.
-func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.Page, error) {
+// aboutRun is what caveats may say of the run.
+func aboutRun(r *run.Run, records []source.Record, languages []string) (evidence.RunFacts, error) {
 	m := r.Manifest()
 	facts := evidence.RunFacts{Question: m.Query(), Sensitivity: m.Sensitivity(), Languages: languages}
 	created := m.Doc().Get("created_at").Str()
 	facts.Day = created[:min(len(created), len("2006-01-02"))]
 	waves, err := r.Waves()
 	if err != nil {
-		return nil, err
+		return facts, err
 	}
 	for _, wave := range waves {
 		contracts, _, err := Contracts(r, wave)
@@ -232,7 +242,7 @@ func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.P
 			continue // its outputs were written without
 		}
 		if err != nil {
-			return nil, err
+			return facts, err
 		}
 		facts.Perspectives += len(contracts.List)
 	}
@@ -249,10 +259,10 @@ func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.P
 	facts.Sources, facts.Reasons, facts.Years = counted(statuses), counted(reasons), slices.Sorted(maps.Keys(years))
 	gaps, err := openGaps(r)
 	if err != nil {
-		return nil, err
+		return facts, err
 	}
 	facts.OpenGaps = len(gaps)
-	return &claim.Page{CID: evidence.RunCID, Text: evidence.RunText(facts), Language: "en"}, nil
+	return facts, nil
 }
 
 // counted are counts in byte order of what they count.

@@ -116,7 +116,7 @@ func TestCommandsOfTheDocument(t *testing.T) {
 	flag := regexp.MustCompile(`--[a-z-]+`)
 	lines := 0
 	for _, line := range regexp.MustCompile("(?m)(?:^|/bin/|`)tidegate-worker( [^`\n]*)").FindAllStringSubmatch(string(text), -1) {
-		command := regexp.MustCompile(`^ (dev|research|run continue|--[a-z])`).FindString(line[1])
+		command := regexp.MustCompile(`^ (research|run continue|--[a-z])`).FindString(line[1])
 		switch {
 		case command == "":
 			continue
@@ -138,7 +138,7 @@ func TestCommandsOfTheDocument(t *testing.T) {
 			}
 		}
 	}
-	if lines < 8 || len(helps) < 4 {
+	if lines < 6 || len(helps) < 3 {
 		t.Errorf("only %d command lines of %d commands were read", lines, len(helps))
 	}
 	for _, name := range []string{"--tls", "--tls-ca", "--tls-server-name", "--tls-cert", "--tls-key", "--api-key", "--payload-key", "--storage", "--lost-after", "--patience", "--models", "--no-network", "--parallel", "--metrics"} {
