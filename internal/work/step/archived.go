@@ -26,6 +26,8 @@ type archived struct {
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 	allowed  policy.Policy // which sources the run allows
+	// originsKept says whether records say where URLs come from, as the run's policy has it.
+	originsKept string
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -50,7 +52,7 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.allowed = kept.Sources
+	e.allowed, e.originsKept = kept.Sources, kept.Origins
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
@@ -98,7 +100,7 @@ func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.parent, part.mu, part.whole, part.allowed = e, e.mu, e.whole, e.allowed
+	part.parent, part.mu, part.whole, part.allowed, part.originsKept = e, e.mu, e.whole, e.allowed, e.originsKept
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -179,7 +181,7 @@ func (e *archived) kept(records []archive.Ref) {
 
 // judge judges sources by the evidence and nothing else.
 func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
-	return source.Judge(ctx, sources, source.Evidence{
+	records, err := source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
@@ -189,6 +191,10 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 		},
 		Replaced: e.replaced, Judged: e.judged, Work: e.work, Policy: e.allowed, Created: e.created,
 	})
+	if err == nil && e.originsKept != "" {
+		err = e.setOrigins(ctx, sources, records)
+	}
+	return records, err
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next
