@@ -40,6 +40,7 @@ type Env struct {
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
 	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
+	Sample    *Sample             // the report of audit --demo; nil where there is none
 }
 
 // Tools lists all tools in a stable order.
@@ -52,6 +53,7 @@ func Tools(env *Env) []*tool.Tool {
 		gateTools(env),
 		citationTools(env),
 		claimTools(env),
+		auditTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		synthesisTools(env),

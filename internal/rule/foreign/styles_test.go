@@ -1,4 +1,4 @@
-package audit_test
+package foreign_test
 
 import (
 	"archive/zip"
@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/rule/audit"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 )
 
 // told is a sentence of a made report, with the sources that it cites, counted from 1.
@@ -299,7 +299,7 @@ func TestStyles(t *testing.T) {
 		for _, s := range stories {
 			reports++
 			name := st.name + ", " + s.language
-			d, err := audit.Read(st.file, st.write(s))
+			d, err := foreign.Read(st.file, st.write(s))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -314,7 +314,7 @@ func TestStyles(t *testing.T) {
 			}
 			got := map[string]bool{}
 			for _, sentence := range d.Sentences {
-				if sentence.Form == audit.Cited {
+				if sentence.Form == foreign.Cited {
 					for _, url := range sentence.URLs {
 						got[key(sentence.Text)+" "+bareURL(url)] = true
 					}

@@ -1,4 +1,4 @@
-package audit
+package foreign
 
 import (
 	"bytes"
@@ -93,7 +93,7 @@ func Read(name string, body []byte) (*Document, error) {
 }
 
 func unreadable(name, why string) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("report", name), "%s cannot be audited: %s", name, why)
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("report", name, "help", "the ending of a file says what it is: .md, .html, .docx, .pdf or .txt"), "%s cannot be audited: %s", name, why)
 }
 
 // seen says what a report without citations has.
