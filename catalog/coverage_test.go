@@ -72,6 +72,12 @@ var notInTheCorpus = map[string]string{
 	"deep_research_run_verify: no result with the field confinement.network": "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.system":  "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.said_by": "no tool starts an agent",
+	"report_audit: no result with the field sentences.windows.url":           "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.start":         "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.end":           "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.text":          "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.title":         "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.heading":       "no call reaches a page",
 	"deep_research_run_log: no result with the field entries.torn":           "the files of an archive end with a newline",
 }
 
