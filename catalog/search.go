@@ -3,6 +3,7 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +41,7 @@ func (e *Env) Searching(ctx context.Context) (*step.Searching, error) {
 	}
 	for _, s := range search.Services {
 		of := settings.Search.Of(s.Name)
-		made.Places = append(made.Places, step.Place{Service: s, Address: of.URL, KeyEnv: cmp.Or(of.KeyEnv, s.KeyEnv), Key: e.variable(cmp.Or(of.KeyEnv, s.KeyEnv))})
+		made.Places = append(made.Places, step.Place{Service: s, Address: of.URL, KeyEnv: cmp.Or(of.KeyEnv, s.KeyEnv), Key: e.Variable(cmp.Or(of.KeyEnv, s.KeyEnv))})
 	}
 	if made.Call == nil {
 		allow, err := fetch.ParseAllow(settings.Fetch.Allow)
@@ -53,13 +54,13 @@ func (e *Env) Searching(ctx context.Context) (*step.Searching, error) {
 	return made, nil
 }
 
-// variable is the value of a variable of the environment, "" for none.
-func (e *Env) variable(name string) string {
-	if e.Environ == nil && e.Getenv != nil && name != "" {
-		return e.Getenv(name)
+// Variable is the value of a variable of the environment of which agents get a part.
+func (e *Env) Variable(name string) string {
+	if e.Environ == nil {
+		return os.Getenv(name)
 	}
-	for _, pair := range e.Environ {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok && name != "" {
+	for _, entry := range slices.Backward(e.Environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
 	}

@@ -495,7 +495,7 @@ func TestUndated(t *testing.T) {
 		"dated by the server":       {changed, strict, true, false},
 		"a file that somebody gave": {attached, strict, true, false},
 	} {
-		got := judgeOne(t, "https://a.test/x", "The tide", c.page, c.policy)
+		got := judgeOne(t, "https://a.test/x", "The tide", c.page, allowedBy(c.policy))
 		if got.Usable() != c.usable || got.Undated != c.undated || !c.usable && got.Notes != "policy: it has no date" {
 			t.Errorf("%s: %s, undated %v, %q", name, got.Status, got.Undated, got.Notes)
 		}

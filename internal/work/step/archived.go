@@ -34,8 +34,9 @@ type archived struct {
 	// before they were read back.
 	judged map[string]source.Judgement
 
-	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
-	whole *archive.Archive // to add to
+	parent *archived        // what this is a part of; nil for the whole
+	mu     *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole  *archive.Archive // to add to
 }
 
 // openArchived reads the log and the archive.
@@ -97,7 +98,7 @@ func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.mu, part.whole, part.allowed = e.mu, e.whole, e.allowed
+	part.parent, part.mu, part.whole, part.allowed = e, e.mu, e.whole, e.allowed
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -186,7 +187,7 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Policy: e.allowed, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Work: e.work, Policy: e.allowed, Created: e.created,
 	})
 }
 
