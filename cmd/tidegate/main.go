@@ -135,6 +135,7 @@ var groups = map[string]string{
 	"run":          "Create a run, look at it and move it through its stages",
 	"job":          "See what agents are asked and answer, and answer yourself",
 	"gate":         "Judge gates, and show how they stand",
+	"audit":        "Check any report against the sources that it cites",
 	"claim":        "See how each sentence of a report stands, and accept one",
 	"review":       "Write, read and compare code reviews",
 	"review hook":  "Let git review what you commit or push",

@@ -199,7 +199,7 @@ func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 		return func(i int) error {
 			capture := batch[i].Capture()
 			for _, cited := range byURL[capture.URL] {
-				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture), e.allowed))
+				judged[i] = append(judged[i], source.JudgePage(cited, PageOf(capture), e.allowed))
 			}
 			return nil
 		}
@@ -264,7 +264,7 @@ func (e *archived) page(ctx context.Context, url string) (*source.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(capture), nil
+	return PageOf(capture), nil
 }
 
 // faults are what a capture without a response says about a source.
@@ -273,8 +273,8 @@ var faults = map[archive.Kind]source.Fault{
 	archive.Unreachable: source.NoConnection, archive.Broken: source.NoConnection, archive.Redirects: source.TooManyRedirects,
 }
 
-// pageOf is a capture in the form by which sources are judged.
-func pageOf(c archive.Capture) *source.Page {
+// PageOf is a capture in the form by which sources are judged.
+func PageOf(c archive.Capture) *source.Page {
 	last := c.Last()
 	page := &source.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
 	switch c.Kind {
