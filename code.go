@@ -66,6 +66,7 @@ const (
 	DateNotFound           Code = "DATE_NOT_FOUND"
 	ClaimNotChecked        Code = "CLAIM_NOT_CHECKED"
 	ReservedHeading        Code = "RESERVED_HEADING"
+	SourceNotAllowed       Code = "SOURCE_NOT_ALLOWED"
 	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
 	NoCitation             Code = "NO_CITATION"
 	Unchanged              Code = "UNCHANGED"
@@ -73,6 +74,7 @@ const (
 	QuoteNotFound          Code = "QUOTE_NOT_FOUND"
 	PerspectiveCount       Code = "PERSPECTIVE_COUNT"
 	UncitedSentence        Code = "UNCITED_SENTENCE"
+	WeakSentence           Code = "WEAK_SENTENCE"
 	FormMixed              Code = "FORM_MIXED"
 	HeadingClaims          Code = "HEADING_CLAIMS"
 	TooLittle              Code = "TOO_LITTLE"
@@ -127,6 +129,7 @@ const (
 	NotConfined             Code = "NOT_CONFINED"
 	SameHolder              Code = "SAME_HOLDER"
 	RecordingDiffers        Code = "RECORDING_DIFFERS"
+	SearchUnavailable       Code = "SEARCH_UNAVAILABLE"
 
 	PathNotAllowed Code = "PATH_NOT_ALLOWED"
 	PathTraversal  Code = "PATH_TRAVERSAL"
@@ -157,7 +160,7 @@ var Explanations = []Explanation{
 	{TooManySources, NotMet, "The Sources section lists more sources than the contract allows, or, where a run takes the output, names more different URLs.", "Remove sources until no more than allowed remain."},
 	{HTMLNotAllowed, NotMet, "An output that a run is to take has an HTML tag or comment, of which a reader sees nothing; or a synthesis has one.", "Remove the HTML; write what looks like a tag as code between back-ticks."},
 	{LinkNotAllowed, NotMet, "A synthesis has a link, an image, or the definition of one. A citation is its only link.", "Write the text without the link; cite with [@cid]."},
-	{InvisibleText, NotMet, "An output or a synthesis that a run is to take has a character that a reader cannot see, or that turns the text around.", "Remove the character; the joiners that scripts and emoji need may stay between two characters."},
+	{InvisibleText, NotMet, "An output or a synthesis that a run is to take has a character that a reader cannot see, or that turns the text around; or a synthesis strikes text out with tildes.", "Remove the character, or what is struck out; the joiners that scripts and emoji need may stay between two characters."},
 	{TooLong, NotMet, "An output that a run is to take has more than 12 characters for each word that the contract allows, outside its Sources section; or a sentence of a report has more than 60 words, or a row of a table more than 100.", "Shorten the output (a text without whitespace between its words counts by its characters), or make two sentences."},
 	{CredentialsNotAllowed, NotMet, "An output that a run is to take has a URL with a user name, a password, a token or a key in it.", "Replace the URL by one that everyone can open, or remove it."},
 	{SecretInAnswer, NotMet, "An answer has the token or key that its agent works with in it, word for word.", "Give the job to another try; where it happens again, look at what the agent was asked to read."},
@@ -176,6 +179,7 @@ var Explanations = []Explanation{
 	{DateNotFound, NotMet, "A date is not on the page that it is cited from, which has another one in its place.", "Use the date that the page has, cite the page that has this one, or take it out."},
 	{ClaimNotChecked, NotMet, "A claim has a quotation or a number, and none of the pages that it cites has a text to look for it.", "Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach."},
 	{ReservedHeading, NotMet, "A synthesis has a heading that the report writes itself, such as References.", "Give the section another title, or leave it out: the report adds its own."},
+	{SourceNotAllowed, NotMet, "A source of an output is not allowed in this run: by its domain, its date, its language or its class.", "Name a source that the run allows, or take out the source and what rests on it."},
 	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
 	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
 	{Unchanged, NotMet, "A passage that the last review asked to change stands as it did.", "Make the change that the review asks for."},
@@ -183,6 +187,7 @@ var Explanations = []Explanation{
 	{QuoteNotFound, NotMet, "A finding of a code review quotes lines that the file does not have where it says.", "Quote whole lines of the file as it is after the change, beginning at the line that is named."},
 	{PerspectiveCount, NotMet, "The planner names more or fewer perspectives than the person asked for.", "List exactly as many perspectives as the prompt says."},
 	{UncitedSentence, NotMet, "A sentence of a report has no source: it is neither cited nor inferred, no citation of its paragraph reaches it, and it does not only introduce what follows.", "Cite its page behind it, [@id]; write [inferred from @id …] where you conclude it; or take it out."},
+	{WeakSentence, NotMet, "Something of a sentence is not on the pages that it cites, or in other words; it is a warning, and the second reader decides.", "Say it in the words of the page, or cite the page that says it."},
 	{FormMixed, NotMet, "A sentence of a report is cited and inferred at once, or has a bracket that begins like a mark and is none.", "Write exactly one of [@id], [inferred from @id …], and, beside either, [calculated: EXPRESSION = RESULT]."},
 	{HeadingClaims, NotMet, "A heading of a report that the template does not have claims something, is longer than eight words, introduces nothing, or stands above the third level.", "Let the heading name its subject, begin it with ###, and say the rest in a cited sentence below it."},
 	{TooLittle, NotMet, "A report says too little: a section without a statement, too few cited findings, too few perspectives or sources.", "Write what the message names, from the sources that you were given."},
@@ -237,6 +242,7 @@ var Explanations = []Explanation{
 	{NotConfined, Conflict, "Agents cannot be kept in a cell on this system, so none was started and nothing was spent.", "Use a Linux kernel with Landlock and seccomp; or let agents work with your rights, on your files, with --unconfined."},
 	{SameHolder, Conflict, "Whoever wrote part of a report may neither read nor review it.", "Let another agent take the job, or have a person say --one-agent."},
 	{RecordingDiffers, Conflict, "A recorded agent is asked something else than what was recorded.", "Record the agents on this question, or say --adapt, which the report names."},
+	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},

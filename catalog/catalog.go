@@ -41,6 +41,9 @@ type Env struct {
 	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
 	Sample    *Sample             // the report of audit --demo; nil where there is none
+	Call      step.Call           // how search services are reached; nil for the web
+
+	searching *step.Searching // once made
 }
 
 // Tools lists all tools in a stable order.
@@ -48,6 +51,7 @@ func Tools(env *Env) []*tool.Tool {
 	return slices.Concat(
 		runTools(env),
 		jobTools(env),
+		searchTools(env),
 		waveTools(env),
 		waveRunTools(env),
 		gateTools(env),

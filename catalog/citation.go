@@ -91,8 +91,8 @@ func citationTools(env *Env) []*tool.Tool {
 		declare(tool.Spec{
 			Name: "deep_research_citations_rules", Set: "citation", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "citations rules", Formats: []string{"markdown"}},
-		}, func(context.Context, tool.Caller, none) (step.CitationRules, error) {
-			return step.RulesOfCitations(), nil
+		}, func(_ context.Context, _ tool.Caller, in step.RulesInput) (step.CitationRules, error) {
+			return step.RulesOfCitations(in), nil
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_citations_attach", Set: "citation", Effect: tool.Writes, Person: true,

@@ -205,6 +205,9 @@ func runTools(env *Env) []*tool.Tool {
 			in.SignersPath = env.Signers
 			// One agent cannot be told from another here.
 			in.Evidence.Single = tidegate.ActorOf(ctx).Kind == tidegate.Agent
+			if err := env.maySearch(ctx, in.Search); err != nil {
+				return run.InitResult{}, err
+			}
 			return run.Create(ctx, env.Desk(call.Reach), env.Home, in)
 		}),
 		declare(tool.Spec{

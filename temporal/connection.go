@@ -6,16 +6,20 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
+	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/grpc"
@@ -45,8 +49,9 @@ type Options struct {
 	// Waiting is called once where it is waited for; nil for none.
 	Waiting func(error)
 
-	Metrics client.MetricsHandler // nil for none
-	Log     log.Logger            // nil for none
+	Metrics client.MetricsHandler         // nil for none
+	Trace   interceptor.ClientInterceptor // of calls and tasks; nil for none
+	Log     log.Logger                    // nil for none
 }
 
 // Connection is a connection to a server.
@@ -55,6 +60,7 @@ type Connection struct {
 
 	address   string
 	namespace string
+	secret    bool // payloads are encrypted: the server is told no names
 	converter converter.DataConverter
 	parcels   parcels
 }
@@ -67,7 +73,7 @@ func Connect(ctx context.Context, o Options) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Connection{address: o.Address, namespace: o.Namespace, converter: options.DataConverter,
+	c := &Connection{address: o.Address, namespace: o.Namespace, secret: o.PayloadKey != "", converter: options.DataConverter,
 		parcels: parcels{options.DataConverter, len(options.ExternalStorage.Drivers) > 0}}
 	for until, said := time.Now().Add(o.Wait), false; ; {
 		if c.Client, err = client.DialContext(ctx, options); err == nil {
@@ -98,8 +104,8 @@ func (c *Connection) Close() { c.Client.Close() }
 
 // failed says which server an error is about.
 func (c *Connection) failed(err error) error {
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("address", c.address, "namespace", c.namespace, "help", "tidegate-worker dev"),
-		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-worker dev` starts one for trying out", c.address, c.namespace, err)
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("address", c.address, "namespace", c.namespace, "help", "tidegate-temporal-dev"),
+		"the Temporal server at %s, namespace %s, does not answer as expected: %w; `tidegate-temporal-dev` starts one for trying out", c.address, c.namespace, err)
 }
 
 // How often a connection that is quiet is tried, and how long it may take to answer.
@@ -144,43 +150,70 @@ const readyTime = 10 * time.Second
 func (p *Pool) Ready(ctx context.Context, roles []string) error {
 	asked := map[string]bool{}
 	for _, role := range roles {
-		queue := queueOf(p.Queue(role), p.Agent(role))
-		if asked[queue] {
+		queue, agent := p.Queue(role), p.Agent(role)
+		if asked[queueOf(queue, agent, Version)] {
 			continue
 		}
-		asked[queue] = true
-		there, err := p.polled(ctx, queue)
-		if err != nil {
-			return p.Connection.failed(err)
-		}
-		if !there {
-			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", p.Agent(role), "role", role, "queue", p.Queue(role), "help", "tidegate-worker --queue "+p.Queue(role)+" --agent "+p.Agent(role)),
-				"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it",
-				p.Queue(role), p.Agent(role), role, p.Queue(role), p.Agent(role))
+		asked[queueOf(queue, agent, Version)] = true
+		until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime)))
+		for {
+			there, err := p.polled(ctx, queueOf(queue, agent, Version))
+			if err != nil {
+				return p.Connection.failed(err)
+			}
+			if there {
+				break
+			}
+			if time.Now().After(until) {
+				return p.noWorker(ctx, role, queue, agent)
+			}
+			select {
+			case <-ctx.Done():
+				return p.Connection.failed(context.Cause(ctx))
+			case <-time.After(askAgain):
+			}
 		}
 	}
 	return nil
 }
 
-// polled reports whether a worker takes tasks of a queue.
-func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
-	for until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime))); ; {
-		about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
-		if err != nil || len(about.GetPollers()) > 0 || time.Now().After(until) {
-			return len(about.GetPollers()) > 0, err
+// otherVersions is how many versions before and after its own a home looks for where no
+// worker speaks its own.
+const otherVersions = 3
+
+// noWorker says what to do where no worker of a queue has an agent.
+func (p *Pool) noWorker(ctx context.Context, role, queue, agent string) error {
+	for version := max(1, Version-otherVersions); version <= Version+otherVersions; version++ {
+		// A server that does not answer has said enough.
+		if there, err := p.polled(ctx, queueOf(queue, agent, version)); version == Version || err != nil || !there {
+			continue
 		}
-		select {
-		case <-ctx.Done():
-			return false, context.Cause(ctx)
-		case <-time.After(askAgain):
-		}
+		failure := versionError(version, "their program", "this home", "every worker of the queue "+queue)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", failure.Help), "%s", failure.Message)
 	}
+	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", "tidegate-worker --queue "+queue+" --agent "+agent),
+		"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it", queue, agent, role, queue, agent)
+}
+
+// staleAfter is how long ago a worker that lives can have asked for a task: it asks once a
+// minute. The server remembers those that were killed for five.
+const staleAfter = 90 * time.Second
+
+// polled reports whether a worker that lives takes tasks of a queue.
+func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
+	about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
+	return slices.ContainsFunc(about.GetPollers(), func(poller *taskqueuepb.PollerInfo) bool {
+		return time.Since(poller.GetLastAccessTime().AsTime()) < staleAfter
+	}), err
 }
 
 func (o Options) client(ctx context.Context) (client.Options, error) {
 	options := client.Options{HostPort: o.Address, Namespace: o.Namespace, MetricsHandler: o.Metrics, Logger: o.Log}
 	if options.Logger == nil {
 		options.Logger = silent{}
+	}
+	if o.Trace != nil {
+		options.Interceptors = []interceptor.ClientInterceptor{o.Trace}
 	}
 	var c codec
 	if o.PayloadKey != "" {
@@ -198,15 +231,13 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	})}
 	apiKey := o.APIKeyText
 	if o.APIKey != "" {
-		data, err := artifact.Everywhere.ReadFile("api-key", o.APIKey)
-		if err != nil {
+		key := reread[string]{read: func() (string, error) { return readAPIKey(o.APIKey) }}
+		var err error
+		if apiKey, err = key.get(); err != nil {
 			return options, err
 		}
-		if apiKey = strings.TrimSpace(string(data)); apiKey == "" {
-			return options, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("api-key", o.APIKey), "%s is empty; expected an API key", o.APIKey)
-		}
-	}
-	if apiKey != "" {
+		options.Credentials = client.NewAPIKeyDynamicCredentials(func(context.Context) (string, error) { return key.get() })
+	} else if apiKey != "" {
 		options.Credentials = client.NewAPIKeyStaticCredentials(apiKey)
 	}
 	config, err := o.tls()
@@ -260,19 +291,11 @@ func (o Options) tls() (*tls.Config, error) {
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.TLSServerName}
 	if o.TLSCert != "" {
-		cert, err := artifact.Everywhere.ReadFile("tls-cert", o.TLSCert)
-		if err != nil {
+		pair := reread[*tls.Certificate]{read: func() (*tls.Certificate, error) { return readPair(o.TLSCert, o.TLSKey) }}
+		if _, err := pair.get(); err != nil {
 			return nil, err
 		}
-		key, err := artifact.Everywhere.ReadFile("tls-key", o.TLSKey)
-		if err != nil {
-			return nil, err
-		}
-		pair, err := tls.X509KeyPair(cert, key)
-		if err != nil {
-			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls-cert", o.TLSCert, "tls-key", o.TLSKey), "%s and %s are not a certificate and its key: %w", o.TLSCert, o.TLSKey, err)
-		}
-		config.Certificates = []tls.Certificate{pair}
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair.get() }
 	}
 	if o.TLSCA != "" {
 		data, err := artifact.Everywhere.ReadFile("tls-ca", o.TLSCA)
@@ -285,6 +308,57 @@ func (o Options) tls() (*tls.Config, error) {
 		}
 	}
 	return config, nil
+}
+
+// reread is something out of files that others replace while the program runs. It is
+// read each time; while the files cannot be read, or are being written, the last one
+// counts.
+type reread[T any] struct {
+	read func() (T, error)
+
+	mu    sync.Mutex
+	last  T
+	known bool
+}
+
+func (r *reread[T]) get() (T, error) {
+	found, err := r.read()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.last, r.known = found, true
+	} else if r.known {
+		err = nil
+	}
+	return r.last, err
+}
+
+func readAPIKey(file string) (string, error) {
+	data, err := artifact.Everywhere.ReadFile("api-key", file)
+	if err != nil {
+		return "", err
+	}
+	key := strings.TrimSpace(string(data))
+	if key == "" {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("api-key", file), "%s is empty; expected an API key", file)
+	}
+	return key, nil
+}
+
+func readPair(certFile, keyFile string) (*tls.Certificate, error) {
+	cert, err := artifact.Everywhere.ReadFile("tls-cert", certFile)
+	if err != nil {
+		return nil, err
+	}
+	key, err := artifact.Everywhere.ReadFile("tls-key", keyFile)
+	if err != nil {
+		return nil, err
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("tls-cert", certFile, "tls-key", keyFile), "%s and %s are not a certificate and its key: %w", certFile, keyFile, err)
+	}
+	return &pair, nil
 }
 
 const idBytes = 8

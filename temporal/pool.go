@@ -30,9 +30,13 @@ type Pool struct {
 	// is gone; 0: ten minutes.
 	Patience time.Duration
 
+	// Priority is how urgent the tasks are, from 1 to 5; 0 leaves it to the server.
+	Priority int
+
 	closeMargin time.Duration // on top of the deadline; 0: two minutes
 
-	old atomic.Bool // the server has no standalone activities
+	old    atomic.Bool // the server has no standalone activities
+	naming naming
 }
 
 var _ engine.Pool = (*Pool)(nil)
@@ -62,6 +66,7 @@ type execution interface {
 type state struct {
 	beat  beat   // what the agent did last
 	open  bool   // the task goes on
+	waits bool   // no worker has begun it yet, or again
 	queue string // of the workers that do it
 }
 
@@ -113,7 +118,7 @@ func (p *Pool) do(ctx context.Context, task driver.Task, note func(driver.Event)
 func (p *Pool) bounds(m taskMessage) (bounds, *driver.Error) {
 	queue := p.Queue(m.Task.Role)
 	to := bounds{
-		Queue: queueOf(queue, m.Driver), Start: orDefault(p.Patience, DefaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
+		Queue: queueOf(queue, m.Driver, Version), Start: orDefault(p.Patience, DefaultPatience), Lost: orDefault(p.LostAfter, defaultLost),
 		Close: m.Task.Limits.Deadline + orDefault(p.closeMargin, closeMargin),
 	}
 	if m.Task.Limits.Deadline <= 0 || m.Task.Limits.Deadline > longestTask {
@@ -173,7 +178,7 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 	defer func() { stop() }()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	seen, closed := 0, 0
+	seen, closed, waits := 0, 0, false
 	for {
 		select {
 		case got := <-ended:
@@ -182,20 +187,37 @@ func (p *Pool) once(ctx context.Context, m taskMessage, to bounds, note func(dri
 			polling, done := context.WithTimeout(ctx, pollInterval)
 			now, err := e.poll(polling)
 			done()
-			if err == nil && !now.open {
+			switch {
+			case err != nil:
+			case !now.open:
 				// The server does not wake those who wait for a task that timed out.
 				if closed++; closed > 1 {
 					closed = 0
 					wait()
 				}
-			} else if b := now.beat; err == nil && b.TaskID == m.Task.ID && b.N != seen {
-				seen = b.N
-				e := soundEvent(b.Event)
-				e.Passing = true
-				note(e)
+			default:
+				if now.waits != waits {
+					// The home counts no minutes in which nobody works.
+					waits = now.waits
+					note(waitingEvent(waits))
+				}
+				if b := now.beat; b.TaskID == m.Task.ID && b.N != seen {
+					seen = b.N
+					e := soundEvent(b.Event)
+					e.Passing = true
+					note(e)
+				}
 			}
 		}
 	}
+}
+
+// waitingEvent says that a task waits for a worker, or does no more.
+func waitingEvent(waits bool) driver.Event {
+	if waits {
+		return driver.Event{Kind: driver.Waiting, Passing: true}
+	}
+	return driver.Event{Kind: driver.Started, Passing: true}
 }
 
 // patiently does something again while the server cannot be reached, as long as
@@ -230,7 +252,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 		return p.beginWorkflow(ctx, m, to)
 	}
 	handle, err := p.Connection.Client.ExecuteActivity(ctx, client.StartActivityOptions{
-		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m),
+		ID: m.Task.ID, TaskQueue: to.Queue, Summary: summary(m), TypedSearchAttributes: p.attributes(ctx, m), Priority: p.priority(m),
 		ScheduleToStartTimeout: to.Start, StartToCloseTimeout: to.Close, HeartbeatTimeout: to.Lost, RetryPolicy: retries(),
 		// What failed or was cancelled may begin again; what has an answer may not.
 		ActivityIDReusePolicy: enumspb.ACTIVITY_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
@@ -251,7 +273,7 @@ func (p *Pool) begin(ctx context.Context, m taskMessage, to bounds) (execution, 
 
 func (p *Pool) beginWorkflow(ctx context.Context, m taskMessage, to bounds) (execution, bool, error) {
 	run, err := p.Connection.Client.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
-		ID: m.Task.ID, TaskQueue: sharedQueue(to.Queue), StaticSummary: summary(m),
+		ID: m.Task.ID, TaskQueue: sharedQueue(to.Queue), StaticSummary: summary(m), TypedSearchAttributes: p.attributes(ctx, m), Priority: p.priority(m),
 		WorkflowExecutionTimeout:                 to.Start + mostStarts*to.Close,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
@@ -404,7 +426,7 @@ func (s standalone) poll(ctx context.Context) (state, error) {
 	if err != nil {
 		return state{}, err
 	}
-	now := state{open: about.Status == enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING, queue: about.TaskQueue}
+	now := state{open: about.Status == enumspb.ACTIVITY_EXECUTION_STATUS_RUNNING, waits: about.RunState == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED, queue: about.TaskQueue}
 	if about.HasHeartbeatDetails() {
 		err = about.GetHeartbeatDetails(&now.beat)
 	}
@@ -428,7 +450,9 @@ func (w inWorkflow) poll(ctx context.Context) (state, error) {
 	}
 	info := about.GetWorkflowExecutionInfo()
 	now := state{open: info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, queue: info.GetTaskQueue()}
+	now.waits = now.open
 	for _, a := range about.GetPendingActivities() {
+		now.waits = a.GetState() == enumspb.PENDING_ACTIVITY_STATE_SCHEDULED
 		if details := a.GetHeartbeatDetails(); details != nil {
 			return now, w.connection.converter.FromPayloads(details, &now.beat)
 		}

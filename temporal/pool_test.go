@@ -130,7 +130,7 @@ func poolOn(t testing.TB, o Options, queue string) *Pool {
 var taskNumber atomic.Int32
 
 func newTask(prompt string) driver.Task {
-	return driver.Task{ID: driver.TaskID("run", "now", "job", int(taskNumber.Add(1)), 1, prompt), Job: "job", Kind: "wave1", Attempt: 1, Turn: 1,
+	return driver.Task{ID: driver.TaskID("", "run", "now", "job", int(taskNumber.Add(1)), 1, prompt), Job: "job", Kind: "wave1", Attempt: 1, Turn: 1,
 		Prompt: prompt, Role: "researcher", Limits: driver.Limits{Deadline: time.Minute}}
 }
 
@@ -416,10 +416,10 @@ func TestPersonMustAct(t *testing.T) {
 func TestServerThatNeverHeardOfIt(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int32
-	o := Options{Address: proxy.Start(t, servers["standalone"].Address, func(_ context.Context, method string, forward func() error) error {
+	o := Options{Address: proxy.Start(t, servers["standalone"].Address, func(_ context.Context, method string, forward func() ([]byte, error)) ([]byte, error) {
 		if strings.HasSuffix(method, "ActivityExecution") {
 			asked.Add(1)
-			return status.Errorf(codes.Unimplemented, "unknown method %s for service temporal.api.workflowservice.v1.WorkflowService", method)
+			return nil, status.Errorf(codes.Unimplemented, "unknown method %s for service temporal.api.workflowservice.v1.WorkflowService", method)
 		}
 		return forward()
 	})}
@@ -632,6 +632,7 @@ func TestHomeSeesWhatAFarAgentDoes(t *testing.T) {
 		var passing, kept int
 		_, err := poolOn(t, Options{Address: address}, queue).Do(t.Context(), newTask("look"), func(e driver.Event) {
 			switch {
+			case e.Passing && (e.Kind == driver.Waiting || e.Kind == driver.Started): // on a busy machine
 			case e.Tool != "search_calls":
 				t.Errorf("%+v", e)
 			case !e.Passing:

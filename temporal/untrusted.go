@@ -44,6 +44,11 @@ func soundAnswer(a driver.Answer) driver.Answer {
 		}
 		a.ToolCalls = calls
 	}
+	if a.Kept != nil {
+		kept := *a.Kept
+		kept.System, kept.Network, kept.Elsewhere = brief(kept.System), brief(kept.Network), true
+		a.Kept = &kept
+	}
 	return a
 }
 

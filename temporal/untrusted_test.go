@@ -62,6 +62,10 @@ func TestWorkerThatLies(t *testing.T) {
 	if err != nil || got.Text != "text" || acts(got.Version) || len(got.Version) > 8*maxName || got.Session != "" || len(got.ToolCalls) > maxTools+1 {
 		t.Errorf("%.100q, %.20q, %d tools, %v", got.Version, got.Session, len(got.ToolCalls), err)
 	}
+	kept, _, _ := take(answerMessage{Answer: driver.Answer{Text: "text", Kept: &driver.Kept{Confined: true, System: hostile + long, ABI: 7, Network: hostile + long}}})
+	if k := kept.Kept; k == nil || !k.Elsewhere || acts(k.System+k.Network) || len(k.System)+len(k.Network) > 16*maxName {
+		t.Errorf("how its agent is kept: %.200q", fmt.Sprint(k))
+	}
 	all := 0
 	for name, n := range got.ToolCalls {
 		if all += n; acts(name) {
@@ -92,7 +96,7 @@ func TestWorkerThatLies(t *testing.T) {
 func TestHomeTakesNoEventOfAnotherTask(t *testing.T) {
 	t.Parallel()
 	queue, address := newQueue(), servers["standalone"].Address
-	liar := worker.New(connect(t, Options{Address: address}).Client, queueOf(queue, "exec"), worker.Options{MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second})
+	liar := worker.New(connect(t, Options{Address: address}).Client, queueOf(queue, "exec", Version), worker.Options{MaxHeartbeatThrottleInterval: time.Second, DefaultHeartbeatThrottleInterval: time.Second})
 	own := make(chan struct{})
 	liar.RegisterActivityWithOptions(func(ctx context.Context, m taskMessage) (*answerMessage, error) {
 		activity.RecordHeartbeat(ctx, beat{TaskID: "sha256:other", N: 7, Event: driver.Event{Kind: driver.Message, Text: "other"}})

@@ -47,6 +47,10 @@ type Worker struct {
 	Servers map[string]driver.Server
 	Name    string // of the worker, for messages: host and process
 	Program string // its version, in words
+	// Deployment has the server give tasks to the workers of the version of this name's
+	// deployment that a person made the current one; "": to every worker.
+	Deployment string
+	Build      string // the version of the deployment
 	// Notice is called when a task begins, does something, or ends; nil for none.
 	Notice func(Notice)
 
@@ -96,7 +100,8 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 		w.slots[name] = make(chan struct{}, n)
 		// Repairs come to a queue of their own and share the slots, so that a busy
 		// worker still takes the repair that nobody else can do.
-		for _, queue := range []string{queueOf(w.Queue, name), ownQueue(queueOf(w.Queue, name), w.id)} {
+		shared := queueOf(w.Queue, name, Version)
+		for _, queue := range []string{shared, ownQueue(shared, w.id)} {
 			options := worker.Options{
 				MaxConcurrentActivityExecutionSize: n,
 				MaxHeartbeatThrottleInterval:       beatInterval,
@@ -109,6 +114,10 @@ func (w *Worker) Run(ctx, now context.Context, connection *Connection) error {
 					default:
 					}
 				},
+			}
+			if w.Deployment != "" {
+				options.DeploymentOptions = worker.DeploymentOptions{UseVersioning: true, DefaultVersioningBehavior: workflow.VersioningBehaviorAutoUpgrade,
+					Version: worker.WorkerDeploymentVersion{DeploymentName: w.Deployment, BuildID: w.Build}}
 			}
 			loop, err := start(ctx, func() worker.Worker {
 				loop := worker.New(connection.Client, queue, options)
@@ -187,9 +196,12 @@ func (w *Worker) identity() string {
 	return fmt.Sprintf("%s (%s; agents %s; models %s; network %s)", w.Name, w.Program, strings.Join(w.Names(), ","), models, network)
 }
 
-// queueOf is the queue of an agent. Each has its own, so that a task never reaches
-// a worker that does not have its agent.
-func queueOf(queue, agent string) string { return queue + "." + agent }
+// queueOf is the queue of an agent. Each has its own, and each version of the messages,
+// so that a task never reaches a worker that does not have its agent, or that does not
+// understand it.
+func queueOf(queue, agent string, version int) string {
+	return fmt.Sprintf("%s.%s.v%d", queue, agent, version)
+}
 
 // ownQueue is the queue of one worker among those of a queue of queueOf.
 func ownQueue(shared, id string) string { return shared + "@" + id }

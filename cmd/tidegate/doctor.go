@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,13 +62,13 @@ func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []findi
 	found = append(found, projectFinding(env.Project, env.Desk(artifact.Everywhere).ChangesFolder()+"/changes"), openFiles())
 	found = append(found, cellFindings(env)...)
 	found = append(found, terminalFindings(call.Terminal)...)
-	found = append(found, modelFindings(env)...)
+	found = append(found, modelFindings(ctx, env)...)
 	return append(found, clientFindings(env)...)
 }
 
-// modelFindings says which keys of models are set, and whether models without a client
-// have a search. It asks nobody: `tidegate agents` does.
-func modelFindings(env *catalog.Env) []finding {
+// modelFindings says which keys of models are set, and how agents search. It asks nobody:
+// `tidegate agents` does.
+func modelFindings(ctx context.Context, env *catalog.Env) []finding {
 	var keys []string
 	for _, e := range driver.Endpoints() {
 		if e.KeyEnv != "" && env.Getenv != nil && env.Getenv(e.KeyEnv) != "" {
@@ -76,11 +79,63 @@ func modelFindings(env *catalog.Env) []finding {
 	if len(keys) == 0 {
 		set.found, set.status = "none is set; `tidegate agents` shows which agents are there, and `tidegate setup` asks what to use", report.None
 	}
-	search := finding{"Models", "search", env.Config.Search.Service, report.Pass}
-	if search.found == "" {
-		search.found, search.status = "none: models without a client open only pages whose addresses they know; `tidegate setup` adds one", report.None
+	return append([]finding{set}, searchFindings(ctx, env)...)
+}
+
+// searchFindings says which search services are asked, what they lack, and which did not
+// answer when a run of late asked them last.
+func searchFindings(ctx context.Context, env *catalog.Env) []finding {
+	how, err := env.Searching(ctx)
+	if err != nil {
+		return []finding{{"Search", "services", err.Error(), report.Fail}}
 	}
-	return []finding{set, search}
+	failed := lastFailures(ctx, env)
+	var list []finding
+	for _, p := range how.Asked(nil) {
+		f := finding{"Search", p.Name, cmp.Or(p.Address, p.URL), report.None}
+		if lacks := p.Lacks(); lacks != "" {
+			f.found, f.status = lacks, report.Warn
+		} else if why := failed[p.Name]; why != "" {
+			f.found, f.status = why, report.Warn
+		}
+		delete(failed, p.Name)
+		list = append(list, f)
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		if failed[name] != "" {
+			list = append(list, finding{"Search", name, failed[name], report.Warn})
+		}
+	}
+	return list
+}
+
+// lastFailures are, by search service, why it did not answer when it was asked last in
+// one of the latest runs; "" where it answered.
+func lastFailures(ctx context.Context, env *catalog.Env) map[string]string {
+	const most = 5 // runs
+	failed := map[string]string{}
+	runs, err := run.List(ctx, env.Desk(artifact.Everywhere), env.Home)
+	if err != nil {
+		return failed
+	}
+	for _, listed := range runs.Runs[max(0, len(runs.Runs)-most):] {
+		r, err := run.Open(ctx, env.Desk(artifact.Everywhere), filepath.Join(listed.Root, run.ManifestFile))
+		if err != nil {
+			continue
+		}
+		lines, err := r.EventsOf(run.EventSearched)
+		r.Close()
+		if err != nil {
+			continue
+		}
+		for _, l := range lines {
+			for _, f := range l.Entry.Get("failed").Elems() {
+				failed[f.Get("service").Str()] = f.Get("reason").Str() + " (run " + listed.RunID + ")"
+			}
+			failed[l.Entry.Get("service").Str()] = ""
+		}
+	}
+	return failed
 }
 
 func clockFinding(env *catalog.Env) finding {

@@ -10,32 +10,37 @@ import (
 	"time"
 )
 
-// archives writes one archive per platform: the program, its documents, the
-// completion scripts and the manual pages.
+// archives writes two archives per platform: the program, its documents, the
+// completion scripts and the manual pages; and the worker with its documents.
 func (r *release) archives() error {
 	for _, t := range r.targets {
-		entries := append([]entry{{t.program(), r.programs[t], 0o755}}, r.share...)
 		pack := tarGz
 		if t.os == "windows" {
 			pack = zipped
 		}
-		data, err := pack(entries, r.time)
-		if err != nil {
-			return err
-		}
-		if err := r.write(r.archiveName(t), data); err != nil {
-			return err
+		for _, a := range []struct {
+			program string
+			data    []byte
+			beside  []entry
+		}{{tidegate, r.programs[t], r.share}, {worker, r.workers[t], r.beside}} {
+			data, err := pack(append([]entry{{t.file(a.program), a.data, 0o755}}, a.beside...), r.time)
+			if err != nil {
+				return err
+			}
+			if err := r.write(r.archiveName(a.program, t), data); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-func (r *release) archiveName(t target) string {
+func (r *release) archiveName(program string, t target) string {
 	extension := ".tar.gz"
 	if t.os == "windows" {
 		extension = ".zip"
 	}
-	return "tidegate_" + r.number() + "_" + t.os + "_" + t.arch + extension
+	return program + "_" + r.number() + "_" + t.os + "_" + t.arch + extension
 }
 
 // owner is the owner of the files of a tar.

@@ -18,7 +18,7 @@ func (r *release) homebrew() error {
 	for _, system := range []struct{ os, called string }{{"darwin", "macos"}, {"linux", "linux"}} {
 		var inner strings.Builder
 		for _, machine := range []struct{ arch, called string }{{"arm64", "arm"}, {"amd64", "intel"}} {
-			name := r.archiveName(target{system.os, machine.arch})
+			name := r.archiveName(tidegate, target{system.os, machine.arch})
 			if digest, ok := r.digestOf(name); ok {
 				fmt.Fprintf(&inner, "    on_%s do\n      url \"https://github.com/tidegate/tidegate/releases/download/%s/%s\"\n      sha256 \"%s\"\n    end\n", machine.called, r.version, name, digest)
 			}

@@ -50,12 +50,15 @@ type module struct {
 	Main               bool
 }
 
+// ours is the module that the worker has beside its own.
+const ours = "github.com/tidegate/tidegate"
+
 // builtFrom lists the modules of the packages that a program is built from on any of
 // the platforms, in byte order.
-func builtFrom(ctx context.Context, dir string, targets []target) ([]module, error) {
+func builtFrom(ctx context.Context, dir, program string, targets []target) ([]module, error) {
 	var found []module
 	for _, t := range targets {
-		out, err := command(ctx, dir, []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS="}, "go", "list", "-deps", "-json=Module", "./cmd/tidegate")
+		out, err := command(ctx, folderOf(dir, program), []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOFLAGS="}, "go", "list", "-deps", "-json=Module", "./cmd/"+program)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +71,7 @@ func builtFrom(ctx context.Context, dir string, targets []target) ([]module, err
 			if err != nil {
 				return nil, err
 			}
-			if p.Module != nil && !p.Module.Main && !slices.Contains(found, *p.Module) {
+			if p.Module != nil && !p.Module.Main && p.Module.Path != ours && !slices.Contains(found, *p.Module) {
 				found = append(found, *p.Module)
 			}
 		}
@@ -78,8 +81,8 @@ func builtFrom(ctx context.Context, dir string, targets []target) ([]module, err
 }
 
 // third is the text with the licences of other people's work in the program.
-func third(ctx context.Context, dir string, targets []target) ([]byte, error) {
-	modules, err := builtFrom(ctx, dir, targets)
+func third(ctx context.Context, dir, program string, targets []target) ([]byte, error) {
+	modules, err := builtFrom(ctx, dir, program, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func third(ctx context.Context, dir string, targets []target) ([]byte, error) {
 	}
 	modules = append(modules, module{Path: "the Go standard library and runtime", Version: runtime.Version(), Dir: strings.TrimSpace(string(root))})
 	var out bytes.Buffer
-	out.WriteString("tidegate is built from the work of others, under these licences.\n")
+	out.WriteString(program + " is built from the work of others, under these licences.\n")
 	for _, m := range modules {
 		name, text, err := m.licence()
 		if err != nil {
@@ -98,6 +101,12 @@ func third(ctx context.Context, dir string, targets []target) ([]byte, error) {
 		fmt.Fprintf(&out, "\n%s\n%s %s: %s\n%s\n\n%s\n", strings.Repeat("-", 80), m.Path, m.Version, name, strings.Repeat("-", 80), bytes.TrimSpace(text))
 	}
 	return out.Bytes(), nil
+}
+
+// withoutLicence are versions of modules that come without a licence and were taken
+// nevertheless, with what the release says of them. Another version stops it.
+var withoutLicence = map[string]string{
+	"github.com/nexus-rpc/nexus-proto-annotations v0.1.0": "The module has no licence file. It is a dependency of go.temporal.io/api, whose licence is MIT.",
 }
 
 // licence reads the licence of a module.
@@ -114,6 +123,9 @@ func (m module) licence() (name string, text []byte, err error) {
 			return "", nil, fmt.Errorf("%s %s has a licence that nobody decided on: %s", m.Path, m.Version, file)
 		}
 		return name, text, nil
+	}
+	if said := withoutLicence[m.Path+" "+m.Version]; said != "" {
+		return "no licence", []byte(said), nil
 	}
 	return "", nil, fmt.Errorf("%s %s has no licence", m.Path, m.Version)
 }

@@ -70,7 +70,7 @@ func (r *release) npm() error {
 		system, cpu := npmPlatform(t)
 		m := r.manifest(npmName(t))
 		m.OS, m.CPU = []string{system}, []string{cpu}
-		err = r.npmPackage("tidegate-npm-"+system+"-"+cpu+"-"+r.number()+".tgz", m, entry{"bin/" + t.program(), r.programs[t], 0o755})
+		err = r.npmPackage("tidegate-npm-"+system+"-"+cpu+"-"+r.number()+".tgz", m, entry{"bin/" + t.file(tidegate), r.programs[t], 0o755})
 	}
 	return err
 }

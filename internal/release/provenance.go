@@ -85,15 +85,17 @@ func (r *release) modulesOf() ([]resource, error) {
 	var found []resource
 	seen := map[string]bool{}
 	for _, t := range r.targets {
-		info, err := buildinfo.Read(bytes.NewReader(r.programs[t]))
-		if err != nil {
-			return nil, fmt.Errorf("the program for %s/%s: %w", t.os, t.arch, err)
-		}
-		for _, m := range info.Deps {
-			uri := "pkg:golang/" + m.Path + "@" + m.Version
-			if !seen[uri] {
-				seen[uri] = true
-				found = append(found, resource{uri, map[string]string{"goModuleH1": m.Sum}})
+		for _, program := range [][]byte{r.programs[t], r.workers[t]} {
+			info, err := buildinfo.Read(bytes.NewReader(program))
+			if err != nil {
+				return nil, fmt.Errorf("a program for %s/%s: %w", t.os, t.arch, err)
+			}
+			for _, m := range info.Deps {
+				uri := "pkg:golang/" + m.Path + "@" + m.Version
+				if m.Path != ours && !seen[uri] {
+					seen[uri] = true
+					found = append(found, resource{uri, map[string]string{"goModuleH1": m.Sum}})
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -40,12 +41,26 @@ func find(name string) (target, error) {
 	return target{}, fmt.Errorf("%s is not a platform of a release", name)
 }
 
-// program is the name of the file that people start.
-func (t target) program() string {
+// file is the name of the file of a program.
+func (t target) file(program string) string {
 	if t.os == "windows" {
-		return "tidegate.exe"
+		return program + ".exe"
 	}
-	return "tidegate"
+	return program
+}
+
+// The programs of a release. The worker is a module of its own, in temporal/.
+const (
+	tidegate = "tidegate"
+	worker   = "tidegate-worker"
+)
+
+// folderOf is the folder of a program's module.
+func folderOf(dir, program string) string {
+	if program == worker {
+		return filepath.Join(dir, "temporal")
+	}
+	return dir
 }
 
 // release is what is made, and from what.
@@ -59,6 +74,8 @@ type release struct {
 	time     time.Time         // of the commit; every file has it
 	programs map[target][]byte // what was built
 	share    []entry           // what every archive has besides the program
+	workers  map[target][]byte // what was built of the worker
+	beside   []entry           // what its archives have besides it
 	modules  []resource        // what the programs were built from
 	made     []made
 }
@@ -106,32 +123,42 @@ func (r *release) build(ctx context.Context, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	r.programs = map[target][]byte{}
+	r.programs, r.workers = map[target][]byte{}, map[target][]byte{}
 	host := target{runtime.GOOS, runtime.GOARCH}
 	for _, t := range r.targets {
-		if r.programs[t], err = r.compile(ctx, dir, temp, t); err != nil {
+		if r.programs[t], err = r.compile(ctx, dir, temp, tidegate, t); err != nil {
+			return err
+		}
+		if r.workers[t], err = r.compile(ctx, dir, temp, worker, t); err != nil {
 			return err
 		}
 	}
 	if r.programs[host] == nil {
-		if _, err := r.compile(ctx, dir, temp, host); err != nil {
+		if _, err := r.compile(ctx, dir, temp, tidegate, host); err != nil {
 			return err
 		}
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/machines.md"} {
+		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			return err
 		}
-		r.share = append(r.share, entry{name, data, 0o644})
+		if name != "docs/machines.md" {
+			r.share = append(r.share, entry{name, data, 0o644})
+		}
+		if name == "docs/machines.md" || name == "LICENSE" {
+			r.beside = append(r.beside, entry{path.Base(name), data, 0o644})
+		}
 	}
-	others, err := third(ctx, dir, r.targets)
-	if err != nil {
-		return err
+	for program, to := range map[string]*[]entry{tidegate: &r.share, worker: &r.beside} {
+		others, err := third(ctx, dir, program, r.targets)
+		if err != nil {
+			return err
+		}
+		*to = append(*to, entry{"LICENSES-OF-OTHERS.txt", others, 0o644})
 	}
-	r.share = append(r.share, entry{"LICENSES-OF-OTHERS.txt", others, 0o644})
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		script, err := command(ctx, dir, nil, filepath.Join(temp, host.os+"-"+host.arch, host.program()), "completion", shell)
+		script, err := command(ctx, dir, nil, filepath.Join(temp, host.os+"-"+host.arch, host.file(tidegate)), "completion", shell)
 		if err != nil {
 			return err
 		}
@@ -146,11 +173,11 @@ func (r *release) build(ctx context.Context, dir string) error {
 	return err
 }
 
-// compile builds the program for a platform and returns it.
-func (r *release) compile(ctx context.Context, dir, temp string, t target) ([]byte, error) {
-	file := filepath.Join(temp, t.os+"-"+t.arch, t.program())
+// compile builds a program for a platform and returns it.
+func (r *release) compile(ctx context.Context, dir, temp, program string, t target) ([]byte, error) {
+	file := filepath.Join(temp, t.os+"-"+t.arch, t.file(program))
 	env := []string{"GOOS=" + t.os, "GOARCH=" + t.arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS="}
-	_, err := command(ctx, dir, env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X "+released+"="+r.version, "-o", file, "./cmd/tidegate")
+	_, err := command(ctx, folderOf(dir, program), env, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid= -X "+released+"="+r.version, "-o", file, "./cmd/"+program)
 	if err != nil {
 		return nil, err
 	}

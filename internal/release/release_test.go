@@ -38,7 +38,7 @@ func toy(t *testing.T) *release {
 	t.Helper()
 	r := &release{
 		version: "v1.2.3", output: filepath.Join(t.TempDir(), "dist"), targets: all,
-		commit: strings.Repeat("ab", 20), time: time.Unix(1_700_000_000, 0).UTC(), programs: map[target][]byte{},
+		commit: strings.Repeat("ab", 20), time: time.Unix(1_700_000_000, 0).UTC(), programs: map[target][]byte{}, workers: map[target][]byte{},
 		modules: []resource{{"pkg:golang/example.org/m@v1.0.0", map[string]string{"goModuleH1": "h1:x"}}},
 		share: []entry{
 			{"LICENSE", []byte("free\n"), 0o644}, {"README.md", []byte("# Read\n"), 0o644}, {"CHANGELOG.md", []byte("# Log\n"), 0o644},
@@ -47,6 +47,7 @@ func toy(t *testing.T) *release {
 	}
 	for _, each := range all {
 		r.programs[each] = []byte(script + "# " + each.os + "/" + each.arch + "\n")
+		r.workers[each] = []byte(script + "# worker " + each.os + "/" + each.arch + "\n")
 	}
 	return r
 }
@@ -109,6 +110,8 @@ func TestAReleaseIsWhole(t *testing.T) {
 		"checksums.txt", "provenance.intoto.json",
 		"tidegate-npm-1.2.3.tgz", "tidegate-npm-darwin-arm64-1.2.3.tgz", "tidegate-npm-darwin-x64-1.2.3.tgz", "tidegate-npm-linux-arm64-1.2.3.tgz",
 		"tidegate-npm-linux-x64-1.2.3.tgz", "tidegate-npm-win32-arm64-1.2.3.tgz", "tidegate-npm-win32-x64-1.2.3.tgz",
+		"tidegate-worker_1.2.3_darwin_amd64.tar.gz", "tidegate-worker_1.2.3_darwin_arm64.tar.gz", "tidegate-worker_1.2.3_linux_amd64.tar.gz",
+		"tidegate-worker_1.2.3_linux_arm64.tar.gz", "tidegate-worker_1.2.3_windows_amd64.zip", "tidegate-worker_1.2.3_windows_arm64.zip",
 		"tidegate.rb", "tidegate_1.2.3_amd64.deb", "tidegate_1.2.3_arm64.deb",
 		"tidegate_1.2.3_darwin_amd64.tar.gz", "tidegate_1.2.3_darwin_arm64.tar.gz", "tidegate_1.2.3_linux_amd64.tar.gz", "tidegate_1.2.3_linux_arm64.tar.gz",
 		"tidegate_1.2.3_oci.tar", "tidegate_1.2.3_windows_amd64.zip", "tidegate_1.2.3_windows_arm64.zip",
@@ -166,6 +169,9 @@ func TestArchives(t *testing.T) {
 	}
 	if got := found["tidegate"].PAXRecords["data"]; got != script+"# darwin/arm64\n" {
 		t.Errorf("the program is %q", got)
+	}
+	if got := untar(t, files["tidegate-worker_1.2.3_darwin_arm64.tar.gz"])["tidegate-worker"].PAXRecords["data"]; got != script+"# worker darwin/arm64\n" {
+		t.Errorf("the worker is %q", got)
 	}
 	data := files["tidegate_1.2.3_windows_amd64.zip"]
 	zipped, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
@@ -493,6 +499,22 @@ func TestOfThisMachine(t *testing.T) {
 		}
 		demo(t, filepath.Join(dir, "tidegate"))
 	})
+	t.Run("worker", func(t *testing.T) {
+		dir := t.TempDir()
+		output(t, exec.Command("tar", "-xzf", filepath.Join(dist, "tidegate-worker_0.1.0-dry_"+host.os+"_"+host.arch+".tar.gz"), "-C", dir))
+		program := filepath.Join(dir, "tidegate-worker")
+		if got := output(t, exec.Command(program, "version")); got != "tidegate-worker v0.1.0-dry\n" {
+			t.Errorf("it says %q", got)
+		}
+		info, err := os.Stat(program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("tidegate-worker has %d MB", info.Size()>>20)
+		if info.Size() > 80<<20 {
+			t.Errorf("tidegate-worker has %d MB: is the server in it?", info.Size()>>20)
+		}
+	})
 	t.Run("npm", func(t *testing.T) {
 		if _, err := exec.LookPath("npm"); err != nil {
 			t.Skip("there is no npm")
@@ -560,7 +582,7 @@ func TestOfEveryPlatform(t *testing.T) {
 		}
 		made[i] = read(t, dist)
 	}
-	if len(made[0]) != 19 {
+	if len(made[0]) != 25 {
 		t.Errorf("there are %d files", len(made[0]))
 	}
 	for name, data := range made[0] {
@@ -574,13 +596,18 @@ func TestOfEveryPlatform(t *testing.T) {
 // from, and refuses an unknown one.
 func TestLicencesOfOthers(t *testing.T) {
 	t.Parallel()
-	text, err := third(t.Context(), filepath.Join("..", ".."), []target{{"linux", "amd64"}, {"windows", "arm64"}})
+	text, err := third(t.Context(), filepath.Join("..", ".."), tidegate, []target{{"linux", "amd64"}, {"windows", "arm64"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"github.com/spf13/cobra v", "golang.org/x/sys v", ": Apache-2.0\n", ": MIT\n", "the Go standard library and runtime go1"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not there", want)
+		}
+	}
+	if full.Asked() { // it needs the modules of temporal/
+		if text, err := third(t.Context(), filepath.Join("..", ".."), worker, all); err != nil || !strings.Contains(string(text), "go.temporal.io/sdk v") {
+			t.Errorf("the worker: %v", err)
 		}
 	}
 	dir := t.TempDir()

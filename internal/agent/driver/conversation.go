@@ -50,7 +50,7 @@ const (
 
 // system is what the model is told before everything else.
 func (c *conversation) system() string {
-	if c.driver.host.Search.Service == "" {
+	if !c.searches() {
 		return instructions + noSearch
 	}
 	return instructions
@@ -287,14 +287,20 @@ func (c *conversation) events(body io.Reader, take func(data []byte) error) erro
 	return nil
 }
 
+// searches reports whether there is a search for this task.
+func (c *conversation) searches() bool {
+	return c.task.Tools.Web && c.driver.host.Search != nil && c.task.Lease.Token != "" && c.task.gets(SearchCalls, "search")
+}
+
 // offered are the tools that the model may call.
 func (c *conversation) offered() []offer {
 	var all []offer
-	if c.task.Tools.Web && c.driver.host.Search.Service != "" && c.task.gets(SearchCalls, "search") {
-		all = append(all, offer{"search", "Search the web. Returns titles, addresses and excerpts.", "query", "what to search for"})
+	if c.searches() {
+		all = append(all, offer{"search", "Search the web. Returns titles, addresses and excerpts, and names the services that can be asked.", [][2]string{
+			{"query", "what to search for"}, {"service", "the service to ask first; empty for any"}, {"language", "of the pages wanted, such as de; empty for any"}}})
 	}
 	if c.task.Tools.Web && c.driver.host.Open != nil && c.task.gets(FetchCalls, "open") {
-		all = append(all, offer{"open", "Open a page of the web. Returns its text.", "url", "an address that begins with https:// or http://"})
+		all = append(all, offer{"open", "Open a page of the web. Returns its text.", [][2]string{{"url", "an address that begins with https:// or http://"}}})
 	}
 	return all
 }
@@ -330,7 +336,9 @@ func (c *conversation) do(ctx context.Context, call toolCall) string {
 	var text string
 	var err error
 	if name == "search" {
-		text, err = c.driver.search(ctx, value)
+		service, _ := arguments["service"].(string)
+		language, _ := arguments["language"].(string)
+		text, err = c.driver.host.Search(ctx, c.task, Query{value, strings.TrimSpace(service), strings.TrimSpace(language)})
 	} else {
 		text, err = c.driver.host.Open(ctx, value)
 	}

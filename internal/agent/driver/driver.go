@@ -30,7 +30,8 @@ type Driver interface {
 
 // Task is all that a driver is given, and all that crosses to another machine.
 type Task struct {
-	ID      string `json:"id"` // see TaskID
+	ID      string `json:"id"`               // see TaskID
+	Run     string `json:"run_id,omitempty"` // or change that it is for
 	Job     string `json:"job_id"`
 	Kind    string `json:"kind"`
 	Attempt int    `json:"attempt"` // counted from 1
@@ -60,6 +61,9 @@ type Task struct {
 	Repository *Repository `json:"repository,omitempty"`
 }
 
+// Query is what an agent searches for.
+type Query struct{ Text, Service, Language string }
+
 // Lease is the run that a task belongs to, and the token by which its attempt is known
 // there. The zero Lease is that of a task that came from another machine.
 type Lease struct {
@@ -75,16 +79,18 @@ type Repository struct {
 	Head    string `json:"head"`    // the commit that the agent begins from
 }
 
-// TaskID is the id of a task: the same work has the same id, no matter who starts it.
-func TaskID(run, createdAt, job string, attempt, turn int, prompt string) string {
+// TaskID is the id of a task: the same work has the same id, no matter who starts it,
+// except in another copy of the run's folder.
+func TaskID(copied, run, createdAt, job string, attempt, turn int, prompt string) string {
 	return codec.Digest(struct {
+		Copy      string `json:"copy_id,omitempty"`
 		Run       string `json:"run_id"`
 		CreatedAt string `json:"created_at"`
 		Job       string `json:"job_id"`
 		Attempt   int    `json:"attempt"`
 		Turn      int    `json:"turn"`
 		Prompt    string `json:"prompt"`
-	}{run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
+	}{copied, run, createdAt, job, attempt, turn, codec.DigestBytes([]byte(prompt))})
 }
 
 // Tools is what an agent may use. The agent does not get what it does not name,
@@ -147,6 +153,18 @@ type Answer struct {
 	// FetchCalls, and every other tool by the client's own name.
 	ToolCalls map[string]int `json:"tool_calls,omitempty"`
 	Version   string         `json:"version,omitempty"` // of the client
+	// Kept is how the agent was kept; nil: no program was started.
+	Kept *Kept `json:"kept,omitempty"`
+}
+
+// Kept says how an agent was kept while it worked.
+type Kept struct {
+	Confined bool   `json:"confined"`
+	System   string `json:"system"`
+	ABI      int    `json:"abi"`
+	Network  string `json:"network,omitempty"` // in the words of plans and reports
+	// Elsewhere says that this is the word of another machine.
+	Elsewhere bool `json:"-"`
 }
 
 // The names by which a contract's tool budget counts searches of the web and
@@ -184,6 +202,7 @@ const (
 	ToolCall EventKind = "tool"    // it called a tool
 	Warning  EventKind = "warning" // something that a person should read
 	Other    EventKind = "other"   // anything else that the client wrote
+	Waiting  EventKind = "waiting" // no machine has begun the task yet, or again; only a pool says so
 )
 
 func (k EventKind) step() bool { return k == Message || k == ToolCall }

@@ -435,3 +435,19 @@ func firstLine(path string) string {
 	}
 	return string(text)
 }
+
+// maskFiles puts [link.SecretMask] in the place of every secret in the folder of a task,
+// where that outlives the attempt: in files, in their names, and in what links say. It
+// returns in how many it stood. What cannot be read here, nobody commits either.
+func maskFiles(f *folder, task Task, secrets []string) (masked int, err error) {
+	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < shortestSecret })
+	if len(secrets) == 0 || task.Folder == "" || f.owns(task) {
+		return 0, nil
+	}
+	root, err := os.OpenRoot(task.Folder)
+	if err != nil {
+		return 0, err
+	}
+	defer root.Close()
+	return maskIn(root, ".", secrets)
+}

@@ -41,11 +41,6 @@ func newModel(settings Settings, host Host) (Driver, error) {
 	if err != nil {
 		return nil, err
 	}
-	if host.Search.Service != "" {
-		if _, known := searchServices[host.Search.Service]; !known {
-			return nil, invalid(settings, "%q is not a search service; expected searxng, brave or tavily", host.Search.Service)
-		}
-	}
 	if settings.KeyEnv == "" {
 		settings.KeyEnv = endpoint.keyEnv
 	}

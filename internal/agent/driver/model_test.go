@@ -22,7 +22,7 @@ import (
 // well.
 const answerText = "# Answer\n\n- first *point* [1]\n- second point – ünïcode ✓\n\n[1]: https://example.org/a\n"
 
-// asked is a driver for a fake model, with a made-up SearXNG and made-up pages.
+// asked is a driver for a fake model, with a made-up search and made-up pages.
 type asked struct {
 	*fakemodel.Server
 	driver driver.Driver
@@ -34,14 +34,12 @@ func askModel(t *testing.T, script fakemodel.Script, change func(*driver.Setting
 	t.Helper()
 	a := &asked{Server: fakemodel.Start(script)}
 	t.Cleanup(a.Close)
-	search := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fmt.Fprintf(w, `{"query":%q,"results":[{"title":"A page","url":"https://example.org/a","content":"about %s"}]}`, r.FormValue("q"), r.FormValue("q"))
-	}))
-	t.Cleanup(search.Close)
 	settings := driver.Settings{Driver: "model:" + a.URL + "/v1", KeyEnv: "MODEL_KEY"}
 	host := driver.Host{
 		Environ: []string{"MODEL_KEY=secret"}, Temp: t.TempDir(),
-		Search: driver.Search{Service: "searxng", URL: search.URL},
+		Search: func(_ context.Context, _ driver.Task, q driver.Query) (string, error) {
+			return "1. A page\n   https://example.org/a\n   about " + q.Text + "\n", nil
+		},
 		Open: func(_ context.Context, url string) (string, error) {
 			a.opened = append(a.opened, url)
 			if strings.Contains(url, "gone") {
@@ -67,6 +65,7 @@ func (a *asked) run(ctx context.Context, task driver.Task) (driver.Answer, error
 func modelTask() driver.Task {
 	return driver.Task{
 		ID: "sha256:1", Job: "wave1.grid", Kind: "wave1", Attempt: 1, Turn: 1, Prompt: "Say hello.", Model: "fake-1",
+		Lease: driver.Lease{Manifest: "/runs/a/manifest.json", Token: "token"},
 		Tools: driver.Tools{Web: true}, Limits: driver.Limits{Idle: time.Minute, Step: 2 * time.Minute, Deadline: 20 * time.Minute},
 	}
 }
@@ -123,7 +122,8 @@ func TestModelGetsNoToolsThatTheTaskDoesNotAllow(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*driver.Host, *driver.Task){
 		"no web":    func(_ *driver.Host, task *driver.Task) { task.Tools.Web = false },
-		"no search": func(host *driver.Host, _ *driver.Task) { host.Search = driver.Search{} },
+		"no lease":  func(_ *driver.Host, task *driver.Task) { task.Lease = driver.Lease{} },
+		"no search": func(host *driver.Host, _ *driver.Task) { host.Search = nil },
 		"no pages":  func(host *driver.Host, _ *driver.Task) { host.Open = nil },
 		"forbidden": func(_ *driver.Host, task *driver.Task) { task.Tools.Forbidden = []string{"Web Search", "gossip"} },
 		"used up":   func(_ *driver.Host, task *driver.Task) { task.Limits.ToolCalls = map[string]int{driver.FetchCalls: 0} },
@@ -135,7 +135,7 @@ func TestModelGetsNoToolsThatTheTaskDoesNotAllow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string][]string{"no web": nil, "no search": {"open"}, "no pages": {"search"}, "forbidden": {"open"}, "used up": {"search"}}[name]
+		want := map[string][]string{"no web": nil, "no lease": {"open"}, "no search": {"open"}, "no pages": {"search"}, "forbidden": {"open"}, "used up": {"search"}}[name]
 		if tools := a.Requests()[0].Tools; !slices.Equal(tools, want) {
 			t.Errorf("%s: offered %q, want %q", name, tools, want)
 		}
@@ -416,63 +416,22 @@ func TestModelRefusesAddresses(t *testing.T) {
 			t.Errorf("%q: got %v, want ENDPOINT_INVALID without a key", address, err)
 		}
 	}
-	if _, err := driver.New(driver.Settings{Driver: "model:http://127.0.0.1/v1"}, driver.Host{Search: driver.Search{Service: "altavista"}}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
-		t.Errorf("an unknown search: got %v, want INVALID_ARGS", err)
-	}
 }
 
-// The stand-ins answer as the documentation of the services says.
-func TestSearchServices(t *testing.T) {
+func TestModelHearsWhyASearchFails(t *testing.T) {
 	t.Parallel()
-	for name, serve := range map[string]http.HandlerFunc{
-		"searxng": func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != "GET" || r.URL.Path != "/search" || r.FormValue("format") != "json" || r.FormValue("q") != "tide\u2026 & gate" {
-				http.Error(w, "no", http.StatusBadRequest)
-				return
-			}
-			fmt.Fprint(w, `{"query":"x","number_of_results":2,"results":[
-				{"url":"https://example.org/a","title":"A\npage","content":"one   two","engine":"e","score":1.0},{"url":"https://example.org/b","title":"B","content":""}],"answers":[]}`)
-		},
-		"brave": func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != "GET" || r.FormValue("q") != "tide\u2026 & gate" || r.Header.Get("X-Subscription-Token") != "secret" {
-				http.Error(w, "no", http.StatusUnprocessableEntity)
-				return
-			}
-			fmt.Fprint(w, `{"type":"search","query":{"original":"x"},"web":{"type":"search","results":[
-				{"title":"A page","url":"https://example.org/a","description":"one two","page_age":"2026"},{"title":"B","url":"https://example.org/b"}]}}`)
-		},
-		"tavily": func(w http.ResponseWriter, r *http.Request) {
-			var body struct{ Query string }
-			if json.NewDecoder(r.Body).Decode(&body) != nil || r.Method != "POST" || body.Query != "tide\u2026 & gate" || r.Header.Get("Authorization") != "Bearer secret" {
-				http.Error(w, "no", http.StatusUnauthorized)
-				return
-			}
-			fmt.Fprint(w, `{"query":"x","answer":null,"images":[],"results":[
-				{"title":"A page","url":"https://example.org/a","content":"one two","score":0.9,"raw_content":null},{"title":"B","url":"https://example.org/b","content":""}],"response_time":1.1}`)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(serve)
-			defer server.Close()
-			for _, test := range []struct{ url, want string }{
-				{server.URL, "1. A page\n   https://example.org/a\n   one two\n2. B\n   https://example.org/b\n"},
-				{server.URL + "/x?", "error: the search answers 4"},
-				{"http://127.0.0.1:1", "error: the search cannot be reached"},
-			} {
-				a := askModel(t, fakemodel.InTurn(calls("search", `{"query":"tide… & gate"}`), fakemodel.Reply{Text: answerText}), func(s *driver.Settings, h *driver.Host) {
-					h.Search = driver.Search{Service: name, URL: test.url, KeyEnv: "MODEL_KEY"}
-					if strings.Contains(test.want, "answers 4") {
-						h.Search.KeyEnv = "NONE"
-					}
-				})
-				if _, err := a.run(t.Context(), modelTask()); err != nil {
-					t.Fatal(err)
-				}
-				if got := a.Requests()[1].Results[0]; !strings.Contains(got, test.want) {
-					t.Errorf("the model got %q, want %q", got, test.want)
-				}
-			}
-		})
+	var asked driver.Query
+	a := askModel(t, fakemodel.InTurn(calls("search", `{"query":" tides ","service":"arxiv ","language":"de"}`), fakemodel.Reply{Text: answerText}), func(_ *driver.Settings, h *driver.Host) {
+		h.Search = func(_ context.Context, task driver.Task, q driver.Query) (string, error) {
+			asked = q
+			return "", errors.New("no search service answers: " + task.Lease.Token)
+		}
+	})
+	if _, err := a.run(t.Context(), modelTask()); err != nil {
+		t.Fatal(err)
+	}
+	if got := a.Requests()[1].Results[0]; got != "error: no search service answers: token" || asked != (driver.Query{Text: "tides", Service: "arxiv", Language: "de"}) {
+		t.Errorf("the model got %q for %+v", got, asked)
 	}
 }
 

@@ -40,8 +40,8 @@ func BenchmarkAttempt(b *testing.B) {
 			out.Close()
 		}
 	})
-	made := func(b *testing.B, environ []string) driver.Driver {
-		d, err := driver.New(driver.Settings{Driver: "claude", Env: []string{"STANDIN"}}, driver.Host{Environ: environ})
+	made := func(b *testing.B, environ []string, cells driver.Cells) driver.Driver {
+		d, err := driver.New(driver.Settings{Driver: "claude", Env: []string{"STANDIN"}}, driver.Host{Environ: environ, Cells: cells})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -50,8 +50,16 @@ func BenchmarkAttempt(b *testing.B) {
 		}
 		return d
 	}
+	b.Run("unconfined", func(b *testing.B) {
+		d := made(b, environ, driver.Cells{Unconfined: true})
+		for b.Loop() {
+			if _, err := d.Run(b.Context(), task(), func(driver.Event) {}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 	b.Run("driver", func(b *testing.B) {
-		d := made(b, environ)
+		d := made(b, environ, driver.Cells{})
 		for b.Loop() {
 			if _, err := d.Run(b.Context(), task(), func(driver.Event) {}); err != nil {
 				b.Fatal(err)
@@ -62,7 +70,7 @@ func BenchmarkAttempt(b *testing.B) {
 		ctx, cancel := context.WithCancel(b.Context())
 		defer cancel()
 		var own, all int
-		made(b, append(environ, "STANDIN=hang after the answer")).Run(ctx, task(), func(driver.Event) {
+		made(b, append(environ, "STANDIN=hang after the answer"), driver.Cells{}).Run(ctx, task(), func(driver.Event) {
 			own, all = supervisorMemory()
 			cancel()
 		})

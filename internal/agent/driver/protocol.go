@@ -49,15 +49,20 @@ type message struct {
 // toolCall is a call that a model wants to be made.
 type toolCall struct{ id, name, arguments string }
 
-// offer is a tool with one argument, a text.
-type offer struct{ name, about, argument, what string }
+// offer is a tool whose arguments are texts, of which the first must not be empty.
+type offer struct {
+	name, about string
+	arguments   [][2]string // names, and what they are
+}
 
 // schema is what a call of the tool may have, as JSON Schema.
 func (o offer) schema() map[string]any {
-	return map[string]any{
-		"type": "object", "properties": map[string]any{o.argument: map[string]any{"type": "string", "description": o.what}},
-		"required": []string{o.argument}, "additionalProperties": false,
+	properties, names := map[string]any{}, []string{} // all are required, because some services want that
+	for _, a := range o.arguments {
+		properties[a[0]] = map[string]any{"type": "string", "description": a[1]}
+		names = append(names, a[0])
 	}
+	return map[string]any{"type": "object", "properties": properties, "required": names, "additionalProperties": false}
 }
 
 // finish is why a model stopped.

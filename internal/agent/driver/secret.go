@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -68,7 +69,7 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 		err = hopeless
 	}
 	l.door.record(a.event)
-	answer.Text = mask(answer.Text, secrets)
+	answer.Text, answer.Kept = mask(answer.Text, secrets), keptBy(c.cell)
 	if masked, unmasked := maskFiles(f, a.task, secrets); unmasked != nil {
 		return Answer{}, failf(Unavailable, "what %s left in %s cannot be kept free of its token: %v", a.name, a.task.Folder, unmasked)
 	} else if masked > 0 {
@@ -85,20 +86,13 @@ func (a *attempt) lodged(ctx context.Context, l *lodging, c command, f *folder) 
 	return answer, failure
 }
 
-// maskFiles puts [link.SecretMask] in the place of every secret in the folder of a task,
-// where that outlives the attempt: in files, in their names, and in what links say. It
-// returns in how many it stood. What cannot be read here, nobody commits either.
-func maskFiles(f *folder, task Task, secrets []string) (masked int, err error) {
-	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return len(s) < shortestSecret })
-	if len(secrets) == 0 || task.Folder == "" || f.owns(task) {
-		return 0, nil
+// keptBy says how a program is kept by a policy.
+func keptBy(p cell.Policy) *Kept {
+	k := &Kept{Confined: p.Confined, System: p.System.Name, ABI: p.System.ABI}
+	if p.Confined {
+		k.Network = p.System.Held(p.Network)
 	}
-	root, err := os.OpenRoot(task.Folder)
-	if err != nil {
-		return 0, err
-	}
-	defer root.Close()
-	return maskIn(root, ".", secrets)
+	return k
 }
 
 func maskIn(root *os.Root, dir string, secrets []string) (masked int, err error) {

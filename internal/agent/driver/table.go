@@ -115,6 +115,7 @@ type CellOf struct {
 	Hosts    []string `json:"hosts"`            // through the door
 	Login    string   `json:"login"`            // the file of which it gets a copy; empty: none
 	Tokens   []string `json:"tokens"`           // the fields that are secrets
+	Expiry   []string `json:"expiry"`           // the fields that say when it ends
 	Refresh  string   `json:"refresh"`          // what becomes of the refresh token
 	Keychain string   `json:"keychain"`         // where the login is instead, on macOS
 	Proxies  bool     `json:"proxies_honoured"` // else its network is open
@@ -136,11 +137,11 @@ func CellsOfClients(system cell.System) []CellOf {
 		}
 		list = append(list, CellOf{
 			Driver: c.name, Network: system.Held(network), Hosts: p.hosts, Login: "~/" + p.usual + "/" + p.login.file,
-			Tokens: slices.Concat(p.login.access, p.login.refresh), Refresh: refresh, Keychain: p.login.keychain, Proxies: !p.ignoresProxies,
+			Tokens: slices.Concat(p.login.access, p.login.refresh), Expiry: p.login.expiry, Refresh: refresh, Keychain: p.login.keychain, Proxies: !p.ignoresProxies,
 		})
 	}
 	for _, name := range []string{"exec", "acp"} {
-		list = append(list, CellOf{Driver: name, Network: system.Held(cell.None), Hosts: []string{}, Tokens: []string{}, Proxies: true})
+		list = append(list, CellOf{Driver: name, Network: system.Held(cell.None), Hosts: []string{}, Tokens: []string{}, Expiry: []string{}, Proxies: true})
 	}
 	return list
 }

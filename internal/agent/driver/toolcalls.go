@@ -12,10 +12,16 @@ type toolCalls struct {
 	seen   map[string]bool
 }
 
+// relayedSearch is the search that a home lends its agents.
+const relayedSearch = "deep_research_search"
+
 // count counts the call with that id, unless it was counted before, and returns
 // the name. Every call without an id counts.
 func (c *toolCalls) count(id, name string) string {
 	id, name = brief(id), brief(name)
+	if strings.HasSuffix(name, relayedSearch) { // clients put the server's name before it
+		name = SearchCalls
+	}
 	if c.counts[name] == 0 && len(c.counts) >= maxTools {
 		name = "other"
 	}

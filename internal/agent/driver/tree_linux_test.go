@@ -80,6 +80,23 @@ func TestClientsMayReadTheTree(t *testing.T) {
 	}
 }
 
+// TestAnUnconfinedCodexHasNoTree: its own sandbox would let it read every file of the
+// person's.
+func TestAnUnconfinedCodexHasNoTree(t *testing.T) {
+	t.Parallel()
+	asked := task()
+	asked.Tree = t.TempDir()
+	answer, err := newStageWith(t, "codex", scene{name: "switches"}, driver.Cells{Unconfined: true}).run(t.Context(), asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"--sandbox read-only", "features.shell_tool=false", "features.unified_exec=false"} {
+		if !strings.Contains(answer.Text, want) {
+			t.Errorf("it is started without %q: %s", want, answer.Text)
+		}
+	}
+}
+
 // TestNamesThatConfigureClients: a reviewer finds none of them in a tree.
 func TestNamesThatConfigureClients(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -34,6 +35,12 @@ type attempt struct {
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
 
+	heard   time.Time // when its agent began or last did something
+	waits   time.Time // since when it waits for a machine; zero where it does not
+	resting sync.Mutex
+	sleeps  int           // how many of the home's it has kept
+	idle    time.Duration // in which nobody worked at it
+
 	kept bool // the pool keeps the folder of the first turn for the repair
 	goes bool // the next home goes on with the attempt
 }
@@ -55,10 +62,11 @@ type ending struct {
 
 // dialogue is what the turns of an attempt pass on.
 type dialogue struct {
-	faults  []job.Fault // of the last answer
-	session string
-	fresh   bool      // the session of a repair is gone: the whole task is given once more
-	since   time.Time // that it waits for an agent; zero where it has one
+	faults   []job.Fault // of the last answer
+	warnings []job.Fault
+	session  string
+	fresh    bool      // the session of a repair is gone: the whole task is given once more
+	since    time.Time // that it waits for an agent; zero where it has one
 }
 
 // run continues the attempt from where it is. An error is one of the run, not of
@@ -74,7 +82,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	maps.Copy(a.called, a.held.Called)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
-	d := &dialogue{faults: a.held.Faults, session: a.held.Session, since: a.began}
+	d := &dialogue{faults: a.held.Faults, warnings: a.held.Warnings, session: a.held.Session, since: a.began}
 	if a.held.Answers > 0 && !a.held.Judged {
 		verdict, err := a.engine.board.JudgeKept(ctx, a.held)
 		if err != nil {
@@ -83,7 +91,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		if verdict.Accepted {
 			return ending{}, nil
 		}
-		d.faults = verdict.Faults
+		d.faults, d.warnings = verdict.Faults, verdict.Warnings
 	}
 	for turn := a.held.Answers + 1; turn <= 2; turn++ {
 		if turn == 2 && !a.repairable(d) {
@@ -135,7 +143,7 @@ func (a *attempt) prompt(turn int, d *dialogue) (prompt, repair string, err erro
 	if turn == 1 {
 		return a.held.PromptMD, "", nil
 	}
-	repair, err = job.Repair(a.held.AnswerFormat, d.faults)
+	repair, err = a.engine.board.Repair(a.held.AnswerFormat, d.faults, d.warnings)
 	if d.session == "" || d.fresh {
 		repair, d.session = a.held.PromptMD+"\n"+repair, ""
 	}
@@ -150,8 +158,12 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 		}
 		d.since = time.Time{}
 	}
+	a.heard = a.engine.Desk.Now()
 	answer, err := a.engine.Pool.Do(ctx, task, a.event)
 	a.engine.tools.rests(a.held.JobID)
+	if err := cmp.Or(a.rested(ctx), a.waited(ctx)); err != nil {
+		return driver.Answer{}, nil, err
+	}
 	a.kept = a.kept || answer.Session != ""
 	if !possible(answer) {
 		// Such numbers would lower what is charged and counted, or stop the home.
@@ -184,9 +196,10 @@ func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair strin
 	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
-		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price},
+		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price,
+			Confinement: confinement(answer.Kept)},
 	})
-	d.faults = verdict.Faults
+	d.faults, d.warnings = verdict.Faults, verdict.Warnings
 	return verdict.Accepted, err
 }
 
@@ -303,6 +316,15 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 // event keeps what an agent did, as far as there is room.
 func (a *attempt) event(e driver.Event) {
 	a.engine.tools.used(a.held.JobID, e)
+	switch {
+	case e.Kind != driver.Waiting:
+		// A record that cannot be written ends the attempt when its answer is.
+		_ = a.waited(context.Background())
+		a.heard = a.engine.Desk.Now()
+	case a.waits.IsZero():
+		a.waits = a.heard
+		a.engine.board.Waits(a.held.JobID, a.waits)
+	}
 	if e.Passing {
 		return
 	}
@@ -316,11 +338,13 @@ func (a *attempt) event(e driver.Event) {
 
 // timeLeft is how long the attempt may still take.
 func (a *attempt) timeLeft() time.Duration {
-	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began)
+	a.resting.Lock()
+	defer a.resting.Unlock()
+	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began) + a.idle
 }
 
 func (a *attempt) taskID(turn int, prompt string) string {
-	return driver.TaskID(a.engine.board.ID(), a.engine.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
+	return driver.TaskID(a.engine.copied, a.engine.board.ID(), a.engine.board.CreatedAt(), a.held.JobID, a.held.Attempt, turn, prompt)
 }
 
 // task is everything that the pool is given.
@@ -329,7 +353,7 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	own := minutes(a.engine.agent(a.role).Idle)
 	idle := cmp.Or(own, minutes(budget.IdleMinutes))
 	task := driver.Task{
-		ID:  a.taskID(turn, prompt),
+		ID: a.taskID(turn, prompt), Run: a.engine.board.ID(),
 		Job: a.held.JobID, Kind: a.held.Kind, Attempt: a.held.Attempt, Turn: turn, Prompt: prompt, Role: a.role,
 		Model: a.held.Model, Session: session,
 		Limits: driver.Limits{
@@ -381,6 +405,21 @@ func usage(answer driver.Answer) *job.Usage {
 		u.InputTokens, u.OutputTokens = answer.Usage.Input, answer.Usage.Output
 	}
 	return &u
+}
+
+// confinement is how the agent of an answer was kept, as its attempt has it.
+func confinement(kept *driver.Kept) *run.Confinement {
+	if kept == nil {
+		return nil
+	}
+	c := &run.Confinement{Mode: run.ModeUnconfined, System: kept.System, ABI: kept.ABI, Network: kept.Network}
+	if kept.Confined {
+		c.Mode = run.ModeConfined
+	}
+	if kept.Elsewhere {
+		c.By = run.ByWorker
+	}
+	return c
 }
 
 // cancel stops a task of an attempt that nobody waits for any more.

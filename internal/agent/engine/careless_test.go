@@ -138,6 +138,17 @@ func TestNoReaderStopsAnHonestReport(t *testing.T) {
 			if err != nil || !claims.Judge(true).Pass() || claims.Controls.Caught < 3 {
 				t.Errorf("%s, %v", shown(claims), err)
 			}
+			events, err := runs.Open(t, manifest).EventsOf(run.EventUnfit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trust, err := step.ReadTrust(runs.Open(t, manifest))
+			if err != nil || strings.Contains(trust.Line, "A reader missed too many of them, and another read in its place.") != (len(events) > 0) {
+				t.Errorf("%d readers were unfit: %q, %v", len(events), trust.Line, err)
+			}
+			if name == "approves everything" && len(events) == 0 {
+				t.Error("nobody was unfit")
+			}
 			verify(t, manifest)
 		})
 	}

@@ -30,6 +30,9 @@ type ChangeInput struct {
 	Guidelines []string // files that say how the project wants its code; none: those of the usual names
 	// Reviewers are the names of those who review, as [CodeReviewInput] has them.
 	Reviewers []string
+	// Unconfined says that agents work without a cell: what they change of the project's
+	// repository is found by comparing.
+	Unconfined bool
 	// Note is called for what is done by rule.
 	Note func(what string)
 }
@@ -42,6 +45,9 @@ type ChangeOutcome struct {
 	Worktree string
 	Rounds   int // reviews that were kept
 	Spent    job.Spent
+	// Around names what changed of the project's repository beside the branch while agents
+	// without a cell worked.
+	Around []string
 }
 
 // DriveChange drives the loop of a change: an agent implements it in a worktree of
@@ -59,12 +65,18 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
-	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID)
+	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID, driver.Configures)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
 	if in.Note == nil {
 		in.Note = func(string) {}
+	}
+	var before change.Around
+	if in.Unconfined {
+		if before, err = w.LookAround(ctx, options.Desk); err != nil {
+			return ChangeOutcome{}, err
+		}
 	}
 	l := &loop{in: in, desk: options.Desk, worktree: w, documents: documents}
 	if _, err := l.advance(ctx); err != nil {
@@ -82,7 +94,13 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	}
 	options.repository, options.tree = &l.repository, &l.tree.path
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
-	return ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}, err
+	outcome := ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}
+	if err != nil || !in.Unconfined {
+		return outcome, err
+	}
+	after, err := w.LookAround(ctx, options.Desk)
+	outcome.Around = after.Differences(before)
+	return outcome, err
 }
 
 // loop is the loop of a change.

@@ -38,12 +38,17 @@ type Options struct {
 	// Watch is given the board of a code change that is driven, to show it until stop
 	// is called; it must not read the board again. Nil: nobody watches.
 	Watch func(board *job.Board) (stop func())
+	// Copy is the id of this copy of the folder that is driven, by which its tasks differ
+	// from those of a copy of it; nil: other homes cannot reach the tasks of this one.
+	Copy func(folder *artifact.Folder) (string, error)
 	// Wait waits before an agent is asked again; nil waits for d.
 	Wait func(ctx context.Context, d time.Duration)
 
 	// repository is that of the folder that implementers work in; the loop of a change
 	// sets it, and attempts read it.
 	repository *atomic.Pointer[driver.Repository]
+	// wall is the clock of the machine; nil for the true one.
+	wall func() time.Time
 	// tree is the folder that code reviewers may read; nil: none.
 	tree *atomic.Pointer[string]
 }
@@ -117,6 +122,12 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 		return Outcome{}, err
 	}
 	defer claim.Release()
+	copied := ""
+	if options.Copy != nil {
+		if copied, err = options.Copy(board.Folder()); err != nil {
+			return Outcome{}, err
+		}
+	}
 	tools, err := newToolNote(board.Folder())
 	if err != nil {
 		return Outcome{}, err
@@ -128,8 +139,11 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 	if options.Wait == nil {
 		options.Wait = wait
 	}
+	if options.wall == nil {
+		options.wall = wallClock
+	}
 	o := &orchestrator{
-		Options: options, rules: by, board: board, tools: tools,
+		Options: options, rules: by, board: board, copied: copied, tools: tools, awake: &wakefulness{wall: options.wall, now: options.Desk.Now, last: options.wall()},
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	out, err := o.drive(ctx)
@@ -177,6 +191,9 @@ type orchestrator struct {
 	rules rules
 	board *job.Board
 	tools *toolNote
+	awake *wakefulness
+
+	copied string // the id of this copy of the folder
 
 	done     chan result
 	answered chan *attempt       // whose agent has answered: another may begin while the answer is judged
@@ -208,6 +225,7 @@ func (o *orchestrator) drive(ctx context.Context) (Outcome, error) {
 	working, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	news := follow(working, o.board.Run())
+	go o.awake.watch(working)
 	if o.board.Run() != nil {
 		// What others wrote after the board was read, and before the log was followed,
 		// would never be noticed.
@@ -231,6 +249,14 @@ func (o *orchestrator) drive(ctx context.Context) (Outcome, error) {
 			return Outcome{}, cancelled(ctx, err)
 		} else if ended != nil {
 			return *ended, nil
+		}
+		for _, a := range o.running {
+			if a.state == coming {
+				continue
+			}
+			if err := a.rested(ctx); err != nil {
+				return Outcome{}, cancelled(ctx, err)
+			}
 		}
 		if limit, spent := o.board.Limit(); limit != "" {
 			o.stopRunning()

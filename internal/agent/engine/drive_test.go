@@ -58,6 +58,46 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 	verify(t, manifest)
 }
 
+// TestHowAnAgentWasKept: an attempt has it, and of another machine it is only that one's
+// word.
+func TestHowAnAgentWasKept(t *testing.T) {
+	t.Parallel()
+	for _, far := range []bool{false, true} {
+		manifest, desk := newRun(t, nil)
+		drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+			answer, err := obedient(ctx, task)
+			answer.Kept = &driver.Kept{Confined: task.Kind != "review", System: "linux", ABI: 7, Network: "model", Elsewhere: far}
+			return answer, err
+		}})
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(manifest), run.AttemptDir("wave1.figures", 1)+"/attempt.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if has := strings.Contains(string(text), `"said_by": "worker"`); has != far || !strings.Contains(string(text), `"mode": "confined"`) {
+			t.Errorf("elsewhere %v: the attempt is %s", far, text)
+		}
+		result, err := run.Verify(t.Context(), desk, run.VerifyInput{ManifestPath: manifest, Follows: stage.Follows})
+		if err != nil || !result.Passed() {
+			t.Fatalf("%v: %s", err, shown(result))
+		}
+		var said []string
+		for _, c := range result.Confinements {
+			said = append(said, c.String())
+		}
+		want := ""
+		if far {
+			want = "Said by the worker: Agents are confined to cells (linux, Landlock ABI 7; network: model).\n" +
+				"Said by the worker: Agents are not confined: they work with the rights of the person who starts them, on that person's files."
+		}
+		if got := strings.Join(said, "\n"); got != want {
+			t.Errorf("elsewhere %v: verify says %q, want %q", far, got, want)
+		}
+		if len(result.Decisions) != 0 {
+			t.Errorf("elsewhere %v: a worker's word is a decision: %v", far, result.Decisions)
+		}
+	}
+}
+
 // verify fails the test unless the run's log and files agree.
 func verify(t *testing.T, manifest string) {
 	t.Helper()

@@ -97,7 +97,7 @@ func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number
 		})
 	}
 	if len(judged.faults) > 0 {
-		out.Repair, err = Repair(j.format(), judged.faults)
+		out.Repair, err = b.Repair(j.format(), judged.faults, judged.warnings)
 		return out, err
 	}
 	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })

@@ -50,10 +50,13 @@ type Attempt struct {
 	Reason        string        `json:"reason,omitempty"`  // of the outcome, in words
 	Submissions   []*Submission `json:"submissions"`
 	Late          bool          `json:"late,omitempty"` // an answer came after the end, and was kept
+	Unspent       []Unspent     `json:"unspent,omitempty"`
 	// Sources maps the short ids of the prompt to cids.
 	Sources   map[string]string  `json:"sources,omitempty"`
 	Usage     Usage              `json:"usage"` // of the whole attempt, as it is charged
 	ToolCalls map[string]float64 `json:"tool_calls,omitempty"`
+	// Confinement is how the agent of the last answer was kept.
+	Confinement *run.Confinement `json:"confinement,omitzero"`
 	// ControlSeed chose the errors that were planted for a second reader.
 	ControlSeed string `json:"control_seed,omitzero"`
 	// MadeFrom is what it was asked about.
@@ -61,6 +64,13 @@ type Attempt struct {
 	// Refuses says that a second reader refuses most of what stands by rule: another is
 	// asked once.
 	Refuses bool `json:"refuses,omitzero"`
+}
+
+// Unspent is a time in which nobody worked at an attempt, and which is not charged: its
+// home was asleep, or waited for a machine that does the work.
+type Unspent struct {
+	From string `json:"from"`
+	To   string `json:"to"`
 }
 
 // Submission is one answer that was handed in.

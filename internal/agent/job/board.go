@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -44,9 +45,11 @@ type Board struct {
 	own    []step.Document         // the person's own documents, once asked for
 	first  int                     // all jobs before this one, in order, are done
 	ledger ledger
-	claims map[string]knownClaims // sentences of syntheses, by the name of their file
-	asks   *step.Questions        // what second readers are asked, once asked for
-	asksOf string                 // the digest of the claims that they are about
+	// waiting is since when attempts of this home wait for a machine, by job id
+	waiting map[string]time.Time
+	claims  map[string]knownClaims // sentences of syntheses, by the name of their file
+	asks    *step.Questions        // what second readers are asked, once asked for
+	asksOf  string                 // the digest of the claims that they are about
 	// passed says that a person let gate E pass: nobody need read the report
 	passed bool
 }

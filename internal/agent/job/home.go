@@ -13,13 +13,14 @@ import (
 // Held is an attempt that a home took over from the one before it.
 type Held struct {
 	Assignment
-	Answers int     // that were handed in
-	Judged  bool    // whether the last of them was judged
-	Faults  []Fault // of the last answer, where it was refused
-	Session string  // by which the agent's session may be continued
-	Driver  string
-	Model   string
-	Called  map[string]float64 // tools that its agent called, by name
+	Answers  int     // that were handed in
+	Judged   bool    // whether the last of them was judged
+	Faults   []Fault // of the last answer, where it was refused
+	Warnings []Fault
+	Session  string // by which the agent's session may be continued
+	Driver   string
+	Model    string
+	Called   map[string]float64 // tools that its agent called, by name
 }
 
 // TakeOver takes over those leases of homes that nobody works on, as lost says: each
@@ -82,7 +83,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
-			h.Judged, h.Faults = s.Judged, s.Faults
+			h.Judged, h.Faults, h.Warnings = s.Judged, s.Faults, s.Warnings
 		}
 		if err := a.write(u); err != nil {
 			return err
@@ -122,6 +123,62 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 		}
 		lease.ExpiresAt = u.Now()
 		u.Log(run.EventExtended, "job_leave", tidegate.Pairs("job_id", id, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
+		return u.WriteJSON(run.LeaseFile(id), lease)
+	})
+	if err != nil {
+		return err
+	}
+	return b.Refresh(id)
+}
+
+// Waits says since when the attempt of this home at a job waits for a machine that does
+// the work; the zero time: no more. That time is not charged meanwhile.
+func (b *Board) Waits(id string, since time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if since.IsZero() {
+		delete(b.waiting, id)
+		return
+	}
+	if b.waiting == nil {
+		b.waiting = map[string]time.Time{}
+	}
+	b.waiting[id] = since
+}
+
+// Unspent keeps that nobody worked at an attempt of this home for a time. That is not
+// charged, and the lease lasts longer by it, also one that has run out meanwhile, where
+// nobody else took the job. It returns LEASE_LOST.
+func (b *Board) Unspent(ctx context.Context, token string, span run.Span) error {
+	id, number, err := ofToken(token)
+	if err != nil {
+		return err
+	}
+	err = b.update(ctx, id, func(u update) error {
+		if err := u.NotFinal(); err != nil {
+			return err
+		}
+		a, lease, err := b.liveLease(u, id, number)
+		if err != nil {
+			return err
+		}
+		if a == nil || a.Outcome != "" || lease.TokenDigest != codec.DigestBytes([]byte(token)) {
+			return lost(id)
+		}
+		if began, _ := tidegate.ParseTime(a.StartedAt); span.From.Before(began) {
+			span.From = began
+		}
+		expires, ok := tidegate.ParseTime(lease.ExpiresAt)
+		if !ok || !span.To.After(span.From) {
+			return nil
+		}
+		lease.ExpiresAt = tidegate.Stamp(expires.Add(span.To.Sub(span.From)))
+		unspent := Unspent{tidegate.Stamp(span.From), tidegate.Stamp(span.To)}
+		a.Unspent = append(a.Unspent, unspent)
+		u.Log(run.EventExtended, "job_unspent", tidegate.Pairs("job_id", id, "attempt", number, "expires_at", lease.ExpiresAt, "unspent", unspent))
+		if err := a.write(u); err != nil {
+			return err
+		}
 		return u.WriteJSON(run.LeaseFile(id), lease)
 	})
 	if err != nil {

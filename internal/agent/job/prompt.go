@@ -41,7 +41,11 @@ func sourceList(list []citable) string {
 		if s.Title != "" {
 			b.WriteString(s.Title + ", ")
 		}
-		fmt.Fprintf(&b, "%s (%s)\n", s.URL, s.Status)
+		fmt.Fprintf(&b, "%s (%s)", s.URL, s.Status)
+		if s.Silent {
+			b.WriteString(": no text can be read there, so it carries no sentence")
+		}
+		b.WriteString("\n")
 		for _, words := range s.Quotes {
 			fmt.Fprintf(&b, "  - quoted: %s\n", words)
 		}
@@ -76,8 +80,9 @@ type about struct {
 	Notes       string
 	Assumptions []string
 	Sensitivity string
-	Day         string // of the run
-	Language    string // of the question, "" where it is not known
+	Allowed     []string // what the person asks of sources, one sentence each
+	Day         string   // of the run
+	Language    string   // of the question, "" where it is not known
 	Attempt     int
 	Note        string // of a person who gave the tries again
 	Last        *lastAnswer
@@ -120,7 +125,7 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	}
 	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: 1, Note: j.note,
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Allowed: b.policy.Sources.Lines(), Attempt: 1, Note: j.note,
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
 		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}
@@ -183,12 +188,15 @@ func fill(name string, data any) (string, error) {
 }
 
 // Repair is the prompt that goes back into the session of an agent whose answer
-// was refused.
-func Repair(format string, faults []Fault) (string, error) {
+// was refused. Warnings say what else it may mend; earlier versions did not tell them.
+func (b *Board) Repair(format string, faults, warnings []Fault) (string, error) {
+	if !b.Policy().Evidence.Sentences {
+		warnings = nil
+	}
 	return fill("repair.md", struct {
-		Format string
-		Faults []Fault
-	}{format, faults})
+		Format           string
+		Faults, Warnings []Fault
+	}{format, faults, warnings})
 }
 
 // most is the greatest count within a cap of a contract.

@@ -26,6 +26,7 @@ type citable struct {
 	URL    string
 	Status string
 	Quotes []string // what outputs quote from it
+	Silent bool     // nothing can be read on its page
 }
 
 // sources are the sources of a run.
@@ -58,7 +59,7 @@ func (b *Board) sources() (*sources, error) {
 	}
 	for i := range records {
 		if r := &records[i]; r.Usable() {
-			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID]})
+			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID], Silent: r.Snippet == "" && b.policy.Evidence.Sentences})
 		}
 	}
 	b.cited = s

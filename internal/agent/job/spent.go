@@ -53,7 +53,7 @@ func (l *ledger) count(j *Job) {
 		case a.Outcome == "":
 			l.open[j.ID] = j
 		case i >= j.tally.ended:
-			l.worked = l.worked.With(a.span(j.lease, time.Time{}))
+			l.worked = a.worked(l.worked, j.lease, time.Time{})
 			j.tally.ended = i + 1
 		}
 	}
@@ -81,16 +81,21 @@ func (b *Board) spent() Spent {
 	}
 	worked := l.worked
 	now := b.desk.Now()
-	for _, j := range l.open {
-		worked = worked.With(j.last().span(j.lease, now))
+	for id, j := range l.open {
+		until := now
+		if since, waits := b.waiting[id]; waits && since.Before(now) {
+			until = since
+		}
+		worked = j.last().worked(worked, j.lease, until)
 	}
 	s := Spent{Minutes: worked.Total().Minutes(), Tokens: l.tokens, CostUSD: l.cost}
 	s.MB = math.Round(float64(l.size+l.beside)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
 	return s
 }
 
-// span is when an attempt had a lease that was alive.
-func (a *Attempt) span(lease *run.Lease, now time.Time) run.Span {
+// worked is the times with those in which an attempt had a lease that was alive, except
+// what is not charged.
+func (a *Attempt) worked(times run.Times, lease *run.Lease, now time.Time) run.Times {
 	from, _ := tidegate.ParseTime(a.StartedAt)
 	to, ended := tidegate.ParseTime(a.EndedAt)
 	if !ended {
@@ -101,7 +106,14 @@ func (a *Attempt) span(lease *run.Lease, now time.Time) run.Span {
 			}
 		}
 	}
-	return run.Span{From: from, To: to}
+	own := run.Times{}.With(run.Span{From: from, To: to})
+	for _, u := range a.Unspent {
+		own = own.Without(run.ParseSpan(u.From, u.To))
+	}
+	for _, span := range own {
+		times = times.With(span)
+	}
+	return times
 }
 
 // Limit is the first limit of the budget that is reached, "" when none is.

@@ -30,6 +30,8 @@ type HomeAnswer struct {
 	Repair  string // the prompt by which a refused answer was to be repaired, "" for the first
 	Events  []byte // the agent's own event stream
 	Price   *Price // of tokens that come without a cost
+	// Confinement is how the agent was kept; nil where no program was started.
+	Confinement *run.Confinement
 }
 
 // Verdict is what became of an answer.
@@ -158,6 +160,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		a.Usage.add(b.charged(a, in))
 		if in.Home != nil {
 			a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
+			a.Confinement = in.Home.Confinement
 			if err := b.keepStream(u, a, in.Home, n); err != nil {
 				return err
 			}
@@ -170,7 +173,11 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		}
 		now := u.Now()
 		lease.JudgingSince = &now
-		u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false))
+		said := tidegate.Pairs("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false)
+		if c := a.Confinement; in.Home != nil && c != nil && c.By != "" { // else the run says it
+			said = append(said, tidegate.Pairs("confinement", *c)...)
+		}
+		u.Log(run.EventAnswered, "job_submit", said)
 		line = u.LastLine()
 		return u.WriteJSON(run.LeaseFile(j.ID), lease)
 	})

@@ -213,6 +213,9 @@ func judgeSynthesis(ctx context.Context, b *Board, j *Job, a answer) (judgement,
 	}
 	judged.draft = found
 	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
+	if b.Policy().Evidence.Grounding {
+		judged.warnings = append(judged.warnings, faultsOf(found.Weak())...)
+	}
 	return judged, nil
 }
 

@@ -63,7 +63,7 @@ func init() {
 	byKind = map[string]operation{
 		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "claim_accept": claimAccepted, "summary_pack_build": packed,
 		"citations_validate": judgedSources, "citations_render_md": rendered, "claims_read": readingsTaken, "review_kept": sentBack,
-		"job_lease": leased, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
+		"job_lease": leased, "search": searched, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
 		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
 }
@@ -321,6 +321,27 @@ func leased(s *scene) error {
 	if from := attempt.Get("made_from"); board.Policy().Evidence.Sentences && codec.Digest(from) != codec.Digest(codec.Of(again.MadeFrom)) {
 		s.step(attemptFile(id, int(number)), "made_from is "+shown(from)+" and comes out as "+shown(codec.Of(again.MadeFrom)))
 	}
+	return nil
+}
+
+// searched makes what was found again from the archive.
+func searched(s *scene) error {
+	r, err := s.open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	doc, err := step.SearchAgain(s.ctx, r, s.line.entry)
+	if err != nil {
+		return err
+	}
+	data, err := codec.MarshalFile(doc)
+	if err != nil {
+		return err
+	}
+	s.out.partial = true
+	s.out.files[step.SearchFile(doc.SearchID)] = data
+	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "search_id", doc.SearchID, "args", s.args))}
 	return nil
 }
 

@@ -40,7 +40,7 @@ func (w *walk) refreshBoard(c change) error {
 		switch l.event {
 		case run.EventLeased, run.EventAnswered, run.EventVerdict, run.EventEnded, run.EventExtended:
 			ids = append(ids, l.get("job_id"))
-		case run.EventIngested, run.EventFetched, run.EventFiles: // what belongs to those
+		case run.EventIngested, run.EventFetched, run.EventSearched, run.EventFiles: // what belongs to those
 		default:
 			w.closeBoard()
 			return nil

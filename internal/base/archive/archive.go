@@ -184,10 +184,10 @@ func assemble(records []*record) (Capture, error) {
 		URL: v.Get("url").Str(), Kind: Kind(v.Get("kind").Str()), Time: ended, Address: v.Get("address").Str(),
 		Detail: v.Get("detail").Str(), Name: v.Get("name").Str(),
 	}
-	var asked []Field
+	var asked record
 	for _, rec := range records[:len(records)-1] {
 		if rec.kind == "request" {
-			asked = rec.head.fields
+			asked = *rec
 			continue
 		}
 		began, err := time.Parse(timeLayout, rec.date)
@@ -195,7 +195,7 @@ func assemble(records []*record) (Capture, error) {
 			return Capture{}, err
 		}
 		c.Hops = append(c.Hops, Hop{
-			URL: rec.target, Time: began, Address: rec.address, Request: asked,
+			URL: rec.target, Time: began, Address: rec.address, Method: asked.method(), Request: asked.head.fields, Sent: asked.body,
 			Status: rec.status(), Header: rec.header(), Body: rec.body, Truncated: rec.truncated,
 		})
 	}

@@ -38,7 +38,9 @@ type Hop struct {
 	URL       string // that was asked, without credentials
 	Time      time.Time
 	Address   string  // IP that answered; "" through a proxy
+	Method    string  // "" for GET
 	Request   []Field // as sent
+	Sent      []byte  // the body of the request
 	Status    int     // 0 for an attached file
 	Header    []Field // of the response, in byte order of names
 	Body      []byte  // without transfer and content coding

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
@@ -47,7 +48,7 @@ func Pack(c Capture) (*Packed, error) {
 	var drafts []*draft
 	var ids []string
 	for _, hop := range c.Hops {
-		if len(hop.Body) > MaxBlock-maxHead {
+		if max(len(hop.Body), len(hop.Sent)) > MaxBlock-maxHead {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("url", c.URL), "a record holds at most %d bytes, got %d: %s", MaxBlock-maxHead, len(hop.Body), c.URL)
 		}
 		drafts = append(drafts, draftsOf(c.Kind, hop)...)
@@ -96,7 +97,7 @@ func draftsOf(kind Kind, hop Hop) []*draft {
 	answer.addUnlessEmpty("WARC-IP-Address", hop.Address)
 	answer.addUnlessEmpty("WARC-Truncated", hop.Truncated)
 	answer.add("Content-Type", "application/http; msgtype=response")
-	asked := begin("request", hop.URL, at, requestHead(hop), nil)
+	asked := begin("request", hop.URL, at, requestHead(hop), hop.Sent)
 	asked.add("WARC-Concurrent-To", answer.id)
 	asked.addUnlessEmpty("WARC-IP-Address", hop.Address)
 	asked.add("Content-Type", "application/http; msgtype=request")
@@ -209,7 +210,7 @@ func requestHead(hop Hop) []byte {
 	if target[0] == '?' {
 		target = "/" + target
 	}
-	return httpHead("GET "+target+" HTTP/1.1", hop.Request)
+	return httpHead(cmp.Or(hop.Method, "GET")+" "+target+" HTTP/1.1", hop.Request)
 }
 
 // responseHead is the status line and the header as they come by HTTP/1.1.

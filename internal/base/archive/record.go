@@ -195,6 +195,15 @@ func (rec *record) status() int {
 	return n
 }
 
+// method is that of a request other than GET.
+func (rec *record) method() string {
+	method, _, _ := strings.Cut(rec.head.first, " ")
+	if method == "GET" {
+		return ""
+	}
+	return method
+}
+
 // header is the header of the answer. For a file it has only the type.
 func (rec *record) header() []Field {
 	if rec.kind == "resource" {

@@ -72,6 +72,18 @@ func hasOtherName(f *os.File) (bool, error) {
 	return ok && stat.Nlink > 1, nil
 }
 
+// numbersOf are the device of an open file and its number there.
+func numbersOf(f *os.File) (device, number uint64, err error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, 0, err
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		device, number = uint64(stat.Dev), uint64(stat.Ino)
+	}
+	return device, number, nil
+}
+
 // syncNames syncs an open folder. Some file systems cannot, and say so with
 // EINVAL or ENOTSUP: there only the order of operations helps.
 func syncNames(folder *os.File) error {

@@ -49,6 +49,13 @@ func hasOtherName(f *os.File) (bool, error) {
 	return info.NumberOfLinks > 1, err
 }
 
+// numbersOf are the device of an open file and its number there.
+func numbersOf(f *os.File) (device, number uint64, err error) {
+	var info windows.ByHandleFileInformation
+	err = onHandle(f, func(h windows.Handle) error { return windows.GetFileInformationByHandle(h, &info) })
+	return uint64(info.VolumeSerialNumber), uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow), err
+}
+
 // onHandle makes a system call on an open file.
 func onHandle(f *os.File, call func(windows.Handle) error) error {
 	conn, err := f.SyscallConn()

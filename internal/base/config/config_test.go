@@ -52,6 +52,9 @@ service = "searxng"
 url = "https://search.example/"
 key_env = "SEARCH_KEY"
 
+[search.brave]
+key_env = "BRAVE_KEY"
+
 [review]
 test = "go test ./..."
 `
@@ -105,7 +108,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 			"researcher": {Model: "sonnet:5"},
 		},
 		Fetch:  config.Fetch{Allow: []string{"wiki.internal", "10.0.0.0/8"}, Proxy: true},
-		Search: config.Search{Service: "searxng", URL: "https://search.example/", KeyEnv: "SEARCH_KEY"},
+		Search: config.Search{Service: "searxng", SearchPlace: config.SearchPlace{URL: "https://search.example/", KeyEnv: "SEARCH_KEY"}, Places: map[string]config.SearchPlace{"brave": {KeyEnv: "BRAVE_KEY"}}},
 		Review: config.Review{Test: "go test ./..."},
 	}
 	if diff := cmp.Diff(want, c.Settings); diff != "" {
@@ -128,13 +131,14 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 		Roots:   []string{real},
 		Formats: map[string]string{"report": "html"},
 		Agents:  map[string]config.Agent{"default": {Driver: "claude", Model: "opus-5"}, "reviewer": {Driver: "codex"}, "researcher": {Model: "sonnet:5"}},
+		Search:  config.Search{Places: map[string]config.SearchPlace{}},
 	}
 	if diff := cmp.Diff(want, c.Settings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	waiting := []string{
 		"agents.default.idle_minutes", "agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
-		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.key_env", "search.service", "search.url", "signers",
+		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.brave.key_env", "search.key_env", "search.service", "search.url", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
 		t.Errorf("waiting (-want +got):\n%s", diff)
@@ -341,7 +345,7 @@ func TestFaults(t *testing.T) {
 		"[agents.default]\nprice = {input=nan, output=inf}": "agents.default.price.input must be a number",
 		"[agents.default]\nenv = ['A_*', 'A-B']":            "agents.default.env must have names of environment variables",
 		"[agents.default]\nkey_env = 'A-B'":                 "agents.default.key_env must be the name of an environment variable",
-		"[search]\nservice = 'google'":                      "search.service must be one of searxng, brave, tavily",
+		"[search]\nservice = 'google'":                      "search.service must be one of searxng, brave, tavily, wikipedia",
 		"[formats]\nreport = 'no such format'":              "formats.report must be the name of a format",
 		"[review]\ntest = ['go', 'test']":                   "review.test must be a text",
 		strings.Repeat("#", 70_000):                         "must not have more than",

@@ -24,9 +24,12 @@
 //	proxy = true
 //
 //	[search]
-//	service = "searxng"               # or brave, tavily
+//	service = "searxng"               # asked first; docs/search.md has all names
 //	url = "https://search.example/"
 //	key_env = "SEARCH_KEY"
+//
+//	[search.brave]                    # another that may be asked
+//	key_env = "BRAVE_API_KEY"
 //
 //	[review]
 //	test = "go test ./..."

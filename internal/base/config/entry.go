@@ -148,6 +148,10 @@ func (s Settings) leaves() map[string]string {
 	text("search.service", s.Search.Service)
 	text("search.url", s.Search.URL)
 	text("search.key_env", s.Search.KeyEnv)
+	for name, place := range s.Search.Places {
+		text("search."+name+".url", place.URL)
+		text("search."+name+".key_env", place.KeyEnv)
+	}
 	text("review.test", s.Review.Test)
 	list("review.ignore", s.Review.Ignore)
 	list("review.guidelines", s.Review.Guidelines)

@@ -19,7 +19,7 @@ import (
 func file() string {
 	var b strings.Builder
 	for _, k := range config.Keys {
-		name := strings.NewReplacer("COMMAND", `"wave review"`, "ROLE", "default").Replace(k.Name)
+		name := strings.NewReplacer("COMMAND", `"wave review"`, "ROLE", "default", "SERVICE", "brave").Replace(k.Name)
 		fmt.Fprintf(&b, "%s = %s\n", name, k.Example)
 	}
 	return b.String()

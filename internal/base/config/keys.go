@@ -3,7 +3,7 @@ package config
 import "strings"
 
 // Key is one key of a file: what it decides, and what overrides it. The words
-// COMMAND and ROLE in its name stand for any command and any role.
+// COMMAND, ROLE and SERVICE in its name stand for any command, role and search service.
 type Key struct {
 	Name    string
 	Type    string // in words
@@ -92,13 +92,21 @@ var Keys = []Key{
 		Name: "fetch.proxy", Type: "boolean", Example: `true`, About: "fetch through the proxies that the environment names", Default: "false", Waits: "it sends requests elsewhere",
 	},
 	{
-		Name: "search.service", Type: "text", Example: `"searxng"`, About: "where agents of an `api:` or `model:` driver search: searxng, brave or tavily", Default: "they have no search", Waits: "it sends questions elsewhere",
+		Name: "search.service", Type: "text", Example: `"searxng"`, About: "the search service that is asked first: " + strings.Join(SearchServices, ", "),
+		Default: "the services that have a table here, else wikipedia, crossref, arxiv, europepmc and pubmed", Waits: "it sends questions elsewhere", Over: "`--search`",
 	},
 	{
 		Name: "search.url", Type: "text", Example: `"https://search.example/"`, About: "the address of that service", Default: "that of the service", Waits: "it sends questions elsewhere",
 	},
 	{
 		Name: "search.key_env", Type: "text", Example: `"SEARCH_KEY"`, About: "the environment variable that holds the key of that service", Default: "none", Waits: "it hands out a secret",
+	},
+	{
+		Name: "search.SERVICE.url", Type: "text", Example: `"https://search.example/"`, About: "the address of that search service, which may be private; only searches go there", Default: "that of the service", Waits: "it sends questions elsewhere",
+	},
+	{
+		Name: "search.SERVICE.key_env", Type: "text", Example: `"BRAVE_API_KEY"`, About: "the environment variable that holds the key of that search service",
+		Default: "the usual one of a service that needs a key, such as BRAVE_API_KEY, TAVILY_API_KEY, SERPER_API_KEY, EXA_API_KEY or OPENALEX_API_KEY", Waits: "it hands out a secret",
 	},
 	{
 		Name: "review.test", Type: "text", Example: `"go test ./..."`, About: "the command that tests the project: `review run` runs it, and the prompt `submit_code_review` asks the reviewer to run it",
@@ -147,6 +155,8 @@ func (k Key) fits(name string) bool {
 		return k.Name == "formats.COMMAND"
 	case strings.HasPrefix(name, "agents."):
 		return strings.HasPrefix(k.Name, "agents.") && last(name) == last(k.Name)
+	case strings.HasPrefix(name, "search.") && strings.Count(name, ".") == 2:
+		return strings.HasPrefix(k.Name, "search.SERVICE.") && last(name) == last(k.Name)
 	}
 	return k.Name == name
 }
@@ -154,16 +164,20 @@ func (k Key) fits(name string) bool {
 // last is the last part of a key.
 func last(name string) string { return name[strings.LastIndexByte(name, '.'):] }
 
-// Names are the keys as a person can name them, with every role in its place.
+// Names are the keys as a person can name them, with every role and service in its place.
 func Names() []string {
 	var names []string
 	for _, k := range Keys {
-		if !strings.Contains(k.Name, "ROLE") {
+		word, places := "ROLE", Roles
+		if strings.Contains(k.Name, "SERVICE") {
+			word, places = "SERVICE", SearchServices
+		}
+		if !strings.Contains(k.Name, word) {
 			names = append(names, k.Name)
 			continue
 		}
-		for _, role := range Roles {
-			names = append(names, strings.Replace(k.Name, "ROLE", role, 1))
+		for _, place := range places {
+			names = append(names, strings.Replace(k.Name, word, place, 1))
 		}
 	}
 	return names

@@ -23,6 +23,11 @@ var otherDrivers = []string{"acp", "model", "exec", "recorded"}
 // Services are those whose models are asked as api:NAME.
 var Services = []string{"anthropic", "openai", "openrouter", "gemini", "ollama", "lmstudio"}
 
+// SearchServices are the search services by name, in the order in which they are asked.
+var SearchServices = []string{
+	"searxng", "brave", "tavily", "wikipedia", "crossref", "arxiv", "europepmc", "pubmed", "serper", "exa", "openalex", "semanticscholar", "hackernews", "github", "duckduckgo",
+}
+
 var (
 	modelName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
 	variableName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
@@ -73,7 +78,14 @@ func (r *reader) settings(t table) Settings {
 	s.Fetch = Fetch{fetch.texts("allow"), fetch.truth("proxy")}
 	fetch.end()
 	search := t.table("search")
-	s.Search = Search{search.oneOf("service", "searxng", "brave", "tavily"), search.text("url"), search.matching("key_env", variableName, "the name of an environment variable")}
+	s.Search = Search{Service: search.oneOf("service", SearchServices...), SearchPlace: search.place(), Places: map[string]SearchPlace{}}
+	for _, name := range SearchServices {
+		if search.has(name) {
+			place := search.table(name)
+			s.Search.Places[name] = place.place()
+			place.end()
+		}
+	}
 	search.end()
 	review := t.table("review")
 	s.Review = Review{review.text("test"), review.texts("ignore"), review.texts("guidelines")}
@@ -103,6 +115,11 @@ func (r *reader) agent(t table) Agent {
 	}
 	t.end()
 	return a
+}
+
+// place reads where a search service is.
+func (t table) place() SearchPlace {
+	return SearchPlace{t.matching("url", addressForm, "an address without a key in it"), t.matching("key_env", variableName, "the name of an environment variable")}
 }
 
 // format reads how a command prints.

@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // Settings are what a file says. Paths in it are absolute.
 type Settings struct {
@@ -45,8 +48,40 @@ type Fetch struct {
 	Proxy bool     // use the proxies that the environment names
 }
 
-// Search is where agents of the model driver search.
-type Search struct{ Service, URL, KeyEnv string }
+// Search is which services agents search with.
+type Search struct {
+	Service     string // the one that is asked first
+	SearchPlace        // of that one
+	Places      map[string]SearchPlace
+}
+
+// SearchPlace is where a search service is, and the variable that holds its key. What is
+// empty is the service's own.
+type SearchPlace struct{ URL, KeyEnv string }
+
+// Named are the services that a file names, the one that is asked first before the
+// others.
+func (s Search) Named() []string {
+	var names []string
+	for _, name := range SearchServices {
+		if _, given := s.Places[name]; given && name != s.Service {
+			names = append(names, name)
+		}
+	}
+	if s.Service != "" {
+		names = append([]string{s.Service}, names...)
+	}
+	return names
+}
+
+// Of is where a service is.
+func (s Search) Of(service string) SearchPlace {
+	place := s.Places[service]
+	if service == s.Service {
+		place = SearchPlace{cmp.Or(place.URL, s.URL), cmp.Or(place.KeyEnv, s.KeyEnv)}
+	}
+	return place
+}
 
 // Review is how code is reviewed.
 type Review struct {
@@ -136,9 +171,12 @@ func (s Settings) over(below Settings) Settings {
 	s.Unconfined = s.Unconfined || below.Unconfined
 	s.Fetch.Allow = append(slices.Clone(below.Fetch.Allow), s.Fetch.Allow...)
 	s.Fetch.Proxy = s.Fetch.Proxy || below.Fetch.Proxy
-	if s.Search == (Search{}) {
-		s.Search = below.Search
+	if s.Search.Service == "" && s.Search.SearchPlace == (SearchPlace{}) {
+		s.Search.Service, s.Search.SearchPlace = below.Search.Service, below.Search.SearchPlace
 	}
+	s.Search.Places = overlay(s.Search.Places, below.Search.Places, func(s, below SearchPlace) SearchPlace {
+		return SearchPlace{cmp.Or(s.URL, below.URL), cmp.Or(s.KeyEnv, below.KeyEnv)}
+	})
 	if s.Review.Test == "" {
 		s.Review.Test = below.Review.Test
 	}

@@ -85,6 +85,10 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 			waiting = append(waiting, "roots")
 		}
 	}
+	for name, place := range s.Search.Places {
+		wait("search."+name+".key_env", place.KeyEnv != "")
+		wait("search."+name+".url", place.URL != "")
+	}
 	wait("search.key_env", s.Search.KeyEnv != "")
 	wait("search.service", s.Search.Service != "")
 	wait("search.url", s.Search.URL != "")

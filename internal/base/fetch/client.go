@@ -50,7 +50,7 @@ type Client struct {
 	options   Options
 	guard     *ssrf.Guardian
 	proxies   *proxies
-	gates     gates
+	gates     *gates
 	places    chan struct{} // for requests at once
 	large     chan struct{} // for large bodies at once
 	transport *http.Transport
@@ -79,7 +79,7 @@ func New(options Options) *Client {
 		options: options,
 		guard:   options.Allow.guard(),
 		proxies: newProxies(options.Proxy, options.Getenv),
-		gates:   gates{limits: options.Limits, byHost: map[string]*gate{}},
+		gates:   &gates{limits: options.Limits, byHost: map[string]*gate{}},
 		places:  make(chan struct{}, options.Limits.Parallel),
 		large:   make(chan struct{}, largeBodies),
 	}

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"bytes"
 	"compress/flate"
 	"compress/gzip"
 	"context"
@@ -35,15 +36,9 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 	c := f.client
 	hop = &archive.Hop{URL: link.Mask(t.url.String()), Time: c.options.Now()}
 	seen := &sight{}
-	req, err := http.NewRequestWithContext(httptrace.WithClientTrace(ctx, seen.trace()), http.MethodGet, t.url.String(), nil)
+	req, err := f.request(httptrace.WithClientTrace(ctx, seen.trace()), t, hop)
 	if err != nil {
 		return nil, "", newFault(archive.Malformed, t.address(), err.Error())
-	}
-	req.Header.Set("User-Agent", UserAgent)
-	req.Header.Set("Accept", "text/html,application/xhtml+xml,application/pdf,text/plain;q=0.9,*/*;q=0.5")
-	hop.Request = append([]archive.Field{{Name: "Host", Value: t.url.Host}, {Name: "Accept-Encoding", Value: "gzip"}}, fields(req.Header)...)
-	for _, cookie := range f.jar.Cookies(t.url) {
-		req.AddCookie(cookie)
 	}
 	proxy, err := c.proxies.of(req)
 	if err != nil {
@@ -59,8 +54,12 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 		return nil, "", faultOf(err, t.address(), seen.handshakeFailed())
 	}
 	defer resp.Body.Close()
-	f.jar.SetCookies(t.url, hostOnly(resp.Cookies()))
 	limit := c.options.Limits.MaxBody
+	if f.call != nil {
+		limit = archive.MaxAnswer
+	} else {
+		f.jar.SetCookies(t.url, hostOnly(resp.Cookies()))
+	}
 	if isRedirect(resp.StatusCode) {
 		location = resp.Header.Get("Location")
 		limit = min(limit, maxRedirectBody)
@@ -79,6 +78,36 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 		return hop, "", newFault(archive.TimedOut, t.address(), "the answer did not end in time")
 	}
 	return hop, "", newFault(archive.Broken, t.address(), err.Error())
+}
+
+// request is the request for a page, or that of a call, and notes in hop what is sent.
+func (f *fetching) request(ctx context.Context, t *target, hop *archive.Hop) (*http.Request, error) {
+	method, accept := http.MethodGet, "text/html,application/xhtml+xml,application/pdf,text/plain;q=0.9,*/*;q=0.5"
+	if f.call != nil {
+		method, accept = f.call.Method, "application/json,application/atom+xml;q=0.9,*/*;q=0.5"
+		hop.Method, hop.Sent = method, f.call.Body
+	}
+	req, err := http.NewRequestWithContext(ctx, method, t.url.String(), bytes.NewReader(hop.Sent))
+	if err != nil {
+		return nil, err
+	}
+	if len(hop.Sent) == 0 {
+		req.Body, req.GetBody = nil, nil
+	}
+	req.Header.Set("User-Agent", UserAgent)
+	req.Header.Set("Accept", accept)
+	if f.call != nil {
+		for _, field := range f.call.Header {
+			req.Header.Set(field.Name, field.Value)
+		}
+	}
+	hop.Request = append([]archive.Field{{Name: "Host", Value: t.url.Host}, {Name: "Accept-Encoding", Value: "gzip"}}, fields(req.Header)...)
+	if f.call == nil {
+		for _, cookie := range f.jar.Cookies(t.url) {
+			req.AddCookie(cookie)
+		}
+	}
+	return req, nil
 }
 
 // errTooLong says that a body has more bytes than are read.

@@ -14,6 +14,7 @@ import (
 // there are places.
 type fetching struct {
 	client    *Client
+	call      *archive.Request // of a call; nil for a page
 	capture   archive.Capture
 	packed    *archive.Packed
 	began     func() // called before the first request
@@ -122,6 +123,10 @@ func (f *fetching) follow(t *target, location string) *url.URL {
 	}
 	if f.redirects++; f.redirects > maxRedirects {
 		f.end(newFault(archive.Redirects, t.address(), "more than five redirects"))
+		return nil
+	}
+	if f.call != nil && !sameHost(t, next) {
+		f.end(newFault(archive.Refused, t.address(), "the service sends us to another host"))
 		return nil
 	}
 	f.leave()

@@ -1,9 +1,11 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the planted sources
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -24,7 +26,8 @@ type Source struct {
 	Title   string // that the agent gave it
 	Kind    string // of its fault
 	Variant string // what is special about it
-	Rule    string
+	Rule    string   // "" for what is fetched beside a source, such as the answer of a registry
+	Claim   string   `json:",omitempty"` // what the output cites the page for
 	Fetched *Fetched `json:",omitempty"` // nil for what is never fetched
 }
 
@@ -48,12 +51,17 @@ type Answer struct {
 //go:embed sources.json
 var sourcesJSON []byte
 
-// sources are the embedded ones.
+//go:embed works.json
+var worksJSON []byte
+
+// sources are the embedded ones: pages of a planted web, and papers with what their
+// registries answered.
 func sources() (list []Source, err error) {
-	if err := json.Unmarshal(sourcesJSON, &list); err != nil {
+	var papers []Source
+	if err := errors.Join(json.Unmarshal(sourcesJSON, &list), json.Unmarshal(worksJSON, &papers)); err != nil {
 		return nil, tidegate.Errorf(tidegate.Internal, nil, "the planted sources cannot be read: %w", err)
 	}
-	return list, nil
+	return append(list, papers...), nil
 }
 
 // FetchSources hands over what was fetched of the planted sources, and opens no
@@ -86,6 +94,10 @@ type Judgement struct {
 	Problem string // "" where the page was found by its rule
 }
 
+// denied is the example of the rule for sources that the run's policy refuses: it is
+// judged by its URL, and never fetched.
+var denied = Source{URL: "https://denied.example/tides", Title: "Tides", Kind: "policy", Variant: "a domain that the person denied", Rule: "policy"}
+
 // The rule for sources that were not fetched has no page of its own, and what is
 // not a URL to fetch is never fetched.
 const (
@@ -106,11 +118,12 @@ func (c Canary) Sources(ctx context.Context) ([]Judgement, error) {
 	defer os.RemoveAll(folder)
 	trial := sourceTrial{ctx: ctx, tools: c.Tools(folder), folder: folder}
 	rules := trial.call("deep_research_citations_rules", `{}`).Get("rules").Elems()
-	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary"}`)
+	trial.call("deep_research_run_init", `{"query": "When is high water?", "run_id": "canary", "deny_domains": ["denied.example"]}`)
 	examples, err := sources()
 	if err != nil {
 		return nil, err
 	}
+	examples = append(examples, denied)
 	for _, source := range examples {
 		trial.cite(source)
 	}
@@ -173,8 +186,8 @@ func (s *sourceTrial) call(name, args string) *codec.Value {
 // cite writes an output that names a source. The output has the name of the source's
 // rule.
 func (s *sourceTrial) cite(source Source) {
-	if s.err == nil {
-		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(source.Title), source.URL)
+	if s.err == nil && source.Rule != "" {
+		output := fmt.Sprintf("## Findings\n\n%s\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", cmp.Or(source.Claim, "High water."), strings.NewReplacer("[", `\[`, "]", `\]`).Replace(source.Title), source.URL)
 		s.err = section{verb: "file", name: filepath.Join("runs", "canary", "wave-1", source.Rule+".md"), data: output}.change(s.folder)
 	}
 }

@@ -168,7 +168,7 @@ func (e *Env) agents(ctx context.Context, only, model string, ask bool, typed ce
 	out.Confinement, out.Cells = confinementOf(cells)
 	drivers := make([]driver.Driver, len(out.Agents))
 	for i, s := range out.Agents {
-		if drivers[i], err = e.driverOf(typed.over(s.agent), loaded.Search, cells); err != nil {
+		if drivers[i], err = e.driverOf(typed.over(s.agent), cells); err != nil {
 			return Agents{}, err
 		}
 	}
@@ -206,14 +206,14 @@ func (a Agents) first(role string) AgentState {
 }
 
 // driverOf makes the driver of an agent that is looked at.
-func (e *Env) driverOf(agent config.Agent, search config.Search, cells driver.Cells) (driver.Driver, error) {
+func (e *Env) driverOf(agent config.Agent, cells driver.Cells) (driver.Driver, error) {
 	made := agent.Driver
 	if name, ok := strings.CutPrefix(made, "recorded:"); ok && name != "" {
 		if _, known := e.Recordings[name]; !known {
 			made = "recorded:" + absolute(e.Dir, name)
 		}
 	}
-	return e.newDriver(made, agent, search, cells)
+	return e.newDriver(made, agent, cells)
 }
 
 // Limits of the tiny question.
@@ -233,7 +233,7 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {
 		var answer driver.Answer
 		answer, err = d.Run(ctx, driver.Task{
-			ID: driver.TaskID("", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
+			ID: driver.TaskID("", "", "", "check", 1, 1, tinyPrompt), Job: "check", Kind: "check", Attempt: 1, Turn: 1, Prompt: tinyPrompt, Model: s.Model,
 			Limits: driver.Limits{Deadline: tinyDeadline, Answer: tinyAnswer},
 		}, func(driver.Event) {})
 		driver.Forget(d, answer.Session)

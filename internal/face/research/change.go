@@ -121,8 +121,8 @@ func (s *session) changeRun(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
-		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
-	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Unconfined: c.cells.Unconfined, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
+	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch, Copy: s.copies()})
 	stop()
 	s.jobs = nil
 	if err != nil {
@@ -190,12 +190,14 @@ type ChangeRun struct {
 	WaitingFor engine.Waiting `json:"waiting_for"`
 	Reason     string         `json:"reason"`
 	Spent      job.Spent      `json:"spent"`
-	Next       string         `json:"next"`
+	// Around names what is not as it was of hooks, settings, refs and index of the repository.
+	Around []string `json:"around,omitempty"`
+	Next   string   `json:"next"`
 }
 
 // showChange shows how it ended, and returns the exit status that goes with it.
 func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
-	result := ChangeRun{ChangeID: id, Phase: out.Phase, Rounds: out.Rounds, Branch: out.Branch, Worktree: out.Worktree, WaitingFor: out.WaitingFor, Reason: out.Reason, Spent: out.Spent, Next: out.Next}
+	result := ChangeRun{ChangeID: id, Phase: out.Phase, Rounds: out.Rounds, Branch: out.Branch, Worktree: out.Worktree, WaitingFor: out.WaitingFor, Reason: out.Reason, Spent: out.Spent, Around: out.Around, Next: out.Next}
 	done := out.WaitingFor == engine.ForNothing
 	switch {
 	case done:
@@ -212,7 +214,15 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 	} else {
 		r := report.Report{Name: "change_run", Title: "Change " + id, Status: report.PassIf(done), Summary: result.Reason}
 		r.Add(report.Fields{{Name: "Phase", Value: result.Phase, Mark: r.Status}, {Name: "Reviews", Value: fmt.Sprint(result.Rounds)}, {Name: "Branch", Value: result.Branch},
-			{Name: "Worktree", Value: result.Worktree}, {Name: "Next", Value: result.Next}})
+			{Name: "Worktree", Value: result.Worktree}})
+		if len(result.Around) > 0 {
+			var names report.Bullets
+			for _, name := range result.Around {
+				names = append(names, oneLine(name))
+			}
+			r.Add(report.Paragraph("While agents without a cell worked, this changed in the repository beside the branch. Unless it was you, look at it before you merge: your git goes by it."), names)
+		}
+		r.Add(report.Fields{{Name: "Next", Value: result.Next}})
 		if err := s.call.Render(r); err != nil {
 			return 0, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -29,6 +30,8 @@ func (e *Env) desk() run.Desk { return e.Desk(artifact.Everywhere) }
 func (e *Env) pages() step.Fetch { return e.Pages(tool.Caller{}) }
 
 var modelFlag = cli.Flag{Name: "model", About: "the `model` that the agents are asked for (default as tidegate.toml says, else the client's own choice, or what tidegate prefers of a service)", Kind: tool.Word}
+
+var searchFlag = cli.Flag{Name: "search", About: "search services that may be asked, in this order: " + strings.Join(search.Names(), ", ") + " (default as tidegate.toml says, else " + strings.Join(search.Free(), ", ") + ")", Kind: tool.Word, List: true, Complete: search.Names()}
 
 // agentNames are the agents that need no command and no address.
 func agentNames() []string {
@@ -73,6 +76,7 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Tugs: should the port buy electric ones?\" --max-cost 5\n" +
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
+				"tidegate research \"Does it rain more?\" --since 2023-01-01 --source-class scholarly,official\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
@@ -81,13 +85,14 @@ interrupted. Each says what to type next.`,
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
+				searchFlag,
 				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
 				oneAgent, adapt,
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
-			}, slices.Concat(CellFlags, budgetFlags)...),
+			}, slices.Concat(sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
 		{

@@ -37,7 +37,7 @@ type crew struct {
 	named   string                  // with --agent, "" where none was
 	model   string                  // with --model, "" where none was
 	found   string                  // which agent was found, and why it was taken, for a person; "" where one was named
-	search  bool                    // endpoints have a search
+	search  []step.Place            // services that researchers may ask, in this order
 	project *config.Source          // the project's file, parts of which may not count; nil where there is none
 	agents  map[string]engine.Agent // by role
 	drivers map[string]driver.Driver
@@ -91,7 +91,7 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 		return nil, err
 	}
 	c := &crew{
-		roles: wanted.roles, named: wanted.named[wanted.roles[0]], model: wanted.model, search: loaded.Search.Service != "", project: loaded.Project,
+		roles: wanted.roles, named: wanted.named[wanted.roles[0]], model: wanted.model, project: loaded.Project,
 		agents: map[string]engine.Agent{}, drivers: map[string]driver.Driver{}, made: map[string]driver.Driver{},
 		fetch: e.pages(), far: e.Far, remove: func() {}, typed: wanted.cells,
 	}
@@ -132,7 +132,7 @@ func (e *Env) crewOf(ctx context.Context, wanted crewWanted) (*crew, error) {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", agent.Driver, "role", role, "network", agent.Network),
 				"%s is a model that is asked over the network, and the %s is to have none: name another agent, or another network", agent.Driver, role)
 		}
-		if err := c.hire(e, role, agent, loaded.Search); err != nil {
+		if err := c.hire(e, role, agent); err != nil {
 			c.close()
 			return nil, err
 		}
@@ -222,7 +222,7 @@ func (c *crew) again() string {
 }
 
 // hire makes the driver of a role. Roles with the same agent have the same driver.
-func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Search) error {
+func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 	made := agent.Driver
 	recording, ofProgram := Recording{}, false
 	name, recorded := strings.CutPrefix(agent.Driver, "recorded:")
@@ -248,7 +248,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent, search config.Searc
 			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
 		}
 		var err error
-		if d, err = e.newDriver(made, agent, search, c.cells); err != nil {
+		if d, err = e.newDriver(made, agent, c.cells); err != nil {
 			return err
 		}
 		c.made[same] = d
@@ -284,13 +284,13 @@ func (c *crew) answers(question string) error {
 }
 
 // newDriver makes the driver of an agent under the name that it has on this machine.
-func (e *Env) newDriver(name string, agent config.Agent, search config.Search, cells driver.Cells) (driver.Driver, error) {
+func (e *Env) newDriver(name string, agent config.Agent, cells driver.Cells) (driver.Driver, error) {
 	return driver.New(
 		driver.Settings{
 			Driver: name, Model: agent.Model, URL: agent.URL, KeyEnv: agent.KeyEnv, Env: agent.Env, Priced: agent.Price != nil,
 			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network)},
 		},
-		driver.Host{Environ: e.Environ, Cells: cells, Search: driver.Search(search), Open: opener(e.pages()), Tools: e.serve},
+		driver.Host{Environ: e.Environ, Cells: cells, Search: e.searchFor, Open: opener(e.pages()), Tools: e.serve},
 	)
 }
 

@@ -2,19 +2,56 @@ package research
 
 import (
 	"context"
+	"crypto/rand"
+	"path/filepath"
+	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 )
 
 // Far is where agents work when that is not this machine.
 type Far struct {
-	Where string // in words: "the workers at HOST:PORT"
+	Where   string // in words: "the workers at HOST:PORT"
+	Program string // by which a home is resumed
+	// Flags are those that say where the agents work, each with a blank before it.
+	Flags func() string
 	// Open returns the pool for the agents of each role, or an error where one of
 	// them cannot work there. Tasks that need this machine go to local.
 	Open func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error)
+}
+
+// copiesDir is the folder, in the user's own, that has the ids of copies of runs.
+const copiesDir = "copies"
+
+// copies is how the home knows copies of folders apart; nil where its tasks stay on this
+// machine.
+func (e *Env) copies() func(*artifact.Folder) (string, error) {
+	if e.Far == nil {
+		return nil
+	}
+	return e.copyOf
+}
+
+// copyOf is the id of a copy of a folder, which is made where there is none. It lies
+// beside what a person trusts, and not in the folder: a copy must not have it. It returns
+// READ_FAILED and WRITE_FAILED.
+func (e *Env) copyOf(folder *artifact.Folder) (string, error) {
+	name, err := folder.Identity()
+	if err != nil || e.ConfigDir == "" {
+		return name, err
+	}
+	dir, name := filepath.Join(e.ConfigDir, copiesDir), strings.TrimPrefix(name, "sha256:")
+	kept, err := artifact.Everywhere.ReadFile(copiesDir, filepath.Join(dir, name))
+	if tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return strings.TrimSpace(string(kept)), err
+	}
+	id := rand.Text()
+	return id, config.Places{User: dir}.Write(copiesDir, name, []byte(id+"\n"))
 }
 
 // where are the machines that agents work on.

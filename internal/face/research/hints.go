@@ -7,6 +7,7 @@ import (
 
 // moment is the state of a run, as far as a person's decisions depend on it.
 type moment struct {
+	far      *Far   // where agents work; nil: on this machine
 	name     string // of the run, as typed
 	status   run.Status
 	stage    run.Stage
@@ -21,7 +22,7 @@ const nearLimit = 0.8
 
 // hints are the decisions that a person may want to take at the moment.
 func (m moment) hints() []Next {
-	n := nextFor{name: m.name}
+	n := nextFor{far: m.far, name: m.name}
 	var list []Next
 	add := func(next Next) { list = append(list, next) }
 	for _, j := range m.jobs {

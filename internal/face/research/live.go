@@ -285,7 +285,7 @@ func (l *live) view(board *job.Board, stopping bool) View {
 		v.Status = "interrupted"
 	}
 	v.Hints = moment{
-		name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
+		far: l.s.Far, name: l.s.called(r), status: m.Status(), stage: m.Stage(), driven: driven, jobs: v.Jobs, unusable: unusable, meters: v.Meters,
 	}.hints()
 	return v
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -27,7 +28,9 @@ type order struct {
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	servers      []string           // MCP servers that agents may use, by name
+	search       []string           // services that may be asked; nil: those of the home
 	evidence     run.EvidenceChoice
+	sources      policy.Policy // which sources are allowed
 	yes          bool
 	planOnly     bool
 }
@@ -67,6 +70,22 @@ func budgetTyped(call cli.Invocation) (parallel int, budget map[string]float64, 
 	return parallel, budget, nil
 }
 
+// sourceFlags are the flags of the policy of sources.
+var sourceFlags = []cli.Flag{
+	{Name: "allow-domains", About: "use only sources of these `domains` and those below them", Kind: tool.Word, List: true},
+	{Name: "deny-domains", About: "use no sources of these `domains` and those below them", Kind: tool.Word, List: true},
+	{Name: "since", About: "use only sources of this `day` or later, such as 2023-01-01; a page without a date is kept and marked", Kind: tool.Word},
+	{Name: "dated", About: "refuse pages without a date", Kind: tool.Switch},
+	{Name: "source-language", About: "use only sources in these `languages`, such as en or de, as far as that shows", Kind: tool.Word, List: true},
+	{Name: "source-class", About: "use only sources of these `classes`: primary, scholarly, official, news, reference, company, forum, other, by the table of citations rules --classes", Kind: tool.Word, List: true, Complete: policy.ClassNames},
+}
+
+// sourcesTyped reads the flags of the policy of sources. It returns INVALID_ARGS.
+func sourcesTyped(call cli.Invocation) (policy.Policy, error) {
+	return policy.Policy{AllowDomains: call.Flags["allow-domains"], DenyDomains: call.Flags["deny-domains"], Since: call.Flag("since"), Dated: call.Flag("dated") == "true",
+		Languages: call.Flags["source-language"], Classes: call.Flags["source-class"]}.Checked()
+}
+
 // hasWeb reports whether researchers have tools for the web.
 func (o order) hasWeb() bool { return o.sensitivity != "restricted" && o.sensitivity != "no_web" }
 
@@ -76,9 +95,12 @@ func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
-	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
+	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], search: call.Flags["search"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
 	o.evidence = run.EvidenceChoice{NoGrounding: call.Flag("grounding") == "off", NoReader: call.Flag("no-second-reader") == "true", OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"}
 	var err error
+	if o.sources, err = sourcesTyped(call); err != nil {
+		return order{}, err
+	}
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
 		return order{}, err
 	}

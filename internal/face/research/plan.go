@@ -35,7 +35,8 @@ type plan struct {
 	Estimate     estimate        `json:"estimate"`
 	Reading      reading         `json:"reading"` // what of it the second reader takes
 	Sent         []string        `json:"sent"`
-	Digest       string          `json:"perspectives_digest"` // of the bytes that the yes is for
+	Allowed      []string        `json:"allowed_sources,omitzero"` // what the person asks of sources
+	Digest       string          `json:"perspectives_digest"`      // of the bytes that the yes is for
 }
 
 type planAgent struct {
@@ -92,7 +93,7 @@ type estimate struct {
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
-	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o)}
+	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: o.sources.Lines()}
 	if n := utf8.RuneCountInString(o.question); n > longQuestion {
 		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
 	}
@@ -329,7 +330,7 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "The report's sentences, with passages of the pages that they cite and nothing else, go to "+Scheme(verifier)+", who reads them a second time.")
 	}
 	if c.far != nil {
-		lines = append(lines, "Agents work on "+c.where()+", which get all prompts.")
+		lines = append(lines, "Agents work on "+c.where()+", which get all prompts. How these keep their agents is their word.")
 	}
 	switch o.sensitivity {
 	case "restricted":
@@ -339,6 +340,9 @@ func (c *crew) sends(o order) []string {
 	default:
 		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
 	}
+	if o.sensitivity != "no_web" {
+		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
+	}
 	if o.files != "" {
 		lines = append(lines, "The texts of "+report.Counted(len(o.documents), "file")+" in "+o.files+" stand in the prompts.")
 	}
@@ -347,13 +351,45 @@ func (c *crew) sends(o order) []string {
 
 // reads says what researchers can do on the web.
 func (c *crew) reads() string {
-	switch name := c.agents["researcher"].Driver; {
-	case !isEndpoint(name):
-		return "Agents may search and read the web."
-	case c.search:
-		return "Agents may search the web by the service in tidegate.toml, and open pages."
+	may := "Agents may search and read the web."
+	if isEndpoint(c.agents["researcher"].Driver) {
+		may = "Agents may search, and open pages."
+		if len(c.search) == 0 {
+			return "Agents have no search: they open only pages whose addresses they know."
+		}
 	}
-	return "Agents have no search: they open only pages whose addresses they know. `tidegate setup` adds a search" + untrusted(c.project, "service") + "."
+	if len(c.search) == 0 {
+		return may
+	}
+	return may + " " + c.asks()
+}
+
+// asks says what is sent to which search services.
+func (c *crew) asks() string {
+	var asked, not []string
+	for _, p := range c.search {
+		if lacks := p.Lacks(); lacks != "" {
+			not = append(not, lacks)
+			continue
+		}
+		at := cmp.Or(p.Address, p.URL)
+		if p.Key != "" {
+			at += ", with the key in " + p.KeyEnv
+		}
+		asked = append(asked, p.Title+" ("+at+")")
+	}
+	words := "The words of each search that tidegate makes for them, and its language, go from this machine to "
+	if len(asked) == 0 {
+		words = "No search service can be asked"
+	}
+	words += strings.Join(asked, ", ")
+	if len(asked) > 1 {
+		words += ", to one after the other until one answers"
+	}
+	if len(not) > 0 {
+		words += ". Not asked: " + strings.Join(not, "; ")
+	}
+	return words + untrusted(c.project, "service") + "."
 }
 
 // report shows the plan to a person. The perspectives come last, so that a small
@@ -389,6 +425,9 @@ func (p plan) report() report.Report {
 		{Name: "known", Value: p.Estimate.Basis},
 	})
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
+	if len(p.Allowed) > 0 {
+		out.Add(report.Heading("Which sources are allowed"), report.Bullets(p.Allowed))
+	}
 	if len(p.Perspectives) > 0 {
 		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "What it looks at")
 		sections := report.Fields{}
@@ -432,7 +471,7 @@ func about(figure float64, words, zero string) string {
 // budgetWords are the names of the budget as a person reads them.
 var budgetWords = map[string]string{
 	"max_parallel": "agents at once", "tries": "tries per job", "attempt_minutes": "minutes per try", "idle_minutes": "minutes without a word",
-	"max_minutes": "minutes in all", "max_tokens": "tokens in all", "max_cost_usd": "USD in all", "max_answer_kb": "KiB of an answer", "max_mb": "MiB of the folder",
+	"max_minutes": "minutes in all", "max_tokens": "tokens in all", "max_cost_usd": "USD in all", "max_answer_kb": "KiB of an answer", "max_mb": "MiB of the folder", "max_searches": "searches",
 }
 
 type agentRoles struct {

@@ -30,6 +30,9 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, err
 		}
 		defer c.close()
+		if err := c.mayAsk(ctx, e, o); err != nil {
+			return nil, err
+		}
 		s.announce(c)
 		if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
 			return nil, err
@@ -112,7 +115,10 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
+	}
+	for _, p := range c.search {
+		in.Search = append(in.Search, p.Name)
 	}
 	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
 	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {

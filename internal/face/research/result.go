@@ -102,7 +102,7 @@ func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, a
 		}
 		out.disputed = list.Disputed()
 	}
-	out.Next = nextFor{name: e.called(r), board: board, help: help, again: again}.list(waiting)
+	out.Next = nextFor{far: e.Far, name: e.called(r), board: board, help: help, again: again}.list(waiting)
 	return out, nil
 }
 
@@ -134,7 +134,7 @@ func (e *Env) Next(board *job.Board) []Next {
 	if board.Policy().ConfirmPlan && board.Run().Manifest().Stage() == run.Perspectives {
 		waiting = engine.ForPerson
 	}
-	return nextFor{name: e.called(board.Run()), board: board}.list(waiting)
+	return nextFor{far: e.Far, name: e.called(board.Run()), board: board}.list(waiting)
 }
 
 // called is how a person names a run: by its id where that is enough.
@@ -147,6 +147,7 @@ func (e *Env) called(r *run.Run) string {
 
 // nextFor finds what a person may type.
 type nextFor struct {
+	far   *Far   // where agents work; nil: on this machine
 	name  string // of the run, as typed
 	board *job.Board
 	help  string
@@ -200,6 +201,9 @@ func without(again, flag string) string {
 }
 
 func (n nextFor) step(command, more, about string) Next {
+	if n.far != nil && command == "run continue" {
+		return Next{n.far.Program + " " + command + " " + n.name + more + n.far.Flags(), about}
+	}
 	return Next{"tidegate " + command + " " + n.name + more, about}
 }
 

@@ -568,7 +568,7 @@ func (s *session) driveReview(ctx context.Context, r *engine.CodeReview, c *crew
 	if err != nil {
 		return engine.CodeReviewOutcome{}, "", err
 	}
-	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch})
+	out, err := v.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch, Copy: s.copies()})
 	stop()
 	s.jobs = nil
 	return out, filepath.Join(v.Path(), "REVIEW.md"), err

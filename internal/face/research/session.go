@@ -203,7 +203,7 @@ func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel 
 	}
 	err := s.during(ctx, manifest, func() (err error) {
 		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), manifest, engine.Options{
-			Desk: s.desk(), Pool: c.pool, Fetch: fetch, Agents: c.agents, Relay: ownRelay(), Searches: s.searches(), Parallel: parallel,
+			Desk: s.desk(), Pool: c.pool, Fetch: fetch, Agents: c.agents, Relay: ownRelay(), Searches: s.searches(), Parallel: parallel, Copy: s.copies(),
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil

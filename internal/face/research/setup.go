@@ -16,6 +16,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func setupCommand(env *Env) cli.Command {
@@ -133,7 +135,7 @@ func (d *dialogue) agent(ctx context.Context) (string, error) {
 	}
 	var agent config.Agent
 	agent.Driver, err = d.ask(ctx, "1. Who does the work? "+strings.Join(slices.DeleteFunc(agentNames(), func(name string) bool { return name == demoAgents }), ", ")+", model:URL, exec:COMMAND or acp:COMMAND", usual, func(answer string) string {
-		if _, err := d.newDriver(answer, config.Agent{}, config.Search{}, d.cells); err != nil {
+		if _, err := d.newDriver(answer, config.Agent{}, d.cells); err != nil {
 			return tidegate.AsError(err).Message
 		}
 		return ""
@@ -192,7 +194,7 @@ func wrongVariable(answer string) string {
 // be named.
 func (d *dialogue) check(ctx context.Context, agent *config.Agent) error {
 	for {
-		made, err := d.newDriver(agent.Driver, *agent, config.Search{}, d.cells)
+		made, err := d.newDriver(agent.Driver, *agent, d.cells)
 		if err != nil {
 			return err
 		}
@@ -233,50 +235,56 @@ func with(model string) string {
 	return " with " + model
 }
 
-// searchKeys are the variables that usually hold the keys of search services.
-var searchKeys = map[string]string{"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
-
-// search asks for the search of endpoints, and tries it.
+// search asks for the search service that is asked first, and tries it.
 func (d *dialogue) search(ctx context.Context) (string, error) {
-	answer, err := d.ask(ctx, "3. Which search do models without a client get? none, brave, tavily (each with a variable, such as brave BRAVE_API_KEY), or searxng URL", "none", func(answer string) string {
+	var keyed []string
+	for _, service := range search.Services {
+		if service.Key == search.MustKey {
+			keyed = append(keyed, service.Name)
+		}
+	}
+	answer, err := d.ask(ctx, "3. Which search is asked first? free (Wikipedia and scholarly works, without a key), searxng URL, or one with a key and its variable, such as brave BRAVE_API_KEY: "+strings.Join(keyed, ", "), "free", func(answer string) string {
 		words := strings.Fields(answer)
 		switch {
 		case len(words) > 2:
-		case words[0] == "none" && len(words) == 1:
+		case words[0] == "free" && len(words) == 1, words[0] == "searxng" && len(words) == 2:
 			return ""
-		case words[0] == "searxng" && len(words) == 2:
-			return ""
-		case searchKeys[words[0]] != "" && len(words) == 2:
+		case slices.Contains(keyed, words[0]) && len(words) == 2:
 			return wrongVariable(words[1])
-		case searchKeys[words[0]] != "":
+		case slices.Contains(keyed, words[0]):
 			return ""
 		}
-		return "Expected none, brave VARIABLE, tavily VARIABLE or searxng URL."
+		return "Expected free, searxng URL, or one of " + strings.Join(keyed, ", ") + " with a variable."
 	})
-	if err != nil || answer == "none" {
+	if err != nil || answer == "free" {
 		return "", err
 	}
 	words := strings.Fields(answer)
-	search := config.Search{Service: words[0], KeyEnv: searchKeys[words[0]]}
-	table := "service = " + quoted(search.Service) + "\n"
+	service, _ := search.Find(words[0])
+	place := step.Place{Service: service, KeyEnv: service.KeyEnv}
+	table := "service = " + quoted(service.Name) + "\n"
 	switch {
-	case search.Service == "searxng":
-		search.URL = words[1]
-		table += "url = " + quoted(search.URL) + "\n"
+	case service.Name == "searxng":
+		place.Address = words[1]
+		table += "url = " + quoted(place.Address) + "\n"
 	case len(words) == 2:
-		search.KeyEnv = words[1]
+		place.KeyEnv = words[1]
 	}
-	if search.KeyEnv != "" {
-		table += "key_env = " + quoted(search.KeyEnv) + "\n"
-		if d.variable(search.KeyEnv) == "" {
-			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", search.Service, "help", "export "+search.KeyEnv+"=…"),
-				"nothing was changed: %s is not set; type `export %s=…`, then `tidegate setup` again", search.KeyEnv, search.KeyEnv)
+	if place.KeyEnv != "" {
+		table += "key_env = " + quoted(place.KeyEnv) + "\n"
+		if place.Key = d.Variable(place.KeyEnv); place.Key == "" {
+			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", service.Name, "help", "export "+place.KeyEnv+"=…"),
+				"nothing was changed: %s is not set; type `export %s=…`, then `tidegate setup` again", place.KeyEnv, place.KeyEnv)
 		}
 	}
-	if err := driver.TrySearch(ctx, driver.Host{Environ: d.Environ, Search: driver.Search(search)}); err != nil {
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", search.Service, "help", "tidegate setup"), "nothing was changed: %s: %w; type `tidegate setup` again", search.Service, err)
+	how, err := d.Searching(ctx)
+	if err != nil {
+		return "", err
 	}
-	d.say("%s can search.", search.Service)
+	if err := how.Try(ctx, place); err != nil {
+		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", service.Name, "help", "tidegate setup"), "nothing was changed: %s: %w; type `tidegate setup` again", service.Name, err)
+	}
+	d.say("%s can search.", service.Name)
 	return table, nil
 }
 

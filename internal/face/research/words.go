@@ -63,6 +63,14 @@ func tell(e run.Entry) (h telling, ok bool) {
 		}
 	case run.EventFetched:
 		h.text = "fetched " + report.Counted(count("captures"), "page")
+	case run.EventSearched:
+		h.text = "searched " + get("service") + " for " + get("query")
+		if get("service") == "" {
+			h.text, h.mark = "no search service answers", report.Fail
+		}
+		for _, f := range e.Entry.Get("failed").Elems() {
+			h.text, h.mark = h.text+"; "+f.Get("reason").Str(), report.Fail
+		}
 	case run.EventAttached:
 		h.text = "a person attached a file to " + short(get("cid"))
 	case run.EventReplaced:
@@ -98,6 +106,10 @@ func tell(e run.Entry) (h telling, ok bool) {
 		if reason := get("reason"); reason != "" {
 			h.text += ", " + reason
 		}
+	case run.EventUnfit:
+		h.text, h.mark = get("reader")+" missed too many planted errors, and reads no more", report.Fail
+	case run.EventRead:
+		h.text = "every sentence was read: " + report.Counted(count("parts"), "part")
 	case run.EventConfinement:
 		h.text = run.ConfinementIn(e.Entry).String()
 	case run.EventGranted:

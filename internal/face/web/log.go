@@ -33,7 +33,7 @@ func logRows(entries []run.Entry) []logRow {
 			row.Event = e.Entry.Get("kind").Str()
 		}
 		var what []string
-		for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "holder", "outcome", "accepted", "reason"} {
+		for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "holder", "reader", "outcome", "accepted", "reason"} {
 			switch v := e.Entry.Get(key); v.Kind() {
 			case codec.String:
 				if v.Str() != "" {

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -96,6 +97,15 @@ func TestTheRunAnswersItsQuestionsFirst(t *testing.T) {
 			t.Fatalf("%q is missing, or in the wrong place", want)
 		}
 		at += next
+	}
+}
+
+// TestAClosedReadingShowsItsControls: the page of a reading lists what was planted.
+func TestAClosedReadingShowsItsControls(t *testing.T) {
+	t.Parallel()
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/verify.1")
+	if !strings.Contains(page, "planted errors</summary>") || !strings.Contains(page, "unsupported</td></tr>") {
+		t.Error("the page of a reading does not show its controls")
 	}
 }
 
@@ -198,5 +208,19 @@ func TestTheLastWrittenRunComesFirst(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("the list has %q, want %q", got, want)
+	}
+}
+
+// TestThePageSaysHowAgentsAreKept: in cells, without, and by the word of another machine.
+func TestThePageSaysHowAgentsAreKept(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []run.Confinement{{Mode: run.ModeConfined, System: "linux", ABI: 7, Network: "model; web"}, {Mode: run.ModeUnconfined}, {Mode: run.ModeConfined, ABI: 4, By: run.ByWorker}} {
+		s := site(t.TempDir())
+		if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Confinement: kept}); err != nil {
+			t.Fatal(err)
+		}
+		if _, page := visit(t, s, nil).get(t, "/runs/rain"); !strings.Contains(html.UnescapeString(page), kept.String()) {
+			t.Errorf("the page does not say %q", kept)
+		}
 	}
 }

@@ -121,6 +121,30 @@ func (r *Report) findings(held []claim.Judgement) []Fault {
 	return faults
 }
 
+// Weak is what the author of a report should know although nothing is refused for it: each
+// sentence that is weak by rule, and each number that the second reader is asked about.
+func (r *Report) Weak(held []claim.Judgement) []Fault {
+	refused := slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Code == tidegate.NumberNotFound })
+	var weak []Fault
+	for i, j := range held {
+		line := r.Sentences[i].Line
+		var missing []string
+		for _, f := range j.Findings {
+			switch {
+			case f.Level == claim.Warn:
+				missing = append(missing, f.Rule+": "+f.Text)
+			case f.Code == tidegate.NumberNotFound && !refused:
+				weak = append(weak, faultOf(f, line))
+			}
+		}
+		if len(missing) > 0 {
+			weak = append(weak, NewFault(tidegate.WeakSentence, line, "Say it in the words of the page, or cite the page that says it; the second reader decides.",
+				"the sentence in line %d is weak: %s", line, strings.Join(missing, "; ")))
+		}
+	}
+	return weak
+}
+
 // faultOf is a finding as a fault.
 func faultOf(f claim.Finding, line int) Fault {
 	switch f.Code {

@@ -41,6 +41,22 @@ func RunText(f RunFacts) string {
 	return b.String()
 }
 
+// RunSentences say in English what the text of a run says, as a report might.
+func RunSentences(f RunFacts) []string {
+	all := []string{
+		fmt.Sprintf("The research behind these findings was made on %s.", f.Day),
+		fmt.Sprintf("The question was looked at from %d perspectives.", f.Perspectives),
+		fmt.Sprintf("Researchers left %d questions open in this report.", f.OpenGaps),
+	}
+	for _, c := range f.Sources {
+		all = append(all, fmt.Sprintf("Among the sources that were judged, %d have the status %s.", c.N, c.Of))
+	}
+	for _, c := range f.Reasons {
+		all = append(all, fmt.Sprintf("There are %d sources that cannot be used because of %s.", c.N, c.Of))
+	}
+	return all
+}
+
 func counts(all []Count) string {
 	var parts []string
 	for _, c := range all {

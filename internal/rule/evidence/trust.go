@@ -19,6 +19,7 @@ type Readers struct {
 	Recorded  bool // the reader was a recording
 	Person    bool // a person read some of it, and was not tested
 	Adapted   bool // a person let recorded agents answer what they were not asked
+	Unfit     int  // readers that missed too many planted errors, and read no more
 }
 
 // TrustLine says how the sentences of a report were checked, in the words that every
@@ -124,6 +125,8 @@ func (by Readers) tested(c *Claims) string {
 		so   bool
 		text string
 	}{
+		{by.Unfit == 1, "A reader missed too many of them, and another read in its place."},
+		{by.Unfit > 1, fmt.Sprintf("%d readers missed too many of them, and others read in their place.", by.Unfit)},
 		{by.Person, "A person read some of it, and was not tested."},
 		{by.OneAgent && read && !by.None && !by.Off, "It was read by the writer's own agent."},
 		{by.Recorded, "The second reader was a recording."},

@@ -314,11 +314,13 @@ func (c *citer) group(i, next int) int {
 // maxRange is how many ids a range has at most.
 const maxRange = 40
 
+var dashes = strings.NewReplacer("–", "-", "—", "-", "~", "-")
+
 // numbers are the ids of a list with ranges, such as 1, 3–5; nil for anything else.
 func numbers(text string) []string {
 	var ids []string
 	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(text, "^", ""), func(r rune) bool { return strings.ContainsRune(",，、;；", r) }) {
-		from, to, isRange := strings.Cut(strings.NewReplacer("–", "-", "—", "-", "~", "-").Replace(strings.TrimSpace(part)), "-")
+		from, to, isRange := strings.Cut(dashes.Replace(strings.TrimSpace(part)), "-")
 		from, to = strings.TrimSpace(from), strings.TrimSpace(to)
 		if !isNumber(from) || isRange && !isNumber(to) {
 			return nil

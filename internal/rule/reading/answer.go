@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/figure"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -131,7 +132,7 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 	switch {
 	case utf8.RuneCountInString(g.Because) > tidegate.MaxText:
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has more than 200 characters")
-	case len(claim.Inspect([]byte(g.Because)).URLs) > 0:
+	case hasLink(g.Because):
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has a link")
 	}
 	if i.Form == Frame || g.Verdict != evidence.Supported && g.Verdict != evidence.Partly {
@@ -146,6 +147,17 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy at least three words in a row from the passage, exactly, or give another verdict.", "the words %q do not stand in passage %d, or are too few", g.Words, passage)
 	}
 	return g, problem
+}
+
+// hasLink reports whether a text has an address, or what Markdown takes for a link.
+func hasLink(text string) bool {
+	if len(claim.Inspect([]byte(text)).URLs) > 0 {
+		return true
+	}
+	doc := markdown.Parse([]byte(text))
+	return slices.ContainsFunc(doc.Blocks, func(b markdown.Block) bool {
+		return slices.ContainsFunc(doc.Inlines(b), func(piece markdown.Inline) bool { return piece.Kind == markdown.LinkInline })
+	})
 }
 
 // holds reports whether words stand in a window, and are enough: three, six characters

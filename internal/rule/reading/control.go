@@ -27,6 +27,9 @@ type Material struct {
 	Windows func(sentence string, cids []string) ([]evidence.Window, error)
 }
 
+// ofRun reports whether it is about the run, and not from a page.
+func (b Base) ofRun() bool { return slices.Contains(b.CIDs, evidence.RunCID) }
+
 // endMarks end most sentences.
 const endMarks = ".!?。！？؟। "
 
@@ -46,7 +49,9 @@ const (
 func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
 	g := gardener{Material: m, part: p, random: random{seed: seed}, index: indexOf(m.Report)}
 	for _, b := range m.Bases {
-		g.sources = append(g.sources, b.CIDs...)
+		if !b.ofRun() {
+			g.sources = append(g.sources, b.CIDs...)
+		}
 	}
 	slices.Sort(g.sources)
 	g.sources = slices.Compact(g.sources)
@@ -81,18 +86,25 @@ func (g *gardener) controls() ([]Item, error) {
 		models = frames
 	}
 	var controls []Item
-	bases := g.ordered()
-	for tries := want * maxTries; len(bases) > 0 && tries > 0; tries-- {
+	ofPages, ofRun := g.ordered()
+	for tries := want * maxTries; len(ofPages)+len(ofRun) > 0 && tries > 0; tries-- {
 		turned := slices.ContainsFunc(controls, func(i Item) bool { return i.sense })
 		if len(controls) == want && (turned || models[0].Form == Frame) {
 			break
 		}
-		base := bases[0]
-		bases = bases[1:]
+		model := models[g.random.below(len(models))]
+		bases := &ofPages
+		if slices.Contains(model.cids, evidence.RunCID) && len(ofRun) > 0 {
+			bases = &ofRun
+		}
+		if len(*bases) == 0 {
+			continue
+		}
+		base := (*bases)[0]
+		*bases = (*bases)[1:]
 		if !g.usable(base) {
 			continue
 		}
-		model := models[g.random.below(len(models))]
 		var item Item
 		var ok bool
 		var err error
@@ -122,7 +134,7 @@ func (g *gardener) controls() ([]Item, error) {
 			for c.size() > room/want && len(c.Windows) > 1 { // the part keeps to its size
 				c.Windows = c.Windows[:len(c.Windows)-1]
 			}
-			c.hard = allIn(c.Text, c.Windows)
+			c.hard = allIn(c.Text, slices.DeleteFunc(slices.Clone(c.Windows), isFormula))
 		}
 	}
 	return controls, nil
@@ -159,8 +171,9 @@ func (g *gardener) place(control *Item) {
 // ordered are the bases in the order in which they are tried: those of this part before
 // those that other parts may use, because what stands in two parts is no claim; over pages
 // that the part's claims cite before others; of summaries and outputs before pages; over
-// the most cited pages first; and as the seed has it.
-func (g *gardener) ordered() []Base {
+// the most cited pages first; and as the seed has it. Those about the run are for claims
+// about it.
+func (g *gardener) ordered() (ofPages, ofRun []Base) {
 	cited := map[string]int{}
 	for _, item := range g.part.Items {
 		for _, cid := range item.cids {
@@ -188,11 +201,14 @@ func (g *gardener) ordered() []Base {
 	slices.SortStableFunc(all, func(a, b ranked) int {
 		return cmp.Or(a.other-b.other, flag(a.most == 0)-flag(b.most == 0), flag(a.Page)-flag(b.Page), b.most-a.most)
 	})
-	bases := make([]Base, len(all))
 	for i := range all {
-		bases[i] = all[i].Base
+		if b := all[i].Base; b.ofRun() {
+			ofRun = append(ofRun, b)
+		} else {
+			ofPages = append(ofPages, b)
+		}
 	}
-	return bases
+	return ofPages, ofRun
 }
 
 // usable reports whether a base says enough, and nothing that the report says.
@@ -220,6 +236,12 @@ func (g *gardener) statement(b Base, model Item) (item Item, ok bool, err error)
 		return item, false, err
 	}
 	text, cids, sense, ok := g.falsified(b, windows)
+	formula := ""
+	if slices.ContainsFunc(model.Windows, isFormula) {
+		if other, written := g.miscalculated(b, windows); written != "" {
+			text, cids, sense, formula, ok = other, b.CIDs, false, written, true
+		}
+	}
 	if !ok {
 		return item, false, nil
 	}
@@ -229,6 +251,9 @@ func (g *gardener) statement(b Base, model Item) (item Item, ok bool, err error)
 	item.Text, item.cids, item.sense = text, cids, sense
 	if item.Windows, err = g.Windows(text, cids); err != nil || len(item.Windows) == 0 {
 		return item, false, err
+	}
+	if formula != "" {
+		item.Windows = append(item.Windows, formulaWindow(formula))
 	}
 	return item, item.size() <= MaxBytes/8, nil
 }

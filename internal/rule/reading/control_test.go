@@ -225,3 +225,55 @@ func TestNoContextTellsAControl(t *testing.T) {
 		t.Error("whatever has a sentence behind it is no control")
 	}
 }
+
+// TestControlsMayBeCalculatedOrAboutTheRun: what shows a formula, or says something of the
+// run, can be a control as well.
+func TestControlsMayBeCalculatedOrAboutTheRun(t *testing.T) {
+	about := evidence.RunFacts{Day: "2026-02-14", Perspectives: 4, Sources: []evidence.Count{{Of: "blocked", N: 3}, {Of: "valid", N: 12}}, OpenGaps: 2}
+	w := newWorld(t, 3, 20)
+	w.pages[evidence.RunCID] = evidence.RunText(about)
+	m := w.material()
+	for _, text := range evidence.RunSentences(about) {
+		m.Bases = append(m.Bases, reading.Base{Text: text, CIDs: []string{evidence.RunCID}})
+	}
+	for i := range 6 {
+		w.claims.Sentences[i].Calculation = &evidence.Calculation{Text: "30 - 10 = 20"}
+	}
+	for i := range 6 {
+		s := &w.claims.Sentences[6+i]
+		s.Form, s.CIDs = evidence.Inferred, []string{evidence.RunCID}
+	}
+	p := reading.Part{Items: reading.Unread(&w.claims)[:18]}
+	formulas, ofRun := 0, 0
+	for seed := range uint64(30) {
+		asked := plant(t, p, seed, m)
+		for _, item := range asked.Items {
+			last := item.Windows[len(item.Windows)-1]
+			switch {
+			case item.ID != "":
+			case strings.HasPrefix(last.Text, "Calculated: "):
+				formulas++
+				result := last.Text[strings.LastIndex(last.Text, " ")+1:]
+				if !strings.Contains(item.Text, result) || strings.Contains(w.pages[item.Windows[0].CID], item.Text) {
+					t.Errorf("%q with %q", item.Text, last.Text)
+				}
+			case item.Windows[0].CID == evidence.RunCID:
+				ofRun++
+				if item.Form == reading.Statement || slices.Contains(evidence.RunSentences(about), item.Text) {
+					t.Errorf("%+v", item)
+				}
+			}
+		}
+		if _, faults := asked.Judge(reader(honest).answer(asked)); len(faults) > 0 {
+			t.Error(faults)
+		}
+	}
+	if formulas == 0 || ofRun == 0 {
+		t.Errorf("%d controls have a formula, %d are about the run", formulas, ofRun)
+	}
+	for _, item := range plant(t, reading.Part{Items: reading.Unread(&w.claims)[12:]}, 1, m).Items {
+		if item.ID == "" && (item.Windows[0].CID == evidence.RunCID || strings.HasPrefix(item.Windows[len(item.Windows)-1].Text, "Calculated: ")) {
+			t.Errorf("no claim looks like the control %+v", item)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -243,6 +244,40 @@ func (g *gardener) otherNumber(t token) string {
 		digit++
 	}
 	return t.text[:i] + string(digit) + t.text[i+1:]
+}
+
+// miscalculated puts in the place of a number what comes out when it is calculated with
+// another of the windows, with the formula: one that holds, and that no page asks for. "" is
+// for a base without such numbers.
+func (g *gardener) miscalculated(b Base, windows []evidence.Window) (text, formula string) {
+	var others []token
+	for _, w := range windows {
+		others = append(others, tokens(w.Text, g.Language)...)
+	}
+	for _, t := range shuffled(&g.random, tokens(b.Text, g.Language)) {
+		n, ok := t.whole()
+		if !ok || !slices.ContainsFunc(others, func(o token) bool { return o.text == t.text }) {
+			continue
+		}
+		for _, o := range shuffled(&g.random, others) {
+			m, ok := o.whole()
+			sign, result := "+", n+m
+			if n > m {
+				sign, result = "-", n-m
+			}
+			written := strconv.Itoa(result)
+			if ok && o.text != t.text && !slices.ContainsFunc(b.CIDs, func(cid string) bool { return strings.Contains(g.Text(cid), written) }) {
+				return b.Text[:t.start] + written + b.Text[t.end:], fmt.Sprintf("%s %s %s = %s", t.text, sign, o.text, written)
+			}
+		}
+	}
+	return "", ""
+}
+
+// whole is the value of a number of two digits or more without any sign in it.
+func (t token) whole() (n int, ok bool) {
+	n, err := strconv.Atoi(t.text)
+	return n, err == nil && t.kind == number && n > 9 && len(t.text) < 10
 }
 
 // elsewhere is a source that has none of the numbers, years and names of a base, "" for

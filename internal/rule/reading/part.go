@@ -3,6 +3,7 @@ package reading
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -101,10 +102,19 @@ func itemOf(s *evidence.Claim, windows []evidence.Window) Item {
 		item.Form = Inference
 	}
 	if s.Calculation != nil {
-		item.Windows = append(item.Windows[:len(item.Windows):len(item.Windows)], evidence.Window{Text: "Calculated: " + s.Calculation.Text})
+		item.Windows = append(item.Windows[:len(item.Windows):len(item.Windows)], formulaWindow(s.Calculation.Text))
 	}
 	return item
 }
+
+// A calculation is shown as a passage of its own, of no page.
+const calculated = "Calculated: "
+
+func formulaWindow(formula string) evidence.Window {
+	return evidence.Window{Text: calculated + formula}
+}
+
+func isFormula(w evidence.Window) bool { return w.CID == "" && strings.HasPrefix(w.Text, calculated) }
 
 // Part is what one reader is asked at once.
 type Part struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"golang.org/x/net/html/charset"
@@ -464,6 +465,39 @@ func TestWhatTheHeaderSaysOfTheBody(t *testing.T) {
 		}
 		if read := page.Content().Text; (read == "") != strings.Contains(c.notes, "no text can") {
 			t.Errorf("%s: %s: %q is read", c.name, c.value, read)
+		}
+	}
+}
+
+// TestUndated: a page without a date is kept and marked where the run asks for dates,
+// and refused where it must have one. What the server says of its last change is a date.
+func TestUndated(t *testing.T) {
+	since := policy.Policy{Since: "2023-01-01"}
+	strict := policy.Policy{Since: "2023-01-01", Dated: true}
+	plain := func() *source.Page {
+		p := page("<p>" + strings.Repeat("The tide rises and falls. ", 30))
+		p.URL = "https://a.test/x"
+		return p
+	}
+	changed := plain()
+	changed.Header = map[string][]string{"Last-Modified": {"Mon, 02 Jan 2023 15:04:05 GMT"}}
+	attached := plain()
+	attached.Attached = true
+	for name, c := range map[string]struct {
+		page    *source.Page
+		policy  policy.Policy
+		usable  bool
+		undated bool
+	}{
+		"nobody asks":               {plain(), policy.Policy{}, true, false},
+		"kept and marked":           {plain(), since, true, true},
+		"refused":                   {plain(), strict, false, false},
+		"dated by the server":       {changed, strict, true, false},
+		"a file that somebody gave": {attached, strict, true, false},
+	} {
+		got := judgeOne(t, "https://a.test/x", "The tide", c.page, allowedBy(c.policy))
+		if got.Usable() != c.usable || got.Undated != c.undated || !c.usable && got.Notes != "policy: it has no date" {
+			t.Errorf("%s: %s, undated %v, %q", name, got.Status, got.Undated, got.Notes)
 		}
 	}
 }

@@ -101,7 +101,8 @@ type Uncited struct {
 //   - RAW_URL_NOT_ALLOWED for each address;
 //   - LINK_NOT_ALLOWED for each line with another link, an image or a definition;
 //   - HTML_NOT_ALLOWED for each line with a tag, a comment or a block of HTML;
-//   - INVISIBLE_TEXT for each line with a character that a reader cannot see;
+//   - INVISIBLE_TEXT for each line with a character that a reader cannot see, or, where
+//     its sentences are checked, with text that is struck out;
 //   - UNCITED_NUMBER for each passage with a number and without a citation that a
 //     reader sees;
 //   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
@@ -269,6 +270,12 @@ func (j *judge) markup() {
 	for _, line := range found.html {
 		j.fault(tidegate.HTMLNotAllowed, line, "Write the text without HTML, or as code between back-ticks.",
 			"line %d has HTML, which one reader sees and another does not", line)
+	}
+	if j.facts.Sentences != nil {
+		for _, line := range found.struck {
+			j.fault(tidegate.InvisibleText, line, "Take out what is struck out, or the tildes around it; write a tilde as \\~.",
+				"line %d strikes text out with tildes: one reader sees it as a part of the sentence, and another does not", line)
+		}
 	}
 	for _, line := range found.links {
 		if !slices.ContainsFunc(j.facts.RawURLs, func(u Place) bool { return u.Line == line }) {

@@ -248,9 +248,6 @@ func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	if v.Replaced != "" {
 		text += ", cited as " + mdText(v.Address)
 	}
-	if v.Digest != "" {
-		text += ", " + mdText(v.Digest)
-	}
 	return text + "."
 }
 
@@ -340,6 +337,13 @@ func (w *mdWriter) making() {
 	}
 	for _, text := range w.Confined {
 		w.paragraph(mdText(text))
+	}
+	if len(w.Allowed) > 0 {
+		w.paragraph("Which sources were allowed:")
+		for _, text := range w.Allowed {
+			w.lines = append(w.lines, "- "+mdText(text))
+		}
+		w.lines = append(w.lines, "")
 	}
 	if w.Cost.Known() {
 		w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")

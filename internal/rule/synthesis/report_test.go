@@ -165,3 +165,22 @@ func TestNotGroundedIsMarked(t *testing.T) {
 		}
 	}
 }
+
+// TestUndatedSourcesAreMarked: where the person asked for dates, a page without one is
+// shown as such.
+func TestUndatedSourcesAreMarked(t *testing.T) {
+	r := harbour(t)
+	shown := 0
+	for i := range r.Sources {
+		r.Sources[i].Date, r.Sources[i].Undated = "", true
+		if r.Sources[i].SameAs == "" {
+			shown++
+		}
+	}
+	if marked := strings.Count(string(r.Markdown()), "no date"); marked != shown {
+		t.Errorf("%d of %d are marked", marked, shown)
+	}
+	if !strings.Contains(string(r.HTML()), "no date") {
+		t.Error("the page does not say so")
+	}
+}

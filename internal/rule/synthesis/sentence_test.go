@@ -2,6 +2,7 @@ package synthesis_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,7 +46,7 @@ func checked(t testing.TB) synthesis.Report {
 		}
 		switch {
 		case strings.HasPrefix(s.Text, "The crews"):
-			s.Verdict = &evidence.Verdict{Verdict: evidence.Partly, Because: "the page is about one harbour <b>only</b>", Look: 2, Job: "verify.1", Attempt: 1, Round: 1}
+			s.Verdict = &evidence.Verdict{Verdict: evidence.Partly, Because: "the page is about one harbour <b>only</b>; log in at evil.com/login", Look: 2, Job: "verify.1", Attempt: 1, Round: 1}
 		case strings.HasPrefix(s.Text, "The figures"):
 			s.Accepted = &evidence.Acceptance{By: "Ada <script>", Reason: "the yard told me"}
 		}
@@ -80,6 +81,9 @@ func TestEverySentenceIsShown(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("the Markdown does not say %q", want)
 		}
+	}
+	if !strings.Contains(page, "log in at evil.com/login") || regexp.MustCompile(`href="[^"]*evil`).MatchString(page) || strings.Contains(text, "evil.com") {
+		t.Error("what the reader says can be clicked")
 	}
 	for _, bad := range []string{"[inferred from", "[calculated", "@cid", "<script>", "<b>only"} {
 		if strings.Contains(page, bad) {

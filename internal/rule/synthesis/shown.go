@@ -53,7 +53,7 @@ func isWeb(address string) bool {
 func (r Report) shown() Report {
 	r.Sources, r.Gates, r.Contracts, r.Agents = slices.Clone(r.Sources), slices.Clone(r.Gates), slices.Clone(r.Contracts), slices.Clone(r.Agents)
 	r.LeftOut, r.Notes, r.Parts = slices.Clone(r.LeftOut), slices.Clone(r.Notes), slices.Clone(r.Parts)
-	r.Decisions, r.Confined = slices.Clone(r.Decisions), slices.Clone(r.Confined)
+	r.Decisions, r.Confined, r.Allowed = slices.Clone(r.Decisions), slices.Clone(r.Confined), slices.Clone(r.Allowed)
 	show := func(texts ...*string) {
 		for _, text := range texts {
 			*text = shownText(*text)
@@ -69,12 +69,15 @@ func (r Report) shown() Report {
 	for i := range r.Confined {
 		show(&r.Confined[i])
 	}
+	for i := range r.Allowed {
+		show(&r.Allowed[i])
+	}
 	for i := range r.Parts {
 		show(&r.Parts[i].Title)
 	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		show(&s.Title, &s.Publisher, &s.Date, &s.File, &s.Status, &s.Reason, &s.FetchedAt, &s.Digest)
+		show(&s.Title, &s.Author, &s.Publisher, &s.Date, &s.File, &s.Status, &s.Reason, &s.FetchedAt)
 	}
 	for i := range r.Gates {
 		g := &r.Gates[i]

@@ -108,7 +108,7 @@ func styleEffect(style string) (e effect, displayed bool) {
 	if n, unit := measure(has["opacity"]); unit == "" && n < 0.05 || unit == "%" && n < 5 || has["content-visibility"] == "hidden" {
 		e |= hideAll
 	}
-	if strings.Contains(has["text-decoration"]+has["text-decoration-line"], "line-through") || isOffScreen(has) {
+	if strings.Contains(has["text-decoration"]+has["text-decoration-line"], "line-through") || isOffScreen(has) || isCutAway(has) {
 		e |= hideAll
 	}
 	switch has["visibility"] {
@@ -135,7 +135,7 @@ func isOffScreen(has map[string]string) bool {
 	moves := []string{"text-indent", "margin", "margin-left", "margin-top", "margin-right", "margin-bottom"}
 	switch has["position"] {
 	case "absolute", "fixed":
-		if has["clip"] == "rect" {
+		if strings.HasPrefix(has["clip"], "rect(") {
 			return true // how pages show text to screen readers alone
 		}
 		fallthrough
@@ -143,24 +143,106 @@ func isOffScreen(has map[string]string) bool {
 		moves = append(moves, "left", "right", "top", "bottom", "inset", "inset-inline-start", "inset-block-start")
 	}
 	for _, property := range moves {
-		for value := range strings.FieldsSeq(has[property]) {
-			switch n, unit := measure(value); unit {
-			case "px", "pt":
-				if n <= -500 {
-					return true
-				}
-			case "em", "rem", "ch", "ex":
-				if n <= -40 {
-					return true
-				}
-			case "%", "vw", "vh", "in", "cm":
-				if n <= -100 {
-					return true
-				}
-			}
+		if slices.ContainsFunc(strings.Fields(has[property]), isFarOff) {
+			return true
 		}
 	}
+	// A row of slides is moved, too, to show one of them, and not as far.
+	return slices.ContainsFunc(arguments(has["transform"]+" translate("+has["translate"]+")", "translate"), func(value string) bool {
+		n, unit := measure(value)
+		return n <= -9000 && (unit == "px" || unit == "pt") || n <= -400 && (unit == "em" || unit == "rem" || unit == "vw" || unit == "vh")
+	})
+}
+
+// isFarOff reports whether a length leads off the screen, to the left or the top.
+func isFarOff(value string) bool {
+	switch n, unit := measure(value); unit {
+	case "px", "pt":
+		return n <= -500
+	case "em", "rem", "ch", "ex":
+		return n <= -40
+	case "%", "vw", "vh", "in", "cm":
+		return n <= -100
+	}
 	return false
+}
+
+// isCutAway reports whether a style leaves nothing of an element to see: by its clip path,
+// its scale, a box without room, or a colour that is none.
+func isCutAway(has map[string]string) bool {
+	if clipsAll(has["clip-path"]) || isTransparent(has) {
+		return true
+	}
+	if slices.ContainsFunc(arguments(has["transform"]+" scale("+has["scale"]+")", "scale"), func(value string) bool { return atMost(value, 0.05) }) {
+		return true
+	}
+	if opacity := arguments(has["filter"], "opacity"); len(opacity) > 0 && atMost(opacity[0], 0.05) {
+		return true
+	}
+	hides := strings.Contains(has["overflow"], "hidden") || strings.Contains(has["overflow"], "clip")
+	return hides && slices.ContainsFunc([]string{"width", "height", "max-width", "max-height"}, func(side string) bool { return atMost(has[side], 1, "px") })
+}
+
+// atMost reports whether a value is zero, or no more than that in one of some units, none
+// for a bare number.
+func atMost(value string, most float64, units ...string) bool {
+	n, unit := measure(value)
+	return n <= most && (n == 0 || unit == "" && units == nil || slices.Contains(units, unit))
+}
+
+// clipsAll reports whether a clip path leaves nothing.
+func clipsAll(path string) bool {
+	if sides := arguments(path, "inset"); len(sides) > 0 {
+		of := func(i int) float64 { // top, right, bottom, left: one that is missing is as the one across from it
+			for i >= len(sides) {
+				i = max(0, i-2)
+			}
+			n, unit := measure(sides[i])
+			if unit != "%" {
+				return 0
+			}
+			return n
+		}
+		return of(0)+of(2) >= 100 || of(1)+of(3) >= 100
+	}
+	for _, shape := range []string{"circle", "ellipse"} {
+		if sizes := arguments(path, shape); len(sizes) > 0 {
+			return atMost(sizes[0], 1, "px", "%")
+		}
+	}
+	corners := arguments(path, "polygon")
+	return len(corners) > 0 && !slices.ContainsFunc(corners, func(c string) bool { return !atMost(c, 1, "px", "%") })
+}
+
+// isTransparent reports whether the colour of a text is none, and the letters are no window
+// to what is behind them.
+func isTransparent(has map[string]string) bool {
+	colour := has["color"]
+	if strings.Contains(has["background-clip"]+has["-webkit-background-clip"]+has["background"], "text") {
+		return false
+	}
+	for _, function := range []string{"rgb", "hsl"} {
+		if parts := arguments(colour, function); len(parts) == 4 {
+			return atMost(parts[3], 0.05)
+		}
+	}
+	return colour == "transparent" || strings.HasPrefix(colour, "#") && (len(colour) == 9 && strings.HasSuffix(colour, "00") || len(colour) == 5 && strings.HasSuffix(colour, "0"))
+}
+
+// arguments are those of the functions in a value whose names begin so.
+func arguments(value, function string) (all []string) {
+	for rest := value; ; {
+		at := strings.Index(rest, function)
+		if at < 0 {
+			return all
+		}
+		_, after, _ := strings.Cut(rest[at:], "(")
+		inner, next, closed := strings.Cut(after, ")")
+		if !closed {
+			return all
+		}
+		all, rest = append(all, strings.FieldsFunc(inner, func(r rune) bool { return r == ',' || r == '/' || unicode.IsSpace(r) })...), next
+	}
 }
 
 // declared are the values of a style attribute by their properties, both in lower
@@ -200,7 +282,8 @@ func isStyle(name, value string) bool {
 		return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return !slices.Contains(strings.Fields(styleWords), word) })
 	case "opacity", "font-size":
 		n, _ := measure(value)
-		return n < 1<<20 || slices.Contains(strings.Fields(sizeWords), value)
+		word, _, _ := strings.Cut(value, "(")
+		return n < 1<<20 || slices.Contains(strings.Fields(sizeWords), word)
 	}
 	return true
 }
@@ -214,8 +297,8 @@ const (
 	sizeWords = "inherit initial unset revert smaller larger xx-small x-small small medium large x-large xx-large xxx-large calc min max clamp var"
 )
 
-// plainStyle is a style in lower case, without comments, with escapes decoded, and
-// with nothing in the place of strings and of what stands in brackets.
+// plainStyle is a style in lower case, without comments, with escapes decoded, with
+// nothing in the place of strings, and without what ends a declaration in brackets.
 func plainStyle(style string) string {
 	var b strings.Builder
 	depth, quote := 0, rune(0)
@@ -239,15 +322,18 @@ func plainStyle(style string) string {
 			if r == quote && !escaped {
 				quote = 0
 			}
-		case escaped && depth == 0:
+		case depth > 0 && (r == ';' || r == ':' || r == '!'):
+		case escaped:
 			b.WriteRune(unicode.ToLower(r))
 		case r == '"' || r == '\'':
 			quote = r
-		case r == '(':
-			depth++
-		case r == ')':
-			depth = max(0, depth-1)
-		case depth == 0:
+		default:
+			switch r {
+			case '(':
+				depth++
+			case ')':
+				depth = max(0, depth-1)
+			}
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -29,16 +30,18 @@ type Worktree struct {
 
 	project, id string
 	origin      origin
-	head        string // the last commit that was made here
+	aside       func(name string) bool // of tracked files that are not in it
+	head        string                 // the last commit that was made here
 }
 
 // OpenWorktree opens the worktree of a change, and makes it below home where there
-// is none yet; the log and STATE.yaml say where it lies.
+// is none yet; the log and STATE.yaml say where it lies. Tracked files whose names aside
+// reports are left out of it, and stay as they are unless an agent writes one; nil: none.
 //
 // It returns NOT_FOUND outside a git repository and where the change has no
 // STATE.yaml, INVALID_STATE for a repository without a commit and where the branch
 // exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
-func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id string) (*Worktree, error) {
+func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id string, aside func(name string) bool) (*Worktree, error) {
 	if err := inWorkTree(ctx, project); err != nil {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "a change is implemented in a git repository: %w", err)
 	}
@@ -60,7 +63,7 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 			return nil, err
 		}
 	}
-	w.project, w.id = project, id
+	w.project, w.id, w.aside = project, id, aside
 	if err := w.make(ctx, desk); err != nil {
 		return nil, unread(ctx, err)
 	}
@@ -313,7 +316,7 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
-	if err := k.setAside(ctx, desk); err != nil {
+	if err := w.setAside(ctx, desk, k); err != nil {
 		return Work{}, err
 	}
 	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
@@ -355,14 +358,57 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	return work, err
 }
 
-// setAside keeps the tracked files of the folder of changes as they are in the last
-// commit: they are not in the worktree.
-func (k *keeper) setAside(ctx context.Context, desk run.Desk) error {
+// setAside keeps the tracked files that are not in the worktree as they are in the last
+// commit: those of the folder of changes, and those of aside that no agent has written.
+func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *keeper) error {
 	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(desk))
-	if err != nil || len(tracked) == 0 {
+	if err != nil {
 		return err
 	}
+	folder, err := desk.Reach.Open("worktree", w.Path)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := w.leftOut(ctx, k)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := fs.Lstat(folder.FS(), name); errors.Is(err, fs.ErrNotExist) {
+			tracked = append(tracked, name+"\x00"...)
+		}
+	}
+	if len(tracked) == 0 {
+		return nil
+	}
 	_, err = k.ask(ctx, tracked, "update-index", "-z", "--skip-worktree", "--stdin")
+	return err
+}
+
+// leftOut are the tracked files of aside.
+func (w *Worktree) leftOut(ctx context.Context, k *keeper) ([]string, error) {
+	if w.aside == nil {
+		return nil, nil
+	}
+	tracked, err := k.git(ctx, "ls-files", "-z", "--cached")
+	var names []string
+	for name := range zeroTerminated(tracked) {
+		if w.aside(string(name)) {
+			names = append(names, string(name))
+		}
+	}
+	return names, err
+}
+
+// forget takes the files of aside out of the index of a keeper, so that git cleans them
+// away.
+func (w *Worktree) forget(ctx context.Context, k *keeper) error {
+	names, err := w.leftOut(ctx, k)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	_, err = k.ask(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin")
 	return err
 }
 
@@ -521,10 +567,14 @@ func (w *Worktree) restore(ctx context.Context, desk run.Desk) error {
 		return err
 	}
 	defer k.remove()
-	for _, args := range [][]string{{"read-tree", "--reset", "-u", w.head}, {"clean", "-ffdxq"}} {
-		if _, err := k.git(ctx, args...); err != nil {
-			return err
-		}
+	if _, err := k.git(ctx, "read-tree", "--reset", "-u", w.head); err != nil {
+		return err
+	}
+	if err := w.forget(ctx, k); err != nil {
+		return err
+	}
+	if _, err := k.git(ctx, "clean", "-ffdxq"); err != nil {
+		return err
 	}
 	// The branch is not a link to another one, whatever an agent made of it.
 	if _, err := git(ctx, w.project, "update-ref", "--no-deref", "refs/heads/"+w.Branch, w.head); err != nil {

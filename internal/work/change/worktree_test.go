@@ -3,6 +3,7 @@ package change
 import (
 	"bytes"
 	"compress/zlib"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, always, dir, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil || again.Path != w.Path || again.Base != w.Base {
 		t.Fatalf("got %+v and %v", again, err)
 	}
@@ -113,7 +114,7 @@ func TestWorktreeForbids(t *testing.T) {
 	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,6 +166,56 @@ func TestWorktreeForbids(t *testing.T) {
 	}
 }
 
+// TestWorktreeSetsAside: what configures a client is not in the worktree and stays as it
+// is, in any round; what an agent writes under such a name is its work.
+func TestWorktreeSetsAside(t *testing.T) {
+	dir := repository(t)
+	for name, text := range map[string]string{"CLAUDE.md": "old\n", "sub/.claude/settings.json": "{}\n", "sub/x.txt": "x\n"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	command(t, dir, "git", "add", "-f", ".")
+	command(t, dir, "git", "commit", "-q", "-m", "files")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	aside := func(name string) bool { return name == "CLAUDE.md" || strings.Contains(name, ".claude/") }
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", aside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round, edit := range []struct {
+		file string
+		want []string
+	}{{"sub/x.txt", []string{"sub/x.txt"}}, {"CLAUDE.md", []string{"CLAUDE.md"}}, {"sub/x.txt", []string{"sub/x.txt"}}, {"sub/.claude/hook", []string{"sub/.claude/hook"}}} {
+		for _, name := range []string{"CLAUDE.md", "sub/.claude/settings.json"} {
+			if _, err := os.Lstat(filepath.Join(w.Path, name)); err == nil {
+				t.Errorf("round %d: %s is in the worktree", round, name)
+			}
+		}
+		path := filepath.Join(w.Path, edit.file)
+		os.MkdirAll(filepath.Dir(path), 0o755)
+		if err := os.WriteFile(path, fmt.Appendf(nil, "round %d\n", round), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		work, err := w.Inspect(ctx, always)
+		if err != nil || !slices.Equal(work.Files, edit.want) || len(work.Forbidden) != 0 {
+			t.Fatalf("round %d: %+v, %v", round, work, err)
+		}
+		if _, err := w.Commit(ctx, always, work, "", "round"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"CLAUDE.md", "sub/.claude/settings.json", "sub/.claude/hook"} {
+		command(t, dir, "git", "cat-file", "-e", w.Branch+":"+name)
+	}
+}
+
 // TestWorktreeKeepsItsRepository: an agent that puts a repository of its own in the
 // place of the project's ends the work, whatever it calls it.
 func TestWorktreeKeepsItsRepository(t *testing.T) {
@@ -175,7 +226,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c")
+	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +258,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 	if err := os.RemoveAll(w.Path); err != nil {
 		t.Fatal(err)
 	}
-	again, err := OpenWorktree(ctx, always, dir, home, "c")
+	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatalf("once the folder is removed: %v", err)
 	}
@@ -252,7 +303,7 @@ func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
 	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
 		t.Fatal(err)
 	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c")
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -324,7 +375,7 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 			if err := os.RemoveAll(w.Path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c"); err != nil {
+			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil); err != nil {
 				t.Fatal(err)
 			}
 			if data, err := os.ReadFile(filepath.Join(w.Path, "fails.sh")); err != nil || string(data) != "exit 1\n" {

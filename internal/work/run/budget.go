@@ -21,6 +21,7 @@ type Budget struct {
 	MaxCostUSD     float64
 	MaxAnswerKB    float64
 	MaxMB          float64 // of the run's folder
+	MaxSearches    float64
 }
 
 // budgetRow is one name of a budget in the policy.
@@ -42,6 +43,7 @@ var budgetRows = []budgetRow{
 	{"max_cost_usd", func(b *Budget) *float64 { return &b.MaxCostUSD }, math.Inf(1), 0, 1e9, false},
 	{"max_answer_kb", func(b *Budget) *float64 { return &b.MaxAnswerKB }, 512, 1, 16384, true},
 	{"max_mb", func(b *Budget) *float64 { return &b.MaxMB }, 1024, 1, 1e6, true},
+	{"max_searches", func(b *Budget) *float64 { return &b.MaxSearches }, 200, 0, 1e5, true},
 }
 
 // DefaultBudget is the budget of a new run: the values given by name, and the

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -15,7 +16,12 @@ type Confinement struct {
 	System  string `json:"system,omitzero"`
 	ABI     int    `json:"abi,omitzero"`     // of Landlock
 	Network string `json:"network,omitzero"` // what agents reach by it, and how that holds
+	By      string `json:"said_by,omitzero"` // ByWorker, or empty for this home itself
 }
+
+// ByWorker says that a machine other than the home's says how it kept an agent. Nothing
+// shows whether that is so.
+const ByWorker = "worker"
 
 // The modes.
 const (
@@ -28,6 +34,10 @@ const confinementKey = "confinement"
 // String says how agents were kept, in the words of plans and reports; "" for the zero
 // value.
 func (c Confinement) String() string {
+	if by := c.By; by != "" && c.Mode != "" {
+		c.By = ""
+		return "Said by the worker: " + c.String()
+	}
 	switch c.Mode {
 	case "":
 		return ""
@@ -41,6 +51,9 @@ func (c Confinement) String() string {
 // know for confined is unconfined.
 func ConfinementIn(v *codec.Value) Confinement {
 	c := Confinement{Mode: v.Get("mode").Str(), System: v.Get("system").Str(), Network: v.Get("network").Str(), ABI: int(integer(v.Get("abi")))}
+	if v.Get("said_by").Str() != "" {
+		c.By = ByWorker
+	}
 	if c.Mode != "" && c.Mode != ModeConfined {
 		c.Mode = ModeUnconfined
 	}
@@ -58,17 +71,22 @@ func (u *Update) SetConfinement(c Confinement) error {
 // Confinements are all that the log says of how the agents of the run were kept, without
 // repetitions, oldest first. It returns READ_FAILED.
 func (r *Run) Confinements() ([]Confinement, error) {
-	entries, err := r.EventsOf(EventCreated, EventConfinement)
+	entries, err := r.EventsOf(EventCreated, EventConfinement, EventAnswered)
 	if err != nil {
 		return nil, err
 	}
 	list := []Confinement{}
 	for _, e := range entries {
 		said := e.Entry
-		if e.Event == EventCreated {
+		switch e.Event {
+		case EventCreated:
 			said = e.Entry.Get(argsKey).Get(confinementKey)
+		case EventAnswered:
+			said = e.Entry.Get(confinementKey)
 		}
-		if c := ConfinementIn(said); c.Mode != "" && (len(list) == 0 || list[len(list)-1] != c) {
+		c := ConfinementIn(said)
+		repeated := len(list) > 0 && list[len(list)-1] == c || c.By != "" && slices.Contains(list, c)
+		if c.Mode != "" && !repeated {
 			list = append(list, c)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 )
 
 // LedgerFile lists the runs that were made in a home, one line each. It lies
@@ -133,21 +134,23 @@ const kindInit = "run_init"
 // initArgs are the arguments of [Create] as the log keeps them. What the manifest
 // holds for good is not repeated.
 type initArgs struct {
-	Query             string             `json:"query,omitzero"`
-	Mode              string             `json:"mode"`
-	Sensitivity       string             `json:"sensitivity"`
-	RunID             string             `json:"-"`
-	RootOverride      string             `json:"-"`
-	Limits            *Limits            `json:"limits,omitzero"`
-	RequireBoundGates bool               `json:"require_bound_gates,omitzero"`
-	SignersPath       string             `json:"-"`
-	Evidence          EvidenceChoice     `json:"evidence,omitzero"`
-	Confinement       Confinement        `json:"confinement,omitzero"`
-	ConfirmPlan       bool               `json:"confirm_plan,omitzero"`
-	Perspectives      int                `json:"perspectives,omitzero"`
-	Agents            map[string]Agent   `json:"agents,omitzero"`
-	Servers           []string           `json:"mcp_servers,omitzero"`
-	Budget            map[string]float64 `json:"budget,omitzero"`
+	Query             string   `json:"query,omitzero"`
+	Mode              string   `json:"mode"`
+	Sensitivity       string   `json:"sensitivity"`
+	RunID             string   `json:"-"`
+	RootOverride      string   `json:"-"`
+	Limits            *Limits  `json:"limits,omitzero"`
+	RequireBoundGates bool     `json:"require_bound_gates,omitzero"`
+	Search            []string `json:"search,omitzero"`
+	policy.Policy
+	SignersPath  string             `json:"-"`
+	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
+	Confinement  Confinement        `json:"confinement,omitzero"`
+	ConfirmPlan  bool               `json:"confirm_plan,omitzero"`
+	Perspectives int                `json:"perspectives,omitzero"`
+	Agents       map[string]Agent   `json:"agents,omitzero"`
+	Servers      []string           `json:"mcp_servers,omitzero"`
+	Budget       map[string]float64 `json:"budget,omitzero"`
 }
 
 func (in *InitInput) args() initArgs {
@@ -254,6 +257,11 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 		has, _ := m.Limit(l.name)
 		note(l.given == nil || has == float64(*l.given), "limits."+l.name)
 	}
+	kept, err := r.Policy()
+	if err != nil {
+		return "", err
+	}
+	note(codec.Digest(kept.Sources) == codec.Digest(in.Policy), "sources")
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err

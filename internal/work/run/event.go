@@ -37,6 +37,7 @@ const (
 	EventSources           Event = "sources"      // what outputs cite was extracted from them, or judged
 	EventFetched           Event = "fetched"      // records of fetches were added to the archive
 	EventAttached          Event = "attached"     // a person added a file to the archive, in place of a page
+	EventSearched          Event = "searched"     // a search was kept, or no service answered it
 	EventReplaced          Event = "replaced"     // a person named another page as the evidence of a source
 	EventPacked            Event = "packed"       // the summary pack was built
 	EventLeased            Event = "leased"       // a job was given to a holder, or taken over

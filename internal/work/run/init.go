@@ -11,6 +11,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -23,6 +25,9 @@ type InitInput struct {
 	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
+	// Search is nil for the services that the home has.
+	Search        []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
+	policy.Policy          // which sources are allowed
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -124,9 +129,24 @@ func (in *InitInput) check(desk Desk, home string) error {
 			return err
 		}
 	}
+	if err := CheckSearch(in.Search); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(in.Budget)) {
 		if err := CheckBudget(name, in.Budget[name]); err != nil {
 			return err
+		}
+	}
+	var err error
+	in.Policy, err = in.Policy.Checked()
+	return err
+}
+
+// CheckSearch returns INVALID_ARGS for a name that no search service has.
+func CheckSearch(names []string) error {
+	for _, name := range names {
+		if _, known := search.Find(name); !known {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("search", tidegate.Cut(name)), "%q is not a search service; the services are %s", tidegate.Cut(name), strings.Join(search.Names(), ", "))
 		}
 	}
 	return nil

@@ -271,7 +271,7 @@ func (r *Run) LastProgress() (Entry, error) {
 	for i := len(entries) - 1; i >= 0; i-- {
 		switch e := entries[i]; e.Event {
 		case EventCreated, EventAdopted, EventMoved, EventStatus, EventAccepted, EventLimit, EventProgress, EventPerspectives,
-			EventIngested, EventRestored, EventDecided, EventSources, EventFetched, EventAttached, EventReplaced, EventPacked, EventSynthesized:
+			EventIngested, EventRestored, EventDecided, EventSources, EventFetched, EventSearched, EventAttached, EventReplaced, EventPacked, EventSynthesized:
 			return e, err
 		}
 	}

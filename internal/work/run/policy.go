@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 )
 
 // PolicyVersion is the schema_version of a run policy.
@@ -26,6 +27,8 @@ const (
 	budgetKey         = "budget"
 	agentsKey         = "agents"
 	serversKey        = "mcp_servers"
+	sourcesKey        = "sources"
+	searchKey         = "search"
 )
 
 // EvidenceKey says how the sentences of a report are checked. Lines of the log that change
@@ -94,10 +97,15 @@ type Policy struct {
 	Perspectives int
 	Evidence     Evidence
 	Confinement  Confinement
+	// Sources says which sources are allowed.
+	Sources policy.Policy
 	// Agents are the names of the drivers and models that do the work of each role.
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
-	Servers  []string
+	Servers []string
+	// Search are the names of the search services that may be asked; nil: those that
+	// this home has.
+	Search   []string
 	timeouts map[Stage]int64
 	legacy   bool // gates count as they are written
 }
@@ -126,7 +134,10 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+	if doc.Get(searchKey) != nil {
+		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
+	}
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
@@ -206,6 +217,12 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if len(in.Servers) > 0 {
 		policy.Set(serversKey, codec.Of(in.Servers))
+	}
+	if in.Search != nil {
+		policy.Set(searchKey, codec.Of(in.Search))
+	}
+	if !in.Policy.IsZero() {
+		policy.Set(sourcesKey, codec.Of(in.Policy))
 	}
 	if len(in.Budget) > 0 {
 		budget := codec.NewObject()

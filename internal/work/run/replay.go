@@ -159,7 +159,7 @@ func (v *verifier) collectFiles(number int, entry *codec.Value) {
 			v.recorded.set(f.Key, f.Value, number)
 		}
 	}
-	if event := eventOf(entry); event == EventFetched || event == EventAttached {
+	if event := eventOf(entry); event == EventFetched || event == EventAttached || event == EventSearched {
 		for _, r := range entry.Get("records").Elems() {
 			v.recorded.kept = append(v.recorded.kept, kept{entry.Get("archive").Str(), integer(r.Get("offset")), integer(r.Get("length")), r.Get("digest").Str(), number})
 		}

@@ -3,6 +3,8 @@ package run
 import (
 	"slices"
 	"time"
+
+	"github.com/tidegate/tidegate"
 )
 
 // Times are spans of time, in order and apart, so that each moment counts once.
@@ -24,6 +26,27 @@ func (t Times) With(s Span) Times {
 		ends++
 	}
 	return slices.Concat(t[:begins], []Span{s}, t[ends:])
+}
+
+// Without is the times without those in a span. The list that it is called on stays as
+// it is.
+func (t Times) Without(s Span) Times {
+	var left Times
+	for _, each := range t {
+		left = left.With(Span{each.From, earlier(each.To, s.From)}).With(Span{later(each.From, s.To), each.To})
+	}
+	return left
+}
+
+// ParseSpan is the span between two times as they stand in artifacts; empty where one of
+// them is none.
+func ParseSpan(from, to string) Span {
+	begins, ok := tidegate.ParseTime(from)
+	ends, also := tidegate.ParseTime(to)
+	if !ok || !also {
+		return Span{}
+	}
+	return Span{begins, ends}
 }
 
 // Total is how long all of them take.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -24,6 +25,7 @@ type archived struct {
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
+	allowed  policy.Policy // which sources the run allows
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -32,8 +34,9 @@ type archived struct {
 	// before they were read back.
 	judged map[string]source.Judgement
 
-	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
-	whole *archive.Archive // to add to
+	parent *archived        // what this is a part of; nil for the whole
+	mu     *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole  *archive.Archive // to add to
 }
 
 // openArchived reads the log and the archive.
@@ -43,7 +46,11 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if _, err := e.readLog(); err != nil {
 		return nil, err
 	}
-	var err error
+	kept, err := r.Policy()
+	if err != nil {
+		return nil, err
+	}
+	e.allowed = kept.Sources
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
@@ -61,7 +68,7 @@ func newArchived(r *run.Run) *archived {
 // log does not go on from those that were. A fetch that a line of a no_web run claims
 // does not count.
 func (e *archived) readLog() (current bool, err error) {
-	lines, err := e.run.EventsOf(run.EventFetched, run.EventAttached, run.EventReplaced)
+	lines, err := e.run.EventsOf(run.EventFetched, run.EventSearched, run.EventAttached, run.EventReplaced)
 	if err != nil {
 		return false, err
 	}
@@ -70,7 +77,7 @@ func (e *archived) readLog() (current bool, err error) {
 	}
 	for _, line := range lines[e.lines:] {
 		switch line.Event {
-		case run.EventFetched:
+		case run.EventFetched, run.EventSearched:
 			if line.Entry.Get("sensitivity").Str() != noWeb {
 				e.count(line.Entry)
 			}
@@ -91,7 +98,7 @@ func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.mu, part.whole = e.mu, e.whole
+	part.parent, part.mu, part.whole, part.allowed = e, e.mu, e.whole, e.allowed
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -180,7 +187,7 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Work: e.work, Policy: e.allowed, Created: e.created,
 	})
 }
 
@@ -192,7 +199,7 @@ func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 		return func(i int) error {
 			capture := batch[i].Capture()
 			for _, cited := range byURL[capture.URL] {
-				judged[i] = append(judged[i], source.JudgePage(cited, PageOf(capture)))
+				judged[i] = append(judged[i], source.JudgePage(cited, PageOf(capture), e.allowed))
 			}
 			return nil
 		}
@@ -225,13 +232,15 @@ func (e *archived) byPage(sources []source.Source) map[string][]*source.Source {
 func attachedURL(cid string) string { return "attached://" + cid }
 
 // wanted is the URL whose page is the evidence of a source, apart from a file that
-// a person attached. It is false for a source that cannot be fetched.
+// a person attached. It is false for a source that cannot be fetched, and for one that
+// the run does not allow, whatever its page says.
 func (e *archived) wanted(source *source.Source) (string, bool) {
-	if url, replaced := e.replaced[source.CID]; replaced {
-		return url, true
+	url, ok := e.replaced[source.CID]
+	if !ok {
+		url, ok = source.FetchURL()
 	}
-	url, ok := source.FetchURL()
-	return url, ok && !strings.HasPrefix(url, ownDocuments)
+	_, refused := e.allowed.Refuses(policy.Source{URL: url})
+	return url, ok && !refused && !strings.HasPrefix(url, ownDocuments)
 }
 
 // entry finds what the archive has of a source.

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -274,8 +275,10 @@ func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in Citat
 			if err := e.fetch(ctx, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
 				return err
 			}
-		}
-		if out.records, err = e.judge(ctx, c.sources); err != nil {
+			if out.records, err = e.lookUp(ctx, fetch, c.sources, func([]*archive.Packed) {}); err != nil {
+				return err
+			}
+		} else if out.records, err = e.judge(ctx, c.sources); err != nil {
 			return err
 		}
 		out.Validated = len(out.records)
@@ -389,6 +392,9 @@ func recordTable(records []source.Record) *report.Table {
 	for i := range records {
 		record := &records[i]
 		why := record.Notes
+		if record.Undated {
+			why += "; no date"
+		}
 		if record.SameAs != "" {
 			why += "; the same page as " + record.SameAs
 		}
@@ -513,17 +519,39 @@ func (c CitationList) Report() report.Report {
 	return r
 }
 
-// CitationRules is the table by which sources are judged.
-type CitationRules struct {
-	OK    codec.True    `json:"ok"`
-	Rules []source.Rule `json:"rules" jsonschema:"in order: the first that holds decides"`
+// RulesInput are the arguments of [RulesOfCitations].
+type RulesInput struct {
+	Classes bool `json:"classes,omitzero" jsonschema:"add the table of classes, by which the host of a source decides what kind of source it is"`
 }
 
-// RulesOfCitations is the table of rules.
-func RulesOfCitations() CitationRules { return CitationRules{Rules: source.Rules()} }
+// CitationRules is the table by which sources are judged.
+type CitationRules struct {
+	OK      codec.True        `json:"ok"`
+	Rules   []source.Rule     `json:"rules" jsonschema:"in order: the first that holds decides"`
+	Classes []policy.ClassRow `json:"classes,omitzero" jsonschema:"the table of classes, where it was asked for"`
+}
 
-// Report prints the table.
+// RulesOfCitations is the table of rules, and where it is asked for that of classes.
+func RulesOfCitations(in RulesInput) CitationRules {
+	rules := CitationRules{Rules: source.Rules()}
+	if in.Classes {
+		rules.Classes = policy.Classes()
+	}
+	return rules
+}
+
+// Report prints the table that was asked for.
 func (c CitationRules) Report() report.Report {
+	if c.Classes != nil {
+		r := report.Report{Name: "citations_classes", Title: "What kind of source a host is", Summary: report.Counted(len(c.Classes), "class") + ", by domain; of several that fit, the longest decides"}
+		for _, class := range c.Classes {
+			r.Add(report.Heading(class.Name), report.Paragraph(class.About+"."))
+			if len(class.Domains) > 0 {
+				r.Add(report.Paragraph(strings.Join(class.Domains, ", ")))
+			}
+		}
+		return r
+	}
 	r := report.Report{Name: "citations_rules", Title: "How a source is judged", Summary: report.Counted(len(c.Rules), "rule") + ", of which the first that holds decides"}
 	table := report.NewTable("Rule", "Status", "Reason", "When it holds")
 	for _, rule := range c.Rules {

@@ -143,6 +143,7 @@ type citedPages struct {
 	sources []evidence.Source
 	titles  claim.Titles
 	about   *claim.Page // what @run stands for
+	said    []string    // the same in sentences
 
 	mu   sync.Mutex
 	read map[string]*claim.Page // nil for one without text
@@ -168,8 +169,12 @@ func openPages(ctx context.Context, r *run.Run, records []source.Record, facts e
 	}
 	p.titles = claim.NewTitles(titles)
 	maps.DeleteFunc(languages, func(_ string, known bool) bool { return !known })
-	p.about, err = aboutRun(r, records, slices.Sorted(maps.Keys(languages)))
-	return p, err
+	about, err := aboutRun(r, records, slices.Sorted(maps.Keys(languages)))
+	if err != nil {
+		return nil, err
+	}
+	p.about, p.said = &claim.Page{CID: evidence.RunCID, Text: evidence.RunText(about), Language: "en"}, evidence.RunSentences(about)
+	return p, nil
 }
 
 // page is the page of a source, nil for one without text.
@@ -221,15 +226,15 @@ func (p *citedPages) cited(report evidence.Report) []evidence.Page {
 	return pages
 }
 
-// aboutRun is the text about the run that caveats may infer from.
-func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.Page, error) {
+// aboutRun is what caveats may say of the run.
+func aboutRun(r *run.Run, records []source.Record, languages []string) (evidence.RunFacts, error) {
 	m := r.Manifest()
 	facts := evidence.RunFacts{Question: m.Query(), Sensitivity: m.Sensitivity(), Languages: languages}
 	created := m.Doc().Get("created_at").Str()
 	facts.Day = created[:min(len(created), len("2006-01-02"))]
 	waves, err := r.Waves()
 	if err != nil {
-		return nil, err
+		return facts, err
 	}
 	for _, wave := range waves {
 		contracts, _, err := Contracts(r, wave)
@@ -237,7 +242,7 @@ func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.P
 			continue // its outputs were written without
 		}
 		if err != nil {
-			return nil, err
+			return facts, err
 		}
 		facts.Perspectives += len(contracts.List)
 	}
@@ -254,10 +259,10 @@ func aboutRun(r *run.Run, records []source.Record, languages []string) (*claim.P
 	facts.Sources, facts.Reasons, facts.Years = counted(statuses), counted(reasons), slices.Sorted(maps.Keys(years))
 	gaps, err := openGaps(r)
 	if err != nil {
-		return nil, err
+		return facts, err
 	}
 	facts.OpenGaps = len(gaps)
-	return &claim.Page{CID: evidence.RunCID, Text: evidence.RunText(facts), Language: "en"}, nil
+	return facts, nil
 }
 
 // counted are counts in byte order of what they count.

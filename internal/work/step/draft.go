@@ -78,6 +78,14 @@ type Judged struct {
 // Pass reports whether the draft breaks no rule, and all its sentences stand.
 func (j Judged) Pass() bool { return j.Result.Pass() && j.Outcome.Pass() }
 
+// Weak is what its author should know although nothing is refused for it.
+func (j Judged) Weak() []evidence.Fault {
+	if j.sentences == nil || j.Claims.Earlier() {
+		return nil
+	}
+	return j.sentences.report.Weak(j.sentences.held)
+}
+
 // JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It
 // returns READ_FAILED, TAMPERED, and the errors of reading the records.
 func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (Judged, error) {

@@ -55,7 +55,7 @@ func judgeF(ctx context.Context, r *run.Run) (run.Judgement, error) {
 		return run.Judgement{}, err
 	}
 	for _, e := range events {
-		if e.Event == run.EventFetched {
+		if e.Event == run.EventFetched || e.Event == run.EventSearched {
 			facts.Fetches = append(facts.Fetches, synthesis.Fetch{URL: fmt.Sprintf("line %d of the log", e.Number), Sensitivity: e.Entry.Get("sensitivity").Str()})
 		}
 	}

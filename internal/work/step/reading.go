@@ -337,7 +337,9 @@ func materialOf(r *run.Run, checked *checkedSentences) (reading.Material, error)
 		}
 	}
 	for _, p := range checked.claims.Pages {
-		if p.CID != evidence.RunCID {
+		if p.CID == evidence.RunCID {
+			m.Bases = append(m.Bases, checked.runBases()...)
+		} else {
 			m.Bases = append(m.Bases, pageBases(checked.pages, p.CID)...)
 		}
 	}
@@ -388,6 +390,17 @@ func (c *checkedSentences) basesOf(text string) (bases []reading.Base) {
 		if (s.Form == evidence.Cited || s.Form == evidence.Carried) && !slices.ContainsFunc(s.CIDs, func(cid string) bool { return c.pages.text(cid) == "" }) {
 			bases = append(bases, reading.Base{Text: s.Text, CIDs: s.CIDs})
 		}
+	}
+	return bases
+}
+
+// runBases are sentences about the run. It is told in English alone.
+func (c *checkedSentences) runBases() (bases []reading.Base) {
+	if c.language != "" && c.language != "en" {
+		return nil
+	}
+	for _, text := range c.pages.said {
+		bases = append(bases, reading.Base{Text: text, CIDs: []string{evidence.RunCID}})
 	}
 	return bases
 }

@@ -31,6 +31,7 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 		return nil, err
 	}
 	leases := map[attempt]run.Span{}
+	unspent := map[attempt][]run.Span{}
 	for _, e := range events {
 		number, _ := e.Entry.Get("attempt").Int()
 		a := attempt{e.Entry.Get("job_id").Str(), number}
@@ -40,6 +41,9 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 				lease.From = e.Time
 			}
 			lease.To, _ = tidegate.ParseTime(e.Entry.Get("expires_at").Str())
+			if times := e.Entry.Get("unspent"); times != nil {
+				unspent[a] = append(unspent[a], run.ParseSpan(times.Get("from").Str(), times.Get("to").Str()))
+			}
 			leases[a] = lease
 			continue
 		}
@@ -50,7 +54,13 @@ func spentOf(r *run.Run) ([]synthesis.Spent, error) {
 		if e.Event == run.EventVerdict || lease.To.IsZero() || e.Time.Before(lease.To) {
 			lease.To = e.Time
 		} // else the lease had run out long before somebody noticed
-		worked = worked.With(lease)
+		own := run.Times{}.With(lease)
+		for _, span := range unspent[a] {
+			own = own.Without(span)
+		}
+		for _, span := range own {
+			worked = worked.With(span)
+		}
 		used, err := usageOf(r, a.job, int(number))
 		if err != nil {
 			return nil, err

@@ -82,7 +82,8 @@ func (e *archived) readOn(ctx context.Context) bool {
 // failed a minute ago or longer, and judges all of them as gate C will. A source that is invalid or a mismatch is a fault. So is every
 // blocked one, where fewer than nine in ten can be used. Where not one could be
 // reached, the local connection is down, and none is a fault. In a run of sensitivity
-// no_web, and without fetch, nothing is fetched.
+// no_web, and without fetch, nothing is fetched. A source that the run's policy refuses
+// is always a fault, SOURCE_NOT_ALLOWED.
 //
 // It returns the errors of [run.Run.Update], and CANCELLED.
 func (c *SourceChecker) Check(ctx context.Context, desk run.Desk, fetch Fetch, in SubmittedSources) (CheckedSources, error) {
@@ -135,6 +136,9 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 		urls = append(urls, e.failedBefore(sources, desk.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
 		err = e.fetch(bounded, fetch, urls, sources, func([]*archive.Packed) {})
+		if err == nil {
+			_, err = e.lookUp(bounded, fetch, sources, func([]*archive.Packed) {})
+		}
 		stop()
 		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
 			return nil, err
@@ -214,6 +218,14 @@ func (e *archived) refuse(sources []source.Source, records []source.Record) []So
 		_, found := e.entry(cited)
 		_, fetchable := e.wanted(cited)
 		switch {
+		case record.Rule == source.PolicyRule:
+			faults = append(faults, SourceFault{
+				Code: tidegate.SourceNotAllowed, Line: cited.FoundBy[0].Number,
+				Message: fmt.Sprintf("the source %s is not allowed in this run: %s", tidegate.Cut(cited.URLs[0]), strings.TrimPrefix(record.Notes, source.PolicyRule+": ")),
+				ChangeNote: "Name a source that the run allows in its place, or take out the source and what rests on it: " +
+					tidegate.Cut(cited.URLs[0]),
+			})
+			continue
 		case record.Usable(), !found && fetchable:
 			continue // or it was not looked at
 		case found && reached == 0 && tried > 0:

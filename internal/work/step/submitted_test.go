@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -49,33 +50,41 @@ func smallWeb(asked *[]string) step.Fetch {
 }
 
 func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
+	web, noWeb := run.InitInput{}, run.InitInput{Sensitivity: "no_web"}
+	denied := run.InitInput{Policy: policy.Policy{DenyDomains: []string{"example.org"}}}
+	since := run.InitInput{Policy: policy.Policy{Since: "2023-01-01"}}
+	dated := run.InitInput{Policy: policy.Policy{Since: "2023-01-01", Dated: true}}
 	many := make([]string, 9)
 	for i := range many {
 		many[i] = fmt.Sprintf("ok%d", i)
 	}
 	for _, c := range []struct {
-		name        string
-		sensitivity string
-		pages       []string
-		text        string
-		most        int
-		fetched     int
-		faults      []string // code and page
+		name    string
+		init    run.InitInput
+		pages   []string
+		text    string
+		most    int
+		fetched int
+		faults  []string // code and page
 	}{
-		{"good ones", "", []string{"ok1", "ok2"}, "", 9, 2, nil},
-		{"a page that is gone", "", []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}},
-		{"a page that is refused, of two", "", []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}},
-		{"a page that is refused, of ten", "", append(slices.Clone(many), "refused"), "", 10, 10, nil},
-		{"a machine that is down, of two", "", []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}},
-		{"the line at home is down", "", []string{"down1", "down2"}, "", 9, 2, nil},
-		{"no more than the contract allows", "", []string{"ok1", "ok2", "gone"}, "", 2, 2, nil},
-		{"a run that opens no connection", "no_web", []string{"gone"}, "", 9, 0, nil},
-		{"what is not a URL", "no_web", []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}},
-		{"a quotation that is there", "", []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil},
-		{"a quotation that is not there", "", []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
+		{"good ones", web, []string{"ok1", "ok2"}, "", 9, 2, nil},
+		{"a page that is gone", web, []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}},
+		{"a page that is refused, of two", web, []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}},
+		{"a page that is refused, of ten", web, append(slices.Clone(many), "refused"), "", 10, 10, nil},
+		{"a machine that is down, of two", web, []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}},
+		{"the line at home is down", web, []string{"down1", "down2"}, "", 9, 2, nil},
+		{"no more than the contract allows", web, []string{"ok1", "ok2", "gone"}, "", 2, 2, nil},
+		{"a run that opens no connection", noWeb, []string{"gone"}, "", 9, 0, nil},
+		{"what is not a URL", noWeb, []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}},
+		{"a denied domain is not asked", denied, []string{"ok1"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED ok1"}},
+		{"a denied domain, and nothing can be reached", denied, []string{"down"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED down"}},
+		{"a page that may be too old is asked", dated, []string{"ok1"}, "", 9, 1, []string{"SOURCE_NOT_ALLOWED ok1"}},
+		{"a page without a date", since, []string{"ok1"}, "", 9, 1, nil},
+		{"a quotation that is there", web, []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil},
+		{"a quotation that is not there", web, []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			made := runs.Create(t, run.InitInput{Sensitivity: c.sensitivity})
+			made := runs.Create(t, c.init)
 			r, err := run.Open(t.Context(), runClock, made.ManifestPath)
 			if err != nil {
 				t.Fatal(err)

@@ -66,6 +66,15 @@ func ReadTrust(r *run.Run) (Trust, error) {
 
 // readersOf finds out who gave the verdicts on sentences.
 func readersOf(r *run.Run, claims *evidence.Claims, by *evidence.Readers) error {
+	unfit, err := r.EventsOf(run.EventUnfit)
+	if err != nil {
+		return err
+	}
+	readers := map[string]bool{}
+	for _, e := range unfit {
+		readers[e.Entry.Get("reader").Str()] = true
+	}
+	by.Unfit = len(readers)
 	type attempt struct {
 		job    string
 		number int

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"io"
 	"maps"
 	"os"
@@ -11,7 +12,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/tidegate/tidegate/temporal/internal/proxy"
 )
 
 // TestDemoOnManyMachines drives the run of the demo twice, with the local pool and with
@@ -33,14 +37,20 @@ func TestDemoOnManyMachines(t *testing.T) {
 	}
 
 	_, address := beginServer(t)
-	workers := []*process{
-		beginWorker(t, address, nil, "--agent", "recorded:demo", "--parallel", "1"),
-		beginWorker(t, address, nil, "--agent", "recorded:demo", "--parallel", "1"),
+	ofHome, ofWorkers := newCollector(t), newCollector(t)
+	worker := func() *process {
+		return beginWorker(t, address, []string{ofWorkers.variable}, "--agent", "recorded:demo", "--parallel", "1")
 	}
-	far := begin(t, env, append(research, "--address", address)...)
+	workers := []*process{worker(), worker()}
+	far := begin(t, append(env, ofHome.variable), append(research, "--address", address, "--metrics", "127.0.0.1:0")...)
+	far.says(`Metrics are at (\S+)`)
 	if status := far.ends(); status != 0 {
 		t.Fatalf("the pool on Temporal: exit status %d\n%s", status, far.text())
 	}
+	if ofHome.got.Load() == 0 {
+		t.Error("the home sent no spans")
+	}
+	until(t, "the workers send spans", func() bool { return ofWorkers.got.Load() > 0 })
 
 	want, got := tree(t, filepath.Join(here, "tidegate", "runs")), tree(t, filepath.Join(data, "tidegate", "runs"))
 	if names := slices.Sorted(maps.Keys(want)); !slices.Equal(names, slices.Sorted(maps.Keys(got))) {
@@ -112,4 +122,22 @@ func firstDifference(a, b []byte) []byte {
 		i++
 	}
 	return a[max(0, i-100):min(len(a), i+200)]
+}
+
+// collector takes spans as one of OpenTelemetry does, and counts.
+type collector struct {
+	variable string // by which a program sends them there
+	got      atomic.Int32
+}
+
+func newCollector(t *testing.T) *collector {
+	t.Helper()
+	c := &collector{}
+	c.variable = "OTEL_EXPORTER_OTLP_ENDPOINT=http://" + proxy.Start(t, "127.0.0.1:1", func(_ context.Context, method string, _ func() ([]byte, error)) ([]byte, error) {
+		if method == "Export" {
+			c.got.Add(1)
+		}
+		return nil, nil
+	})
+	return c
 }

@@ -124,12 +124,13 @@ type harbour struct {
 	t     *testing.T
 	notes string // of the agent
 	data  string // of the home
+	user  string // its folder of configuration, which knows this copy of the run
 	agent string
 	flags []string // of the home
 }
 
 func newHarbour(t *testing.T, slow, address string, flags ...string) *harbour {
-	h := &harbour{t: t, notes: t.TempDir(), data: t.TempDir()}
+	h := &harbour{t: t, notes: t.TempDir(), data: t.TempDir(), user: t.TempDir()}
 	h.agent = agentCommand(t, h.notes, slow)
 	h.flags = append([]string{"--agent", h.agent, "--address", address, "--format", "json", "--quiet"}, flags...)
 	return h
@@ -155,7 +156,7 @@ func (h *harbour) resume() *process {
 
 func (h *harbour) begin(args ...string) *process {
 	h.t.Helper()
-	return begin(h.t, []string{"XDG_DATA_HOME=" + h.data}, args...)
+	return begin(h.t, []string{"XDG_DATA_HOME=" + h.data, "XDG_CONFIG_HOME=" + h.user}, args...)
 }
 
 // began counts the starts of the agent by task.
@@ -212,7 +213,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "server.db")
 	server, address := beginServer(t, "--file", file)
-	h := newHarbour(t, "1s", address, "--lost-after", "6s", "--parallel", "12")
+	h := newHarbour(t, "1s", address, "--lost-after", "10s", "--parallel", "12")
 	worker := func() *process { return h.worker(address, "--parallel", "4") }
 	killed, frozen := worker(), worker()
 	worker()
@@ -231,7 +232,7 @@ func TestNothingIsLost(t *testing.T) {
 	h.untilBegun(24)
 	server.kill()
 	time.Sleep(3 * time.Second) // without a server: what the test is about
-	begin(t, nil, "dev", "--port", address[strings.LastIndex(address, ":")+1:], "--file", file)
+	beginAs(t, "server", nil, "--port", address[strings.LastIndex(address, ":")+1:], "--file", file)
 	until(t, "a task of the frozen worker begins elsewhere", func() bool { return h.twice() > 0 })
 	frozen.signal(syscall.SIGCONT)
 
@@ -274,7 +275,7 @@ func TestFarAgentsStop(t *testing.T) {
 		says   string // the cause, in the run's log
 	}{
 		{"cancel", nil, true, 1, "operator-cli cancel: enough"},
-		{"budget", []string{"--max-minutes", "0.1"}, false, 4, "max_minutes is used up"},
+		{"budget", []string{"--max-minutes", "0.2"}, false, 4, "max_minutes is used up"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHarbour(t, "10m", address, "--queue", test.name)
@@ -289,7 +290,7 @@ func TestFarAgentsStop(t *testing.T) {
 					t.Fatalf("run cancel: exit status %d", status)
 				}
 			} else {
-				asked = h.firstAttempt().Add(6 * time.Second) // when --max-minutes are over
+				asked = h.firstAttempt().Add(12 * time.Second) // when --max-minutes are over
 			}
 			until(t, "no agent is left", func() bool { return living(t, h.notes) == 0 })
 			after := time.Since(asked).Round(time.Millisecond)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"slices"
 	"strconv"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/temporal"
 	"github.com/tidegate/tidegate/tool"
@@ -22,6 +25,10 @@ type serverFlags struct {
 	queue     string
 	lostAfter string
 	patience  string
+	priority  string
+	metrics   string
+	typed     map[string]string // the words of flags, by their names
+	stop      func()            // ends what a home serves and sends
 }
 
 // roles are those that may have a queue of their own.
@@ -39,7 +46,7 @@ func (f *serverFlags) settings() []cli.Setting {
 	file := func(name, about string, to *string) cli.Setting {
 		return cli.Setting{Name: name, About: about, Under: both, Kind: tool.PathFlag, Set: func(value string) { *to = value }}
 	}
-	return []cli.Setting{
+	settings := []cli.Setting{
 		word("address", "the Temporal server, `HOST:PORT` (default $TEMPORAL_ADDRESS, else 127.0.0.1:7233)", both, &o.Address),
 		word("namespace", "the namespace there (default $TEMPORAL_NAMESPACE, else default)", both, &o.Namespace),
 		word("queue", "the queue of the workers; for a home also ROLE=QUEUE, several separated by commas (default tidegate)", both, &f.queue),
@@ -53,7 +60,33 @@ func (f *serverFlags) settings() []cli.Setting {
 		word("storage", "where messages go that are too large for the server: `s3://BUCKET/PREFIX`", both, &o.Storage),
 		word("lost-after", "how `long` a worker may be silent before its tasks begin again elsewhere (default 60s)", home, &f.lostAfter),
 		word("patience", "how `long` a task waits for a worker, or the home for a server that is gone (default 10m)", home, &f.patience),
+		word("priority", "how urgent the tasks of this run are among those of others, from `1` to 5 (default 3)", home, &f.priority),
+		word("metrics", "serve metrics for Prometheus at this `HOST:PORT` (default off)", both, &f.metrics),
 	}
+	f.typed = map[string]string{}
+	for i, each := range settings {
+		settings[i].Set = func(value string) {
+			f.typed[each.Name] = value
+			each.Set(value)
+		}
+	}
+	return settings
+}
+
+// again are the flags by which a home reaches its workers once more, with a blank before
+// each. The server and the queue are named even where nobody typed them.
+func (f *serverFlags) again() string {
+	again := " --address " + report.ShellWord(f.address()) + " --queue " + report.ShellWord(cmp.Or(f.queue, defaultQueue))
+	for _, name := range slices.Sorted(maps.Keys(f.typed)) {
+		switch value := f.typed[name]; {
+		case value == "" || name == "address" || name == "queue":
+		case name == "tls" && value == "true":
+			again += " --tls"
+		case name != "tls":
+			again += " --" + name + " " + report.ShellWord(value)
+		}
+	}
+	return again
 }
 
 // connect connects to the server that flags and environment name.
@@ -127,6 +160,18 @@ func checkQueue(queue string) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("queue", tidegate.Cut(queue)), "%q is not the name of a queue; expected letters, digits, - and _", tidegate.Cut(queue))
 	}
 	return nil
+}
+
+// urgency reads --priority; 0 where it was not given. It returns INVALID_ARGS.
+func (f *serverFlags) urgency() (int, error) {
+	if f.priority == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(f.priority)
+	if err != nil || n < 1 || n > 5 {
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("priority", tidegate.Cut(f.priority)), "--priority must be a number from 1 to 5, got %q", tidegate.Cut(f.priority))
+	}
+	return n, nil
 }
 
 // duration reads a flag that says how long; 0 where it was not given.

@@ -17,7 +17,8 @@ import (
 // as the program.
 func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 	return &research.Far{
-		Where: "the machines of the workers",
+		Where:   "the machines of the workers",
+		Program: "tidegate-worker", Flags: server.again,
 		Open: func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error) {
 			queues, err := server.queues()
 			if err != nil {
@@ -39,6 +40,14 @@ func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 			if pool.Patience, err = duration("patience", server.patience); err != nil {
 				return nil, err
 			}
+			if pool.Priority, err = server.urgency(); err != nil {
+				return nil, err
+			}
+			stop, err := server.observe(ctx, "tidegate_home")
+			if err != nil {
+				return nil, err
+			}
+			server.stop = stop
 			server.options.Wait = cmp.Or(pool.Patience, temporal.DefaultPatience)
 			server.options.Waiting = func(err error) { slog.Warn("waiting for the server", "error", err) }
 			if pool.Connection, err = server.connect(ctx); err != nil {

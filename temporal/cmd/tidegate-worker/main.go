@@ -39,7 +39,8 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 	}
-	program := assemble(env, far, now)
+	server := &serverFlags{stop: func() {}}
+	program := assemble(env, server, far, now)
 	program.Log = level
 	loaded, err := config.Load(ctx, config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv})
 	env.Config = loaded.Settings
@@ -48,12 +49,13 @@ func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) i
 	}
 	if err != nil {
 		program.Check = func(command string) error {
-			if command == "" || command == "help" || command == "dev" || command == "version" {
+			if command == "" || command == "help" || command == "version" {
 				return nil
 			}
 			return err
 		}
 	}
+	defer func() { server.stop() }()
 	return program.Run(ctx, withCommand(args))
 }
 
@@ -92,15 +94,14 @@ func interruptible(parent context.Context) (ctx, now context.Context, stop func(
 }
 
 // assemble is the program with all of its commands.
-func assemble(env *catalog.Env, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
-	server := &serverFlags{}
+func assemble(env *catalog.Env, server *serverFlags, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
 	home := &research.Env{Env: env, Recordings: recordings(env), Far: far(env, server)}
 	return &cli.Program{
 		Name:     "tidegate-worker",
 		About:    about,
-		Example:  "  tidegate-worker dev\n  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
+		Example:  "  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
 		Tools:    toolsOf(env),
-		Commands: append(research.Commands(home), workCommand(env, server, now), devCommand()),
+		Commands: append(research.Commands(home), workCommand(env, server, now)),
 		Settings: server.settings(),
 		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
 		Version:  cli.Version(),

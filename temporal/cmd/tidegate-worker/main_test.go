@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/temporal/server"
 )
 
 // The variable by which the test binary is the program: with the pool on Temporal, or
@@ -29,6 +30,8 @@ func TestMain(m *testing.M) {
 		os.Exit(status(os.Args[1:], farOf))
 	case "local":
 		os.Exit(status(os.Args[1:], func(*catalog.Env, *serverFlags) *research.Far { return nil }))
+	case "server":
+		os.Exit(server.Main(os.Args[1:]))
 	case "agent":
 		os.Exit(slowAgent())
 	}
@@ -145,10 +148,10 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// beginServer starts the embedded server as a process and returns its address.
+// beginServer starts the server for trying out as a process and returns its address.
 func beginServer(t *testing.T, args ...string) (*process, string) {
 	t.Helper()
-	p := begin(t, nil, append([]string{"dev", "--port", "0"}, args...)...)
+	p := beginAs(t, "server", nil, append([]string{"--port", "0"}, args...)...)
 	return p, p.says(`listens at (\S+),`)
 }
 

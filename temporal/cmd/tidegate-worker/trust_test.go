@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -30,8 +31,9 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
+	grpcstatus "google.golang.org/grpc/status"
 )
 
 const (
@@ -86,8 +88,8 @@ func (a *authority) sign(name string, template *x509.Certificate) (*x509.Certifi
 func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
 
 // guarded puts TLS in front of a server, asks for a client certificate of the
-// authority and for the API key, and returns the address.
-func (a *authority) guarded(address string) string {
+// authority and for an API key, and returns the address.
+func (a *authority) guarded(address string, key *atomic.Pointer[string]) string {
 	a.t.Helper()
 	a.sign("server", &x509.Certificate{DNSNames: []string{serverName}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	pair, err := tls.LoadX509KeyPair(a.file("server.pem"), a.file("server.key"))
@@ -96,9 +98,9 @@ func (a *authority) guarded(address string) string {
 	}
 	clients := x509.NewCertPool()
 	clients.AddCert(a.cert)
-	return proxy.Start(a.t, address, func(ctx context.Context, _ string, forward func() error) error {
-		if headers, _ := metadata.FromIncomingContext(ctx); !slices.Equal(headers.Get("authorization"), []string{"Bearer " + apiKey}) {
-			return status.Error(codes.Unauthenticated, "the key is wrong")
+	return proxy.Start(a.t, address, func(ctx context.Context, _ string, forward func() ([]byte, error)) ([]byte, error) {
+		if headers, _ := metadata.FromIncomingContext(ctx); !slices.Equal(headers.Get("authorization"), []string{"Bearer " + *key.Load()}) {
+			return nil, grpcstatus.Error(codes.Unauthenticated, "the key is wrong")
 		}
 		return forward()
 	}, grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients})))
@@ -116,7 +118,9 @@ func TestGuardedServer(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Stop() })
 	ours, others := newAuthority(t), newAuthority(t)
-	address := ours.guarded(s.Address)
+	var asked atomic.Pointer[string]
+	asked.Store(new(apiKey))
+	address := ours.guarded(s.Address, &asked)
 	for _, a := range []*authority{ours, others} {
 		a.sign("client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 	}
@@ -170,6 +174,26 @@ func TestGuardedServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer connection.Close()
+
+	// The key is replaced, first on the server and then in the file.
+	replaced := apiKey + "-replaced"
+	asked.Store(&replaced)
+	if _, err := connection.Client.CheckHealth(t.Context(), nil); err == nil {
+		t.Error("the old key is still taken")
+	}
+	for _, text := range []string{replaced, ""} { // the empty file is one that is being written
+		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := connection.Client.CheckHealth(t.Context(), nil); err != nil {
+			t.Errorf("the key in the file is not read again: %v", err)
+		}
+	}
+	asked.Store(new(apiKey))
+	if err := os.WriteFile(key, []byte(apiKey), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
 	pool := &temporal.Pool{Connection: connection, Program: "test", Local: &engine.Local{},
 		Agent: func(string) string { return "exec" }}
 	// The agent shows all that it could know of the key.
@@ -264,4 +288,54 @@ func connectBy(ctx context.Context, flags, change map[string]string) (*temporal.
 		setting.Set(value)
 	}
 	return f.connect(ctx)
+}
+
+// TestCertificateIsReadAgain replaces the certificate of a client while it is connected:
+// its next connection has the later one.
+func TestCertificateIsReadAgain(t *testing.T) {
+	s, err := server.Start(server.Options{Namespace: "default"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Stop() })
+	a := newAuthority(t)
+	a.sign("server", &x509.Certificate{DNSNames: []string{serverName}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	pair, err := tls.LoadX509KeyPair(a.file("server.pem"), a.file("server.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clients := x509.NewCertPool()
+	clients.AddCert(a.cert)
+	seen := make(chan string, 100)
+	address := proxy.Start(t, s.Address, func(_ context.Context, _ string, forward func() ([]byte, error)) ([]byte, error) { return forward() },
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: time.Millisecond, MaxConnectionAgeGrace: time.Minute}),
+		grpc.Creds(credentials.NewTLS(&tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
+			VerifyConnection: func(state tls.ConnectionState) error {
+				select {
+				case seen <- state.PeerCertificates[0].SerialNumber.String():
+				default:
+				}
+				return nil
+			}})))
+	sign := func() string {
+		cert, _ := a.sign("client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+		return cert.SerialNumber.String()
+	}
+	sign()
+	connection, err := temporal.Connect(t.Context(), temporal.Options{Address: address, Namespace: "default", TLSCA: a.file("ca.pem"), TLSCert: a.file("client.pem"),
+		TLSKey: a.file("client.key"), TLSServerName: serverName, Wait: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	later := sign()
+	until(t, "a connection has the later certificate", func() bool {
+		connection.Client.CheckHealth(t.Context(), nil) // one that falls between two connections fails
+		for len(seen) > 0 {
+			if <-seen == later {
+				return true
+			}
+		}
+		return false
+	})
 }

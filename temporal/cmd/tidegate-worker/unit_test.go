@@ -41,6 +41,29 @@ func TestQueues(t *testing.T) {
 	}
 }
 
+// TestHomeNamesItsServer: what a person types to resume a far home leads to the same
+// workers.
+func TestHomeNamesItsServer(t *testing.T) {
+	t.Setenv("TEMPORAL_ADDRESS", "of.the.environment:1")
+	for typed, want := range map[string]string{
+		"":                                  " --address of.the.environment:1 --queue tidegate",
+		"address=host:2 queue=a,reviewer=b": " --address host:2 --queue 'a,reviewer=b'",
+		"tls=true namespace=team api-key=/k patience=1m tls-ca=": " --address of.the.environment:1 --queue tidegate --api-key /k --namespace team --patience 1m --tls",
+	} {
+		f := &serverFlags{}
+		for _, setting := range f.settings() {
+			for _, pair := range strings.Fields(typed) {
+				if name, value, _ := strings.Cut(pair, "="); name == setting.Name {
+					setting.Set(value)
+				}
+			}
+		}
+		if got := f.again(); got != want {
+			t.Errorf("%q: %q, want %q", typed, got, want)
+		}
+	}
+}
+
 func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{"": 0, "90s": 90 * time.Second, "10m": 10 * time.Minute} {
 		if got, err := duration("patience", text); got != want || err != nil {
@@ -58,7 +81,7 @@ func TestCommandOfALine(t *testing.T) {
 	for line, want := range map[string]string{
 		"--queue q":      "work --queue q",
 		"work --queue q": "work --queue q",
-		"dev":            "dev",
+		"research q":     "research q",
 		"":               "",
 		"--help":         "--help",
 		"--version":      "--version",
@@ -112,10 +135,10 @@ func TestScreenShowsTasks(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	if _, _, _, err := serveMetrics("nowhere"); err == nil {
+	if _, _, _, err := serveMetrics("nowhere", "x"); err == nil {
 		t.Error("metrics are served nowhere")
 	}
-	handler, at, stop, err := serveMetrics("127.0.0.1:0")
+	handler, at, stop, err := serveMetrics("127.0.0.1:0", "tidegate_worker")
 	if err != nil {
 		t.Fatal(err)
 	}

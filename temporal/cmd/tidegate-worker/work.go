@@ -42,7 +42,7 @@ The second stops those, and gives them back for another worker.`,
 			{Name: "parallel", About: "how many tasks each agent has at once (default as tidegate.toml says, else 4)"},
 			{Name: "models", About: "the models that tasks may name, separated by commas (default any)"},
 			{Name: "no-network", About: "refuse tasks whose agents may search the web", Kind: tool.Switch},
-			{Name: "metrics", About: "serve metrics for Prometheus at this `HOST:PORT` (default off)"},
+			{Name: "deployment", About: "belong to the version of this `name` that the server knows as tidegate's own, and get tasks once it is the current one (default off)"},
 		}, research.CellFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			return work(ctx, now, call, env, server)
@@ -59,7 +59,7 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 	}
 	w := &temporal.Worker{
 		Queue: server.queue, NoNetwork: call.Flag("no-network") == "true", Name: workerName(), Program: env.Program, Servers: mcpServers(),
-		Agents: map[string]temporal.Agent{}, Parallel: map[string]int{},
+		Agents: map[string]temporal.Agent{}, Parallel: map[string]int{}, Deployment: call.Flag("deployment"), Build: cli.Version(),
 	}
 	if w.Queue == "" {
 		w.Queue = defaultQueue
@@ -90,15 +90,11 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 			w.Parallel[name] = parallel
 		}
 	}
-	if address := call.Flag("metrics"); address != "" {
-		handler, at, stop, err := serveMetrics(address)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		fmt.Fprintln(call.Stderr, "Metrics are at", at)
-		server.options.Metrics = handler
+	stop, err := server.observe(ctx, "tidegate_worker")
+	if err != nil {
+		return err
 	}
+	defer stop()
 	server.options.Wait, server.options.Waiting = forever, func(err error) { fmt.Fprintln(call.Stderr, "Waiting for the server:", tidegate.AsError(err).Message) }
 	connection, err := server.connect(ctx)
 	if err != nil {

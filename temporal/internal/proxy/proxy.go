@@ -16,8 +16,8 @@ import (
 
 // Start starts a proxy in front of a server and returns its address. Each call goes
 // through answer, which has the last part of its method, and its headers in ctx; it may
-// forward the call.
-func Start(t testing.TB, server string, answer func(ctx context.Context, method string, forward func() error) error, options ...grpc.ServerOption) string {
+// forward the call, and returns the message that is the reply.
+func Start(t testing.TB, server string, answer func(ctx context.Context, method string, forward func() ([]byte, error)) ([]byte, error), options ...grpc.ServerOption) string {
 	t.Helper()
 	conn, err := grpc.NewClient(server, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithDefaultCallOptions(grpc.ForceCodec(raw{})))
 	if err != nil {
@@ -25,13 +25,14 @@ func Start(t testing.TB, server string, answer func(ctx context.Context, method 
 	}
 	s := grpc.NewServer(append(options, grpc.ForceServerCodec(raw{}), grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
 		method, _ := grpc.MethodFromServerStream(stream)
-		var request, reply []byte
+		var request []byte
 		if err := stream.RecvMsg(&request); err != nil {
 			return err
 		}
-		err := answer(stream.Context(), path.Base(method), func() error {
+		reply, err := answer(stream.Context(), path.Base(method), func() (reply []byte, err error) {
 			headers, _ := metadata.FromIncomingContext(stream.Context())
-			return conn.Invoke(metadata.NewOutgoingContext(stream.Context(), headers), method, &request, &reply)
+			err = conn.Invoke(metadata.NewOutgoingContext(stream.Context(), headers), method, &request, &reply)
+			return reply, err
 		})
 		if err != nil {
 			return err
