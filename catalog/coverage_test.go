@@ -53,6 +53,9 @@ var notInTheCorpus = map[string]string{
 	"CONTROL_FAILED":     "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"SAME_HOLDER":        "it takes a run in stage review",
 	"RECORDING_DIFFERS":  "it takes a recorded agent",
+	"SEARCH_UNAVAILABLE": "the corpus asks no search service; TestTheNextServiceIsAsked has it",
+
+	"deep_research_search: no result with the field *": "the corpus asks no search service; TestSearchesAreEvidence has it",
 
 	"review_prompt: no result with the field *": "an archive holds no git repository; the script review_prompt has it",
 	"review_check: no result with the field *":  "an archive holds no git repository; the script review_prompt has it",
@@ -70,6 +73,12 @@ var notInTheCorpus = map[string]string{
 	"deep_research_run_verify: no result with the field confinement.network": "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.system":  "no tool starts an agent",
 	"deep_research_run_verify: no result with the field confinement.said_by": "no tool starts an agent",
+	"report_audit: no result with the field sentences.windows.url":           "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.start":         "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.end":           "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.text":          "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.title":         "no call reaches a page",
+	"report_audit: no result with the field sentences.windows.heading":       "no call reaches a page",
 	"deep_research_run_log: no result with the field entries.torn":           "the files of an archive end with a newline",
 }
 

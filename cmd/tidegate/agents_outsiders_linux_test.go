@@ -404,9 +404,9 @@ model = "fake-1"
 `
 
 // TestRealClientsTakeTheQuestionToItsReport takes the demo's question to its
-// report with every client alone, three of them through a fault, and with a
-// different client for every role. It uses the short story; the full form uses the
-// whole one, with every fault for every client.
+// report with a client alone, through a fault, and with a different client for every
+// role. It uses the short story; the full form uses the whole one, with every fault for
+// every client alone. opencode and gemini need seconds of processor time for each turn.
 func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 	path := agentClients(t)
 	story := shortStory(t)
@@ -415,6 +415,9 @@ func TestRealClientsTakeTheQuestionToItsReport(t *testing.T) {
 	} {
 		t.Run(c.client, func(t *testing.T) {
 			t.Parallel()
+			if (c.client == "gemini" || c.client == "opencode") && !full.Asked() {
+				t.Skip("it has a role among the others; -full has it alone")
+			}
 			researchWith(t, story, path, agentTables[c.client], c.fault)
 		})
 	}

@@ -184,7 +184,8 @@ func (v *visit) task(name string) driver.Task {
 
 func eachReal(t *testing.T, do func(t *testing.T, name string)) {
 	for name := range realClients {
-		if only != "" && only != name {
+		// One client that speaks ACP is enough to see that they work in their cells.
+		if only != "" && only != name || only == "" && !full.Asked() && name == "acp:opencode acp" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) { do(t, name) })
@@ -223,6 +224,9 @@ func TestRealClientsAnswerAndContinue(t *testing.T) {
 		}
 		v.checkNothingLeft(t)
 
+		if !full.Asked() {
+			return
+		}
 		unknown := first.Session[:len(first.Session)-1] + "0"
 		if unknown == first.Session {
 			unknown = first.Session[:len(first.Session)-1] + "1"
@@ -328,29 +332,50 @@ func TestRealClientsReachTheToolsOfTheirHome(t *testing.T) {
 	})
 }
 
+// planted are files of the clients' own folders in the person's home that would run a
+// command, or be obeyed, at the person's next start.
+var planted = []string{".claude/settings.json", ".claude/CLAUDE.md", ".codex/config.toml", ".codex/hooks.json", ".config/opencode/opencode.json", ".gemini/settings.json"}
+
 // TestRealClientsStayInTheirCells has each client run a command for its model that
 // tries to get out, and that does what an agent has to do.
 func TestRealClientsStayInTheirCells(t *testing.T) {
 	outsiders(t)
 	eachReal(t, func(t *testing.T, name string) {
-		person, out := t.TempDir(), t.TempDir()
-		if err := os.MkdirAll(filepath.Join(person, ".ssh"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range []string{".ssh/id", "notes"} {
-			if err := os.WriteFile(filepath.Join(person, file), nil, 0o600); err != nil {
+		out, runs := t.TempDir(), t.TempDir()
+		attack := filepath.Join(out, "attack.sh")
+		v := newVisitWith(t, name, driver.Access{Read: []string{attack}, Write: []string{out}}, func(r fakemodel.Request) fakemodel.Reply {
+			if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && len(r.Tools) > 0 {
+				return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell("x; sh " + attack)}}
+			}
+			return fakemodel.Reply{Text: answerText}
+		})
+		person := v.home
+		for _, file := range append([]string{filepath.Join(person, ".ssh/id"), filepath.Join(person, "notes"), filepath.Join(runs, "tides/manifest.json")}, under(person, planted)...) {
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		bus, err := net.Listen("unix", filepath.Join(person, "bus"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer bus.Close()
+		reached := make(chan string, 100)
+		port := listenFor(t, "tcp", "127.0.0.1:0", reached)
 		refused := []string{
-			"cat " + person + "/.ssh/id", "ls " + person, "echo x > " + person + "/made", "cat /proc/" + fmt.Sprint(os.Getpid()) + "/environ", "kill -0 " + fmt.Sprint(os.Getpid()),
-			"curl -sS --max-time 20 --unix-socket " + person + "/bus http://bus/", "curl -sS --max-time 20 --noproxy '*' http://1.1.1.1/", "curl -sSf --max-time 20 http://example.org/",
-			"bash -c 'echo x > /dev/udp/127.0.0.1/9'", "echo x > ../../made", "cat /etc/shadow", "cat " + person + "/.claude/.credentials.json",
+			"cat " + person + "/.ssh/id", "ls " + person, "echo x > " + person + "/made", "cat " + runs + "/tides/manifest.json", "echo x >> " + runs + "/tides/manifest.json", "ls " + runs,
+			"cat /proc/" + fmt.Sprint(os.Getpid()) + "/environ", "kill -0 " + fmt.Sprint(os.Getpid()), "echo x > ../../made", "echo x > ../made", "cat /etc/shadow", "cat " + person + "/.claude/.credentials.json",
+			"curl -sS --max-time 20 --noproxy '*' http://" + port + "/", "curl -sSf --max-time 20 http://" + port + "/", "curl -sSf --max-time 20 --noproxy '' http://" + port + "/",
+			"curl -sS --max-time 20 --noproxy '*' http://1.1.1.1/", "curl -sSf --max-time 20 http://example.org/", "bash -c 'echo x > /dev/udp/127.0.0.1/9'", "bash -c 'echo x > /dev/udp/1.1.1.1/53'",
+		}
+		for _, server := range []string{"bus", "tmux-0/default", "ssh-agent"} {
+			at := filepath.Join(person, server)
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			listenFor(t, "unix", at, reached)
+			refused = append(refused, "curl -sS --max-time 20 --unix-socket "+at+" http://server/")
+		}
+		for _, file := range under(person, planted) {
+			refused = append(refused, "echo x > "+file, "cp "+attack+" "+file, "ln -sf "+attack+" "+file)
 		}
 		done := []string{"mktemp", "echo x > made", "ls /usr/bin", "node -e 'require(\"http\").createServer((q,a)=>a.end(\"hi\")).listen(0,\"127.0.0.1\",function(){require(\"http\").get({host:\"127.0.0.1\",port:this.address().port},()=>process.exit(0))})'"}
 		script := ""
@@ -358,16 +383,9 @@ func TestRealClientsStayInTheirCells(t *testing.T) {
 			script += fmt.Sprintf("(%s) >/dev/null 2>&1 && echo %d >> %s/done\n", line, i, out)
 		}
 		script += "echo end >> " + out + "/done\n"
-		attack := filepath.Join(out, "attack.sh")
 		if err := os.WriteFile(attack, []byte(script), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		v := newVisitWith(t, name, driver.Access{Read: []string{attack}, Write: []string{out}}, func(r fakemodel.Request) fakemodel.Reply {
-			if len(r.Results) == 0 && strings.Contains(r.Prompt, task().Prompt) && len(r.Tools) > 0 {
-				return fakemodel.Reply{Calls: []fakemodel.Call{realClients[name].shell("x; sh " + attack)}}
-			}
-			return fakemodel.Reply{Text: answerText}
-		})
 		asked := v.task(name)
 		asked.Tools.Write = true
 		if _, err := v.run(t.Context(), asked); err != nil {
@@ -383,8 +401,52 @@ func TestRealClientsStayInTheirCells(t *testing.T) {
 				t.Errorf("%s: done is %v", line, got)
 			}
 		}
+		for _, file := range under(person, planted) {
+			if text, err := os.ReadFile(file); err != nil || len(text) > 0 {
+				t.Errorf("%s is %q, %v", file, text, err)
+			}
+		}
+		for len(reached) > 0 {
+			t.Errorf("the person's server was reached: %s", <-reached)
+		}
 		v.checkNothingLeft(t)
 	})
+}
+
+// under are paths in a folder.
+func under(folder string, names []string) []string {
+	var list []string
+	for _, name := range names {
+		list = append(list, filepath.Join(folder, name))
+	}
+	return list
+}
+
+// listenFor is a server of the person's, which says who reaches it. It returns where it
+// listens.
+func listenFor(t *testing.T, network, at string, reached chan<- string) string {
+	t.Helper()
+	l, err := net.Listen(network, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	t.Cleanup(func() {
+		l.Close()
+		<-done
+	})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conn.Close()
+			reached <- network + " " + at
+		}
+	}()
+	return l.Addr().String()
 }
 
 func TestRealClientsFail(t *testing.T) {

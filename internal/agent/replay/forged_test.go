@@ -378,3 +378,38 @@ func otherThan(v any) any {
 	}
 	return "x"
 }
+
+// TestAForgedAcceptanceShows adds a line by which a person accepted a changed file: its
+// digest counts as what the log says, and whoever looks at the run is told whose word it
+// is.
+func TestAForgedAcceptanceShows(t *testing.T) {
+	for _, name := range []string{"synthesis/final-synthesis.md", "summaries/summary-pack.json", "gates.json", run.ManifestFile, "jobs/summary.figures/001/answer-1.md"} {
+		for _, actor := range []string{"person", "agent"} {
+			t.Run(actor+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				f := forger{t, golden(t, t.TempDir(), "second-wave")}
+				changed := append(f.read(name), ' ')
+				f.write(name, changed)
+				f.add("record_accept", "accepted", "what", "record", "reason", "forged", "files", tidegate.Pairs(name, codec.DigestBytes(changed)), "args", tidegate.Pairs())
+				lines := f.lines()
+				lines[len(lines)-1] = bytes.Replace(lines[len(lines)-1], []byte(`"actor":"agent"`), []byte(`"actor":"`+actor+`"`), 1)
+				f.record(lines)
+				verified, err := run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.ContainsFunc(verified.Decisions, func(d run.Decided) bool { return d.What == run.AcceptedRecord && d.About == name && !d.Signed }) {
+					t.Errorf("verify lists %v", verified.Decisions)
+				}
+				out, err := replay.Run(t.Context(), open(t, f.root), "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				differs := slices.ContainsFunc(out.Steps, func(s replay.Step) bool { return !s.Same && strings.Contains(s.What+s.Difference, name) })
+				if verified.Pass && !differs {
+					t.Errorf("neither verify nor replay names it: %s", differences(out))
+				}
+			})
+		}
+	}
+}

@@ -340,6 +340,9 @@ func (c *crew) sends(o order) []string {
 	default:
 		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
 	}
+	if o.sensitivity != "no_web" {
+		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
+	}
 	if o.files != "" {
 		lines = append(lines, "The texts of "+report.Counted(len(o.documents), "file")+" in "+o.files+" stand in the prompts.")
 	}

@@ -50,6 +50,7 @@ type Source struct {
 	CID        string
 	SameAs     string // the cid of the same page, "" for the first
 	Title      string
+	Author     string // names, with semicolons between them
 	Publisher  string
 	Date       string
 	URL        string // as it was cited
@@ -60,7 +61,6 @@ type Source struct {
 	Status     string // valid, paywalled, blocked, mismatch, invalid
 	Reason     string // why it has that status
 	FetchedAt  string // RFC 3339, "" when it was not fetched
-	Digest     string // of what was fetched
 	Text       string // what the page says; the places of [claim.Match] are in it
 }
 

@@ -31,7 +31,7 @@ type Worktree struct {
 	project, id string
 	origin      origin
 	aside       func(name string) bool // of tracked files that are not in it
-	head        string // the last commit that was made here
+	head        string                 // the last commit that was made here
 }
 
 // OpenWorktree opens the worktree of a change, and makes it below home where there

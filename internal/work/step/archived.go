@@ -34,8 +34,9 @@ type archived struct {
 	// before they were read back.
 	judged map[string]source.Judgement
 
-	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
-	whole *archive.Archive // to add to
+	parent *archived        // what this is a part of; nil for the whole
+	mu     *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole  *archive.Archive // to add to
 }
 
 // openArchived reads the log and the archive.
@@ -97,7 +98,7 @@ func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.mu, part.whole, part.allowed = e.mu, e.whole, e.allowed
+	part.parent, part.mu, part.whole, part.allowed = e, e.mu, e.whole, e.allowed
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -186,7 +187,7 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Policy: e.allowed, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Work: e.work, Policy: e.allowed, Created: e.created,
 	})
 }
 
@@ -198,7 +199,7 @@ func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 		return func(i int) error {
 			capture := batch[i].Capture()
 			for _, cited := range byURL[capture.URL] {
-				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture), e.allowed))
+				judged[i] = append(judged[i], source.JudgePage(cited, PageOf(capture), e.allowed))
 			}
 			return nil
 		}
@@ -263,7 +264,7 @@ func (e *archived) page(ctx context.Context, url string) (*source.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(capture), nil
+	return PageOf(capture), nil
 }
 
 // faults are what a capture without a response says about a source.
@@ -272,8 +273,8 @@ var faults = map[archive.Kind]source.Fault{
 	archive.Unreachable: source.NoConnection, archive.Broken: source.NoConnection, archive.Redirects: source.TooManyRedirects,
 }
 
-// pageOf is a capture in the form by which sources are judged.
-func pageOf(c archive.Capture) *source.Page {
+// PageOf is a capture in the form by which sources are judged.
+func PageOf(c archive.Capture) *source.Page {
 	last := c.Last()
 	page := &source.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
 	switch c.Kind {

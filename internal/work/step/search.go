@@ -11,9 +11,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -40,7 +40,7 @@ func (p Place) Lacks() string {
 }
 
 // Call sends a request to a service. This package reaches services only by it.
-type Call func(ctx context.Context, name string, r fetch.Request) (archive.Capture, error)
+type Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
 
 // Searching is how this home searches. It may be used by several goroutines.
 type Searching struct {
@@ -136,7 +136,7 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		*out = SearchResult{RunID: r.ID(), Services: []string{}, Failed: []SearchFailure{}}
 		for _, p := range places {
 			out.Services = append(out.Services, p.Name)
-			in.Query = fetch.Mask(in.Query, []string{p.Key})
+			in.Query = link.MaskSecrets(in.Query, []string{p.Key})
 		}
 		end, err := how.begin(r, in, out)
 		if err != nil {
@@ -164,7 +164,8 @@ func (s *Searching) placesOf(r *run.Run, wanted string) ([]Place, error) {
 	case wanted != "" && at < 0:
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("service", tidegate.Cut(wanted), "services", names), "service must be one of %s, got %q", strings.Join(names, ", "), tidegate.Cut(wanted))
 	case wanted != "":
-		return append([]Place{places[at]}, slices.Delete(places, at, at+1)...), nil
+		first := places[at]
+		return slices.Insert(slices.Delete(places, at, at+1), 0, first), nil
 	}
 	return places, nil
 }
@@ -263,7 +264,7 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 			}
 			return whole, err
 		}
-		asked := fetch.Request{Method: request.Method, URL: request.URL, Body: request.Body, Secrets: []string{p.Key}, Named: p.Address != "", Pause: p.Pause}
+		asked := archive.Request{Method: request.Method, URL: request.URL, Body: request.Body, Secrets: []string{p.Key}, Named: p.Address != "", Pause: p.Pause}
 		for _, h := range request.Header {
 			asked.Header = append(asked.Header, archive.Field{Name: h[0], Value: h[1]})
 		}
@@ -275,7 +276,7 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 		case c.Kind != archive.Responded:
 			return whole, fmt.Errorf("%s does not answer: %s", p.Title, c.Detail)
 		case last.Truncated != "":
-			return whole, fmt.Errorf("%s answers with more than %d bytes", p.Title, fetch.MaxAnswer)
+			return whole, fmt.Errorf("%s answers with more than %d bytes", p.Title, archive.MaxAnswer)
 		case last.Status != 200:
 			return whole, errors.New(p.Fault(last.Status))
 		}
@@ -395,6 +396,7 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 	}
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
+	e.count(line)
 	entry, found := e.archive.Find(searchURL(id))
 	if !known || !found || len(entry.Records) < 2 {
 		return Searched{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search_id", id), "the archive does not hold the answer to search %s", tidegate.Cut(id))

@@ -136,6 +136,9 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 		urls = append(urls, e.failedBefore(sources, desk.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
 		err = e.fetch(bounded, fetch, urls, sources, func([]*archive.Packed) {})
+		if err == nil {
+			_, err = e.lookUp(bounded, fetch, sources, func([]*archive.Packed) {})
+		}
 		stop()
 		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
 			return nil, err
