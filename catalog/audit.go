@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
@@ -35,6 +36,25 @@ func (e *Env) fillAudit(_ context.Context, typed tool.Typed, args *codec.Value) 
 	}
 	args.Set("audit_path", codec.Of(path))
 	return nil
+}
+
+// fillRunOrAudit is fillReadRun for a command that takes an audit, too.
+func (e *Env) fillRunOrAudit(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	err := e.fillReadRun(ctx, typed, args)
+	if name := typed.Operands["RUN"]; name != "" && tidegate.CodeOf(err) == tidegate.FileNotFound {
+		if path, ok := e.FindAudit(name); ok {
+			args.Set("manifest_path", codec.Of(path))
+			return nil
+		}
+	}
+	return err
+}
+
+// FindAudit is the path of the file of the audit that a person names; ok is false where
+// there is none.
+func (e *Env) FindAudit(name string) (path string, ok bool) {
+	path, err := audit.Find(e.Desk(artifact.Everywhere), audit.Home(e.Home), e.Dir, name)
+	return path, err == nil
 }
 
 // fillReport takes the report that a person names: a file, an address, or standard

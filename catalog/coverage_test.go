@@ -38,6 +38,7 @@ var notInTheCorpus = map[string]string{
 	"NOT_A_PERSON":        "it takes a program below an agent; the proof TestNoAgentTypesAPersonsCommand has it",
 	"PERSPECTIVE_COUNT":   "only a person says how many, with `tidegate research`",
 
+	"WEAK_SENTENCE":      "it takes a run whose synthesis is held against pages; TestTheAuthorIsToldWhatIsWeak has it",
 	"UNCITED_SENTENCE":   "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"FORM_MIXED":         "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"HEADING_CLAIMS":     "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",

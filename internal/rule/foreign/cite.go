@@ -59,7 +59,7 @@ func (c *citer) read(b *block) (clean block, cites []Citation) {
 	c.b, c.anchors = b, anchorsOf(b)
 	c.out, c.starts, c.cites, c.marked = nil, nil, nil, false
 	next, code, raised := 0, 0, 0
-	for i := 0; i < len(b.text) || next < len(c.anchors); {
+	for i := 0; (i < len(b.text) || next < len(c.anchors)) && len(c.cites) <= maxMarks; {
 		for code < len(b.code) && b.code[code].end <= i {
 			code++
 		}
@@ -217,7 +217,7 @@ var attribution = sync.OnceValue(func() *regexp.Regexp {
 func (c *citer) attributes(a anchor, after int) bool {
 	before := c.tail()
 	last, _ := utf8.DecodeLastRuneInString(before)
-	if !strings.ContainsRune(".!?。！？؟|·", last) && !attribution().MatchString(before) && !c.marked || before == "" {
+	if !strings.ContainsRune(".!?。！？؟|·", last) && !attribution().MatchString(strings.ToValidUTF8(before[max(0, len(before)-40):], "")) && !c.marked || before == "" {
 		return false
 	}
 	rest := a.end
@@ -235,13 +235,7 @@ func (c *citer) attributes(a anchor, after int) bool {
 
 // The marks that are no links.
 var (
-	bracket = sync.OnceValue(func() *regexp.Regexp {
-		const ids = `\^?\d{1,4}\^?(?:\s?[-–—~]\s?\^?\d{1,4}\^?)?`
-		return regexp.MustCompile(`^(?:[\[［〔]{1,2}(?:(?:citation|cite|ref|source|web|来源|引用)s?\s?[:_ ]?\s?)?(` + ids + `(?:\s?[,，、;；]\s?` + ids + `){0,30})(?:†[^\]\n]{0,80})?[\]］〕]{1,2}` +
-			`|【(?:(?:citation|cite|ref|source|来源|引用)s?\s?[:_ ]?\s?)?(` + ids + `(?:\s?[,，、;；]\s?` + ids + `){0,30})(?:†[^】\n]{0,80})?】)`)
-	})
-	named = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[\^([\pL\pN_.:-]{1,40})\]`) })
-	ours  = sync.OnceValue(func() *regexp.Regexp {
+	ours = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\[(?:inferred from ((?:\d{1,4}|this run)(?:, (?:\d{1,4}|this run)){0,5})|calculated: [^\]\n]{1,400})\]`)
 	})
 	behind     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{1,3}(?:\s?[,，]\s?\d{1,3}){0,9}`) })
@@ -320,11 +314,13 @@ func (c *citer) group(i, next int) int {
 // maxRange is how many ids a range has at most.
 const maxRange = 40
 
+var dashes = strings.NewReplacer("–", "-", "—", "-", "~", "-")
+
 // numbers are the ids of a list with ranges, such as 1, 3–5; nil for anything else.
 func numbers(text string) []string {
 	var ids []string
 	for part := range strings.FieldsFuncSeq(strings.ReplaceAll(text, "^", ""), func(r rune) bool { return strings.ContainsRune(",，、;；", r) }) {
-		from, to, isRange := strings.Cut(strings.NewReplacer("–", "-", "—", "-", "~", "-").Replace(strings.TrimSpace(part)), "-")
+		from, to, isRange := strings.Cut(dashes.Replace(strings.TrimSpace(part)), "-")
 		from, to = strings.TrimSpace(from), strings.TrimSpace(to)
 		if !isNumber(from) || isRange && !isNumber(to) {
 			return nil
@@ -344,32 +340,77 @@ func numbers(text string) []string {
 	return ids
 }
 
+// words that may stand before a number in brackets.
+var beforeID = []string{"citations", "citation", "cite", "refs", "ref", "sources", "source", "web", "来源", "引用"}
+
+// idsIn reads brackets with ids in them: [1], [[1]], [1, 3–5], [^1^], 【12†L3-L9】,
+// [citation:1]. Inside is what stands between them; end is 0 where there is none.
+func idsIn(text string) (inside string, end int) {
+	at := 0
+	opened := 0
+	for opened < 2 {
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !strings.ContainsRune("[［〔【", r) || size == 0 {
+			break
+		}
+		at += size
+		opened++
+	}
+	from := at
+	for at < len(text) && at-from < maxInside {
+		switch r, size := utf8.DecodeRuneInString(text[at:]); {
+		case strings.ContainsRune("]］〕】", r):
+			inside, end = text[from:at], at+size
+			if r, size := utf8.DecodeRuneInString(text[end:]); opened == 2 && strings.ContainsRune("]］〕】", r) && size > 0 {
+				end += size
+			}
+			return inside, end
+		case r == '\n' || strings.ContainsRune("[［〔【", r):
+			return "", 0
+		default:
+			at += size
+		}
+	}
+	return "", 0
+}
+
+// maxInside is how many bytes stand in the brackets of a mark at most.
+const maxInside = 200
+
 // bracketed reads numbers or names in brackets. A number that no entry has and that
 // could be a year is text.
 func (c *citer) bracketed(i int, text string) int {
-	window := text[i:min(len(text), i+500)]
-	if m := bracket().FindStringSubmatch(window); m != nil {
-		style, list := Numbered, m[1]
+	inside, n := idsIn(text[i:])
+	if n > 0 {
+		end := i + n
+		list, _, dagger := strings.Cut(inside, "†")
+		list = strings.TrimSpace(list)
+		for _, word := range beforeID {
+			if rest, found := strings.CutPrefix(list, word); found {
+				list = strings.TrimLeft(rest, ":_ ")
+				break
+			}
+		}
+		style := Numbered
 		switch {
-		case m[2] != "":
-			style, list = Lenticular, m[2]
-		case strings.Contains(m[0], "^"):
-			style = Footnote
-		case strings.Contains(m[0], "†"):
+		case dagger || strings.HasPrefix(text[i:], "【"):
 			style = Lenticular
+		case strings.HasPrefix(inside, "^"):
+			style = Footnote
 		}
-		ids := numbers(list)
-		if ids == nil || slices.ContainsFunc(ids, func(id string) bool { return len(id) == 4 && !c.list.has(id) }) {
-			return 0
+		if ids := numbers(list); ids != nil && !slices.ContainsFunc(ids, func(id string) bool { return len(id) == 4 && !c.list.has(id) }) {
+			c.cite(i, end, style, ids, c.list.urls(ids))
+			return end
 		}
-		c.cite(i, i+len(m[0]), style, ids, c.list.urls(ids))
-		return i + len(m[0])
+		if name, found := strings.CutPrefix(inside, "^"); found && isWord(name) {
+			c.cite(i, end, Footnote, []string{name}, c.list.urls([]string{name}))
+			return end
+		}
 	}
-	if m := named().FindStringSubmatch(window); m != nil {
-		c.cite(i, i+len(m[0]), Footnote, []string{m[1]}, c.list.urls([]string{m[1]}))
-		return i + len(m[0])
+	if !strings.HasPrefix(text[i:], "[inferred from ") && !strings.HasPrefix(text[i:], "[calculated: ") {
+		return 0
 	}
-	if m := ours().FindStringSubmatch(window); m != nil {
+	if m := ours().FindStringSubmatch(text[i:min(len(text), i+500)]); m != nil {
 		if m[1] != "" {
 			ids := slices.DeleteFunc(strings.Split(m[1], ", "), func(id string) bool { return !isNumber(id) })
 			c.cite(i, i+len(m[0]), Numbered, ids, c.list.urls(ids))
@@ -378,6 +419,13 @@ func (c *citer) bracketed(i int, text string) int {
 		return i + len(m[0])
 	}
 	return 0
+}
+
+// isWord reports whether a text can be the label of a footnote.
+func isWord(s string) bool {
+	return s != "" && len(s) <= 40 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_.:-", r)
+	})
 }
 
 // units are what stands before a raised digit that is no mark.
@@ -397,8 +445,11 @@ func (c *citer) notes(ids []string) bool {
 	if text == "" || unicode.IsDigit(last) || strings.ContainsRune("+-−×=/^", last) {
 		return false
 	}
-	word := text[len(strings.TrimRightFunc(text, unicode.IsLetter)):]
-	return page.IsDense(last) || !units[strings.ToLower(word)]
+	before := strings.TrimRightFunc(text, unicode.IsLetter)
+	if strings.HasSuffix(before, "=") {
+		return false
+	}
+	return page.IsDense(last) || !units[strings.ToLower(text[len(before):])]
 }
 
 // raisedDigits reads raised digits: one id, or one for each digit where no entry has

@@ -409,7 +409,7 @@ func (l *list) urls(ids []string) []string {
 }
 
 var doi = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:doi:?\s*)?(10\.\d{4,9}/[^\s"<>|，。；、]+)`)
+	return regexp.MustCompile(`(?i)\b(?:doi:?\s*)?(10\.\d{4,9}/[^\s"<>|，。；、]{1,300})`)
 })
 
 // anchorsOf are the links of a block, with the URLs and DOIs that stand in its text, in
@@ -441,7 +441,7 @@ func anchorsOf(b *block) []anchor {
 	}
 	urls := raw
 	for _, m := range doi().FindAllStringSubmatchIndex(b.text, -1) {
-		s := link.TrimURL(text, link.Span{Start: m[2], End: m[3]})
+		s := link.Span{Start: m[2], End: m[2] + len(trimDOI(b.text[m[2]:m[3]]))}
 		i := sort.Search(len(urls), func(i int) bool { return urls[i].end > m[0] })
 		if (i == len(urls) || urls[i].start >= m[1]) && free(span{m[0], s.End}) {
 			raw = append(raw, anchor{span: span{m[0], s.End}, url: "https://doi.org/" + b.text[s.Start:s.End], bare: true, doi: true})
@@ -453,6 +453,20 @@ func anchorsOf(b *block) []anchor {
 	out = append(out, raw...)
 	slices.SortStableFunc(out, func(a, b anchor) int { return a.start - b.start })
 	return out
+}
+
+// trimDOI takes the marks off the end of a DOI that belong to the sentence.
+func trimDOI(doi string) string {
+	for {
+		kept := strings.TrimRight(doi, ".,;:!?*_'”’»")
+		if last := len(kept) - 1; last >= 0 && (kept[last] == ')' && strings.Count(kept, "(") < strings.Count(kept, ")") || kept[last] == ']') {
+			kept = kept[:last]
+		}
+		if kept == doi {
+			return doi
+		}
+		doi = kept
+	}
 }
 
 // cutCJK ends a URL where text in another script follows it without a blank.

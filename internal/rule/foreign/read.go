@@ -58,6 +58,9 @@ const (
 // MaxReport is how many bytes a report has at most.
 const MaxReport = 64 << 20
 
+// maxMarks is how many citations a report has at most: nobody reads one with more.
+const maxMarks = 100_000
+
 // maxCited is how many sources of one sentence are looked at.
 const maxCited = 100
 
@@ -85,6 +88,9 @@ func Read(name string, body []byte) (*Document, error) {
 	d.sentences(blocks, l)
 	if len(d.Sentences) == 0 {
 		return nil, unreadable(name, "it was read as "+d.Format+" and has no sentence")
+	}
+	if len(d.Citations) > maxMarks {
+		return nil, unreadable(name, fmt.Sprintf("it has more than %d citations", maxMarks))
 	}
 	if len(d.Citations) == 0 {
 		return nil, unreadable(name, "no style of citation is recognised in it: it was read as "+d.Format+", "+d.seen(body))
@@ -157,7 +163,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 	heads := map[int][]int{} // table → citations of its header row
 	for i := range blocks {
 		b := &blocks[i]
-		if l.in[i] {
+		if l.in[i] || len(d.Citations) > maxMarks {
 			continue
 		}
 		clean, cites := c.read(b)

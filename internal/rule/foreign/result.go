@@ -114,6 +114,13 @@ type Finding struct {
 // Passed reports whether the report passed.
 func (r Result) Passed() bool { return r.Pass }
 
+// Document is the result as an audit keeps it: without its own place, so that a folder can
+// be moved.
+func (r Result) Document() ([]byte, error) {
+	r.AuditPath = ""
+	return codec.MarshalFile(r)
+}
+
 // count counts, and decides whether the report passes. Nothing passes for want of what
 // could be checked.
 func (r *Result) count(options Options) {

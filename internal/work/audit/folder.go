@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"path/filepath"
 	"strings"
@@ -18,8 +20,9 @@ import (
 // The files of an audit, beside the report.
 const (
 	// File says what is audited and how; a folder that has it is an audit.
-	File       = "audit.json"
-	resultFile = "result.json"
+	File = "audit.json"
+	// ResultFile is what was found.
+	ResultFile = "result.json"
 	logFile    = run.AuditFile
 )
 
@@ -258,33 +261,28 @@ func (a *Audit) Result(ctx context.Context) (*foreign.Result, error) {
 
 // compare judges again, and says how the result that is kept differs.
 func (a *Audit) compare(ctx context.Context) (result *foreign.Result, difference string, err error) {
-	if a.at == "" {
-		return nil, "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("audit", a.Path()), "audit %s was not finished: audit the report again", a.AuditID)
+	kept, err := a.Kept()
+	if err != nil {
+		return nil, "", err
 	}
 	if result, err = a.Again(ctx); err != nil {
 		return nil, "", err
 	}
-	again, err := marshal(result)
+	again, err := result.Document()
 	if err != nil {
 		return nil, "", err
 	}
-	kept, err := a.folder.Read(resultFile)
-	if err != nil {
-		return nil, "", err
-	}
-	if string(kept) != string(again) {
-		difference = resultFile + " has other bytes"
-		if a.Program != "" {
-			difference += "; " + a.Program + " made it"
-		}
+	if !bytes.Equal(kept, again) {
+		difference = ResultFile + " has other bytes than " + cmp.Or(a.Program, "the program") + " would write by what is kept"
 	}
 	return result, difference, nil
 }
 
-// marshal is a result as the folder keeps it: without its own place, so that a folder
-// can be moved.
-func marshal(result *foreign.Result) ([]byte, error) {
-	at := *result
-	at.AuditPath = ""
-	return codec.MarshalFile(&at)
+// Kept is the result as it is kept. It returns INVALID_STATE for an audit that is not
+// finished, and READ_FAILED.
+func (a *Audit) Kept() ([]byte, error) {
+	if a.at == "" {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("audit", a.Path()), "audit %s was not finished: audit the report again", a.AuditID)
+	}
+	return a.folder.Read(ResultFile)
 }

@@ -283,7 +283,7 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 
 // finish keeps the result, and the line that says so, together.
 func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Result) error {
-	data, err := marshal(result)
+	data, err := result.Document()
 	if err != nil {
 		return err
 	}
@@ -293,10 +293,10 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 	}
 	defer lock.Unlock()
 	tx := lock.Begin()
-	if err := tx.Write(resultFile, data); err != nil {
+	if err := tx.Write(ResultFile, data); err != nil {
 		return err
 	}
-	if err := tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(resultFile, codec.DigestBytes(data))))); err != nil {
+	if err := tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data))))); err != nil {
 		return err
 	}
 	return tx.Commit()

@@ -82,12 +82,12 @@ func Verify(ctx context.Context, desk run.Desk, path, program string) (Verified,
 	if log.Mismatch != "" {
 		wrong("the log: " + log.Mismatch)
 	}
-	for _, name := range []string{File, a.Report.File, resultFile} {
+	for _, name := range []string{File, a.Report.File, ResultFile} {
 		digest, err := a.folder.Digest(name)
 		switch {
 		case err != nil:
 			return v, err
-		case name == resultFile && a.at == "" && digest == "":
+		case name == ResultFile && a.at == "" && digest == "":
 		case digest != a.records[name]:
 			wrong(name + " is not the file that the log records")
 		}
@@ -147,7 +147,7 @@ func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 			continue
 		}
 		item := Item{AuditID: id, Path: a.Path(), Report: a.Report.Name, CreatedAt: a.CreatedAt, Finished: a.at != ""}
-		if data, err := a.folder.ReadDocument(resultFile); err == nil && item.Finished {
+		if data, err := a.folder.ReadDocument(ResultFile); err == nil && item.Finished {
 			if doc, err := codec.Parse(data); err == nil {
 				item.Pass = doc.Get("pass").Bool()
 				for name, n := range map[string]*int{"sentences": &item.Sentences, "found": &item.Found, "weak": &item.Weak, "missing": &item.Missing, "unchecked": &item.Unchecked, "uncited": &item.Uncited} {
