@@ -40,8 +40,8 @@ type Env struct {
 	Getenv    func(string) string // the environment, as far as configuration comes from it; nil for none
 	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
-	Sample    *Sample             // the report of audit --demo; nil where there is none
 	Call      step.Call           // how search services are reached; nil for the web
+	Sample    *Sample             // the report of audit --demo; nil where there is none
 
 	searching *step.Searching // once made
 }

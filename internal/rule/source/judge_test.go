@@ -501,3 +501,22 @@ func TestUndated(t *testing.T) {
 		}
 	}
 }
+
+// TestIdentifier: the id beside a URL counts, before that in the URL and that of the
+// page, but not beside a page that reports about works.
+func TestIdentifier(t *testing.T) {
+	paper := "<meta name=citation_doi content=10.1000/page><p>" + strings.Repeat("The tide rises and falls. ", 30)
+	for name, c := range map[string]struct{ url, line, want string }{
+		"beside the URL":                {"https://doi.org/10.1000/url", "- Tides, arXiv:2101.00001, https://doi.org/10.1000/url", "arxiv:2101.00001"},
+		"in the URL":                    {"https://doi.org/10.1000/url", "- Tides https://doi.org/10.1000/url", "doi:10.1000/url"},
+		"on the page":                   {"https://a.test/x", "- Tides https://a.test/x", "doi:10.1000/page"},
+		"beside a newspaper":            {"https://www.reuters.com/x", "- Tides (doi:10.1000/line) https://www.reuters.com/x", "doi:10.1000/page"},
+		"beside one of several sources": {"https://a.test/x", "- Tides, doi:10.1000/line, https://a.test/x and https://b.test/x", "doi:10.1000/page"},
+	} {
+		page := page(paper)
+		page.URL = c.url
+		if got := judgeOne(t, c.url, "", page, func(_ *source.Evidence, f *source.Found) { f.Line = c.line }); got.Identifier != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Identifier, c.want)
+		}
+	}
+}
