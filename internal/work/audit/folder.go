@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -229,6 +230,33 @@ func (a *Audit) page(ctx context.Context, url string) (*source.Page, error) {
 	return step.PageOf(capture), nil
 }
 
+// evidence is what the sources of the report are judged by.
+func (a *Audit) evidence() source.Evidence {
+	return source.Evidence{Page: a.page, Work: func(ctx context.Context, id scholar.ID) (*scholar.Work, error) {
+		answered, failed := a.answers(ctx)
+		work := id.Work(answered)
+		return work, *failed
+	}}
+}
+
+// answers gives what an address of a registry answered. The error is set where the
+// archive cannot be read.
+func (a *Audit) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
+	failed = new(error)
+	return func(address string) *scholar.Answer {
+		entry, found := a.archive.Find(address)
+		if !found || *failed != nil {
+			return nil
+		}
+		capture, err := a.archive.Read(ctx, entry)
+		if err != nil {
+			*failed = err
+			return nil
+		}
+		return step.AnswerOf(capture)
+	}, failed
+}
+
 // Again judges the report again, by what the audit keeps and nothing else. It returns the
 // errors of reading it.
 func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
@@ -240,7 +268,7 @@ func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := foreign.Judge(ctx, a.Report.Name, body, document, a.Options, a.page)
+	result, err := foreign.Judge(ctx, a.Report.Name, body, document, a.Options, a.evidence())
 	if err != nil {
 		return nil, err
 	}
