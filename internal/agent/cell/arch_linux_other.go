@@ -7,3 +7,5 @@ const (
 	nativeArch     = 0
 	foreignNumbers = 0
 )
+
+var semaphores []uint32

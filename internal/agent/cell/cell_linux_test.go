@@ -59,8 +59,32 @@ var tries = map[string]func(arg string) error{
 	"uevents": func(string) error {
 		return withSocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT, nil)
 	},
-	"pair":      func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
-	"serve":     func(string) error { return serve() },
+	"pair":  func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
+	"serve": func(string) error { return serve() },
+	"pair that sends anywhere": func(path string) error {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: path})
+	},
+	"raw pair": func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_RAW, 0); return err },
+	"limits": func(pid string) error {
+		n, _ := strconv.Atoi(pid)
+		return unix.Prlimit(n, unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1000, Max: 1000}, nil)
+	},
+	"own limits":  func(string) error { return unix.Prlimit(0, unix.RLIMIT_CPU, nil, new(unix.Rlimit)) },
+	"userfaultfd": call(unix.SYS_USERFAULTFD, 1, 0),
+	"memory": func(id string) error {
+		n, _ := strconv.Atoi(id)
+		_, err := unix.SysvShmAttach(n, 0, unix.SHM_RDONLY)
+		return err
+	},
+	"messages": call(unix.SYS_MSGGET, 0, unix.IPC_CREAT),
+	"paste":    call(unix.SYS_IOCTL, 0, unix.TIOCLINUX),
+	"be called": func(string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return unix.Listen(fd, 1) })
+	},
 	"io_uring":  call(unix.SYS_IO_URING_SETUP, 1, 0),
 	"ptrace":    call(unix.SYS_PTRACE, unix.PTRACE_TRACEME, 0),
 	"vm":        call(unix.SYS_PROCESS_VM_READV, uintptr(os.Getpid()), 0),
@@ -287,6 +311,30 @@ func (h *house) run(t *testing.T, list ...string) []string {
 	return lines
 }
 
+// inbox is a unix socket of the person's that takes datagrams.
+func (h *house) inbox(t *testing.T) string {
+	t.Helper()
+	at := filepath.Join(h.work, "inbox")
+	os.Remove(at)
+	l, err := net.ListenPacket("unixgram", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return at
+}
+
+// share is a try of memory that the person's programs share.
+func (h *house) share(t *testing.T) string {
+	t.Helper()
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	return fmt.Sprintf("memory:%d", id)
+}
+
 // check is [house.run] for things of which each must be done or refused.
 func (h *house) check(t *testing.T, want string, list ...string) {
 	t.Helper()
@@ -343,12 +391,14 @@ func TestWhatACellHolds(t *testing.T) {
 	}
 	defer func() { stranger.Process.Kill(); stranger.Wait() }()
 	environ := fmt.Sprintf("read:/proc/%d/environ", stranger.Process.Pid)
+	limits := fmt.Sprintf("limits:%d", stranger.Process.Pid)
+	memory := h.share(t)
 	refused := []string{
 		"read:" + file, "list:" + h.secret, "list:" + h.dir, "list:/", "write:" + filepath.Join(h.secret, "made"), "write:" + file, "truncate:" + file, "remove:" + file,
 		"write:" + filepath.Join(h.dir, "beside"), "read:/etc/passwd", "link:" + file + " " + filepath.Join(h.work, "linked"),
 		environ, "read:/proc/self/../" + strconv.Itoa(os.Getpid()) + "/environ",
 		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
-		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "foreign", "core file", "mark", "hide the mark",
+		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
 	}
 	if os.Getuid() == 0 {
@@ -360,7 +410,7 @@ func TestWhatACellHolds(t *testing.T) {
 	h.check(t, "refused", refused...)
 	made := filepath.Join(h.work, "made")
 	h.check(t, "done", "write:"+made, "read:"+made, "truncate:"+made, "link:"+made+" "+made+"2", "remove:"+made, "list:"+h.work, "read:/proc/self/environ", "read:/proc/meminfo", "read:/dev/null",
-		"netlink", "pair", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
+		"netlink", "pair", "own limits", "below:write:"+made, "own:"+h.work, "own:"+filepath.Join(h.work, "a/b"), "below:own:"+made)
 	h.check(t, "refused", "own:"+h.dir, "own:"+h.secret, "own:/")
 	if got := h.run(t, "big file:"+made); got[0] == "done" {
 		t.Error("a file grew past the limit")
@@ -379,7 +429,10 @@ func TestANetworkOfItsOwn(t *testing.T) {
 	}
 	h.policy.System = system
 	h.check(t, "done", "serve")
-	h.check(t, "refused", "udp", "unix", "mptcp:"+h.port())
+	h.check(t, "refused", "udp", "unix", "mptcp:"+h.port(), "pair that sends anywhere:"+h.inbox(t), fmt.Sprintf("limits:%d", os.Getppid()))
+	if got := h.run(t, h.share(t), "messages"); !strings.Contains(got[0], "invalid argument") || got[1] != "done" {
+		t.Errorf("memory of another, and messages of its own: %s", got)
+	}
 	for _, way := range h.run(t, "connect:"+h.listener.Addr().String()) {
 		if !strings.Contains(way, "connection refused") {
 			t.Errorf("connecting to a port of the machine: %s", way)

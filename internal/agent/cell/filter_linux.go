@@ -61,6 +61,11 @@ func (p Policy) program() code {
 	for _, number := range refusedCalls {
 		blocks = append(blocks, is(number, answer(refused)))
 	}
+	if !p.alone() {
+		for _, number := range slices.Concat(sharedCalls, semaphores) {
+			blocks = append(blocks, is(number, answer(refused)))
+		}
+	}
 	fastOpen := func(flags uint32) code {
 		return together(code{argument(flags)}, when(unix.BPF_JSET, unix.MSG_FASTOPEN, answer(refused)), code{answer(allowed)})
 	}
@@ -68,8 +73,11 @@ func (p Policy) program() code {
 		is(unix.SYS_SENDTO, fastOpen(3)...),
 		is(unix.SYS_SENDMSG, fastOpen(2)...),
 		is(unix.SYS_SENDMMSG, fastOpen(3)...),
-		is(unix.SYS_IOCTL, together(code{argument(1)}, is(unix.TIOCSTI, answer(refused)), code{answer(allowed)})...),
+		is(unix.SYS_IOCTL, together(code{argument(1)}, is(unix.TIOCSTI, answer(refused)), is(unix.TIOCLINUX, answer(refused)), code{answer(allowed)})...),
 		is(unix.SYS_SOCKET, p.sockets()...),
+		is(unix.SYS_SOCKETPAIR, pairs()...),
+		// Its own limits are asked for with 0. Those of others could end them.
+		is(unix.SYS_PRLIMIT64, together(code{argument(0)}, is(0, answer(allowed)), code{answer(refused)})...),
 		ours,
 		code{answer(allowed)},
 	)...)
@@ -79,7 +87,19 @@ func (p Policy) program() code {
 // being seen by it.
 var refusedCalls = []uint32{
 	unix.SYS_IO_URING_SETUP, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
-	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+}
+
+// sharedCalls reach what all programs of a user share where the program has no namespaces
+// of its own: memory, messages and semaphores, and ports on which anybody could call it.
+// Landlock does not look at a server that lets the system choose its port.
+var sharedCalls = []uint32{unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_LISTEN}
+
+// pairs lists the pairs of sockets that can be made. One of a pair for datagrams could
+// send to every unix socket that takes them.
+func pairs() code {
+	return together(code{argument(1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}},
+		is(unix.SOCK_STREAM, answer(allowed)), is(unix.SOCK_SEQPACKET, answer(allowed)), code{answer(refused)})
 }
 
 // sockets lists the sockets that can be made. Pairs are made by another call.

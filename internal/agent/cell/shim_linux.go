@@ -64,14 +64,14 @@ func (p Policy) fork(argv []string, how syscall.ProcAttr, hand int) (pid int, er
 }
 
 // withNetwork is how a process is started with a network of its own, which has
-// nothing but a loopback. A user other than root needs a user namespace for that, in
+// nothing but a loopback, and with shared memory and messages of its own. A user other than root needs a user namespace for that, in
 // which it stays the user that it is.
 func withNetwork(how *syscall.SysProcAttr) *syscall.SysProcAttr {
 	sys := syscall.SysProcAttr{}
 	if how != nil {
 		sys = *how
 	}
-	sys.Cloneflags |= syscall.CLONE_NEWNET
+	sys.Cloneflags |= syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC
 	if uid, gid := os.Getuid(), os.Getgid(); uid != 0 {
 		sys.Cloneflags |= syscall.CLONE_NEWUSER
 		sys.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}

@@ -40,6 +40,7 @@ type door struct {
 	reach     *fetch.Client
 	tools     func(ctx context.Context, agent io.ReadWriter) // of the home; nil: none
 	relays    chan struct{}                                  // has a value for each that is at work
+	guests    chan struct{}                                  // has a value for each connection of the agent's
 	ends      context.Context
 	end       context.CancelFunc
 	all       sync.WaitGroup
@@ -48,6 +49,43 @@ type door struct {
 	passed  map[string]int // what was let through, by host:port
 	refused map[string]int
 	wanted  func(address string) // hears of the model that an agent without a network asks for; nil: nobody listens
+}
+
+// maxGuests is how many connections an agent may have through its door at once. Each
+// costs the home a file or two, which it needs for its work.
+const maxGuests = 128
+
+// guestList is a listener of which no more than maxGuests connections are open at once;
+// further ones wait.
+type guestList struct {
+	net.Listener
+	*door
+}
+
+func (l guestList) Accept() (net.Conn, error) {
+	select {
+	case l.guests <- struct{}{}:
+	case <-l.ends.Done():
+		return nil, net.ErrClosed
+	}
+	conn, err := l.Listener.Accept()
+	tcp, ok := conn.(*net.TCPConn)
+	if err != nil || !ok {
+		<-l.guests
+		return conn, err
+	}
+	return &guest{TCPConn: tcp, leaves: sync.OnceFunc(func() { <-l.guests })}, nil
+}
+
+// guest is a connection of the agent's.
+type guest struct {
+	*net.TCPConn
+	leaves func()
+}
+
+func (g *guest) Close() error {
+	g.leaves()
+	return g.TCPConn.Close()
 }
 
 // doorPort is where an agent with a network of its own finds the door, and nobody
@@ -97,7 +135,7 @@ func openDoor(apart bool, network cell.Network, hosts, endpoints, environ []stri
 	d := &door{
 		network: network, hosts: hosts, endpoints: endpoints, token: rand.Text(),
 		reach:  fetch.New(fetch.Options{Allow: allow, Proxy: true, Getenv: func(name string) string { return variable(environ, name) }}),
-		relays: make(chan struct{}, maxRelays), passed: map[string]int{}, refused: map[string]int{},
+		relays: make(chan struct{}, maxRelays), guests: make(chan struct{}, maxGuests), passed: map[string]int{}, refused: map[string]int{},
 	}
 	for _, endpoint := range endpoints {
 		if onLoopback(endpoint) {
@@ -226,7 +264,7 @@ func (d *door) serve(listener net.Listener) {
 	}
 	stop := context.AfterFunc(d.ends, func() { server.Close() })
 	defer stop()
-	server.Serve(listener)
+	server.Serve(guestList{listener, d})
 }
 
 // admit says whether a request may pass, and where to; where it may not, it has
@@ -334,7 +372,7 @@ func (d *door) carry(listener net.Listener, endpoint string) {
 	stop := context.AfterFunc(d.ends, func() { listener.Close() })
 	defer stop()
 	for {
-		here, err := listener.Accept()
+		here, err := guestList{listener, d}.Accept()
 		if err != nil {
 			return
 		}

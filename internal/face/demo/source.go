@@ -23,9 +23,9 @@ import (
 // brought. sources.json has one for every rule that judges what was fetched.
 type Source struct {
 	URL     string
-	Title   string // that the agent gave it
-	Kind    string // of its fault
-	Variant string // what is special about it
+	Title   string   // that the agent gave it
+	Kind    string   // of its fault
+	Variant string   // what is special about it
 	Rule    string   // "" for what is fetched beside a source, such as the answer of a registry
 	Claim   string   `json:",omitempty"` // what the output cites the page for
 	Fetched *Fetched `json:",omitempty"` // nil for what is never fetched

@@ -141,6 +141,10 @@ func (c *lineConnection) read(in io.Reader) {
 	}
 }
 
+// maxAsked is how many requests are worked at at once. The next is read when one of them
+// is answered: whoever asks without end fills its own pipe, and not our memory.
+const maxAsked = 64
+
 // subscribe is the one request that is not answered before the connection ends.
 const subscribe = "subscriptions/listen"
 
@@ -164,6 +168,9 @@ func (c *lineConnection) decode(line []byte) (jsonrpc.Message, bool) {
 	defer c.mu.Unlock()
 	if c.asked[request.ID] {
 		return nil, c.refuse(nil, jsonrpc.CodeInvalidRequest, "the id is that of a request that is not answered yet")
+	}
+	for len(c.asked) >= maxAsked && !c.ended {
+		c.answered.Wait()
 	}
 	c.asked[request.ID] = true
 	return message, true

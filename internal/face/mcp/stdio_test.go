@@ -9,6 +9,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/tidegate/tidegate/internal/face/mcp"
 )
@@ -138,4 +139,30 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "ERROR") {
 		t.Errorf("the log calls it an error: %s", text)
 	}
+}
+
+// TestSoManyRequestsAtOnce: whoever asks without reading answers is not read any further.
+func TestSoManyRequestsAtOnce(t *testing.T) {
+	const asked, most = 200, 64
+	synctest.Test(t, func(t *testing.T) {
+		h := &held{make(chan struct{}, asked), make(chan struct{}), make(chan error, asked)}
+		in, feed := io.Pipe()
+		done := make(chan error, 1)
+		go func() { done <- mcp.ServeStdio(t.Context(), toys(h), in, io.Discard, options(nil)) }()
+		go func() {
+			io.WriteString(feed, hello)
+			for i := range asked {
+				fmt.Fprintf(feed, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"toy_hold"}}`+"\n", i)
+			}
+			feed.Close()
+		}()
+		synctest.Wait()
+		if n := len(h.began); n != most {
+			t.Errorf("%d calls began, want %d", n, most)
+		}
+		close(h.release)
+		if err := <-done; err != nil || len(h.began) != asked {
+			t.Errorf("%d of %d were answered: %v", len(h.began), asked, err)
+		}
+	})
 }

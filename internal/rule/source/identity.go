@@ -5,14 +5,20 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
 // identify is the id of the paper or book that a source is: as an output names it
-// beside the URL, as the URL has it, or as the page gives it.
+// beside the URL, as the URL has it, or as the page gives it. What reports about works,
+// such as a newspaper, is none of them, whatever id stands beside it.
 func (s *subject) identify() scholar.ID {
+	reports := slices.Contains([]string{"news", "forum", "company", "reference", "official"}, policy.Class(splitAddress(s.source.Normalized).host))
 	for _, f := range s.source.FoundBy {
+		if reports {
+			break
+		}
 		if before, _, one := strings.Cut(f.Line, "://"); one && strings.Count(f.Line, "://") == 1 {
 			_, after, _ := strings.Cut(f.Line, f.URL)
 			if id, ok := scholar.InText(strings.TrimRight(before, "htps") + " " + after); ok {
@@ -126,7 +132,7 @@ func leadsElsewhere(s *subject) (string, bool) {
 	}
 	found := make([]bool, len(own))
 	missing := len(own)
-	page.EachWord(strings.Join(s.content.Headings, " ")+" "+s.content.Title+" "+s.content.Signals.Title+" "+s.content.Text, func(w page.Word) bool {
+	page.EachWord(strings.Join(s.content.Headings, " ")+" "+s.content.Title+" "+s.content.Signals.Title+" "+page.CutBytes(s.content.Text, page.LanguageSample), func(w page.Word) bool {
 		for i := range own {
 			if !found[i] && like(own[i], w) {
 				found[i] = true

@@ -168,11 +168,6 @@ func harbour(t testing.TB) synthesis.Report {
 	}
 }
 
-func sum(text string) []byte {
-	s := sha256.Sum256([]byte(text))
-	return s[:]
-}
-
 func matches(t testing.TB, list []match) []claim.Match {
 	var out []claim.Match
 	for _, l := range list {

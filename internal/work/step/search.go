@@ -431,6 +431,11 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 	if err != nil {
 		return Searched{}, err
 	}
+	return e.searched(ctx, line)
+}
+
+// searched is what a line of the log says of a search, from the archive.
+func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, error) {
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
 	e.count(line)
