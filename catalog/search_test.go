@@ -202,6 +202,20 @@ func TestTheNextServiceIsAsked(t *testing.T) {
 	}
 }
 
+// TestForbiddenResultsReachNobody has a policy of sources take results out before an agent
+// sees them.
+func TestForbiddenResultsReachNobody(t *testing.T) {
+	t.Parallel()
+	s := newSeeker(t, `, "since": "2024-01-01"`)
+	made := s.forJob(`"query": "tugs"`)
+	if made.Err != nil || strings.Contains(string(made.Envelope), "port/2") || !strings.Contains(string(made.Envelope), "port/1") || !strings.Contains(string(made.Envelope), `"filtered": 1`) {
+		t.Errorf("%s", made.Envelope)
+	}
+	if whole := s.whole(); !strings.Contains(whole, "freshness=2024-01-01to") {
+		t.Error("the service is not asked for what is allowed")
+	}
+}
+
 // TestSearchesKeepToTheirBudget asks more often than the contract allows, all at once.
 func TestSearchesKeepToTheirBudget(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,15 @@ func (c *crew) mayAsk(ctx context.Context, e *Env, o order) error {
 	return nil
 }
 
+// searchNames are the services that researchers may ask.
+func (c *crew) searchNames() []string {
+	names := []string{}
+	for _, p := range c.search {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // searchFor searches for a model, as the tool that agents are lent does, and returns what
 // was found as text.
 func (e *Env) searchFor(ctx context.Context, task driver.Task, q driver.Query) (string, error) {

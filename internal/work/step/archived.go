@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -26,6 +27,9 @@ type archived struct {
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 	allowed  policy.Policy // which sources the run allows
+	// dates are those by which searches found pages, by normalised URL; nil where the run
+	// asks for no dates.
+	dates map[string]string
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -55,7 +59,7 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 		return nil, err
 	}
 	e.archive = &e.whole.List
-	return e, nil
+	return e, e.readDates(ctx)
 }
 
 func newArchived(r *run.Run) *archived {
@@ -94,11 +98,37 @@ func (e *archived) readLog() (current bool, err error) {
 
 func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 
+// readDates takes the dates of pages from what searches found, where the run asks for
+// dates.
+func (e *archived) readDates(ctx context.Context) error {
+	if e.allowed.Since == "" && !e.allowed.Dated {
+		return nil
+	}
+	lines, err := e.run.EventsOf(run.EventSearched)
+	dates := map[string]string{}
+	for _, line := range lines {
+		if line.Entry.Get("search_id").Str() == "" { // nobody answered
+			continue
+		}
+		made, err := e.searched(ctx, line.Entry)
+		if err != nil {
+			return err
+		}
+		for _, found := range made.Results {
+			if url, err := link.Normalize(found.URL); err == nil && dates[url] == "" {
+				dates[url] = found.Date
+			}
+		}
+	}
+	e.dates = dates
+	return err
+}
+
 // about is a copy of the evidence that has what concerns some sources, and nothing
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.parent, part.mu, part.whole, part.allowed = e, e.mu, e.whole, e.allowed
+	part.parent, part.mu, part.whole, part.allowed, part.dates = e, e.mu, e.whole, e.allowed, e.dates
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -187,7 +217,7 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Work: e.work, Policy: e.allowed, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Work: e.work, Dates: e.dates, Policy: e.allowed, Created: e.created,
 	})
 }
 

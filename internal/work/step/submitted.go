@@ -74,7 +74,7 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (
 // from the beginning says what the evidence is.
 func (e *archived) readOn(ctx context.Context) bool {
 	current, err := e.readLog()
-	return current && err == nil && e.whole.Refresh(ctx) == nil
+	return current && err == nil && e.whole.Refresh(ctx) == nil && e.readDates(ctx) == nil
 }
 
 // Check checks the sources of an output while its author is still there:
