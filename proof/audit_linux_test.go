@@ -52,7 +52,7 @@ func (a auditing) run(program string, args ...string) (out []byte, status int) {
 }
 
 func (a auditing) audits() []string {
-	found, _ := filepath.Glob(filepath.Join(a.work, "home", "audits", "*", "audit.json"))
+	found, _ := filepath.Glob(filepath.Join(a.work, "home", "audits", "2026-*", "audit.json"))
 	return found
 }
 
@@ -115,7 +115,7 @@ func TestAnAuditSurvivesKill(t *testing.T) {
 			same = same || bytes.Equal(a.result(audit), want)
 		}
 		if !same || len(a.audits()) != before+1 {
-			t.Errorf("%s: the next audit has another result, or none", where)
+			t.Errorf("%s: the next audit has another result, or none: %d audits, then %d", where, before, len(a.audits()))
 		}
 		tried++
 	}

@@ -138,7 +138,10 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 		return nil, err
 	}
 	a := &Audit{folder: folder}
-	if err := a.read(ctx); err != nil {
+	if err = a.read(); err == nil {
+		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
+	}
+	if err != nil {
 		folder.Close()
 		return nil, tidegate.WithDetails(err, tidegate.Pairs("audit", path))
 	}
@@ -166,7 +169,8 @@ func (a *Audit) ReportName() string { return a.Report.Name }
 // Created is when the audit was begun.
 func (a *Audit) Created() string { return a.CreatedAt }
 
-func (a *Audit) read(ctx context.Context) error {
+// read reads what is audited, and the log.
+func (a *Audit) read() error {
 	data, err := a.folder.ReadDocument(File)
 	if err != nil {
 		return err
@@ -184,11 +188,11 @@ func (a *Audit) read(ctx context.Context) error {
 	for _, kind := range options.Get("fail_on").Elems() {
 		a.Options.FailOn = append(a.Options.FailOn, kind.Str())
 	}
-	return a.readLog(ctx)
+	return a.readLog()
 }
 
 // readLog takes in what counts: the records of the archive, and the digests of files.
-func (a *Audit) readLog(ctx context.Context) error {
+func (a *Audit) readLog() error {
 	a.counts, a.records, a.at = map[string]bool{}, map[string]string{}, ""
 	file, err := a.folder.Open(logFile)
 	if err != nil {
@@ -213,8 +217,7 @@ func (a *Audit) readLog(ctx context.Context) error {
 			a.at = entry.Get("ts").Str()
 		}
 	}
-	a.archive, err = archive.Open(ctx, a.folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
-	return err
+	return nil
 }
 
 // page reads what the archive has of a URL, nil when it has nothing.

@@ -29,6 +29,7 @@ type Input struct {
 	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file"`
 	Offline    string `json:"offline,omitzero" jsonschema:"an earlier audit whose archive is used instead of the web, by its id or folder"`
 	URL        string `json:"url,omitzero" jsonschema:"the address of the report, in the place of a file"`
+	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
 	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
 	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
 
@@ -74,6 +75,10 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 		return none, err
 	}
 	defer done()
+	old, err := in.earlier(ctx, desk)
+	if err != nil {
+		return none, err
+	}
 	a, err := create(ctx, desk, in.Home, name, body, document.Format, options)
 	if err != nil {
 		return none, err
@@ -93,7 +98,22 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if in.ReportPath != "" {
 		result.File = in.ReportPath
 	}
+	if in.Compare != "" {
+		result.Compare(&old)
+	}
 	return *result, a.finish(ctx, desk, result)
+}
+
+// earlier is the audit that a person compares with.
+func (in *Input) earlier(ctx context.Context, desk run.Desk) (foreign.Result, error) {
+	if in.Compare == "" {
+		return foreign.Result{}, nil
+	}
+	path, err := Find(desk, in.Home, in.Dir, in.Compare)
+	if err != nil {
+		return foreign.Result{}, err
+	}
+	return Show(ctx, desk, path)
 }
 
 // options checks what makes the report fail.

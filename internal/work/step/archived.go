@@ -27,11 +27,11 @@ type archived struct {
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 	allowed  policy.Policy // which sources the run allows
-	// originsKept says whether records say where URLs come from, as the run's policy has it.
-	originsKept string
 	// dates are those by which searches found pages, by normalised URL; nil where the run
 	// asks for no dates.
 	dates map[string]string
+	// originsKept says whether records say where URLs come from, as the run's policy has it.
+	originsKept string
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -130,7 +130,8 @@ func (e *archived) readDates(ctx context.Context) error {
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.parent, part.mu, part.whole, part.allowed, part.originsKept, part.dates = e, e.mu, e.whole, e.allowed, e.originsKept, e.dates
+	part.parent, part.mu, part.whole = e, e.mu, e.whole
+	part.allowed, part.dates, part.originsKept = e.allowed, e.dates, e.originsKept
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
