@@ -83,7 +83,7 @@ func auditTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "report_audit", Set: "citation", Core: true, Effect: tool.Writes, OpenWorld: true,
-			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "demo"},
+			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo"},
 			Command: &tool.Command{
 				Path: "audit", Operands: []tool.Operand{{Name: "REPORT", About: "the report: a file, its address, or - for standard input", Optional: true}},
 				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "sarif", "github"},

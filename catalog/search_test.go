@@ -33,6 +33,12 @@ func TestServicesThatAFileCanName(t *testing.T) {
 	if diff := cmp.Diff(search.Names(), config.SearchServices); diff != "" {
 		t.Error(diff)
 	}
+	guide, err := os.ReadFile("../docs/search.md")
+	for _, s := range search.Services {
+		if row := "| `" + s.Name + "` | "; err != nil || !strings.Contains(string(guide), row) || !strings.Contains(string(guide), s.KeyEnv) {
+			t.Errorf("docs/search.md does not show %s, %v", s.Name, err)
+		}
+	}
 }
 
 // seeker is a home whose search services are stand-ins, with a run in which one job of
@@ -199,6 +205,20 @@ func TestTheNextServiceIsAsked(t *testing.T) {
 	if replayed := s.call("run_replay", `{"run": "harbour"}`); !replayed.Get("pass").Bool() {
 		line, _ := codec.MarshalLine(replayed)
 		t.Errorf("%s", line)
+	}
+}
+
+// TestForbiddenResultsReachNobody has a policy of sources take results out before an agent
+// sees them.
+func TestForbiddenResultsReachNobody(t *testing.T) {
+	t.Parallel()
+	s := newSeeker(t, `, "since": "2024-01-01"`)
+	made := s.forJob(`"query": "tugs"`)
+	if made.Err != nil || strings.Contains(string(made.Envelope), "port/2") || !strings.Contains(string(made.Envelope), "port/1") || !strings.Contains(string(made.Envelope), `"filtered": 1`) {
+		t.Errorf("%s", made.Envelope)
+	}
+	if whole := s.whole(); !strings.Contains(whole, "freshness=2024-01-01to") {
+		t.Error("the service is not asked for what is allowed")
 	}
 }
 

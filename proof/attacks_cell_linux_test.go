@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // prison is a home with a run, a person with keys and servers, and an agent that does
@@ -25,7 +27,7 @@ type prison struct {
 
 func newPrison(t *testing.T) *prison {
 	t.Helper()
-	for _, program := range []string{"curl", "bash", "git"} {
+	for _, program := range []string{"curl", "bash", "git", "perl"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("no %s here", program)
 		}
@@ -55,6 +57,10 @@ func newPrison(t *testing.T) *prison {
 // socket is where the person's session bus, tmux server and ssh-agent listen.
 func (p *prison) socket() string { return filepath.Join(p.person, "socket") }
 
+// inbox is where a service of the person's takes datagrams, such as the log's or the one
+// that hears that a service is up.
+func (p *prison) inbox() string { return filepath.Join(p.person, "inbox") }
+
 // serve makes the person's servers, which note who reaches them.
 func (p *prison) serve() (tcp, udp string) {
 	p.t.Helper()
@@ -79,22 +85,35 @@ func (p *prison) serve() (tcp, udp string) {
 			_, tcp, _ = net.SplitHostPort(l.Addr().String())
 		}
 	}
-	l, err := config.ListenPacket(context.Background(), "udp", "127.0.0.1:0")
+	for _, where := range [][2]string{{"unixgram", p.inbox()}, {"udp", "127.0.0.1:0"}} {
+		l, err := config.ListenPacket(context.Background(), where[0], where[1])
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.t.Cleanup(func() { l.Close() })
+		go func() {
+			buffer := make([]byte, 100)
+			for {
+				if _, _, err := l.ReadFrom(buffer); err != nil {
+					return
+				}
+				p.reached <- where[0]
+			}
+		}()
+		_, udp, _ = net.SplitHostPort(l.LocalAddr().String())
+	}
+	return tcp, udp
+}
+
+// share is memory that the person's programs share.
+func (p *prison) share() int {
+	p.t.Helper()
+	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	p.t.Cleanup(func() { l.Close() })
-	go func() {
-		buffer := make([]byte, 100)
-		for {
-			if _, _, err := l.ReadFrom(buffer); err != nil {
-				return
-			}
-			p.reached <- "udp"
-		}
-	}()
-	_, udp, _ = net.SplitHostPort(l.LocalAddr().String())
-	return tcp, udp
+	p.t.Cleanup(func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	return id
 }
 
 // types types a command as the person.
@@ -160,11 +179,19 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		"echo x > " + binary, "cat /etc/shadow", "echo x > /etc/passwd", "echo x > /tmp/tidegate-proof", "echo x > /usr/local/bin/tidegate-proof", "mkdir /dev/shm/tidegate-proof", "ls /root", "ls /home",
 		// programs outside
 		"curl -sS --max-time 20 --unix-socket " + p.socket() + " http://bus/", "curl -sS --max-time 20 --abstract-unix-socket tidegate-proof-" + filepath.Base(p.person) + " http://bus/",
+		"perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_DGRAM,0) or exit 1; send(A,\"x\",0,pack_sockaddr_un(\"" + p.inbox() + "\")) or exit 1'",
+		"perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_DGRAM,0) or exit 1; connect(A,pack_sockaddr_un(\"" + p.inbox() + "\")) or exit 1'",
+		"perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1; close(B); connect(A,pack_sockaddr_un(\"" + p.socket() + "\")) or exit 1'",
+		fmt.Sprintf("perl -e 'shmread(%d,$x,0,4) or exit 1'", p.share()), fmt.Sprintf("prlimit --pid %d --cpu=1000", os.Getpid()), fmt.Sprintf("renice 5 -p %d", os.Getpid()),
+		fmt.Sprintf("taskset -p 1 %d", os.Getpid()), fmt.Sprintf("cat /proc/%d/environ", os.Getpid()), fmt.Sprintf("readlink /proc/%d/fd/0", os.Getpid()), fmt.Sprintf("cat /proc/%d/fd/0", os.Getpid()),
+		fmt.Sprintf("nsenter -t %d -n true", os.Getpid()), "nsenter -t 1 -m true", "echo x > /dev/tty", "echo x > /dev/console", "cat /dev/mem",
+		"perl -e 'exit !(syscall(425,1,0)>=0)'", "perl -e 'exit !(syscall(250,0,-3,0)>=0)'", "perl -e 'exit !(syscall(323,1)>=0)'", "perl -e 'ioctl(STDIN,0x5412,\"x\") or exit 1'",
 		"kill -0 1", "kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $PPID))", "echo x > /proc/1/oom_score_adj",
 		// the network
 		"curl -sS --max-time 20 http://127.0.0.1:" + tcp + "/", "exec 3<>/dev/tcp/127.0.0.1/" + tcp, "echo x > /dev/udp/127.0.0.1/" + udp, "exec 3<>/dev/tcp/1.1.1.1/443", "echo x > /dev/udp/1.1.1.1/53",
 		// more rights
-		"mount -t tmpfs none /mnt", "unshare -m true", "chroot / true", "mknod " + p.out + "/disk b 8 0 && cat " + p.out + "/disk", "su -c true nobody", "ulimit -c 1",
+		"mount -t tmpfs none /mnt", "unshare -m true", "unshare -Urm mount -t tmpfs none /mnt", "unshare -Ur cat " + run + "/manifest.json", "unshare -Ur cat /proc/1/environ",
+		"unshare -Urn curl -sS --max-time 20 http://1.1.1.1/", "unshare -Urm mount --bind " + p.home + " $TMPDIR", "chroot / true", "mknod " + p.out + "/disk b 8 0 && cat " + p.out + "/disk", "su -c true nobody", "ulimit -c 1",
 		// another way to the same: a child of its own, in a session of its own
 		"setsid sh -c 'cat " + p.person + "/.ssh/id_ed25519'", "env -i /bin/cat " + run + "/manifest.json", "(cat " + run + "/manifest.json)",
 	}
@@ -187,7 +214,7 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		}
 	}
 	// What an agent needs it has.
-	needs := []string{"echo x > made && cat made", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version"}
+	needs := []string{"echo x > made && cat made", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version", "ulimit -n 100", "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1'"}
 	for i, got := range p.lock(needs) {
 		if !strings.HasPrefix(got, "0 ") {
 			t.Errorf("an agent cannot: %s\n%s", needs[i], got)
@@ -208,7 +235,7 @@ func TestNoAgentTypesAPersonsCommand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			decide := []string{"run limit tides max_minutes 9999", "run cancel tides --reason x", "run accept tides --reason x", "run delete tides --yes", "gate a tides --accept --reason x", "config trust", "run list", "doctor", "mcp"}
+			decide := []string{"run limit tides max_minutes 9999", "run cancel tides --reason x", "run accept tides --reason x", "run delete tides --yes", "gate a tides --accept --reason x", "citations attach tides cid_1 /etc/hostname --over --reason x", "citations replace tides cid_1 https://example.org/ --over --reason x", "job retry tides perspectives --note x", "config trust", "run list", "doctor", "mcp"}
 			var lines []string
 			for _, words := range decide {
 				for _, way := range []string{"TIDEGATE_HOME=" + p.home + " " + binary + " ", "env -i TIDEGATE_HOME=" + p.home + " " + binary + " ", "setsid --wait env TIDEGATE_HOME=" + p.home + " " + binary + " "} {
@@ -241,4 +268,88 @@ func TestNoAgentTypesAPersonsCommand(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNoImplementerReachesTheRepository has an implementer plant hooks, settings and
+// branches in the project, write into the home and take the .git of its worktree away; its
+// work is merged as recommended afterwards.
+func TestNoImplementerReachesTheRepository(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	git := func(args ...string) string {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-C", p.project, "-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
+		command.Env = p.env
+		out, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+		return string(out)
+	}
+	git("add", "main.sh")
+	git("commit", "-q", "-m", "first")
+	owned := filepath.Join(p.out, "owned")
+	attack := fmt.Sprintf(`cat >/dev/null
+echo echo mended > main.sh
+for dir in %[1]s/.git/hooks "$(git rev-parse --git-common-dir)/hooks" %[1]s/hooks; do
+  mkdir -p "$dir" && printf '#!/bin/sh\ntouch %[2]s\n' > "$dir/post-merge" && chmod 755 "$dir/post-merge"
+done
+git -C %[1]s config core.hooksPath %[1]s/hooks
+git config --global core.hooksPath %[1]s/hooks
+git config core.hooksPath $PWD/hooks
+env -u GIT_DIR -u GIT_WORK_TREE git -C %[1]s branch evil
+env -u GIT_DIR -u GIT_WORK_TREE git branch -f main HEAD
+git push origin HEAD:main
+echo x > %[3]s/made
+echo x > %[3]s/runs/tides/manifest.json
+echo "gitdir: /nowhere" > .git
+ls > /dev/null
+rm -f .git
+git --git-dir=%[1]s/.git worktree prune
+echo It is done.
+`, p.project, owned, p.home)
+	reviewer := `cat >/dev/null
+echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}'
+`
+	for name, text := range map[string]string{
+		filepath.Join(p.out, "implementer.sh"): attack, filepath.Join(p.out, "reviewer.sh"): reviewer,
+		filepath.Join(p.project, "agentd/changes/mend/proposal.md"): "# Mend\n\nThe script says mended.\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := git("for-each-ref") + git("config", "--list")
+	said := p.types(-1, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
+	// An implementer that takes the .git of its worktree away is found, and its work is
+	// not taken.
+	if !strings.Contains(said, "TAMPERED") {
+		t.Errorf("the worktree has no .git any more, and change run says:\n%s", said)
+	}
+	if err := os.WriteFile(filepath.Join(p.out, "implementer.sh"), []byte(strings.NewReplacer("rm -f .git\n", "", "echo \"gitdir: /nowhere\" > .git\n", "").Replace(attack)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	worktrees, err := filepath.Glob(filepath.Join(p.home, "*/worktrees/mend-*"))
+	if more, _ := filepath.Glob(filepath.Join(p.home, "worktrees/mend-*")); err != nil || len(worktrees)+len(more) != 1 {
+		t.Fatalf("worktrees: %v %v %v", worktrees, more, err)
+	} else {
+		os.RemoveAll(append(worktrees, more...)[0])
+	}
+	said = p.types(0, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
+	if !strings.Contains(said, "git merge tidegate/mend") {
+		t.Fatalf("the change is not complete:\n%s", said)
+	}
+	if after := git("for-each-ref", "refs/heads/*", "refs/tags", "refs/remotes", "refs/replace") + git("config", "--list"); after != before {
+		t.Errorf("the repository changed:\n%s\nwas\n%s", after, before)
+	}
+	git("merge", "-q", "tidegate/mend")
+	for _, path := range []string{owned, filepath.Join(p.home, "made"), filepath.Join(p.project, ".git/hooks/post-merge"), filepath.Join(p.project, "hooks"), filepath.Join(p.person, ".gitconfig")} {
+		if _, err := os.Lstat(path); err == nil {
+			t.Errorf("an implementer made %s", path)
+		}
+	}
+	p.types(0, "run", "verify", "tides")
 }

@@ -26,33 +26,35 @@ func (b *Board) Search(ctx context.Context, how *step.Searching, token string, m
 	if err != nil {
 		return step.SearchResult{}, err
 	}
-	if in.Calls, err = b.searchCalls(id, may); err != nil {
+	if err = b.searchTerms(id, may, &in); err != nil {
 		return step.SearchResult{}, err
 	}
 	in.JobID, in.Attempt = id, number
 	return step.Search(ctx, b.desk, how, in)
 }
 
-// searchCalls is how many searches an attempt at a job may make, nil for any number.
-func (b *Board) searchCalls(id string, may func(forbidden []string) bool) (*int, error) {
+// searchTerms fills in what the contract of a job says of its searches: how many there may
+// be, and what the planner expects of them. A service that the run has not is ignored.
+func (b *Board) searchTerms(id string, may func(forbidden []string) bool, in *step.SearchInput) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[id]
 	if j == nil || j.perspective == "" || !b.work.web(j.kind) {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "whoever does %s has no search", id)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "whoever does %s has no search", id)
 	}
 	p, v, err := b.perspective(run.Stage(j.kind.name), j.perspective)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if !may(lines(v.Get("tool_policy").Get("forbidden"))) {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the contract of %s forbids searching", id)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the contract of %s forbids searching", id)
 	}
 	for _, limit := range p.ToolBudget {
 		if limit.Tool == "search_calls" {
 			calls := most(limit.Calls)
-			return &calls, nil
+			in.Calls = &calls
 		}
 	}
-	return nil, nil
+	in.Prefer, in.Domains, _ = step.Platforms(v.Get("expected_platforms").Strs(), nil)
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // plan is what a person says yes to: which agents work on what, within which budget,
@@ -129,6 +130,9 @@ func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget
 		p.Digest = codec.DigestBytes(perspectives)
 		for _, v := range doc.Get("perspectives").Elems() {
 			p.Perspectives = append(p.Perspectives, contractOf(v))
+			if _, _, unlisted := step.Platforms(v.Get("expected_platforms").Strs(), c.searchNames()); len(unlisted) > 0 {
+				p.Sent = append(p.Sent, "The perspective "+v.Get("id").Str()+" expects "+strings.Join(unlisted, ", ")+", which this run does not ask: it is ignored.")
+			}
 		}
 		n = len(p.Perspectives)
 	}

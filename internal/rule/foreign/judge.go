@@ -73,13 +73,13 @@ type judging struct {
 	out     *Result
 }
 
-// Judge judges a report by what page gives of each URL, nil where nothing was fetched.
-// Page is called from several goroutines. The same pages give the same result. It returns
-// the errors of page and of ctx.
-func Judge(ctx context.Context, name string, body []byte, d *Document, options Options, page func(ctx context.Context, url string) (*source.Page, error)) (*Result, error) {
+// Judge judges a report by what the archive has of each URL, and of the registries'
+// answers. The same evidence gives the same result. It returns the errors of evidence
+// and of ctx.
+func Judge(ctx context.Context, name string, body []byte, d *Document, options Options, evidence source.Evidence) (*Result, error) {
 	j := &judging{Document: d, options: options, sources: d.Sources(), of: map[string]int{}, cids: map[string]int{}}
 	if options.NoFetch {
-		page = func(context.Context, string) (*source.Page, error) { return nil, nil }
+		evidence = source.Evidence{Page: func(context.Context, string) (*source.Page, error) { return nil, nil }}
 	}
 	for i := range j.sources {
 		j.cids[j.sources[i].CID] = i
@@ -88,7 +88,7 @@ func Judge(ctx context.Context, name string, body []byte, d *Document, options O
 		}
 	}
 	var err error
-	if j.records, err = source.Judge(ctx, j.sources, source.Evidence{Page: page}); err != nil {
+	if j.records, err = source.Judge(ctx, j.sources, evidence); err != nil {
 		return nil, err
 	}
 	styles := []string{}
@@ -99,7 +99,7 @@ func Judge(ctx context.Context, name string, body []byte, d *Document, options O
 		Audited:   About{Name: link.Mask(name), Format: d.Format, Styles: styles, Language: d.Language, Digest: codec.DigestBytes(body), Bytes: len(body)},
 		Citations: []Citation{}, Sentences: []Judged{}, Sources: []Source{}, Findings: []Finding{}, document: d,
 	}
-	if err := j.judgeSentences(ctx, page); err != nil {
+	if err := j.judgeSentences(ctx, evidence.Page); err != nil {
 		return nil, err
 	}
 	for i := range d.Citations {

@@ -21,6 +21,9 @@ type Result struct {
 	Sources   []Source   `json:"sources"`
 	Findings  []Finding  `json:"findings" jsonschema:"of the report as a whole"`
 
+	// Compared is what changed since an earlier audit, where one was named.
+	Compared *Comparison `json:"compared,omitzero"`
+
 	Explain bool   `json:"-"` // what was recognised is shown, too
 	File    string `json:"-"` // where the report lies, for findings that name a place
 
@@ -115,9 +118,9 @@ type Finding struct {
 func (r Result) Passed() bool { return r.Pass }
 
 // Document is the result as an audit keeps it: without its own place, so that a folder can
-// be moved.
+// be moved, and without what it was compared with.
 func (r Result) Document() ([]byte, error) {
-	r.AuditPath = ""
+	r.AuditPath, r.Compared = "", nil
 	return codec.MarshalFile(r)
 }
 

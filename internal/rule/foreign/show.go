@@ -54,6 +54,9 @@ func (r Result) Report() report.Report {
 		}
 		out.Add(report.Heading("The report as a whole"), report.Bullets(list))
 	}
+	if r.Compared != nil {
+		r.Compared.show(&out)
+	}
 	out.Add(report.Fields{{Name: "kept", Value: r.AuditPath}})
 	r.cases(&out)
 	return out

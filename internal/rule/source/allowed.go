@@ -33,7 +33,8 @@ func notAllowed(s *subject) (string, bool) {
 }
 
 // date is when the page was published, as it says itself or its registry says, or when
-// its server says that it was last changed; "" where nobody says anything.
+// its server says that it was last changed, or when a search found that it is of; ""
+// where nobody says anything.
 func (s *subject) date() string {
 	switch {
 	case s.content.Published != "":
@@ -43,7 +44,7 @@ func (s *subject) date() string {
 	}
 	changed, err := time.Parse(time.RFC1123, s.page.header("Last-Modified"))
 	if err != nil {
-		return ""
+		return s.found
 	}
 	return changed.UTC().Format(time.DateOnly)
 }

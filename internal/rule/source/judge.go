@@ -31,6 +31,8 @@ type Evidence struct {
 	// Work gives what the archive has of the registries' answers about an id, nil where it
 	// has nothing. The function itself may be nil. It is called from several goroutines.
 	Work func(ctx context.Context, id scholar.ID) (*scholar.Work, error)
+	// Dates are those by which searches found pages, by the normalised URLs of sources.
+	Dates map[string]string
 	// Policy is what the run allows.
 	Policy policy.Policy
 	// Created is when the run was created: the time of the records that have no
@@ -49,7 +51,7 @@ type Evidence struct {
 func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, error) {
 	judged := make([]Judgement, len(sources))
 	err := parallel.All(ctx, len(sources), func(i int) error {
-		if known, found := evidence.Judged[sources[i].CID]; found && known.record.Identifier == "" {
+		if known, found := evidence.Judged[sources[i].CID]; found && known.record.Identifier == "" && evidence.Dates[sources[i].Normalized] == "" {
 			judged[i] = known
 			return nil
 		}
@@ -58,12 +60,14 @@ func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, 
 			return err
 		}
 		var failed error
-		judged[i] = judge(source, page, evidence.Policy, func(id scholar.ID) (work *scholar.Work) {
+		s := newSubject(source, page, evidence.Policy, func(id scholar.ID) (work *scholar.Work) {
 			if evidence.Work != nil {
 				work, failed = evidence.Work(ctx, id)
 			}
 			return work
-		}, evidence.Created)
+		})
+		s.found = evidence.Dates[source.Normalized]
+		judged[i] = s.judgement(evidence.Created)
 		if failed != nil {
 			return failed
 		}
@@ -85,11 +89,10 @@ type Judgement struct {
 
 // JudgePage judges a source by the page of its own URL and by what the run allows.
 func JudgePage(source *Source, page *Page, allowed policy.Policy) Judgement {
-	return judge(source, page, allowed, nil, time.Time{})
+	return newSubject(source, page, allowed, nil).judgement(time.Time{})
 }
 
-func judge(source *Source, page *Page, allowed policy.Policy, works func(scholar.ID) *scholar.Work, created time.Time) Judgement {
-	s := newSubject(source, page, allowed, works)
+func (s *subject) judgement(created time.Time) Judgement {
 	record := s.record(created)
 	return Judgement{record, s.trace(record.Status)}
 }

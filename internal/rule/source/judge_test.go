@@ -483,6 +483,18 @@ func TestUndated(t *testing.T) {
 	changed.Header = map[string][]string{"Last-Modified": {"Mon, 02 Jan 2023 15:04:05 GMT"}}
 	attached := plain()
 	attached.Attached = true
+	found := func(date string) func(*source.Evidence, *source.Found) {
+		return func(e *source.Evidence, _ *source.Found) { e.Dates = map[string]string{"https://a.test/x": date} }
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", plain(), allowedBy(strict), found("2023-05")); !got.Usable() || got.Undated {
+		t.Errorf("a page with the date of a search: %s, %q", got.Status, got.Notes)
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", plain(), allowedBy(since), found("2019")); got.Rule != "policy" {
+		t.Errorf("a page that a search found to be old: %s, %q", got.Status, got.Notes)
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", changed, allowedBy(since), found("2019")); !got.Usable() {
+		t.Errorf("a page whose server knows better: %s, %q", got.Status, got.Notes)
+	}
 	for name, c := range map[string]struct {
 		page    *source.Page
 		policy  policy.Policy

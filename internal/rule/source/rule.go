@@ -89,6 +89,7 @@ type subject struct {
 	source  *Source
 	page    *Page // or nil
 	policy  policy.Policy
+	found   string        // the date by which a search found it
 	id      scholar.ID    // of a paper or book
 	work    *scholar.Work // what its registry says; nil where that is not known
 	content page.Content

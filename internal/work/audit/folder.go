@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -137,7 +138,10 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 		return nil, err
 	}
 	a := &Audit{folder: folder}
-	if err := a.read(ctx); err != nil {
+	if err = a.read(); err == nil {
+		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
+	}
+	if err != nil {
 		folder.Close()
 		return nil, tidegate.WithDetails(err, tidegate.Pairs("audit", path))
 	}
@@ -165,7 +169,8 @@ func (a *Audit) ReportName() string { return a.Report.Name }
 // Created is when the audit was begun.
 func (a *Audit) Created() string { return a.CreatedAt }
 
-func (a *Audit) read(ctx context.Context) error {
+// read reads what is audited, and the log.
+func (a *Audit) read() error {
 	data, err := a.folder.ReadDocument(File)
 	if err != nil {
 		return err
@@ -183,11 +188,11 @@ func (a *Audit) read(ctx context.Context) error {
 	for _, kind := range options.Get("fail_on").Elems() {
 		a.Options.FailOn = append(a.Options.FailOn, kind.Str())
 	}
-	return a.readLog(ctx)
+	return a.readLog()
 }
 
 // readLog takes in what counts: the records of the archive, and the digests of files.
-func (a *Audit) readLog(ctx context.Context) error {
+func (a *Audit) readLog() error {
 	a.counts, a.records, a.at = map[string]bool{}, map[string]string{}, ""
 	file, err := a.folder.Open(logFile)
 	if err != nil {
@@ -212,8 +217,7 @@ func (a *Audit) readLog(ctx context.Context) error {
 			a.at = entry.Get("ts").Str()
 		}
 	}
-	a.archive, err = archive.Open(ctx, a.folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
-	return err
+	return nil
 }
 
 // page reads what the archive has of a URL, nil when it has nothing.
@@ -229,6 +233,33 @@ func (a *Audit) page(ctx context.Context, url string) (*source.Page, error) {
 	return step.PageOf(capture), nil
 }
 
+// evidence is what the sources of the report are judged by.
+func (a *Audit) evidence() source.Evidence {
+	return source.Evidence{Page: a.page, Work: func(ctx context.Context, id scholar.ID) (*scholar.Work, error) {
+		answered, failed := a.answers(ctx)
+		work := id.Work(answered)
+		return work, *failed
+	}}
+}
+
+// answers gives what an address of a registry answered. The error is set where the
+// archive cannot be read.
+func (a *Audit) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
+	failed = new(error)
+	return func(address string) *scholar.Answer {
+		entry, found := a.archive.Find(address)
+		if !found || *failed != nil {
+			return nil
+		}
+		capture, err := a.archive.Read(ctx, entry)
+		if err != nil {
+			*failed = err
+			return nil
+		}
+		return step.AnswerOf(capture)
+	}, failed
+}
+
 // Again judges the report again, by what the audit keeps and nothing else. It returns the
 // errors of reading it.
 func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
@@ -240,7 +271,7 @@ func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := foreign.Judge(ctx, a.Report.Name, body, document, a.Options, a.page)
+	result, err := foreign.Judge(ctx, a.Report.Name, body, document, a.Options, a.evidence())
 	if err != nil {
 		return nil, err
 	}

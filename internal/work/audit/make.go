@@ -14,6 +14,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -27,6 +29,7 @@ type Input struct {
 	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file"`
 	Offline    string `json:"offline,omitzero" jsonschema:"an earlier audit whose archive is used instead of the web, by its id or folder"`
 	URL        string `json:"url,omitzero" jsonschema:"the address of the report, in the place of a file"`
+	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
 	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
 	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
 
@@ -67,7 +70,13 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if err != nil {
 		return none, err
 	}
-	if fetch, err = in.pages(ctx, desk, fetch); err != nil {
+	fetch, done, err := in.pages(ctx, desk, fetch)
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	old, err := in.earlier(ctx, desk)
+	if err != nil {
 		return none, err
 	}
 	a, err := create(ctx, desk, in.Home, name, body, document.Format, options)
@@ -80,7 +89,7 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 			return none, err
 		}
 	}
-	result, err := foreign.Judge(ctx, name, body, document, options, a.page)
+	result, err := foreign.Judge(ctx, name, body, document, options, a.evidence())
 	if err != nil {
 		return none, err
 	}
@@ -89,7 +98,22 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if in.ReportPath != "" {
 		result.File = in.ReportPath
 	}
+	if in.Compare != "" {
+		result.Compare(&old)
+	}
 	return *result, a.finish(ctx, desk, result)
+}
+
+// earlier is the audit that a person compares with.
+func (in *Input) earlier(ctx context.Context, desk run.Desk) (foreign.Result, error) {
+	if in.Compare == "" {
+		return foreign.Result{}, nil
+	}
+	path, err := Find(desk, in.Home, in.Dir, in.Compare)
+	if err != nil {
+		return foreign.Result{}, err
+	}
+	return Show(ctx, desk, path)
 }
 
 // options checks what makes the report fail.
@@ -246,9 +270,38 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, docu
 		return a.keep(context.WithoutCancel(ctx), desk, batch)
 	})
 	if err == nil && asked > 0 && answered == 0 {
-		err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %d sources could be reached: look at the network, or name saved pages with --pages", asked)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %d sources could be reached: look at the network, or name saved pages with --pages", asked)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return a.lookUp(ctx, desk, fetch, sources)
+}
+
+// lookUp asks the registries about the ids of papers and books. Each answer may lead to
+// one more question.
+func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch step.Fetch, sources []source.Source) error {
+	for range scholar.MostQuestions {
+		records, err := source.Judge(ctx, sources, a.evidence())
+		if err != nil {
+			return err
+		}
+		var urls []string
+		answered, failed := a.answers(ctx)
+		for i := range records {
+			id, _ := scholar.Parse(records[i].Identifier)
+			if url := id.Missing(answered); url != "" && !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
+		if *failed != nil || len(urls) == 0 {
+			return *failed
+		}
+		if err := fetch(ctx, urls, func(batch []*archive.Packed) error { return a.keep(context.WithoutCancel(ctx), desk, batch) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keep adds captures to the archive, and the lines by which they count to the log.

@@ -14,8 +14,8 @@ import (
 )
 
 // pages is where the sources of the report come from: the web, an earlier audit, or a
-// folder of saved pages.
-func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (step.Fetch, error) {
+// folder of saved pages. Done ends its use.
+func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (fetch step.Fetch, done func(), err error) {
 	given := 0
 	for _, is := range []bool{in.NoFetch, in.Pages != "", in.Offline != ""} {
 		if is {
@@ -24,27 +24,26 @@ func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (step
 	}
 	switch {
 	case given > 1:
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("pages", in.Pages, "offline", in.Offline), "give at most one of no_fetch, pages and offline")
+		return nil, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("pages", in.Pages, "offline", in.Offline), "give at most one of no_fetch, pages and offline")
 	case in.Pages != "":
 		return savedPages(desk, in.Pages)
 	case in.Offline != "":
 		return earlierPages(ctx, desk, in)
 	}
-	return web, nil
+	return web, func() {}, nil
 }
 
 // earlierPages hands over what an earlier audit fetched.
-func earlierPages(ctx context.Context, desk run.Desk, in *Input) (step.Fetch, error) {
+func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch step.Fetch, done func(), err error) {
 	path, err := Find(desk, in.Home, in.Dir, in.Offline)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	a, err := Open(ctx, desk, path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-		defer a.Close()
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
 			entry, found := a.archive.Find(url)
 			if !found {
@@ -53,7 +52,7 @@ func earlierPages(ctx context.Context, desk run.Desk, in *Input) (step.Fetch, er
 			c, err := a.archive.Read(ctx, entry)
 			return c, true, err
 		})
-	}, nil
+	}, a.Close, nil
 }
 
 // handOver packs what get has of each URL.
@@ -85,26 +84,26 @@ const indexFile = "index.json"
 
 // savedPages hands over the pages that a person saved in a folder. It returns
 // SCHEMA_VALIDATION_FAILED for an index that is not one.
-func savedPages(desk run.Desk, dir string) (step.Fetch, error) {
+func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err error) {
 	folder, err := desk.Reach.Open("pages", dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	done = func() { folder.Close() }
 	data, err := folder.ReadDocument(indexFile)
 	if err != nil {
-		folder.Close()
-		return nil, err
+		done()
+		return nil, nil, err
 	}
 	index, err := codec.ParseFile("pages", filepath.Join(dir, indexFile), data)
 	if err == nil && index.Kind() != codec.Object {
 		err = badIndex(dir, "it must be an object from URLs to files")
 	}
 	if err != nil {
-		folder.Close()
-		return nil, err
+		done()
+		return nil, nil, err
 	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-		defer folder.Close()
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
 			saved := index.Get(url)
 			if saved == nil {
@@ -113,7 +112,7 @@ func savedPages(desk run.Desk, dir string) (step.Fetch, error) {
 			c, err := savedPage(desk, folder, dir, url, saved)
 			return c, true, err
 		})
-	}, nil
+	}, done, nil
 }
 
 func badIndex(dir, why string) error {

@@ -140,10 +140,14 @@ func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
-		path := filepath.Join(home, id, File)
-		a, err := Open(ctx, desk, path)
+		folder, err := desk.Reach.Open("home", filepath.Join(home, id))
 		if err != nil {
-			out.Audits = append(out.Audits, Item{AuditID: id, Path: filepath.Dir(path), Report: "cannot be read: " + err.Error()})
+			return out, err
+		}
+		a := &Audit{folder: folder}
+		if err := a.read(); err != nil {
+			a.Close()
+			out.Audits = append(out.Audits, Item{AuditID: id, Path: folder.Path(), Report: "cannot be read: " + err.Error()})
 			continue
 		}
 		item := Item{AuditID: id, Path: a.Path(), Report: a.Report.Name, CreatedAt: a.CreatedAt, Finished: a.at != ""}

@@ -15,9 +15,8 @@ func (e *archived) work(ctx context.Context, id scholar.ID) (*scholar.Work, erro
 	return work, *failed
 }
 
-// answers gives what an address of a registry answered. A registry that could not be
-// reached answered nothing, with status 0. The error is set where the archive cannot be
-// read.
+// answers gives what an address of a registry answered. The error is set where the
+// archive cannot be read.
 func (e *archived) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
 	failed = new(error)
 	return func(address string) *scholar.Answer {
@@ -35,11 +34,17 @@ func (e *archived) answers(ctx context.Context) (answered func(address string) *
 			*failed = err
 			return nil
 		}
-		if last := capture.Last(); capture.Kind == archive.Responded && last.Truncated == "" {
-			return &scholar.Answer{Status: last.Status, Body: last.Body}
-		}
-		return &scholar.Answer{}
+		return AnswerOf(capture)
 	}, failed
+}
+
+// AnswerOf is what a registry answered. One that could not be reached answered nothing,
+// with status 0.
+func AnswerOf(c archive.Capture) *scholar.Answer {
+	if last := c.Last(); c.Kind == archive.Responded && last.Truncated == "" {
+		return &scholar.Answer{Status: last.Status, Body: last.Body}
+	}
+	return &scholar.Answer{}
 }
 
 // lookUp asks the registries about the ids of the sources, as far as the archive does

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -63,7 +64,10 @@ type SearchInput struct {
 	JobID   string
 	Attempt int
 	Calls   *int     // how many searches the attempt may make; nil for any number
-	Domains []string // whose pages are wanted
+	Domains []string // whose pages are wanted; nil for all
+	Prefer  []string // services to ask first, where the run has them
+
+	since string // the earliest day of a page, as the run's policy says
 }
 
 // SearchFailure is a service that could not be asked, and why.
@@ -129,7 +133,14 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		if sensitivity := r.Manifest().Sensitivity(); sensitivity != "normal" && sensitivity != "" {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "sensitivity", sensitivity), "the sensitivity of run %q is %s, so nobody searches for it", r.ID(), sensitivity)
 		}
-		places, err := how.placesOf(r, in.Service)
+		asks, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		if in.since = asks.Sources.Since; len(in.Domains) == 0 {
+			in.Domains = asks.Sources.AllowDomains
+		}
+		places, err := how.placesOf(r, in)
 		if err != nil {
 			return err
 		}
@@ -147,8 +158,9 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 	})
 }
 
-// placesOf are the services that a run may ask, the wanted one first.
-func (s *Searching) placesOf(r *run.Run, wanted string) ([]Place, error) {
+// placesOf are the services that a run may ask, the wanted one first, then those that are
+// preferred.
+func (s *Searching) placesOf(r *run.Run, in SearchInput) ([]Place, error) {
 	policy, err := r.Policy()
 	if err != nil {
 		return nil, err
@@ -158,15 +170,23 @@ func (s *Searching) placesOf(r *run.Run, wanted string) ([]Place, error) {
 	for _, p := range places {
 		names = append(names, p.Name)
 	}
+	wanted := in.Service
 	switch at := slices.Index(names, wanted); {
 	case len(places) == 0:
 		return nil, tidegate.Errorf(tidegate.SearchUnavailable, tidegate.Pairs("run_id", r.ID(), "help", "tidegate config"), "run %q has no search service that can be asked", r.ID())
 	case wanted != "" && at < 0:
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("service", tidegate.Cut(wanted), "services", names), "service must be one of %s, got %q", strings.Join(names, ", "), tidegate.Cut(wanted))
-	case wanted != "":
-		first := places[at]
-		return slices.Insert(slices.Delete(places, at, at+1), 0, first), nil
 	}
+	place := func(p Place) int {
+		switch {
+		case p.Name == wanted:
+			return 0
+		case slices.Contains(in.Prefer, p.Name):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(places, func(a, b Place) int { return place(a) - place(b) })
 	return places, nil
 }
 
@@ -320,7 +340,7 @@ func bodies(c archive.Capture) [][]byte {
 }
 
 func (in SearchInput) ask(p Place) search.Ask {
-	return search.Ask{Query: in.Query, Language: in.Language, Domains: in.Domains, Max: in.MaxResults, Address: p.Address, Key: p.Key}
+	return search.Ask{Query: in.Query, Language: in.Language, Domains: in.Domains, Since: in.since, Max: in.MaxResults, Address: p.Address, Key: p.Key}
 }
 
 // logged are the fields of a search in the log.
@@ -362,10 +382,27 @@ func keepSearch(ctx context.Context, r *run.Run, p Place, capture archive.Captur
 		if err != nil {
 			return err
 		}
-		out.Results = doc.Results
+		asks, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		out.Results, out.Filtered = allowedResults(asks.Sources, doc.Results)
 		return u.WriteJSON(SearchFile(out.SearchID), doc)
 	}))
 	return err
+}
+
+// allowedResults are the results that an agent may see, and how many it may not.
+func allowedResults(sources policy.Policy, found []search.Result) (kept []search.Result, filtered int) {
+	kept = []search.Result{}
+	for _, r := range found {
+		if _, refused := sources.Refuses(policy.Source{URL: r.URL, Date: r.Date}); refused {
+			filtered++
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	return kept, filtered
 }
 
 // pageAddress is the address that the results of a service are relative to, "" where they
@@ -394,6 +431,11 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 	if err != nil {
 		return Searched{}, err
 	}
+	return e.searched(ctx, line)
+}
+
+// searched is what a line of the log says of a search, from the archive.
+func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, error) {
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
 	e.count(line)

@@ -74,7 +74,7 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (
 // from the beginning says what the evidence is.
 func (e *archived) readOn(ctx context.Context) bool {
 	current, err := e.readLog()
-	return current && err == nil && e.whole.Refresh(ctx) == nil
+	return current && err == nil && e.whole.Refresh(ctx) == nil && e.readDates(ctx) == nil
 }
 
 // Check checks the sources of an output while its author is still there:
@@ -148,7 +148,7 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 	if err != nil {
 		return nil, err
 	}
-	faults := e.refuse(sources, records)
+	faults := append(e.refuse(sources, records), e.ofNowhere(sources, records)...)
 	if in.Quotations {
 		missing, err := e.missingQuotations(ctx, in.Text, sources, records)
 		if err != nil {
