@@ -66,6 +66,7 @@ const (
 	DateNotFound           Code = "DATE_NOT_FOUND"
 	ClaimNotChecked        Code = "CLAIM_NOT_CHECKED"
 	ReservedHeading        Code = "RESERVED_HEADING"
+	OriginUnknown          Code = "ORIGIN_UNKNOWN"
 	SourceNotAllowed       Code = "SOURCE_NOT_ALLOWED"
 	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
 	NoCitation             Code = "NO_CITATION"
@@ -179,6 +180,7 @@ var Explanations = []Explanation{
 	{DateNotFound, NotMet, "A date is not on the page that it is cited from, which has another one in its place.", "Use the date that the page has, cite the page that has this one, or take it out."},
 	{ClaimNotChecked, NotMet, "A claim has a quotation or a number, and none of the pages that it cites has a text to look for it.", "Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach."},
 	{ReservedHeading, NotMet, "A synthesis has a heading that the report writes itself, such as References.", "Give the section another title, or leave it out: the report adds its own."},
+	{OriginUnknown, NotMet, "Nothing shows where a source comes from, in a run that requires it: no search of the run found it, no page with a known origin links to it, and the person did not name it.", "Find the source by a search, name a page that was found and says the same, or take out the source and what rests on it."},
 	{SourceNotAllowed, NotMet, "A source of an output is not allowed in this run: by its domain, its date, its language or its class.", "Name a source that the run allows, or take out the source and what rests on it."},
 	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
 	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},
@@ -186,8 +188,8 @@ var Explanations = []Explanation{
 	{LineNotFound, NotMet, "A review names a line that the reviewed draft does not have.", "Use the line numbers of the draft as it was shown."},
 	{QuoteNotFound, NotMet, "A finding of a code review quotes lines that the file does not have where it says.", "Quote whole lines of the file as it is after the change, beginning at the line that is named."},
 	{PerspectiveCount, NotMet, "The planner names more or fewer perspectives than the person asked for.", "List exactly as many perspectives as the prompt says."},
-	{WeakSentence, NotMet, "Something of a sentence is not on the pages that it cites, or in other words; it is a warning, and the second reader decides.", "Say it in the words of the page, or cite the page that says it."},
 	{UncitedSentence, NotMet, "A sentence of a report has no source: it is neither cited nor inferred, no citation of its paragraph reaches it, and it does not only introduce what follows.", "Cite its page behind it, [@id]; write [inferred from @id …] where you conclude it; or take it out."},
+	{WeakSentence, NotMet, "Something of a sentence is not on the pages that it cites, or in other words; it is a warning, and the second reader decides.", "Say it in the words of the page, or cite the page that says it."},
 	{FormMixed, NotMet, "A sentence of a report is cited and inferred at once, or has a bracket that begins like a mark and is none.", "Write exactly one of [@id], [inferred from @id …], and, beside either, [calculated: EXPRESSION = RESULT]."},
 	{HeadingClaims, NotMet, "A heading of a report that the template does not have claims something, is longer than eight words, introduces nothing, or stands above the third level.", "Let the heading name its subject, begin it with ###, and say the rest in a cited sentence below it."},
 	{TooLittle, NotMet, "A report says too little: a section without a statement, too few cited findings, too few perspectives or sources.", "Write what the message names, from the sources that you were given."},
@@ -241,8 +243,8 @@ var Explanations = []Explanation{
 	{BudgetExhausted, Conflict, "A limit of the run's budget is reached, so that no more jobs are given out.", "A person raises the limit: `tidegate run limit`, or `tidegate run continue` with a budget flag."},
 	{NotConfined, Conflict, "Agents cannot be kept in a cell on this system, so none was started and nothing was spent.", "Use a Linux kernel with Landlock and seccomp; or let agents work with your rights, on your files, with --unconfined."},
 	{SameHolder, Conflict, "Whoever wrote part of a report may neither read nor review it.", "Let another agent take the job, or have a person say --one-agent."},
-	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 	{RecordingDiffers, Conflict, "A recorded agent is asked something else than what was recorded.", "Record the agents on this question, or say --adapt, which the report names."},
+	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},

@@ -41,6 +41,7 @@ type Env struct {
 	Environ   []string            // the environment of which agents get a part; nil for that of the process
 	Fetch     step.Fetch          // how pages are reached; nil for the web
 	Call      step.Call           // how search services are reached; nil for the web
+	Sample    *Sample             // the report of audit --demo; nil where there is none
 
 	searching *step.Searching // once made
 }
@@ -56,6 +57,7 @@ func Tools(env *Env) []*tool.Tool {
 		gateTools(env),
 		citationTools(env),
 		claimTools(env),
+		auditTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		synthesisTools(env),

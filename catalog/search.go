@@ -3,11 +3,13 @@ package catalog
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/fetch"
@@ -39,7 +41,7 @@ func (e *Env) Searching(ctx context.Context) (*step.Searching, error) {
 	}
 	for _, s := range search.Services {
 		of := settings.Search.Of(s.Name)
-		made.Places = append(made.Places, step.Place{Service: s, Address: of.URL, KeyEnv: cmp.Or(of.KeyEnv, s.KeyEnv), Key: e.variable(cmp.Or(of.KeyEnv, s.KeyEnv))})
+		made.Places = append(made.Places, step.Place{Service: s, Address: of.URL, KeyEnv: cmp.Or(of.KeyEnv, s.KeyEnv), Key: e.Variable(cmp.Or(of.KeyEnv, s.KeyEnv))})
 	}
 	if made.Call == nil {
 		allow, err := fetch.ParseAllow(settings.Fetch.Allow)
@@ -52,13 +54,13 @@ func (e *Env) Searching(ctx context.Context) (*step.Searching, error) {
 	return made, nil
 }
 
-// variable is the value of a variable of the environment, "" for none.
-func (e *Env) variable(name string) string {
-	if e.Environ == nil && e.Getenv != nil && name != "" {
-		return e.Getenv(name)
+// Variable is the value of a variable of the environment of which agents get a part.
+func (e *Env) Variable(name string) string {
+	if e.Environ == nil {
+		return os.Getenv(name)
 	}
-	for _, pair := range e.Environ {
-		if value, ok := strings.CutPrefix(pair, name+"="); ok && name != "" {
+	for _, entry := range slices.Backward(e.Environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
 			return value
 		}
 	}
@@ -95,7 +97,7 @@ type searchIn struct {
 func searchTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: searchTool, Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
+			Name: searchTool, Set: "job", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{
 				Path:     "search",
 				Operands: []tool.Operand{runOperand[0], {Name: "QUERY", Field: "query", About: "what to search for"}}, Hide: []string{"manifest_path", "token"}, Fill: env.fillRun,
@@ -117,7 +119,9 @@ func searchTools(env *Env) []*tool.Tool {
 				return step.SearchResult{}, err
 			}
 			defer b.Close()
-			return b.Search(ctx, how, in.Token, asked)
+			return b.Search(ctx, how, in.Token, func(forbidden []string) bool {
+				return driver.Task{Tools: driver.Tools{Web: true, Forbidden: forbidden}}.MaySearch()
+			}, asked)
 		}),
 	}
 }

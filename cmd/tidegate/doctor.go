@@ -92,7 +92,7 @@ func searchFindings(ctx context.Context, env *catalog.Env) []finding {
 	failed := lastFailures(ctx, env)
 	var list []finding
 	for _, p := range how.Asked(nil) {
-		f := finding{"Search", p.Name, cmp.Or(p.Address, p.URL), report.Pass}
+		f := finding{"Search", p.Name, cmp.Or(p.Address, p.URL), report.None}
 		if lacks := p.Lacks(); lacks != "" {
 			f.found, f.status = lacks, report.Warn
 		} else if why := failed[p.Name]; why != "" {

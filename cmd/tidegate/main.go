@@ -79,6 +79,7 @@ func atOnce() {
 
 // assemble is the program with all of its commands.
 func assemble(env *catalog.Env) *cli.Program {
+	env.Sample = &catalog.Sample{Name: "electric-tugs.md", Report: demo.ForeignReport, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	tools := catalog.Tools(env)
 	return &cli.Program{
 		Tools:    tools,
@@ -135,6 +136,7 @@ var groups = map[string]string{
 	"run":          "Create a run, look at it and move it through its stages",
 	"job":          "See what agents are asked and answer, and answer yourself",
 	"gate":         "Judge gates, and show how they stand",
+	"audit":        "Check any report against the sources that it cites",
 	"claim":        "See how each sentence of a report stands, and accept one",
 	"review":       "Write, read and compare code reviews",
 	"review hook":  "Let git review what you commit or push",

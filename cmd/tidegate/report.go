@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -81,7 +82,8 @@ func sealCommand(env *catalog.Env) cli.Command {
 		Short: "Seal a completed run into one signed file",
 		Long: `Seal a completed run into one file that a stranger can check: its report, its
 evidence and its record, with an in-toto statement over their digests in a DSSE
-envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
+envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it. An audit can be sealed
+in the same way.`,
 		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed",
 		Flags: []cli.Flag{
 			{Name: "output", About: "the `file` to write (default RUN.sealed in the working folder)", Kind: tool.PathFlag},
@@ -90,26 +92,37 @@ envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it.`,
 			if env.SignKey == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
 			}
-			r, err := namedRun(ctx, env, call)
-			if err != nil {
-				return err
-			}
-			defer r.Close()
 			key, err := seal.OpenKey(artifact.Everywhere, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
 			if err != nil {
 				return err
 			}
-			data, err := replay.Seal(ctx, r, key, env.Program)
+			id, data, err := sealed(ctx, env, call, key)
 			if err != nil {
 				return err
 			}
-			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, r.ID()+".sealed"))
+			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, id+".sealed"))
 			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
 				return err
 			}
-			return call.Show(replay.SealReport(r.ID(), output, len(data), key.Fingerprint()), "text")
+			return call.Show(replay.SealReport(id, output, len(data), key.Fingerprint()), "text")
 		},
 	}
+}
+
+// sealed seals the run or the audit that a person names.
+func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key) (id string, data []byte, err error) {
+	r, err := namedRun(ctx, env, call)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		if path, ok := env.FindAudit(call.Args[0]); ok {
+			return replay.SealAudit(ctx, env.Desk(artifact.Everywhere), path, key, env.Program)
+		}
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	defer r.Close()
+	data, err = replay.Seal(ctx, r, key, env.Program)
+	return r.ID(), data, err
 }
 
 func verifyCommand(env *catalog.Env) cli.Command {
@@ -119,13 +132,23 @@ func verifyCommand(env *catalog.Env) cli.Command {
 		Long: `Check a sealed run offline: every byte is the one that was signed by one of the
 signers, the record of the run agrees with itself, and everything that was done
 by rule comes out the same when it is done again. The exit status is 1 when the
-run does not hold what its seal says.`,
+run does not hold what its seal says. The id or folder of an audit is checked as
+` + "`tidegate audit verify`" + ` does.`,
 		Example: "tidegate verify harbour.sealed --signers allowed_signers",
 		Flags: []cli.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
 			formatFlag("text", "markdown", "junit"),
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
+			if len(call.Args) == 1 {
+				if path, ok := env.FindAudit(call.Args[0]); ok {
+					verified, err := audit.Verify(ctx, env.Desk(artifact.Everywhere), path, env.Program)
+					if err != nil {
+						return err
+					}
+					return call.Show(verified.Report(), call.Flag("format"))
+				}
+			}
 			listed := cmp.Or(call.Flag("signers"), env.Config.Signers)
 			if listed == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("signers", nil), "--signers must name an allowed_signers file: a signature shows nothing unless you know whose it is")

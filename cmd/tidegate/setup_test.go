@@ -45,20 +45,20 @@ func TestSetup(t *testing.T) {
 	}{
 		{
 			name: "a key that is set is offered", variables: map[string]string{"OPENAI_API_KEY": rightKey}, typed: "\n\n\n",
-			says: []string{"[api:openai]", "[OPENAI_API_KEY]", "api:openai can work with gpt-6.1-sol.", "[none]"}, want: "[agents.default]\ndriver = \"api:openai\"\n",
+			says: []string{"[api:openai]", "[OPENAI_API_KEY]", "api:openai can work with gpt-6.1-sol.", "[free]"}, want: "[agents.default]\ndriver = \"api:openai\"\n",
 		},
 		{
 			name: "another variable, and a search", variables: map[string]string{"MY_KEY": rightKey}, typed: "api:anthropic\nMY_KEY\nsearxng " + search.URL + "\n",
 			says: []string{"searxng can search."}, want: "[agents.default]\ndriver = \"api:anthropic\"\nkey_env = \"MY_KEY\"\n\n[search]\nservice = \"searxng\"\nurl = \"" + search.URL + "\"\n",
 		},
 		{
-			name: "the model is asked for where it has to be named", variables: map[string]string{"OLLAMA_HOST": local.URL}, typed: "api:ollama\nelephant\ngemma4:31b\nnone\n",
+			name: "the model is asked for where it has to be named", variables: map[string]string{"OLLAMA_HOST": local.URL}, typed: "api:ollama\nelephant\ngemma4:31b\nfree\n",
 			says: []string{"api:ollama needs no key", "It has these models: qwen3:32b, gemma4:31b", "It has no such model.", "can work with gemma4:31b"},
 			want: "[agents.default]\ndriver = \"api:ollama\"\nmodel = \"gemma4:31b\"\n",
 		},
 		{
-			name: "slips are asked about again", variables: map[string]string{"ANTHROPIC_API_KEY": rightKey}, typed: "api:antropic\napi:anthropic\n" + rightKey + "\n\nbing\nnone\n",
-			says: []string{"did you mean api:anthropic?", "not the name of an environment variable", "Expected none, brave VARIABLE"}, want: "[agents.default]\ndriver = \"api:anthropic\"\n",
+			name: "slips are asked about again", variables: map[string]string{"ANTHROPIC_API_KEY": rightKey}, typed: "api:antropic\napi:anthropic\n" + rightKey + "\n\nbing\nfree\n",
+			says: []string{"did you mean api:anthropic?", "not the name of an environment variable", "Expected free, searxng URL"}, want: "[agents.default]\ndriver = \"api:anthropic\"\n",
 		},
 		{
 			name: "what is there stays", before: "[formats]\n\"run list\" = \"json\"\n\n[search]\nservice = \"brave\"", variables: map[string]string{"OPENAI_API_KEY": rightKey}, typed: "\n\n",
@@ -68,7 +68,7 @@ func TestSetup(t *testing.T) {
 		{name: "a wrong key", variables: map[string]string{"OPENAI_API_KEY": "sk-wrong-0123456789abcdef"}, typed: "\n\n", status: 4, says: []string{"nothing was changed: OpenAI refuses the key", "export OPENAI_API_KEY=…"}},
 		{name: "a variable that is not set", typed: "api:openai\nMY_KEY\n", status: 4, says: []string{"MY_KEY is not set", "export MY_KEY=…"}},
 		{name: "a search without its key", variables: map[string]string{"OPENAI_API_KEY": rightKey}, typed: "\n\nbrave\n", status: 4, says: []string{"BRAVE_API_KEY is not set"}},
-		{name: "a search that is not there", variables: map[string]string{"OPENAI_API_KEY": rightKey}, typed: "\n\nsearxng " + search.URL + "/wrong\n", status: 4, says: []string{"the search answers 404 Not Found"}},
+		{name: "a search that is not there", variables: map[string]string{"OPENAI_API_KEY": rightKey}, typed: "\n\nsearxng " + search.URL + "/wrong\n", status: 4, says: []string{"SearXNG answers with status 404: there is nothing at this address"}},
 		{name: "a client that is not there", typed: "claude\n", status: 4, says: []string{"claude is not installed", "npm install -g @anthropic-ai/claude-code"}},
 		{name: "no answer that can be used", typed: "x\ny\nz\n", status: 2, says: []string{"had no answer that can be used"}},
 		{name: "a file that is wrong", before: "[agents.default]\ndriver = 7\n", typed: "\n", status: 2, says: []string{"line 2: agents.default.driver"}},

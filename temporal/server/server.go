@@ -157,18 +157,36 @@ func configuration(sql *config.SQL, ports []int) *config.Config {
 	return c
 }
 
+// Ports are taken from below those that systems give to connections: one of these could
+// be gone again before the server listens on it.
+const (
+	lowestPort  = 10_000
+	highestPort = 32_000
+	portTries   = 1000
+)
+
 // freePorts are ports that nobody listens on: for each service one to serve and one
 // for membership, and one for metrics. The first is the given one, unless that is 0.
 func freePorts(first int) ([]int, error) {
 	var ports []int
-	for range 2*len(services) + 1 {
-		listener, err := net.Listen("tcp", address(first))
-		if err != nil {
-			return nil, fmt.Errorf("port %d: %w", first, err)
+	var err error
+	for tries := 0; tries < portTries && len(ports) < 2*len(services)+1; tries++ {
+		port := first
+		if len(ports) > 0 || first == 0 {
+			port = lowestPort + rand.IntN(highestPort-lowestPort)
+		}
+		var listener net.Listener
+		if listener, err = net.Listen("tcp", address(port)); err != nil {
+			if port == first {
+				return nil, fmt.Errorf("port %d: %w", port, err)
+			}
+			continue
 		}
 		defer listener.Close()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
-		first = 0
+		ports = append(ports, port)
+	}
+	if len(ports) < 2*len(services)+1 {
+		return nil, fmt.Errorf("no free port: %w", err)
 	}
 	return ports, nil
 }

@@ -68,6 +68,8 @@ func TestAPersonAcceptsASentence(t *testing.T) {
 	runs.WantCode(t, err, tidegate.InvalidArgs)
 	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: "c99", Reason: "so"})
 	runs.WantCode(t, err, tidegate.FileNotFound)
+	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: "c1", Reason: "it stands anyway"})
+	runs.WantCode(t, err, tidegate.InvalidState)
 	accepted, err := step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "I was there"})
 	if err != nil || accepted.By != "Ada" || len(accepted.Left) != 0 || accepted.Accepted != 1 {
 		t.Fatal(shown(accepted), err)

@@ -47,6 +47,22 @@ func TestTheAuthorIsToldWhatIsWeak(t *testing.T) {
 	verify(t, manifest)
 }
 
+// TestVerifiersGetNoTools: a second reader sees its prompt and nothing else.
+func TestVerifiersGetNoTools(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Kind == "verify" && (task.Tools.Web || task.Tools.Write || len(task.Tools.MCP) > 0 || task.Folder != "" || task.Contract != "" || strings.Contains(task.Prompt, "example.org")) {
+			t.Errorf("a second reader is given %s", shown(task))
+		}
+		return obedient(ctx, task)
+	}}
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents, Relay: &driver.Server{Name: "relay"}, Searches: true})
+	if err != nil || out.Status != run.Completed || pool.times("verify.1") == 0 {
+		t.Fatal(shown(out), err)
+	}
+}
+
 // TestSourcesWithoutTextAreMarked: prompts say of a source that can be cited and not be read
 // that it carries nothing.
 func TestSourcesWithoutTextAreMarked(t *testing.T) {

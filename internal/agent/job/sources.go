@@ -1,10 +1,8 @@
 package job
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,33 +144,6 @@ var (
 	mentioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`@s[0-9]+\b`) })
 )
 
-// quotation is how outputs are asked to quote: "words" (URL).
-var quotation = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^["“]([^"“”\n]{3,400})["”]\s*\(?<?(https?://[^\s()<>]+(?:\([^\s()<>]*\)[^\s()<>]*)*)`)
-})
-
-// quoted yields the words and the URL of each quotation in a text. It looks only
-// where a quotation mark stands, which takes a small part of the time that a search
-// takes.
-func quoted(text []byte) iter.Seq2[[]byte, []byte] {
-	return func(yield func(words, url []byte) bool) {
-		for {
-			at := bytes.IndexAny(text, `"“`)
-			if at < 0 {
-				return
-			}
-			text = text[at:]
-			end := 1
-			if m := quotation().FindSubmatchIndex(text); m != nil {
-				if end = m[1]; !yield(text[m[2]:m[3]], text[m[4]:m[5]]) {
-					return
-				}
-			}
-			text = text[end:]
-		}
-	}
-}
-
 // maxQuotes is how many quotations of one source a prompt shows.
 const maxQuotes = 5
 
@@ -180,7 +151,7 @@ const maxQuotes = 5
 func (b *Board) quotations() (map[string][]string, error) {
 	found := map[string][]string{}
 	err := b.eachOutput(func(_ output, text []byte) {
-		for said, url := range quoted(text) {
+		for said, url := range source.Quoted(text) {
 			normalized, err := link.Normalize(strings.TrimRight(string(url), ".,;:"))
 			if err != nil {
 				continue

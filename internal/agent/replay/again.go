@@ -341,7 +341,7 @@ func searched(s *scene) error {
 	}
 	s.out.partial = true
 	s.out.files[step.SearchFile(doc.SearchID)] = data
-	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "search_id", doc.SearchID, "args", tidegate.Pairs()))}
+	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "search_id", doc.SearchID, "args", s.args))}
 	return nil
 }
 

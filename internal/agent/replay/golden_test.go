@@ -23,7 +23,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
@@ -41,6 +43,7 @@ type kind struct {
 	agent  func(task driver.Task) string
 	budget map[string]float64
 	limits *run.Limits
+	policy policy.Policy
 	ends   run.Status
 	has    []string // patterns of files that show that it is of its kind
 	fresh  bool     // no earlier version could make it
@@ -168,7 +171,8 @@ func orElse(text, other string) string {
 	return text
 }
 
-// web has a page of known sentences for every address except two.
+// web has a page of known sentences for every address except two, and the registries of
+// papers.
 func web(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	for _, url := range urls {
@@ -180,6 +184,9 @@ func web(_ context.Context, urls []string, keep func([]*archive.Packed) error) e
 			status, body = 404, "gone"
 		case "walled":
 			status, body = 403, "no"
+		}
+		if answered, _, said, ok := planted.Registry(url); ok {
+			status, body = answered, string(said)
 		}
 		packed, err := archive.Pack(archive.Capture{URL: url, Kind: archive.Responded, Time: at, Hops: []archive.Hop{{URL: url, Time: at, Status: status,
 			Header: []archive.Field{{Name: "Content-Type", Value: "text/html; charset=utf-8"}}, Body: []byte(body)}}})
@@ -227,7 +234,7 @@ func drive(t *testing.T, dir string, k kind) string {
 		at = at.Add(time.Millisecond)
 		return at
 	}}
-	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, Limits: k.limits})
+	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: k.name, Limits: k.limits, Policy: k.policy})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func sealedFiles(ctx context.Context, r *run.Run, program string) ([]seal.File, 
 	if err != nil {
 		return nil, err
 	}
-	files, err := runFiles(r)
+	files, err := folderFiles(r.Folder(), inRun)
 	if err != nil {
 		return nil, err
 	}
@@ -95,19 +95,20 @@ func holds(ctx context.Context, r *run.Run, files []seal.File, program string) e
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why), "a seal of this run would not verify: %s%s", why[0], more)
 }
 
-// runFiles are all files of a run except its locks.
-func runFiles(r *run.Run) ([]seal.File, error) {
+// folderFiles are all files of a run or an audit except its locks, below a folder of the
+// seal.
+func folderFiles(folder *artifact.Folder, below string) ([]seal.File, error) {
 	var files []seal.File
-	err := fs.WalkDir(r.Folder().FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !entry.Type().IsRegular() || strings.HasPrefix(name, ".tidegate") || name == ".lock" {
 			return err
 		}
-		data, err := r.Folder().Read(name)
-		files = append(files, seal.File{Name: inRun + name, Data: data})
+		data, err := folder.Read(name)
+		files = append(files, seal.File{Name: below + name, Data: data})
 		return err
 	})
 	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", r.Root()), "the run cannot be read: %w", err)
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the folder cannot be read: %w", err)
 	}
 	return files, err
 }
@@ -128,6 +129,8 @@ type Unsealed struct {
 	Decisions   []run.Decided     `json:"decisions" jsonschema:"what people decided in the life of the run, oldest first"`
 	Confinement []run.Confinement `json:"confinement" jsonschema:"how the agents of the run were kept, by the word of whoever sealed it"`
 	Replay      Result            `json:"replay" jsonschema:"what was done again by rule, the sealed reports among it"`
+
+	audit bool // it is an audit, not a run
 }
 
 // UnsealInput is what [Unseal] needs beside the file.
@@ -153,6 +156,10 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 	about := sealed.Predicate
 	out := Unsealed{RunID: about.Get("run_id").Str(), Question: about.Get("question").Str(), Program: about.Get("program").Str(), SealedAt: about.Get("sealed_at").Str(),
 		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files)}
+	if id := about.Get("audit_id").Str(); id != "" {
+		out.RunID, out.audit = id, true
+		return out, out.examineAudit(ctx, desk, sealed.Files, in.Program)
+	}
 	err = out.examine(ctx, desk, sealed.Files, in.Program)
 	return out, err
 }
@@ -258,6 +265,9 @@ func (u Unsealed) Report() report.Report {
 		out.Add(report.Paragraph(fmt.Sprintf("%s judges by other rules than this version, or the run is forged: only %s can tell.", again.Recorded, again.Recorded)))
 	}
 	out.Name, out.Title = "verify", "Sealed run "+u.RunID
+	if u.audit {
+		out.Title = "Sealed audit " + u.RunID
+	}
 	out.Summary = "signed by " + u.Signer + "; " + report.Counted(u.Files, "file") + " as sealed; " + out.Summary
 	facts := report.Fields{{Name: "question", Value: u.Question}, {Name: "key", Value: u.Fingerprint}, {Name: "program", Value: u.Program},
 		{Name: "sealed", Value: u.SealedAt + ", by the signer's own word"}}

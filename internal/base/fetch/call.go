@@ -2,35 +2,20 @@ package fetch
 
 import (
 	"context"
-	"encoding/base64"
 	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/text/link"
 )
-
-// Request is one request to a service that a person named, such as a search.
-type Request struct {
-	Method, URL string
-	Header      []archive.Field
-	Body        []byte
-	Secrets     []string      // what of it, and of its echo in the answer, is kept nowhere
-	Named       bool          // a person named the address: it is allowed as it stands
-	Pause       time.Duration // that the service wants before the next request
-}
-
-// MaxAnswer is how many bytes the answer to a call may have.
-const MaxAnswer = 4 << 20
 
 // Call sends a request and returns what became of it, under a name that is no URL of a
 // page. It follows no redirect to another host and knows no cookies. Secrets are masked
 // in everything that it returns; an answer that is too long comes without its body. The
 // only error is that of ctx.
-func (c *Client) Call(ctx context.Context, name string, r Request) (archive.Capture, error) {
+func (c *Client) Call(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
 	u, err := url.Parse(r.URL)
 	if err != nil {
 		return archive.Capture{URL: name, Kind: archive.Malformed, Time: c.options.Now(), Detail: "not a URL"}, nil
@@ -78,26 +63,9 @@ func sameHost(t *target, next *url.URL) bool {
 	return fault == nil && to.address() == t.address() && to.secure == t.secure
 }
 
-// Mask takes secrets out of a text, in the spellings in which services repeat them.
-func Mask(text string, secrets []string) string {
-	var pairs []string
-	for _, secret := range secrets {
-		if secret == "" {
-			continue
-		}
-		quoted := strconv.Quote(secret)
-		for _, spelling := range []string{secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1 : len(quoted)-1], base64.StdEncoding.EncodeToString([]byte(secret))} {
-			if !slices.Contains(pairs, spelling) {
-				pairs = append(pairs, spelling, "[REDACTED]")
-			}
-		}
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
-}
-
 // masked is a capture without secrets.
 func masked(c archive.Capture, secrets []string) archive.Capture {
-	mask := func(text string) string { return Mask(text, secrets) }
+	mask := func(text string) string { return link.MaskSecrets(text, secrets) }
 	c.Detail = mask(c.Detail)
 	for i, hop := range c.Hops {
 		if hop.Truncated != "" {

@@ -20,7 +20,7 @@ const secret = `k/"e y+7`
 
 // call sends a request with a client of its own, packs what came and looks for the
 // secret in it.
-func (w *small) call(t testing.TB, r fetch.Request) archive.Capture {
+func (w *small) call(t testing.TB, r archive.Request) archive.Capture {
 	t.Helper()
 	client := fetch.New(w.options())
 	defer client.Close()
@@ -46,11 +46,11 @@ func TestCallKeepsTheExchangeWithoutItsKey(t *testing.T) {
 		w.Header().Set("X-Echo", r.Header.Get("X-Mine"))
 		fmt.Fprintf(w, "%s %s %s %s %q %s", r.Method, r.URL, r.Header.Get("X-Mine"), body, secret, base64.StdEncoding.EncodeToString([]byte(secret)))
 	})
-	c := w.call(t, fetch.Request{Method: "POST", URL: "https://api.example.org/search?key=" + url.QueryEscape(secret), Header: []archive.Field{{Name: "X-Mine", Value: secret}}, Body: []byte(`{"q":"` + secret + `"}`)})
+	c := w.call(t, archive.Request{Method: "POST", URL: "https://api.example.org/search?key=" + url.QueryEscape(secret), Header: []archive.Field{{Name: "X-Mine", Value: secret}}, Body: []byte(`{"q":"` + secret + `"}`)})
 	if c.Kind != archive.BadTLS && c.Kind != archive.Broken {
 		t.Errorf("a server without a certificate: %+v", c)
 	}
-	c = w.call(t, fetch.Request{Method: "POST", URL: "http://api.example.org/search?key=" + url.QueryEscape(secret), Header: []archive.Field{{Name: "X-Mine", Value: secret}}, Body: []byte(`{"q":"` + secret + `"}`)})
+	c = w.call(t, archive.Request{Method: "POST", URL: "http://api.example.org/search?key=" + url.QueryEscape(secret), Header: []archive.Field{{Name: "X-Mine", Value: secret}}, Body: []byte(`{"q":"` + secret + `"}`)})
 	last := c.Last()
 	if c.URL != "search://0001" || c.Kind != archive.Responded || last.Status != 200 || last.Method != "POST" || string(last.Sent) != `{"q":"[REDACTED]"}` {
 		t.Errorf("got %+v, sent %q", c, last.Sent)
@@ -74,7 +74,7 @@ func TestCallStaysAtItsHost(t *testing.T) {
 			}
 			fmt.Fprint(w, r.Header.Get("Cookie"))
 		})
-		c := w.call(t, fetch.Request{Method: "GET", URL: "http://api.example.org/"})
+		c := w.call(t, archive.Request{Method: "GET", URL: "http://api.example.org/"})
 		_, dialed := w.seen()
 		if c.Kind != kind || len(c.Last().Body) > 0 || len(dialed) == 0 || strings.ContainsAny(strings.Join(dialed, ""), "6") {
 			t.Errorf("%s: %+v, dialed %v", to, c, dialed)
@@ -86,7 +86,7 @@ func TestCallIsBounded(t *testing.T) {
 	w := newSmall(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Write(bytes.Repeat([]byte(secret), 10<<20/len(secret)))
 	})
-	if c := w.call(t, fetch.Request{Method: "GET", URL: "http://api.example.org/"}); c.Last().Truncated != "length" || len(c.Last().Body) != 0 {
+	if c := w.call(t, archive.Request{Method: "GET", URL: "http://api.example.org/"}); c.Last().Truncated != "length" || len(c.Last().Body) != 0 {
 		t.Errorf("%d bytes were kept, truncated %q", len(c.Last().Body), c.Last().Truncated)
 	}
 }
@@ -101,7 +101,7 @@ func TestAnAddressThatAPersonNamedIsOpenToCallsOnly(t *testing.T) {
 		named bool
 		kind  archive.Kind
 	}{{"http://search.internal:8888/search", false, archive.Refused}, {"http://search.internal:8888/search", true, archive.Responded}, {"http://127.0.0.1:8888/", true, archive.Responded}, {"::", true, archive.Malformed}} {
-		c, err := client.Call(t.Context(), "search://0001", fetch.Request{Method: "GET", URL: try.url, Named: try.named})
+		c, err := client.Call(t.Context(), "search://0001", archive.Request{Method: "GET", URL: try.url, Named: try.named})
 		if err != nil || c.Kind != try.kind {
 			t.Errorf("%s, named %t: %+v, %v", try.url, try.named, c, err)
 		}
@@ -115,7 +115,7 @@ func TestCallPauses(t *testing.T) {
 	inBubble(t, func(w http.ResponseWriter, r *http.Request) {}, func(t *testing.T, w *small) {
 		client, began := fetch.New(w.options()), time.Now()
 		for range 3 {
-			client.Call(t.Context(), "search://0001", fetch.Request{Method: "GET", URL: "http://api.example.org/", Pause: 3 * time.Second, Named: true})
+			client.Call(t.Context(), "search://0001", archive.Request{Method: "GET", URL: "http://api.example.org/", Pause: 3 * time.Second, Named: true})
 		}
 		if took := time.Since(began); took < 6*time.Second || took > 9*time.Second {
 			t.Errorf("three calls took %v", took)

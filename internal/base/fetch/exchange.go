@@ -56,7 +56,7 @@ func (f *fetching) exchange(ctx context.Context, t *target) (hop *archive.Hop, l
 	defer resp.Body.Close()
 	limit := c.options.Limits.MaxBody
 	if f.call != nil {
-		limit = MaxAnswer
+		limit = archive.MaxAnswer
 	} else {
 		f.jar.SetCookies(t.url, hostOnly(resp.Cookies()))
 	}

@@ -14,7 +14,7 @@ import (
 // there are places.
 type fetching struct {
 	client    *Client
-	call      *Request // of a call; nil for a page
+	call      *archive.Request // of a call; nil for a page
 	capture   archive.Capture
 	packed    *archive.Packed
 	began     func() // called before the first request

@@ -1,9 +1,11 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the planted sources
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,10 +23,11 @@ import (
 // brought. sources.json has one for every rule that judges what was fetched.
 type Source struct {
 	URL     string
-	Title   string // that the agent gave it
-	Kind    string // of its fault
-	Variant string // what is special about it
-	Rule    string
+	Title   string   // that the agent gave it
+	Kind    string   // of its fault
+	Variant string   // what is special about it
+	Rule    string   // "" for what is fetched beside a source, such as the answer of a registry
+	Claim   string   `json:",omitempty"` // what the output cites the page for
 	Fetched *Fetched `json:",omitempty"` // nil for what is never fetched
 }
 
@@ -48,12 +51,17 @@ type Answer struct {
 //go:embed sources.json
 var sourcesJSON []byte
 
-// sources are the embedded ones.
+//go:embed works.json
+var worksJSON []byte
+
+// sources are the embedded ones: pages of a planted web, and papers with what their
+// registries answered.
 func sources() (list []Source, err error) {
-	if err := json.Unmarshal(sourcesJSON, &list); err != nil {
+	var papers []Source
+	if err := errors.Join(json.Unmarshal(sourcesJSON, &list), json.Unmarshal(worksJSON, &papers)); err != nil {
 		return nil, tidegate.Errorf(tidegate.Internal, nil, "the planted sources cannot be read: %w", err)
 	}
-	return list, nil
+	return append(list, papers...), nil
 }
 
 // FetchSources hands over what was fetched of the planted sources, and opens no
@@ -178,8 +186,8 @@ func (s *sourceTrial) call(name, args string) *codec.Value {
 // cite writes an output that names a source. The output has the name of the source's
 // rule.
 func (s *sourceTrial) cite(source Source) {
-	if s.err == nil {
-		output := fmt.Sprintf("## Findings\n\nHigh water.\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(source.Title), source.URL)
+	if s.err == nil && source.Rule != "" {
+		output := fmt.Sprintf("## Findings\n\n%s\n\n## Sources\n\n- [%s](<%s>)\n\n## Gaps\n\nNone.\n", cmp.Or(source.Claim, "High water."), strings.NewReplacer("[", `\[`, "]", `\]`).Replace(source.Title), source.URL)
 		s.err = section{verb: "file", name: filepath.Join("runs", "canary", "wave-1", source.Rule+".md"), data: output}.change(s.folder)
 	}
 }

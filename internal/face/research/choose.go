@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
@@ -86,7 +84,7 @@ func (e *Env) installed(ctx context.Context, cells driver.Cells) (name string, s
 func (e *Env) answering(ctx context.Context, model string) (name, why string, err error) {
 	for _, endpoint := range driver.Endpoints() {
 		if endpoint.KeyEnv != "" {
-			if e.variable(endpoint.KeyEnv) != "" {
+			if e.Variable(endpoint.KeyEnv) != "" {
 				return endpoint.Driver, endpoint.KeyEnv + " is set", nil
 			}
 			continue
@@ -105,19 +103,6 @@ func (e *Env) answering(ctx context.Context, model string) (name, why string, er
 		}
 	}
 	return "", "", nil
-}
-
-// variable is the value of a variable of the environment of which agents get a part.
-func (e *Env) variable(name string) string {
-	if e.Environ == nil {
-		return os.Getenv(name)
-	}
-	for _, entry := range slices.Backward(e.Environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
 }
 
 // nothingFound is the error for a role without an agent, with every way to have one.

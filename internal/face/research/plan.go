@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // plan is what a person says yes to: which agents work on what, within which budget,
@@ -129,6 +130,9 @@ func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget
 		p.Digest = codec.DigestBytes(perspectives)
 		for _, v := range doc.Get("perspectives").Elems() {
 			p.Perspectives = append(p.Perspectives, contractOf(v))
+			if _, _, unlisted := step.Platforms(v.Get("expected_platforms").Strs(), c.searchNames()); len(unlisted) > 0 {
+				p.Sent = append(p.Sent, "The perspective "+v.Get("id").Str()+" expects "+strings.Join(unlisted, ", ")+", which this run does not ask: it is ignored.")
+			}
 		}
 		n = len(p.Perspectives)
 	}
@@ -339,6 +343,9 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "Agents get no web tools, and tidegate opens no connection for this run.")
 	default:
 		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
+	}
+	if o.sensitivity != "no_web" {
+		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
 	}
 	if o.files != "" {
 		lines = append(lines, "The texts of "+report.Counted(len(o.documents), "file")+" in "+o.files+" stand in the prompts.")

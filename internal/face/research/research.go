@@ -117,8 +117,11 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
 		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
 	}
-	for _, p := range c.search {
-		in.Search = append(in.Search, p.Name)
+	if len(c.search) > 0 {
+		in.Search, in.Origins = c.searchNames(), run.OriginsShown
+	}
+	if o.origins == run.OriginsRequired {
+		in.Origins = o.origins
 	}
 	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
 	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {

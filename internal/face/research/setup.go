@@ -272,7 +272,7 @@ func (d *dialogue) search(ctx context.Context) (string, error) {
 	}
 	if place.KeyEnv != "" {
 		table += "key_env = " + quoted(place.KeyEnv) + "\n"
-		if place.Key = d.variable(place.KeyEnv); place.Key == "" {
+		if place.Key = d.Variable(place.KeyEnv); place.Key == "" {
 			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search", service.Name, "help", "export "+place.KeyEnv+"=…"),
 				"nothing was changed: %s is not set; type `export %s=…`, then `tidegate setup` again", place.KeyEnv, place.KeyEnv)
 		}

@@ -33,6 +33,9 @@ func (s *server) routes(mux *http.ServeMux) {
 		"changes": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changesPage(ctx, r.URL.Query(), s.link)
 		},
+		"audits": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.auditsPage(ctx, r.URL.Query(), s.link)
+		},
 		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changePage(ctx, r.PathValue("change"), s.link)
 		},
@@ -60,6 +63,7 @@ func (s *server) routes(mux *http.ServeMux) {
 		s.decideRoutes(mux)
 	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
 	mux.HandleFunc("GET /runs/{run}/events", s.events)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -90,6 +94,10 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/style.css"
 	case "script":
 		return s.base + "/live.js"
+	case "audits":
+		return s.base + "/audits"
+	case "audit":
+		return s.base + "/audits/" + args[0]
 	case "changes":
 		return s.base + "/changes"
 	case "change":

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -127,8 +128,9 @@ func (r *Report) Apply(e Edits, drop []string) (Edited, []Fault) {
 	p.replace(e.Replace)
 	p.insert(e.Insert)
 	p.move(e.Move)
+	written := e.sentences()
 	for _, id := range drop {
-		if i := slices.IndexFunc(e.Replace, func(x Replacement) bool { return x.Sentence == id }); i < 0 || strings.TrimSpace(e.Replace[i].With) != "" {
+		if i := slices.IndexFunc(e.Replace, func(x Replacement) bool { return x.Sentence == id }); i < 0 || strings.TrimSpace(e.Replace[i].With) != "" || written[sameWords(p.byID[id].Text)] {
 			p.faults = append(p.faults, NewFault(tidegate.DropRequired, p.byID[id].Line, fmt.Sprintf("Answer {\"sentence\":%q,\"with\":\"\"} under replace.", id),
 				"sentence %s was not supported in two rounds and must go: %q", id, p.byID[id].Text))
 		}
@@ -137,6 +139,30 @@ func (r *Report) Apply(e Edits, drop []string) (Edited, []Fault) {
 		return Edited{}, p.faults
 	}
 	return p.write(), nil
+}
+
+// sentences are those that edits write, as [sameWords] has them.
+func (e Edits) sentences() map[string]bool {
+	all := map[string]bool{}
+	add := func(text string) {
+		r := Read([]byte(text), Facts{})
+		for i := range r.Sentences {
+			all[sameWords(r.Sentences[i].Text)] = true
+		}
+	}
+	for _, x := range e.Replace {
+		add(x.With)
+	}
+	for _, x := range e.Insert {
+		add(x.Text)
+	}
+	return all
+}
+
+// sameWords is a sentence without its marks and capitals: what differs in these alone says
+// the same.
+func sameWords(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(plain(text)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }), " ")
 }
 
 type editor struct {

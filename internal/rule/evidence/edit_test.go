@@ -82,6 +82,9 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{`{"move":[{"sentence":"c1","after":"c1"}]}`, "SCHEMA_VALIDATION_FAILED:0"},
 		{`{"replace":[{"sentence":"c2","with":"It rose [@s2]."}]}`, "DROP_REQUIRED:3"},
 		{`{"insert":[{"after":"c1","text":"It rose [@s2]."}]}`, "DROP_REQUIRED:3"},
+		{`{"replace":[{"sentence":"c2","with":""}],"insert":[{"after":"c1","text":"It is. **It** fell, then! [@s2]"}]}`, "DROP_REQUIRED:3"},
+		{`{"replace":[{"sentence":"c2","with":""},{"sentence":"c3","with":"It fell then [@s3]."}]}`, "DROP_REQUIRED:3"},
+		{`{"replace":[{"sentence":"c2","with":""}],"insert":[{"after":"c6","text":"\n- It fell then [@s1]."}]}`, "DROP_REQUIRED:3"},
 	} {
 		e, faults := evidence.ParseEdits([]byte(test.edits))
 		if len(faults) == 0 {
@@ -94,6 +97,10 @@ func TestEditsThatAreRefused(t *testing.T) {
 		if got := strings.Join(codes(faults), " "); got != test.want {
 			t.Errorf("%s: %s, want %s", test.edits, got, test.want)
 		}
+	}
+	e, _ := evidence.ParseEdits([]byte(`{"replace":[{"sentence":"c2","with":""}],"insert":[{"after":"c1","text":"It rose [@s2]."}]}`))
+	if _, faults := r.Apply(e, []string{"c2"}); len(faults) > 0 {
+		t.Errorf("another sentence is not what must go: %v", faults)
 	}
 }
 

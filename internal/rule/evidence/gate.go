@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -23,6 +24,12 @@ type Refusal struct {
 
 // Pass reports whether the gate passes, as far as sentences decide.
 func (o Outcome) Pass() bool { return len(o.Open) == 0 && len(o.Refused) == 0 }
+
+// Objects reports whether something is held against a sentence, or nobody has read it.
+func (o Outcome) Objects(id string) bool {
+	is := func(r Refusal) bool { return r.ID == id }
+	return slices.ContainsFunc(o.Refused, is) || slices.ContainsFunc(o.Marked, is) || slices.ContainsFunc(o.Open, func(c *Claim) bool { return c.ID == id })
+}
 
 // tolerated is how many of n sentences need not be confirmed.
 func tolerated(n int) int { return min(3, max(1, n/20)) }

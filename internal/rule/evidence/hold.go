@@ -38,6 +38,9 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 	if err != nil {
 		return nil, err
 	}
+	if err := doubtTheQuestion(ctx, asked, judged, pages, titles); err != nil {
+		return nil, err
+	}
 	held := make([]claim.Judgement, len(r.Sentences))
 	for k, i := range of {
 		held[i] = judged[k]
@@ -51,6 +54,40 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 	r.Faults = append(r.Faults, r.findings(held)...)
 	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
 	return held, nil
+}
+
+// doubtTheQuestion makes weak what stands on the text about the run by its question alone:
+// a question grounds nothing but itself.
+func doubtTheQuestion(ctx context.Context, asked []claim.Sentence, judged []claim.Judgement, pages func(cid string) (*claim.Page, error), titles claim.Titles) error {
+	var again []claim.Sentence
+	var of []int
+	for k := range asked {
+		if slices.Contains(asked[k].CIDs, RunCID) && judged[k].Standing == claim.Found {
+			again, of = append(again, asked[k]), append(of, k)
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	without, err := claim.Judge(ctx, again, func(cid string) (*claim.Page, error) {
+		p, err := pages(cid)
+		if cid != RunCID || err != nil || p == nil {
+			return p, err
+		}
+		rest := *p
+		_, rest.Text, _ = strings.Cut(p.Text, "\n") // the question is its first line
+		return &rest, nil
+	}, titles)
+	if err != nil {
+		return err
+	}
+	for n, k := range of {
+		if without[n].Standing != claim.Found {
+			judged[k].Standing = claim.Weak
+			judged[k].Findings = append(judged[k].Findings, claim.Finding{Rule: "question", Level: claim.Warn, Text: "only the question of the run says it"})
+		}
+	}
+	return nil
 }
 
 // quotations are what each sentence quotes, alone or with others of its paragraph. A

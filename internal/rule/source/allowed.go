@@ -32,15 +32,19 @@ func notAllowed(s *subject) (string, bool) {
 	return s.policy.Refuses(known)
 }
 
-// date is when the page was published, as it says itself, or when its server says that
-// it was last changed; "" where neither says anything.
+// date is when the page was published, as it says itself or its registry says, or when
+// its server says that it was last changed, or when a search found that it is of; ""
+// where nobody says anything.
 func (s *subject) date() string {
-	if s.content.Published != "" {
+	switch {
+	case s.content.Published != "":
 		return s.content.Published
+	case s.work != nil && s.work.Date != "":
+		return s.work.Date
 	}
 	changed, err := time.Parse(time.RFC1123, s.page.header("Last-Modified"))
 	if err != nil {
-		return ""
+		return s.found
 	}
 	return changed.UTC().Format(time.DateOnly)
 }

@@ -17,6 +17,7 @@ import (
 // entry is a record as reference managers know it.
 type entry struct {
 	key, title, publisher, url, note string
+	doi                              string
 	authors                          []string
 	published, accessed              []string // year, month, day, as far as known
 }
@@ -24,6 +25,9 @@ type entry struct {
 func entryOf(r *Record) entry {
 	e := entry{key: r.CID, title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
 	e.title = cmp.Or(e.title, e.url)
+	if doi, ok := strings.CutPrefix(r.Identifier, "doi:"); ok {
+		e.doi = exportURL(doi)
+	}
 	for name := range strings.SplitSeq(r.Author, ";") {
 		if name = visible(name); name != "" {
 			e.authors = append(e.authors, name)
@@ -74,6 +78,7 @@ func CSLJSON(records []Record) ([]byte, error) {
 		Container string `json:"container-title,omitzero"`
 		Issued    *date  `json:"issued,omitzero"`
 		Accessed  *date  `json:"accessed,omitzero"`
+		DOI       string `json:"DOI,omitzero"`
 		URL       string `json:"URL"`
 		Note      string `json:"note,omitzero"`
 	}
@@ -90,7 +95,7 @@ func CSLJSON(records []Record) ([]byte, error) {
 	items := make([]item, 0, len(records))
 	for i := range records {
 		e := entryOf(&records[i])
-		it := item{ID: e.key, Type: "webpage", Title: noTags(e.title), Container: noTags(e.publisher), Issued: dateFrom(e.published), Accessed: dateFrom(e.accessed), URL: e.url, Note: e.note}
+		it := item{ID: e.key, Type: "webpage", Title: noTags(e.title), Container: noTags(e.publisher), Issued: dateFrom(e.published), Accessed: dateFrom(e.accessed), DOI: e.doi, URL: e.url, Note: e.note}
 		for _, a := range e.authors {
 			it.Author = append(it.Author, name{noTags(a)})
 		}
@@ -133,6 +138,7 @@ func BibTeX(records []Record) []byte {
 			field("year", e.published[0])
 			field("date", strings.Join(e.published, "-"))
 		}
+		field("doi", tex(e.doi))
 		field("url", e.url)
 		field("urldate", strings.Join(e.accessed, "-"))
 		field("note", e.note)
@@ -179,6 +185,7 @@ func RIS(records []Record) []byte {
 			field("PY", e.published[0])
 			field("DA", risDate(e.published))
 		}
+		field("DO", e.doi)
 		field("UR", e.url)
 		if len(e.accessed) > 0 {
 			field("Y2", risDate(e.accessed))

@@ -17,7 +17,10 @@ type Cited struct {
 	// Title is what the line calls the source, "" where it does not say.
 	Title string
 	// Line is the line, trimmed, with credentials masked.
-	Line    string
+	Line string
+	// Beside are the lines of the output that cite the page of an abstract and nothing
+	// else.
+	Beside  string
 	Number  int // of the line, 1-based
 	Ordinal int // among the URLs of the output, from 1
 }
@@ -63,6 +66,9 @@ func Extract(output []byte) []Cited {
 	})
 	for i := range found {
 		found[i].Ordinal = i + 1
+		if showsAbstract(found[i].URL) {
+			found[i].Beside = beside(output, found[i].URL)
+		}
 	}
 	return found
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -24,8 +25,14 @@ type Evidence struct {
 	// place. The record keeps its cid and is judged by the other page.
 	Replaced map[string]string
 	// Judged has the sources, by cid, that [JudgePage] has already judged by the page
-	// that Page would give. That page is not read again.
+	// that Page would give. That page is not read again, unless the source has an id that
+	// a registry knows.
 	Judged map[string]Judgement
+	// Work gives what the archive has of the registries' answers about an id, nil where it
+	// has nothing. The function itself may be nil. It is called from several goroutines.
+	Work func(ctx context.Context, id scholar.ID) (*scholar.Work, error)
+	// Dates are those by which searches found pages, by the normalised URLs of sources.
+	Dates map[string]string
 	// Policy is what the run allows.
 	Policy policy.Policy
 	// Created is when the run was created: the time of the records that have no
@@ -44,7 +51,7 @@ type Evidence struct {
 func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, error) {
 	judged := make([]Judgement, len(sources))
 	err := parallel.All(ctx, len(sources), func(i int) error {
-		if known, found := evidence.Judged[sources[i].CID]; found {
+		if known, found := evidence.Judged[sources[i].CID]; found && known.record.Identifier == "" && evidence.Dates[sources[i].Normalized] == "" {
 			judged[i] = known
 			return nil
 		}
@@ -52,7 +59,18 @@ func Judge(ctx context.Context, sources []Source, evidence Evidence) ([]Record, 
 		if err != nil {
 			return err
 		}
-		judged[i] = judge(source, page, evidence.Policy, evidence.Created)
+		var failed error
+		s := newSubject(source, page, evidence.Policy, func(id scholar.ID) (work *scholar.Work) {
+			if evidence.Work != nil {
+				work, failed = evidence.Work(ctx, id)
+			}
+			return work
+		})
+		s.found = evidence.Dates[source.Normalized]
+		judged[i] = s.judgement(evidence.Created)
+		if failed != nil {
+			return failed
+		}
 		judged[i].record.ReplacedBy = replaced
 		return nil
 	})
@@ -71,11 +89,10 @@ type Judgement struct {
 
 // JudgePage judges a source by the page of its own URL and by what the run allows.
 func JudgePage(source *Source, page *Page, allowed policy.Policy) Judgement {
-	return judge(source, page, allowed, time.Time{})
+	return newSubject(source, page, allowed, nil).judgement(time.Time{})
 }
 
-func judge(source *Source, page *Page, allowed policy.Policy, created time.Time) Judgement {
-	s := newSubject(source, page, allowed)
+func (s *subject) judgement(created time.Time) Judgement {
 	record := s.record(created)
 	return Judgement{record, s.trace(record.Status)}
 }

@@ -483,6 +483,18 @@ func TestUndated(t *testing.T) {
 	changed.Header = map[string][]string{"Last-Modified": {"Mon, 02 Jan 2023 15:04:05 GMT"}}
 	attached := plain()
 	attached.Attached = true
+	found := func(date string) func(*source.Evidence, *source.Found) {
+		return func(e *source.Evidence, _ *source.Found) { e.Dates = map[string]string{"https://a.test/x": date} }
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", plain(), allowedBy(strict), found("2023-05")); !got.Usable() || got.Undated {
+		t.Errorf("a page with the date of a search: %s, %q", got.Status, got.Notes)
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", plain(), allowedBy(since), found("2019")); got.Rule != "policy" {
+		t.Errorf("a page that a search found to be old: %s, %q", got.Status, got.Notes)
+	}
+	if got := judgeOne(t, "https://a.test/x", "The tide", changed, allowedBy(since), found("2019")); !got.Usable() {
+		t.Errorf("a page whose server knows better: %s, %q", got.Status, got.Notes)
+	}
 	for name, c := range map[string]struct {
 		page    *source.Page
 		policy  policy.Policy
@@ -495,9 +507,28 @@ func TestUndated(t *testing.T) {
 		"dated by the server":       {changed, strict, true, false},
 		"a file that somebody gave": {attached, strict, true, false},
 	} {
-		got := judgeOne(t, "https://a.test/x", "The tide", c.page, c.policy)
+		got := judgeOne(t, "https://a.test/x", "The tide", c.page, allowedBy(c.policy))
 		if got.Usable() != c.usable || got.Undated != c.undated || !c.usable && got.Notes != "policy: it has no date" {
 			t.Errorf("%s: %s, undated %v, %q", name, got.Status, got.Undated, got.Notes)
+		}
+	}
+}
+
+// TestIdentifier: the id beside a URL counts, before that in the URL and that of the
+// page, but not beside a page that reports about works.
+func TestIdentifier(t *testing.T) {
+	paper := "<meta name=citation_doi content=10.1000/page><p>" + strings.Repeat("The tide rises and falls. ", 30)
+	for name, c := range map[string]struct{ url, line, want string }{
+		"beside the URL":                {"https://doi.org/10.1000/url", "- Tides, arXiv:2101.00001, https://doi.org/10.1000/url", "arxiv:2101.00001"},
+		"in the URL":                    {"https://doi.org/10.1000/url", "- Tides https://doi.org/10.1000/url", "doi:10.1000/url"},
+		"on the page":                   {"https://a.test/x", "- Tides https://a.test/x", "doi:10.1000/page"},
+		"beside a newspaper":            {"https://www.reuters.com/x", "- Tides (doi:10.1000/line) https://www.reuters.com/x", "doi:10.1000/page"},
+		"beside one of several sources": {"https://a.test/x", "- Tides, doi:10.1000/line, https://a.test/x and https://b.test/x", "doi:10.1000/page"},
+	} {
+		page := page(paper)
+		page.URL = c.url
+		if got := judgeOne(t, c.url, "", page, func(_ *source.Evidence, f *source.Found) { f.Line = c.line }); got.Identifier != c.want {
+			t.Errorf("%s: %q, want %q", name, got.Identifier, c.want)
 		}
 	}
 }

@@ -33,7 +33,9 @@ type Record struct {
 	SameAs        string    `json:"same_as,omitzero"`   // the cid of the same page under another URL
 	ReplacedBy    string    `json:"replaced_by,omitzero"`
 	Attached      bool      `json:"attached,omitzero"`
-	Undated       bool      `json:"undated,omitzero"` // the run asks for dates, and the page has none
+	Identifier    string    `json:"identifier,omitzero"` // doi:, arxiv:, pmid: or isbn: of a paper or book
+	Undated       bool      `json:"undated,omitzero"`    // the run asks for dates, and the page has none
+	Origin        *Origin   `json:"origin,omitzero"`     // nil in a run that does not keep it
 }
 
 // FoundBy is where an output names a source.
@@ -71,6 +73,7 @@ func (s *subject) record(created time.Time) Record {
 		FoundBy:       []FoundBy{},
 		Notes:         tidegate.Cut(notes),
 		Rule:          rule.Name,
+		Identifier:    s.id.String(),
 	}
 	for _, f := range s.source.FoundBy {
 		r.FoundBy = append(r.FoundBy, FoundBy{Wave: f.Wave, Perspective: f.Perspective, AgentType: f.AgentType, ArtifactPath: f.ArtifactPath, SourceLine: link.Mask(f.Line)})
@@ -89,6 +92,7 @@ func (s *subject) record(created time.Time) Record {
 		r.Publisher = cutRunes(visible(s.content.Publisher), nameLength)
 		r.Author = cutRunes(visible(s.content.Author), nameLength)
 		r.Published = s.content.Published
+		s.registered(&r)
 		r.Undated = s.policy.Since != "" && !s.page.Attached && s.date() == ""
 		r.Snippet = cutRunes(visible(page.CutBytes(s.content.Text, utf8.UTFMax*snippetLength)), snippetLength)
 	}

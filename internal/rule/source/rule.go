@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -51,6 +52,9 @@ var rules = sync.OnceValue(func() []Rule {
 		{"malformed", Invalid, "not a URL that can be fetched", "The text is not an http or https URL, or is longer than 2,048 bytes.", malformedURL},
 		{"credentials", Invalid, "the URL carries credentials", "A user name, a password, or a parameter such as token or api_key stands in a URL that was cited.", withCredentials},
 		{PolicyRule, Mismatch, "policy", "The person who asked the question does not allow it: by its domain, its date, its language or its class.", notAllowed},
+		{"unregistered", Invalid, "no such work", "The registry of its id says that there is none: doi.org for a DOI, arXiv for its own.", unregistered},
+		{"retracted", Mismatch, "retracted", "Its registry says that the work was retracted, withdrawn or removed.", retracted},
+		{"other-work", Mismatch, "the id of another work", "Its registry gives another title than any that outputs gave it: fewer than half of the words of either are those of the other.", otherWork},
 		{"not-checked", Blocked, NotChecked, "The archive has neither a fetch nor an attached file.", notChecked},
 		{"refused-address", Invalid, "the address is private or reserved", "The host, or one that a redirect leads to, resolves to an address or a port that is not fetched.", fault(RefusedAddress)},
 		{"no-such-name", Invalid, "the host does not exist", "The name service does not know the host.", fault(NoSuchName)},
@@ -67,6 +71,8 @@ var rules = sync.OnceValue(func() []Rule {
 		{"too-large", Blocked, "larger than is read", "The page has more bytes than the fetcher takes.", tooLarge},
 		{"parked", Invalid, "a parked domain", "The page offers the domain itself for sale, or is what a server shows before it has a site.", parked},
 		{"soft-404", Invalid, "an error page with status 200", "Title, heading or address or, on a small page, a sentence say that the page does not exist, and there is little other text.", softNotFound},
+		{"leads-elsewhere", Mismatch, "the DOI leads elsewhere", "The page that a DOI leads to has not half of the words of its registered title.", leadsElsewhere},
+		{"abstract-only", Mismatch, "only the abstract", "The page shows the abstract of a work, and an output cites it alone for a number that the abstract does not have.", abstractOnly},
 		{"paywall", Paywalled, "behind a paywall", "The page says that it is not accessible for free, or asks for a subscription, and shows less text than an article.", paywall},
 		{"login", Mismatch, "a login page", "The page asks for a password or calls itself a login page, and shows little else.", login},
 		{"consent", Mismatch, "a consent page", "The page asks for consent to cookies, and shows little else.", consent},
@@ -83,6 +89,9 @@ type subject struct {
 	source  *Source
 	page    *Page // or nil
 	policy  policy.Policy
+	found   string        // the date by which a search found it
+	id      scholar.ID    // of a paper or book
+	work    *scholar.Work // what its registry says; nil where that is not known
 	content page.Content
 	lower   string // what lowered returns, once it was called
 
@@ -90,7 +99,7 @@ type subject struct {
 }
 
 // newSubject is a source with a page, which may be nil.
-func newSubject(source *Source, p *Page, allowed policy.Policy) *subject {
+func newSubject(source *Source, p *Page, allowed policy.Policy, works func(scholar.ID) *scholar.Work) *subject {
 	s := &subject{source: source, page: p, policy: allowed}
 	if p != nil && p.response() {
 		s.content = p.Content()
@@ -99,6 +108,9 @@ func newSubject(source *Source, p *Page, allowed policy.Policy) *subject {
 		if p.FinalURL != "" && p.FinalURL != p.URL {
 			s.to = s.address(p.FinalURL)
 		}
+	}
+	if s.id = s.identify(); s.id.Kind != "" && works != nil {
+		s.work = works(s.id)
 	}
 	return s
 }

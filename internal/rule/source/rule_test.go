@@ -12,27 +12,58 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 var fetched = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 
 // judgeOne is the record of one source, found once under a title.
-func judgeOne(t testing.TB, url, title string, page *source.Page, allowed ...policy.Policy) source.Record {
+func judgeOne(t testing.TB, url, title string, page *source.Page, more ...func(*source.Evidence, *source.Found)) source.Record {
 	t.Helper()
-	sources := source.Sources([]source.Found{{Cited: source.Cited{URL: url, Title: title}, Wave: 1, Perspective: "p1", AgentType: "a", ArtifactPath: "wave-1/p1.md"}})
+	found := source.Found{Cited: source.Cited{URL: url, Title: title}, Wave: 1, Perspective: "p1", AgentType: "a", ArtifactPath: "wave-1/p1.md"}
 	evidence := source.Evidence{
 		Page:    func(context.Context, string) (*source.Page, error) { return page, nil },
 		Created: fetched.Add(-time.Hour),
 	}
-	if len(allowed) > 0 {
-		evidence.Policy = allowed[0]
+	for _, add := range more {
+		add(&evidence, &found)
 	}
-	records, err := source.Judge(t.Context(), sources, evidence)
+	records, err := source.Judge(t.Context(), source.Sources([]source.Found{found}), evidence)
 	if err != nil || len(records) != 1 {
 		t.Fatalf("%s: %v, %v", url, records, err)
 	}
 	return records[0]
+}
+
+// allowedBy judges by a policy.
+func allowedBy(p policy.Policy) func(*source.Evidence, *source.Found) {
+	return func(e *source.Evidence, _ *source.Found) { e.Policy = p }
+}
+
+// registered adds the fields of an example that say what a registry and an output have.
+func registered(data string) func(*source.Evidence, *source.Found) {
+	head, _, _ := strings.Cut(data, "\n\n")
+	var work *scholar.Work
+	add := func(*source.Found) {}
+	for line := range strings.SplitSeq(head, "\n") {
+		switch key, value, _ := strings.Cut(line, ": "); key {
+		case "registered":
+			work = &scholar.Work{Registry: "Crossref", Title: value, Unregistered: value == "nothing"}
+		case "by":
+			work.Authors = strings.Split(value, ", ")
+		case "abstract":
+			work.Abstract = value
+		case "retraction":
+			work.Retracted = value
+		case "beside":
+			add = func(f *source.Found) { f.Beside = value + "\n" }
+		}
+	}
+	return func(e *source.Evidence, f *source.Found) {
+		e.Work = func(context.Context, scholar.ID) (*scholar.Work, error) { return work, nil }
+		add(f)
+	}
 }
 
 // rulePage reads a page of testdata/rule: fields, a blank line, the body.
@@ -69,6 +100,7 @@ func rulePage(t testing.TB, name, data string) (url, title, want string, page *s
 			page.Header[key] = []string{value}
 		case "page":
 			page = nil
+		case "registered", "by", "abstract", "retraction", "beside":
 		default:
 			t.Fatalf("%s: what is %q?", name, line)
 		}
@@ -133,7 +165,7 @@ func TestRules(t *testing.T) {
 		for _, file := range txtar.Parse(data).Files {
 			kind, name, _ := strings.Cut(file.Name, ": ")
 			url, title, want, page := rulePage(t, file.Name, string(file.Data))
-			got := judgeOne(t, url, title, page, examplePolicy)
+			got := judgeOne(t, url, title, page, allowedBy(examplePolicy), registered(string(file.Data)))
 			switch kind {
 			case "holds":
 				examples++

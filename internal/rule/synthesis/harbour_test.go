@@ -14,7 +14,7 @@ import (
 // The pages that the harbour's synthesis cites, by short names.
 var harbourPages = map[string]synthesis.Source{
 	"cost": {
-		Title: "What a tug costs: eleven harbour tugs compared", Publisher: "National Port Institute", Date: "2025-11-04",
+		Title: "What a tug costs: eleven harbour tugs compared", Author: "M. Holt; I. Kessel; T. Arnaud; R. Okafor", Publisher: "National Port Institute", Date: "2025-11-04",
 		URL: "https://ports.example/reports/tug-costs-2025", Status: "valid", FetchedAt: "2026-02-03T09:14:22Z",
 		Text: "Summary for decision makers. We compared eleven harbour tugs of 70 tonnes bollard pull over three years of service, four of them electric. " +
 			"Energy is the largest difference. Electricity for an electric tug came to 118 euros per working hour at the prices of 2025, diesel for its conventional twin to 341 euros. " +
@@ -23,7 +23,7 @@ var harbourPages = map[string]synthesis.Source{
 			"The result is sensitive to one assumption only: at an electricity price of 0.31 euros per kWh the advantage is gone, and the two kinds cost the same to run.",
 	},
 	"authority": {
-		Title: "One season with our electric tug", Publisher: "Port Authority of Nordhaven", Date: "2024-12-11",
+		Title: "One season with our electric tug", Author: "P. Sandoval", Publisher: "Port Authority of Nordhaven", Date: "2024-12-11",
 		URL: "https://nordhaven.example/news/2024/electric-tug", Status: "valid", FetchedAt: "2026-02-03T09:14:25Z",
 		Text: "The Havfrue entered service in the spring of 2023. She was not cheap, and we were asked often whether she would ever pay. " +
 			"By our books the boat has paid back a fifth of its extra price in the first fourteen months, with electricity bought at the market price. " +
@@ -122,12 +122,8 @@ func harbour(t testing.TB) synthesis.Report {
 	for _, name := range harbourOrder {
 		s := harbourPages[name]
 		s.CID = cid(name)
-		s.Digest = "sha256:" + hex.EncodeToString(sum(s.Text+s.URL))
 		if name == "mirror" {
 			s.SameAs = cid("cost")
-		}
-		if s.Status == "blocked" || s.Status == "invalid" {
-			s.Digest = ""
 		}
 		sources = append(sources, s)
 		draft = strings.ReplaceAll(draft, "[@"+name+"]", "[@"+s.CID+"]")
@@ -170,11 +166,6 @@ func harbour(t testing.TB) synthesis.Report {
 		Cost:    synthesis.Cost{InputTokens: 1_284_300, OutputTokens: 61_250, USD: 7.418, Priced: true},
 		LeftOut: []synthesis.Gap{{ID: "gap_sceptic_2", Priority: "P2", Text: "How insurers price a tug whose battery is older than ten years"}},
 	}
-}
-
-func sum(text string) []byte {
-	s := sha256.Sum256([]byte(text))
-	return s[:]
 }
 
 func matches(t testing.TB, list []match) []claim.Match {

@@ -69,7 +69,7 @@ func hostile() synthesis.Report {
 	r := synthesis.Report{
 		Question: all, RunID: all, CreatedAt: all, Program: all, Partial: all, Unsourced: true, Legacy: true, Notes: attacks,
 		Sources: []synthesis.Source{
-			{CID: "a", Title: all, Publisher: all, Date: all, URL: `https://ok.example/"><script>`, Status: all, Reason: all, FetchedAt: all, Digest: all,
+			{CID: "a", Title: all, Publisher: all, Date: all, URL: `https://ok.example/"><script>`, Status: all, Reason: all, FetchedAt: all, Author: all,
 				Text: strings.Repeat(all+" 20 ", 3)},
 			{CID: "b", URL: "javascript:alert(1)\u202e", ReplacedBy: "javascript:alert(2)", Status: "invalid"},
 			{CID: "c", File: all, URL: "https://files.invalid/x"},

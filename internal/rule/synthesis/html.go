@@ -191,7 +191,7 @@ func (l *layout) foundTile() tile {
 type sourceView struct {
 	Number    int
 	Name      string
-	By        string // publisher and date
+	By        string // authors, publisher and date
 	Link      string
 	Address   string // the one that was cited
 	Replaced  string
@@ -202,9 +202,25 @@ type sourceView struct {
 	Fetched   string
 	FetchedAt string
 	Attached  bool
-	Digest    string
 	Excerpts  []excerptView // all that the report takes from it
 	Back      bool          // the reader can go back to it
+}
+
+// authors are the first three names of a list, and whether there are more.
+func authors(list string) string {
+	const most = 3
+	if names := strings.Split(list, "; "); len(names) > most {
+		return strings.Join(names[:most], "; ") + " et al."
+	}
+	return list
+}
+
+// origin says where the address of a source comes from, "" in a run that does not say.
+func origin(ref *reference) string {
+	if ref.Origin == "" {
+		return ""
+	}
+	return "origin: " + shownText(ref.Origin)
 }
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
@@ -213,7 +229,7 @@ func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	if ref.Undated {
 		date = "no date"
 	}
-	for _, part := range []string{ref.Publisher, date} {
+	for _, part := range []string{authors(ref.Author), ref.Publisher, date, origin(ref)} {
 		if part != "" {
 			by = append(by, part)
 		}
@@ -221,7 +237,7 @@ func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	v := sourceView{
 		Number: ref.number, Name: ref.name(), By: strings.Join(by, " · "), Link: ref.link(matches),
 		Status: ref.Status, Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
-		Attached: ref.Attached, Digest: ref.Digest, Replaced: shownText(ref.ReplacedBy), File: ref.File,
+		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
 	}
 	if ref.File == "" {
 		v.Address = shownText(ref.URL)

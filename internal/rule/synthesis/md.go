@@ -248,9 +248,6 @@ func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	if v.Replaced != "" {
 		text += ", cited as " + mdText(v.Address)
 	}
-	if v.Digest != "" {
-		text += ", " + mdText(v.Digest)
-	}
 	return text + "."
 }
 

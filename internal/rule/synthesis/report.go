@@ -50,17 +50,18 @@ type Source struct {
 	CID        string
 	SameAs     string // the cid of the same page, "" for the first
 	Title      string
+	Author     string // names, with semicolons between them
 	Publisher  string
 	Date       string
 	URL        string // as it was cited
 	ReplacedBy string // the address that a person named instead, "" when none did
 	File       string // the name of a person's own document, "" for a page
 	Attached   bool   // a person put the evidence there
+	Origin     string // where its address comes from, in words; "" in a run that does not say
 	Undated    bool   // the person asked for dates, and the page has none
 	Status     string // valid, paywalled, blocked, mismatch, invalid
 	Reason     string // why it has that status
 	FetchedAt  string // RFC 3339, "" when it was not fetched
-	Digest     string // of what was fetched
 	Text       string // what the page says; the places of [claim.Match] are in it
 }
 

@@ -77,7 +77,7 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Sources {
 		s := &r.Sources[i]
-		show(&s.Title, &s.Publisher, &s.Date, &s.File, &s.Status, &s.Reason, &s.FetchedAt, &s.Digest)
+		show(&s.Title, &s.Author, &s.Publisher, &s.Date, &s.File, &s.Status, &s.Reason, &s.FetchedAt)
 	}
 	for i := range r.Gates {
 		g := &r.Gates[i]

@@ -106,3 +106,10 @@ func utf8Signs(body []byte) (wide, broken bool) {
 	}
 	return
 }
+
+// UTF8 is a body as UTF-8, by its encoding as [Read] finds it. Of a body that would
+// become longer than 64 MiB it is the beginning.
+func UTF8(body []byte, contentType string) []byte {
+	text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), 4*maxPageText))
+	return bytes.ToValidUTF8(text, []byte("\ufffd"))
+}

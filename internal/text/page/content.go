@@ -25,6 +25,7 @@ type Content struct {
 	Published string // a date, 2021-03-04, 2021-03 or 2021
 	Language  string // as declared: de, pt-BR
 	Canonical string // the URL that the page gives for itself, not resolved
+	DOI       string // as the page of a work gives it, in whatever form
 
 	Media    Media
 	Signals  Signals // of an HTML page

@@ -68,6 +68,7 @@ func (m *metadata) settle(c *Content) {
 			break
 		}
 	}
+	c.DOI = first(n["citation_doi"], n["prism.doi"], n["bepress_citation_doi"], n["dc.identifier"])
 	c.Canonical = first(m.canonical, n["og:url"])
 	if c.Language == "" {
 		c.Language = strings.ReplaceAll(n["og:locale"], "_", "-")

@@ -61,6 +61,13 @@ func AcceptClaim(ctx context.Context, desk run.Desk, in AcceptClaimInput) (Accep
 		if err := calculatedRight(ctx, r, s); err != nil {
 			return err
 		}
+		policy, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		if !claims.Judge(policy.Evidence.Reader).Objects(s.ID) {
+			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("id", s.ID), "the sentence %s stands, and needs no decision", s.ID)
+		}
 		*out = AcceptedClaim{RunID: r.ID(), ID: s.ID, Sentence: s.Text, Digest: s.Digest}
 		decision := run.Decision{What: run.AcceptClaim, Fields: tidegate.Pairs("claim", s.ID, "digest", s.Digest, "reason", run.Note(in.Reason))}
 		_, err = r.Decide(ctx, decision, func(u *run.Update) error {

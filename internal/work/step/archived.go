@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -26,6 +27,11 @@ type archived struct {
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
 	allowed  policy.Policy // which sources the run allows
+	// dates are those by which searches found pages, by normalised URL; nil where the run
+	// asks for no dates.
+	dates map[string]string
+	// originsKept says whether records say where URLs come from, as the run's policy has it.
+	originsKept string
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -34,8 +40,9 @@ type archived struct {
 	// before they were read back.
 	judged map[string]source.Judgement
 
-	mu    *sync.Mutex      // guards whole, which several may share, and what counts in it
-	whole *archive.Archive // to add to
+	parent *archived        // what this is a part of; nil for the whole
+	mu     *sync.Mutex      // guards whole, which several may share, and what counts in it
+	whole  *archive.Archive // to add to
 }
 
 // openArchived reads the log and the archive.
@@ -49,12 +56,12 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.allowed = kept.Sources
+	e.allowed, e.originsKept = kept.Sources, kept.Origins
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
 	e.archive = &e.whole.List
-	return e, nil
+	return e, e.readDates(ctx)
 }
 
 func newArchived(r *run.Run) *archived {
@@ -93,11 +100,38 @@ func (e *archived) readLog() (current bool, err error) {
 
 func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
 
+// readDates takes the dates of pages from what searches found, where the run asks for
+// dates.
+func (e *archived) readDates(ctx context.Context) error {
+	if e.allowed.Since == "" && !e.allowed.Dated {
+		return nil
+	}
+	lines, err := e.run.EventsOf(run.EventSearched)
+	dates := map[string]string{}
+	for _, line := range lines {
+		if line.Entry.Get("search_id").Str() == "" { // nobody answered
+			continue
+		}
+		made, err := e.searched(ctx, line.Entry)
+		if err != nil {
+			return err
+		}
+		for _, found := range made.Results {
+			if url, err := link.Normalize(found.URL); err == nil && dates[url] == "" {
+				dates[url] = found.Date
+			}
+		}
+	}
+	e.dates = dates
+	return err
+}
+
 // about is a copy of the evidence that has what concerns some sources, and nothing
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.mu, part.whole, part.allowed = e.mu, e.whole, e.allowed
+	part.parent, part.mu, part.whole = e, e.mu, e.whole
+	part.allowed, part.dates, part.originsKept = e.allowed, e.dates, e.originsKept
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -178,7 +212,7 @@ func (e *archived) kept(records []archive.Ref) {
 
 // judge judges sources by the evidence and nothing else.
 func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
-	return source.Judge(ctx, sources, source.Evidence{
+	records, err := source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
@@ -186,8 +220,12 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 			}
 			return e.page(ctx, attachedURL(cid))
 		},
-		Replaced: e.replaced, Judged: e.judged, Policy: e.allowed, Created: e.created,
+		Replaced: e.replaced, Judged: e.judged, Work: e.work, Dates: e.dates, Policy: e.allowed, Created: e.created,
 	})
+	if err == nil && e.originsKept != "" {
+		err = e.setOrigins(ctx, sources, records)
+	}
+	return records, err
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next
@@ -198,7 +236,7 @@ func (e *archived) judgeKept(ctx context.Context, batch []*archive.Packed, byURL
 		return func(i int) error {
 			capture := batch[i].Capture()
 			for _, cited := range byURL[capture.URL] {
-				judged[i] = append(judged[i], source.JudgePage(cited, pageOf(capture), e.allowed))
+				judged[i] = append(judged[i], source.JudgePage(cited, PageOf(capture), e.allowed))
 			}
 			return nil
 		}
@@ -263,7 +301,7 @@ func (e *archived) page(ctx context.Context, url string) (*source.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pageOf(capture), nil
+	return PageOf(capture), nil
 }
 
 // faults are what a capture without a response says about a source.
@@ -272,8 +310,8 @@ var faults = map[archive.Kind]source.Fault{
 	archive.Unreachable: source.NoConnection, archive.Broken: source.NoConnection, archive.Redirects: source.TooManyRedirects,
 }
 
-// pageOf is a capture in the form by which sources are judged.
-func pageOf(c archive.Capture) *source.Page {
+// PageOf is a capture in the form by which sources are judged.
+func PageOf(c archive.Capture) *source.Page {
 	last := c.Last()
 	page := &source.Page{URL: c.URL, FetchedAt: c.Time, Body: last.Body, ContentType: last.Get("Content-Type"), Header: map[string][]string{}, Attached: c.Kind == archive.Attached}
 	switch c.Kind {

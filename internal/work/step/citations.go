@@ -275,8 +275,10 @@ func ValidateCitations(ctx context.Context, desk run.Desk, fetch Fetch, in Citat
 			if err := e.fetch(ctx, fetch, urls, c.sources, func(batch []*archive.Packed) { out.Fetched += len(batch) }); err != nil {
 				return err
 			}
-		}
-		if out.records, err = e.judge(ctx, c.sources); err != nil {
+			if out.records, err = e.lookUp(ctx, fetch, c.sources, func([]*archive.Packed) {}); err != nil {
+				return err
+			}
+		} else if out.records, err = e.judge(ctx, c.sources); err != nil {
 			return err
 		}
 		out.Validated = len(out.records)

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -145,6 +146,8 @@ type citedPages struct {
 	about   *claim.Page // what @run stands for
 	said    []string    // the same in sentences
 
+	quoted map[string][]string // what accepted outputs quote, by source
+
 	mu   sync.Mutex
 	read map[string]*claim.Page // nil for one without text
 }
@@ -155,6 +158,9 @@ func openPages(ctx context.Context, r *run.Run, records []source.Record, facts e
 		return nil, err
 	}
 	p := &citedPages{texts: texts, sources: facts.Sources, read: map[string]*claim.Page{}}
+	if p.quoted, err = quotedByOutputs(r); err != nil {
+		return nil, err
+	}
 	var titles []string
 	languages := map[string]bool{}
 	for _, s := range facts.Sources {
@@ -190,10 +196,48 @@ func (p *citedPages) page(cid string) (*claim.Page, error) {
 	content, ok := p.texts.content(cid)
 	if ok {
 		p.read[cid] = claim.PageOf(cid, p.texts.url(cid), content)
+		p.read[cid].Quoted = p.quoted[cid]
 	} else {
 		p.read[cid] = nil
 	}
 	return p.read[cid], p.texts.err
+}
+
+// maxQuoted is how many quotations of one source are looked for on its page.
+const maxQuoted = 40
+
+// quotedByOutputs are the words that outputs of the run quote, by source.
+func quotedByOutputs(r *run.Run) (map[string][]string, error) {
+	quoted := map[string][]string{}
+	waves, err := r.Waves()
+	if err != nil {
+		return nil, err
+	}
+	for _, wave := range waves {
+		contracts, _, err := Contracts(r, wave)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue // its outputs were written without
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range contracts.List {
+			text, err := r.Folder().Read(r.Output(wave, p.ID))
+			if tidegate.CodeOf(err) == tidegate.FileNotFound {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			for words, url := range source.Quoted(text) {
+				normalized, err := link.Normalize(strings.TrimRight(string(url), ".,;:"))
+				if cid := source.CID(normalized); err == nil && len(quoted[cid]) < maxQuoted {
+					quoted[cid] = append(quoted[cid], string(words))
+				}
+			}
+		}
+	}
+	return quoted, nil
 }
 
 // text is the readable text of a source, "" for one without.

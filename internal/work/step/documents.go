@@ -90,7 +90,7 @@ func newDocument(name string, body []byte) (Document, error) {
 		return Document{}, err
 	}
 	d.cid = source.CID(normalized)
-	d.Text = pageOf(d.capture(time.Time{})).Content().Text
+	d.Text = PageOf(d.capture(time.Time{})).Content().Text
 	return d, nil
 }
 

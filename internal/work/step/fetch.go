@@ -69,6 +69,9 @@ func FetchSources(ctx context.Context, desk run.Desk, fetch Fetch, in FetchInput
 				}
 			}
 		})
+		if err == nil {
+			_, err = e.lookUp(ctx, fetch, c.sources, func([]*archive.Packed) {})
+		}
 		for i := range c.sources {
 			if _, found := e.entry(&c.sources[i]); !found {
 				out.Missing++

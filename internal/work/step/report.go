@@ -103,14 +103,10 @@ func (w *reportReader) sources() (err error) {
 	if w.records, err = source.ParseRecords(w.run.Path(name), data); err != nil {
 		return err
 	}
-	digests := map[string]string{}
-	for _, item := range w.texts.archived.index(w.texts.cited.sources).Items {
-		digests[item.CID] = item.Digest
-	}
 	for i := range w.records {
 		r := &w.records[i]
-		s := synthesis.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
-			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Status: string(r.Status), Digest: digests[r.CID]}
+		s := synthesis.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Author: r.Author, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
+			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.String(), Status: string(r.Status)}
 		if s.URL == "" {
 			s.URL = r.NormalizedURL
 		}

@@ -11,9 +11,10 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -40,7 +41,7 @@ func (p Place) Lacks() string {
 }
 
 // Call sends a request to a service. This package reaches services only by it.
-type Call func(ctx context.Context, name string, r fetch.Request) (archive.Capture, error)
+type Call func(ctx context.Context, name string, r archive.Request) (archive.Capture, error)
 
 // Searching is how this home searches. It may be used by several goroutines.
 type Searching struct {
@@ -63,7 +64,10 @@ type SearchInput struct {
 	JobID   string
 	Attempt int
 	Calls   *int     // how many searches the attempt may make; nil for any number
-	Domains []string // whose pages are wanted
+	Domains []string // whose pages are wanted; nil for all
+	Prefer  []string // services to ask first, where the run has them
+
+	since string // the earliest day of a page, as the run's policy says
 }
 
 // SearchFailure is a service that could not be asked, and why.
@@ -129,14 +133,21 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		if sensitivity := r.Manifest().Sensitivity(); sensitivity != "normal" && sensitivity != "" {
 			return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "sensitivity", sensitivity), "the sensitivity of run %q is %s, so nobody searches for it", r.ID(), sensitivity)
 		}
-		places, err := how.placesOf(r, in.Service)
+		asks, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		if in.since = asks.Sources.Since; len(in.Domains) == 0 {
+			in.Domains = asks.Sources.AllowDomains
+		}
+		places, err := how.placesOf(r, in)
 		if err != nil {
 			return err
 		}
 		*out = SearchResult{RunID: r.ID(), Services: []string{}, Failed: []SearchFailure{}}
 		for _, p := range places {
 			out.Services = append(out.Services, p.Name)
-			in.Query = fetch.Mask(in.Query, []string{p.Key})
+			in.Query = link.MaskSecrets(in.Query, []string{p.Key})
 		}
 		end, err := how.begin(r, in, out)
 		if err != nil {
@@ -147,8 +158,9 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 	})
 }
 
-// placesOf are the services that a run may ask, the wanted one first.
-func (s *Searching) placesOf(r *run.Run, wanted string) ([]Place, error) {
+// placesOf are the services that a run may ask, the wanted one first, then those that are
+// preferred.
+func (s *Searching) placesOf(r *run.Run, in SearchInput) ([]Place, error) {
 	policy, err := r.Policy()
 	if err != nil {
 		return nil, err
@@ -158,14 +170,23 @@ func (s *Searching) placesOf(r *run.Run, wanted string) ([]Place, error) {
 	for _, p := range places {
 		names = append(names, p.Name)
 	}
+	wanted := in.Service
 	switch at := slices.Index(names, wanted); {
 	case len(places) == 0:
 		return nil, tidegate.Errorf(tidegate.SearchUnavailable, tidegate.Pairs("run_id", r.ID(), "help", "tidegate config"), "run %q has no search service that can be asked", r.ID())
 	case wanted != "" && at < 0:
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("service", tidegate.Cut(wanted), "services", names), "service must be one of %s, got %q", strings.Join(names, ", "), tidegate.Cut(wanted))
-	case wanted != "":
-		return append([]Place{places[at]}, slices.Delete(places, at, at+1)...), nil
 	}
+	place := func(p Place) int {
+		switch {
+		case p.Name == wanted:
+			return 0
+		case slices.Contains(in.Prefer, p.Name):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(places, func(a, b Place) int { return place(a) - place(b) })
 	return places, nil
 }
 
@@ -263,7 +284,7 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 			}
 			return whole, err
 		}
-		asked := fetch.Request{Method: request.Method, URL: request.URL, Body: request.Body, Secrets: []string{p.Key}, Named: p.Address != "", Pause: p.Pause}
+		asked := archive.Request{Method: request.Method, URL: request.URL, Body: request.Body, Secrets: []string{p.Key}, Named: p.Address != "", Pause: p.Pause}
 		for _, h := range request.Header {
 			asked.Header = append(asked.Header, archive.Field{Name: h[0], Value: h[1]})
 		}
@@ -275,7 +296,7 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 		case c.Kind != archive.Responded:
 			return whole, fmt.Errorf("%s does not answer: %s", p.Title, c.Detail)
 		case last.Truncated != "":
-			return whole, fmt.Errorf("%s answers with more than %d bytes", p.Title, fetch.MaxAnswer)
+			return whole, fmt.Errorf("%s answers with more than %d bytes", p.Title, archive.MaxAnswer)
 		case last.Status != 200:
 			return whole, errors.New(p.Fault(last.Status))
 		}
@@ -319,7 +340,7 @@ func bodies(c archive.Capture) [][]byte {
 }
 
 func (in SearchInput) ask(p Place) search.Ask {
-	return search.Ask{Query: in.Query, Language: in.Language, Domains: in.Domains, Max: in.MaxResults, Address: p.Address, Key: p.Key}
+	return search.Ask{Query: in.Query, Language: in.Language, Domains: in.Domains, Since: in.since, Max: in.MaxResults, Address: p.Address, Key: p.Key}
 }
 
 // logged are the fields of a search in the log.
@@ -361,10 +382,27 @@ func keepSearch(ctx context.Context, r *run.Run, p Place, capture archive.Captur
 		if err != nil {
 			return err
 		}
-		out.Results = doc.Results
+		asks, err := r.Policy()
+		if err != nil {
+			return err
+		}
+		out.Results, out.Filtered = allowedResults(asks.Sources, doc.Results)
 		return u.WriteJSON(SearchFile(out.SearchID), doc)
 	}))
 	return err
+}
+
+// allowedResults are the results that an agent may see, and how many it may not.
+func allowedResults(sources policy.Policy, found []search.Result) (kept []search.Result, filtered int) {
+	kept = []search.Result{}
+	for _, r := range found {
+		if _, refused := sources.Refuses(policy.Source{URL: r.URL, Date: r.Date}); refused {
+			filtered++
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	return kept, filtered
 }
 
 // pageAddress is the address that the results of a service are relative to, "" where they
@@ -393,8 +431,14 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 	if err != nil {
 		return Searched{}, err
 	}
+	return e.searched(ctx, line)
+}
+
+// searched is what a line of the log says of a search, from the archive.
+func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, error) {
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
+	e.count(line)
 	entry, found := e.archive.Find(searchURL(id))
 	if !known || !found || len(entry.Records) < 2 {
 		return Searched{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search_id", id), "the archive does not hold the answer to search %s", tidegate.Cut(id))

@@ -11,7 +11,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -221,5 +224,40 @@ func take(t *testing.T, r *run.Run, do func(*run.Update) error) {
 	t.Helper()
 	if _, err := r.Update(t.Context(), do); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWhatOutputsQuoteIsShownFirst: where the words of a sentence say little about where to
+// look, its windows begin with what an accepted output quotes from the page.
+func TestWhatOutputsQuoteIsShownFirst(t *testing.T) {
+	made, list := summarized(t, run.InitInput{})
+	const unrelated = "Volcanoes erupt when magma rises through cracks."
+	first := func() string {
+		t.Helper()
+		judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, unrelated+" [@"+list[0].CID+"]")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range judged.Claims.Sentences {
+			if s.Text == unrelated {
+				return s.Windows[0].Text
+			}
+		}
+		t.Fatal("the sentence is not there")
+		return ""
+	}
+	var page planted.Page
+	for _, p := range honest(4) {
+		if normalized, err := link.Normalize(p.URL); err == nil && source.CID(normalized) == list[0].CID {
+			page = p
+		}
+	}
+	quoted := page.Sentences[len(page.Sentences)-1]
+	if strings.Contains(first(), quoted) {
+		t.Fatal("it stands in the first window anyway")
+	}
+	runs.Put(t, made.Root, "wave-1/p1.md", strings.Replace(outputOf(honest(4)...), "Text.", "It says \""+strings.TrimSuffix(quoted, ".")+"\" ("+page.URL+").", 1))
+	if got := first(); !strings.Contains(got, strings.TrimSuffix(quoted, ".")) {
+		t.Errorf("%q is quoted, and the first window is %q", quoted, got)
 	}
 }

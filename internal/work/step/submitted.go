@@ -74,7 +74,7 @@ func (c *SourceChecker) evidence(ctx context.Context, sources []source.Source) (
 // from the beginning says what the evidence is.
 func (e *archived) readOn(ctx context.Context) bool {
 	current, err := e.readLog()
-	return current && err == nil && e.whole.Refresh(ctx) == nil
+	return current && err == nil && e.whole.Refresh(ctx) == nil && e.readDates(ctx) == nil
 }
 
 // Check checks the sources of an output while its author is still there:
@@ -136,6 +136,9 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 		urls = append(urls, e.failedBefore(sources, desk.Now())...)
 		bounded, stop := context.WithTimeout(ctx, fetchTime)
 		err = e.fetch(bounded, fetch, urls, sources, func([]*archive.Packed) {})
+		if err == nil {
+			_, err = e.lookUp(bounded, fetch, sources, func([]*archive.Packed) {})
+		}
 		stop()
 		if err != nil && (ctx.Err() != nil || tidegate.CodeOf(err) != tidegate.Cancelled) {
 			return nil, err
@@ -145,7 +148,7 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 	if err != nil {
 		return nil, err
 	}
-	faults := e.refuse(sources, records)
+	faults := append(e.refuse(sources, records), e.ofNowhere(sources, records)...)
 	if in.Quotations {
 		missing, err := e.missingQuotations(ctx, in.Text, sources, records)
 		if err != nil {

@@ -213,7 +213,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "server.db")
 	server, address := beginServer(t, "--file", file)
-	h := newHarbour(t, "1s", address, "--lost-after", "6s", "--parallel", "12")
+	h := newHarbour(t, "1s", address, "--lost-after", "10s", "--parallel", "12")
 	worker := func() *process { return h.worker(address, "--parallel", "4") }
 	killed, frozen := worker(), worker()
 	worker()
@@ -275,7 +275,7 @@ func TestFarAgentsStop(t *testing.T) {
 		says   string // the cause, in the run's log
 	}{
 		{"cancel", nil, true, 1, "operator-cli cancel: enough"},
-		{"budget", []string{"--max-minutes", "0.1"}, false, 4, "max_minutes is used up"},
+		{"budget", []string{"--max-minutes", "0.2"}, false, 4, "max_minutes is used up"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newHarbour(t, "10m", address, "--queue", test.name)
@@ -290,7 +290,7 @@ func TestFarAgentsStop(t *testing.T) {
 					t.Fatalf("run cancel: exit status %d", status)
 				}
 			} else {
-				asked = h.firstAttempt().Add(6 * time.Second) // when --max-minutes are over
+				asked = h.firstAttempt().Add(12 * time.Second) // when --max-minutes are over
 			}
 			until(t, "no agent is left", func() bool { return living(t, h.notes) == 0 })
 			after := time.Since(asked).Round(time.Millisecond)

@@ -76,7 +76,11 @@ func TestComposeFile(t *testing.T) {
 }
 
 // TestUnitOfSystemd has systemd judge the unit of docs/machines.md, where it is installed.
+// It begins again with a pause.
 func TestUnitOfSystemd(t *testing.T) {
+	if !regexp.MustCompile(`(?m)^Restart=on-failure\nRestartSec=\d+$`).MatchString(block(t, "ini")) {
+		t.Error("a worker that fails is not started again, or without a pause")
+	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")

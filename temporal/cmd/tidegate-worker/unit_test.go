@@ -47,7 +47,7 @@ func TestHomeNamesItsServer(t *testing.T) {
 	t.Setenv("TEMPORAL_ADDRESS", "of.the.environment:1")
 	for typed, want := range map[string]string{
 		"":                                  " --address of.the.environment:1 --queue tidegate",
-		"address=host:2 queue=a,reviewer=b": " --address host:2 --queue a,reviewer=b",
+		"address=host:2 queue=a,reviewer=b": " --address host:2 --queue 'a,reviewer=b'",
 		"tls=true namespace=team api-key=/k patience=1m tls-ca=": " --address of.the.environment:1 --queue tidegate --api-key /k --namespace team --patience 1m --tls",
 	} {
 		f := &serverFlags{}

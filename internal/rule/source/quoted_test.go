@@ -1,4 +1,4 @@
-package job_test
+package source_test
 
 import (
 	"math/rand/v2"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
 // TestQuotationsAreThoseOfASearch compares the quotations that are found at quotation
@@ -28,7 +28,11 @@ func TestQuotationsAreThoseOfASearch(t *testing.T) {
 		for _, m := range search.FindAllStringSubmatch(text, -1) {
 			want = append(want, [2]string{m[1], m[2]})
 		}
-		if got := job.Quoted([]byte(text)); !slices.Equal(got, want) {
+		var got [][2]string
+		for words, url := range source.Quoted([]byte(text)) {
+			got = append(got, [2]string{string(words), string(url)})
+		}
+		if !slices.Equal(got, want) {
 			t.Fatalf("%q: %q, want %q", text, got, want)
 		}
 		all += len(want)

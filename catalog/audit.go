@@ -1,0 +1,118 @@
+package catalog
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// auditIn are the arguments of the commands that take an audit and nothing else.
+type auditIn struct {
+	AuditPath string `json:"audit_path" path:"absolute" jsonschema:"absolute path of the audit.json of an audit"`
+}
+
+// Sample is a report that shows what an audit is, with the pages that it cites.
+type Sample struct {
+	Name   string
+	Report string
+	Fetch  step.Fetch
+}
+
+var auditOperand = []tool.Operand{{Name: "AUDIT", About: "the audit, by its id, the beginning of it, or its folder"}}
+
+// fillAudit turns the AUDIT that a person typed into the path of its file.
+func (e *Env) fillAudit(_ context.Context, typed tool.Typed, args *codec.Value) error {
+	path, err := audit.Find(e.Desk(artifact.Everywhere), audit.Home(e.Home), e.Dir, typed.Operands["AUDIT"])
+	if err != nil {
+		return err
+	}
+	args.Set("audit_path", codec.Of(path))
+	return nil
+}
+
+// fillRunOrAudit is fillReadRun for a command that takes an audit, too.
+func (e *Env) fillRunOrAudit(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	err := e.fillReadRun(ctx, typed, args)
+	if name := typed.Operands["RUN"]; name != "" && tidegate.CodeOf(err) == tidegate.FileNotFound {
+		if path, ok := e.FindAudit(name); ok {
+			args.Set("manifest_path", codec.Of(path))
+			return nil
+		}
+	}
+	return err
+}
+
+// FindAudit is the path of the file of the audit that a person names; ok is false where
+// there is none.
+func (e *Env) FindAudit(name string) (path string, ok bool) {
+	path, err := audit.Find(e.Desk(artifact.Everywhere), audit.Home(e.Home), e.Dir, name)
+	return path, err == nil
+}
+
+// fillReport takes the report that a person names: a file, an address, or standard
+// input.
+func (e *Env) fillReport(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+	switch name := typed.Operands["REPORT"]; {
+	case name == tool.Stdin:
+		data, err := tool.ReadInput(ctx, typed.Input, "the report")
+		if err != nil {
+			return err
+		}
+		args.Set("report", codec.Of(string(data)))
+	case strings.HasPrefix(name, "https://"), strings.HasPrefix(name, "http://"):
+		args.Set("url", codec.Of(name))
+	case name != "":
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(e.Dir, name)
+		}
+		args.Set("report_path", codec.Of(name))
+	}
+	return nil
+}
+
+func auditTools(env *Env) []*tool.Tool {
+	hidden := []string{"audit_path"}
+	return []*tool.Tool{
+		declare(tool.Spec{
+			Name: "report_audit", Set: "citation", Core: true, Effect: tool.Writes, OpenWorld: true,
+			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo"},
+			Command: &tool.Command{
+				Path: "audit", Operands: []tool.Operand{{Name: "REPORT", About: "the report: a file, its address, or - for standard input", Optional: true}},
+				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "sarif", "github"},
+			},
+		}, func(ctx context.Context, call tool.Caller, in audit.Input) (foreign.Result, error) {
+			in.Dir, in.Home = env.Dir, audit.Home(env.Home)
+			fetch := env.Pages(call)
+			if in.Demo && env.Sample != nil {
+				in.Name, in.Report, fetch = env.Sample.Name, env.Sample.Report, env.Sample.Fetch
+			}
+			return audit.Make(ctx, env.Desk(call.Reach), fetch, in)
+		}),
+		declare(tool.Spec{
+			Name: "audit_list", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
+			Command: &tool.Command{Path: "audit list", Formats: []string{"markdown"}},
+		}, func(ctx context.Context, call tool.Caller, _ none) (audit.Listed, error) {
+			return audit.List(ctx, env.Desk(call.Reach), audit.Home(env.Home))
+		}),
+		declare(tool.Spec{
+			Name: "audit_show", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
+			Command: &tool.Command{Path: "audit show", Operands: auditOperand, Hide: hidden, Fill: env.fillAudit, Formats: []string{"markdown", "html", "sarif", "github"}},
+		}, func(ctx context.Context, call tool.Caller, in auditIn) (foreign.Result, error) {
+			return audit.Show(ctx, env.Desk(call.Reach), in.AuditPath)
+		}),
+		declare(tool.Spec{
+			Name: "audit_verify", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
+			Command: &tool.Command{Path: "audit verify", Operands: auditOperand, Hide: hidden, Fill: env.fillAudit, Formats: []string{"markdown", "junit"}},
+		}, func(ctx context.Context, call tool.Caller, in auditIn) (audit.Verified, error) {
+			return audit.Verify(ctx, env.Desk(call.Reach), in.AuditPath, env.Program)
+		}),
+	}
+}

@@ -1,0 +1,142 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// inAudit is where the files of an audit lie in its seal.
+const inAudit = "audit/"
+
+// Audit judges an audit again from its report and its archive, and compares the bytes of
+// its result. It writes nothing. It returns the errors of reading the audit; what differs
+// is a result.
+func Audit(ctx context.Context, desk run.Desk, path, program string) (Result, error) {
+	a, err := audit.Open(ctx, desk, path)
+	if err != nil {
+		return Result{}, err
+	}
+	defer a.Close()
+	return auditAgain(ctx, a, program)
+}
+
+func auditAgain(ctx context.Context, a *audit.Audit, program string) (Result, error) {
+	out := Result{RunID: a.ID(), Program: program, Recorded: a.Recorded(), Given: 1, Left: []string{}}
+	again, err := a.Again(ctx)
+	if err != nil {
+		return Result{}, err
+	}
+	kept, err := a.Kept()
+	if err != nil {
+		return Result{}, err
+	}
+	made, err := again.Document()
+	if err != nil {
+		return Result{}, err
+	}
+	out.Steps = []Step{same(audit.ResultFile, kept, made)}
+	out.Pass = out.otherVersion() || out.differ() == 0
+	return out, nil
+}
+
+// SealAudit puts an audit that is finished into one signed file, as [Seal] does a run. It
+// returns INVALID_STATE for one that is not finished, TAMPERED for one that would not
+// verify, and the errors of [seal.Write].
+func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, program string) (id string, data []byte, err error) {
+	a, err := audit.Open(ctx, desk, path)
+	if err != nil {
+		return "", nil, err
+	}
+	defer a.Close()
+	shown, err := auditPage(ctx, a)
+	if err != nil {
+		return a.ID(), nil, err
+	}
+	files, err := folderFiles(a.Folder(), inAudit)
+	if err != nil {
+		return a.ID(), nil, err
+	}
+	files = append(files, seal.File{Name: sealedHTML, Data: shown})
+	check := Unsealed{RunID: a.ID(), Program: program}
+	if err := check.examineAudit(ctx, desk, files, program); err != nil {
+		return a.ID(), nil, err
+	}
+	if !check.Pass {
+		why := "nothing of it can be done again by rule"
+		for _, f := range check.Findings {
+			why = f.Message
+		}
+		return a.ID(), nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", path), "a seal of this audit would not verify: %s", why)
+	}
+	var out bytes.Buffer
+	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(),
+		"created_at", a.Created(), "program", program, "sealed_at", desk.Stamp())))
+	return a.ID(), out.Bytes(), err
+}
+
+// auditPage is the page of an audit.
+func auditPage(ctx context.Context, a *audit.Audit) ([]byte, error) {
+	result, err := a.Result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown, _, err := result.Export("html")
+	return shown, err
+}
+
+// examineAudit holds the files of a sealed audit against themselves.
+func (u *Unsealed) examineAudit(ctx context.Context, desk run.Desk, files []seal.File, program string) error {
+	u.Findings, u.Decisions, u.Confinement = []run.Finding{}, []run.Decided{}, []run.Confinement{}
+	laid, err := artifact.NewReplica()
+	if err != nil {
+		return err
+	}
+	defer laid.Close()
+	var shown []byte
+	for _, file := range files {
+		if name, own := strings.CutPrefix(file.Name, inAudit); own {
+			if err := laid.Write(name, file.Data); err != nil {
+				return err
+			}
+		} else if file.Name == sealedHTML {
+			shown = file.Data
+		}
+	}
+	desk.Reach = laid.At(unsealedAt)
+	path := filepath.Join(unsealedAt, audit.File)
+	verified, err := audit.Verify(ctx, desk, path, program)
+	if err != nil {
+		return err
+	}
+	for _, wrong := range verified.Wrong {
+		u.Findings = append(u.Findings, run.Finding{Level: "error", Rule: "audit-differs", Message: wrong})
+	}
+	a, err := audit.Open(ctx, desk, path)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	if u.Replay, err = auditAgain(ctx, a, program); err != nil {
+		return err
+	}
+	if again, err := auditPage(ctx, a); err == nil {
+		u.Replay.Steps = append(u.Replay.Steps, same(sealedHTML, shown, again))
+	}
+	result, err := a.Again(ctx)
+	if err != nil {
+		return err
+	}
+	u.Trust = result.Report().Summary
+	u.Replay.Pass = u.Replay.differ() == 0
+	u.Pass = verified.Pass && u.Replay.Pass
+	return nil
+}

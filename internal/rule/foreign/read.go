@@ -1,0 +1,309 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/text/sentence"
+)
+
+// Document is a report as it was read.
+type Document struct {
+	Format    string // markdown, html, docx, pdf or text
+	Language  string // in two letters, "" where it cannot be told
+	Styles    []Style
+	Sentences []Sentence
+	Citations []Citation
+	Entries   []Entry
+	Headings  []Heading
+}
+
+// Sentence is one of a report.
+type Sentence struct {
+	Line int
+	Text string // without its marks
+	Form Form
+	URLs []string // that it cites, itself or by the next citation of its paragraph
+	// Block numbers the paragraph, item or row that it stands in.
+	Block int
+	Kind  string // of that block: paragraph, item or row
+
+	cites []int // its own citations
+}
+
+// Heading is one of a report.
+type Heading struct {
+	Line, Level int
+	Text        string
+	Before      int // how many sentences stand before it
+}
+
+// Form says what bears a sentence.
+type Form string
+
+// The forms.
+const (
+	Cited      Form = "cited"
+	Carried    Form = "carried"    // the next citation of its paragraph covers it
+	Structural Form = "structural" // a line that ends with a colon or a question mark
+	Uncited    Form = "uncited"
+)
+
+// MaxReport is how many bytes a report has at most.
+const MaxReport = 64 << 20
+
+// maxMarks is how many citations a report has at most: nobody reads one with more.
+const maxMarks = 100_000
+
+// maxCited is how many sources of one sentence are looked at.
+const maxCited = 100
+
+// carriedBack is how many sentences before it a citation covers.
+const carriedBack = 3
+
+// Read reads a report. Name is that of its file or address; its ending tells Markdown
+// from text where the bytes do not.
+//
+// It returns INVALID_ARGS for a report that is too long, and SCHEMA_VALIDATION_FAILED
+// for one that cannot be read, that has no sentence, or whose citations are in no style
+// that is known, with what was seen.
+func Read(name string, body []byte) (*Document, error) {
+	if len(body) > MaxReport {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report", name, "bytes", len(body)), "the report has more than 64 MiB")
+	}
+	d := &Document{}
+	blocks, err := d.blocks(name, body)
+	if err != nil {
+		return nil, unreadable(name, "it cannot be read as "+d.Format+": "+err.Error())
+	}
+	l := findList(blocks)
+	d.Entries = l.entries
+	d.Language = languageOf(blocks, l)
+	d.sentences(blocks, l)
+	if len(d.Sentences) == 0 {
+		return nil, unreadable(name, "it was read as "+d.Format+" and has no sentence")
+	}
+	if len(d.Citations) > maxMarks {
+		return nil, unreadable(name, fmt.Sprintf("it has more than %d citations", maxMarks))
+	}
+	if len(d.Citations) == 0 {
+		return nil, unreadable(name, "no style of citation is recognised in it: it was read as "+d.Format+", "+d.seen(body))
+	}
+	return d, nil
+}
+
+func unreadable(name, why string) error {
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("report", name, "help", "the ending of a file says what it is: .md, .html, .docx, .pdf or .txt"), "%s cannot be audited: %s", name, why)
+}
+
+// seen says what a report without citations has.
+func (d *Document) seen(body []byte) string {
+	text := fmt.Sprintf("with %d sentences, %d entries in a list of sources", len(d.Sentences), len(d.Entries))
+	for _, mark := range []struct{ bytes, about string }{
+		{"\ue200", "marks of a chat window in characters that no font has"}, {"oaicite", "marks of a chat window (oaicite) that lead nowhere"},
+		{"[citation needed]", "remarks that a citation is needed"}, {"[@", "citations of a bibliography program ([@key])"}, {`\cite{`, "citations of LaTeX (\\cite)"},
+	} {
+		if bytes.Contains(body, []byte(mark.bytes)) {
+			text += ", " + mark.about
+		}
+	}
+	return text
+}
+
+// blocks finds out what the bytes are and reads them.
+func (d *Document) blocks(name string, body []byte) ([]block, error) {
+	lower := strings.ToLower(name)
+	switch {
+	case isDocx(body):
+		d.Format = "docx"
+		return readDocx(body)
+	case bytes.HasPrefix(body[:min(len(body), 1024)], []byte("%PDF-")):
+		d.Format = "pdf"
+		return readPlain(page.Read(body, "application/pdf").Text), nil
+	}
+	start := strings.ToLower(strings.TrimSpace(string(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf")))))
+	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
+		d.Format = "html"
+		return readHTML(page.UTF8(body, "text/html"), 0), nil
+	}
+	text := page.UTF8(body, "text/plain")
+	if bytes.ContainsRune(text, 0) {
+		d.Format = "text"
+		return nil, fmt.Errorf("it is not text")
+	}
+	if strings.HasSuffix(lower, ".txt") || strings.HasSuffix(lower, ".text") {
+		d.Format = "text"
+		return readPlain(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))), nil
+	}
+	d.Format = "markdown"
+	return readMarkdown(text), nil
+}
+
+// languageOf is the language of the text of a report.
+func languageOf(blocks []block, l *list) string {
+	var sample strings.Builder
+	for i := range blocks {
+		if !l.in[i] && sample.Len() < page.LanguageSample {
+			sample.WriteString(page.CutBytes(blocks[i].text, 4096))
+			sample.WriteByte('\n')
+		}
+	}
+	return page.Language(sample.String())
+}
+
+// sentences reads the body of the report.
+func (d *Document) sentences(blocks []block, l *list) {
+	c := &citer{list: l, bare: len(l.byID) > 0 && !bracketsIn(blocks, l)}
+	heads := map[int][]int{} // table → citations of its header row
+	for i := range blocks {
+		b := &blocks[i]
+		if l.in[i] || len(d.Citations) > maxMarks {
+			continue
+		}
+		clean, cites := c.read(b)
+		first := len(d.Citations)
+		d.Citations = append(d.Citations, cites...)
+		switch {
+		case b.kind == heading || b.kind == paragraph && len(cites) == 0 && isLabel(clean.text):
+			d.Headings = append(d.Headings, Heading{b.lineAt(0), max(b.level, 3*flag(b.kind != heading)), page.TidySpace(clean.text), len(d.Sentences)})
+		case b.kind == headerRow:
+			for k := range cites {
+				heads[b.table] = append(heads[b.table], first+k)
+			}
+		default:
+			d.block(i, &clean, cites, first, heads[b.table])
+		}
+	}
+	for _, cite := range d.Citations {
+		if !slices.Contains(d.Styles, cite.style) {
+			d.Styles = append(d.Styles, cite.style)
+		}
+	}
+	slices.Sort(d.Styles)
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// bracketsIn reports whether the body cites entries by numbers in brackets, so that a
+// number behind a full stop is only a number.
+func bracketsIn(blocks []block, l *list) bool {
+	for i := range blocks {
+		if l.in[i] || blocks[i].kind == heading {
+			continue
+		}
+		for _, m := range anotherID().FindAllString(blocks[i].text, 20) {
+			if l.has(strings.Trim(m, "[]【】［］^")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLabel reports whether a paragraph is a heading that nobody marked as one: a few
+// words without a full stop, a colon or a number.
+func isLabel(text string) bool {
+	text = strings.TrimSpace(text)
+	last, _ := utf8.DecodeLastRuneInString(text)
+	return len(text) > 0 && len(text) < 120 && page.CountWords(text) <= 8 && !strings.ContainsRune(".:;!?。：；！？؟…", last) &&
+		!strings.ContainsFunc(text, unicode.IsDigit)
+}
+
+// block cuts a block into sentences and gives each its citations and its form.
+func (d *Document) block(number int, b *block, cites []Citation, first int, header []int) {
+	from := len(d.Sentences)
+	spans := sentence.Split(b.text, d.Language)
+	kind := "paragraph"
+	switch b.kind {
+	case item:
+		kind = "item"
+	case row:
+		kind = "row"
+		spans = []sentence.Span{{Start: 0, End: len(b.text)}}
+	}
+	starts := []int{}
+	for _, s := range spans {
+		if text := page.TidySpace(b.text[s.Start:s.End]); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !onlySource(text) {
+			d.Sentences = append(d.Sentences, Sentence{Line: b.lineAt(s.Start), Text: text, Block: number, Kind: kind, URLs: []string{}})
+			starts = append(starts, s.Start)
+		}
+	}
+	if len(starts) == 0 { // nothing but marks: they belong to what stands before
+		if from == 0 {
+			return
+		}
+		from--
+		starts = []int{0}
+	}
+	owner := 0
+	for k, cite := range cites {
+		for owner+1 < len(starts) && starts[owner+1] < cite.at {
+			owner++
+		}
+		s := &d.Sentences[from+owner]
+		s.cites = append(s.cites, first+k)
+	}
+	for i := from; i < len(d.Sentences); i++ {
+		s := &d.Sentences[i]
+		if s.Kind == "row" && len(s.cites) == 0 {
+			s.cites = slices.Clone(header)
+		}
+		d.bear(s)
+	}
+	d.carry(from)
+}
+
+// onlySource reports whether a sentence is what a word for source leaves when the marks
+// behind it are taken out.
+func onlySource(text string) bool {
+	return isTitle(strings.TrimRight(text, ":： "))
+}
+
+// bear gives a sentence its form by its own citations and its end.
+func (d *Document) bear(s *Sentence) {
+	s.URLs = []string{}
+	for _, k := range s.cites {
+		for _, url := range d.Citations[k].URLs {
+			if len(s.URLs) < maxCited && !slices.Contains(s.URLs, url) {
+				s.URLs = append(s.URLs, url)
+			}
+		}
+	}
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s.Text, "\"”»'’)*_ "))
+	switch {
+	case len(s.cites) > 0:
+		s.Form = Cited
+	case strings.ContainsRune(":：?？؟", last):
+		s.Form = Structural
+	default:
+		s.Form = Uncited
+	}
+}
+
+// carry lets the citations of a paragraph cover the sentences before them.
+func (d *Document) carry(from int) {
+	left, urls := 0, []string(nil)
+	for i := len(d.Sentences) - 1; i >= from; i-- {
+		s := &d.Sentences[i]
+		switch s.Form {
+		case Cited:
+			left, urls = carriedBack, s.URLs
+		case Uncited:
+			if left > 0 {
+				left--
+				s.Form, s.URLs = Carried, urls
+			}
+		}
+	}
+}

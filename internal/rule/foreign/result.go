@@ -1,0 +1,156 @@
+package foreign
+
+import (
+	"slices"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/source"
+)
+
+// Result is what an audit says of a report.
+type Result struct {
+	OK        codec.True `json:"ok"`
+	Pass      bool       `json:"pass" jsonschema:"something could be checked, and nothing of the kinds that fail was found"`
+	AuditID   string     `json:"audit_id"`
+	AuditPath string     `json:"audit_path" jsonschema:"the folder that keeps the report, the archive and the log"`
+	Audited   About      `json:"report"`
+	Summary   Summary    `json:"summary" jsonschema:"counts; found, weak, missing and unchecked are of the sentences that are cited or carried"`
+	Citations []Citation `json:"citations" jsonschema:"one for each mark in the text, none from the list"`
+	Sentences []Judged   `json:"sentences"`
+	Sources   []Source   `json:"sources"`
+	Findings  []Finding  `json:"findings" jsonschema:"of the report as a whole"`
+
+	// Compared is what changed since an earlier audit, where one was named.
+	Compared *Comparison `json:"compared,omitzero"`
+
+	Explain bool   `json:"-"` // what was recognised is shown, too
+	File    string `json:"-"` // where the report lies, for findings that name a place
+
+	document *Document
+}
+
+// About says what was audited.
+type About struct {
+	Name     string   `json:"name"`
+	Format   string   `json:"format" jsonschema:"markdown, html, docx, pdf or text"`
+	Styles   []string `json:"styles" jsonschema:"the ways to cite that were recognised"`
+	Language string   `json:"language" jsonschema:"in two letters, empty where it cannot be told"`
+	Digest   string   `json:"digest"`
+	Bytes    int      `json:"bytes"`
+}
+
+// Summary are the counts of an audit.
+type Summary struct {
+	Sentences         int      `json:"sentences"`
+	Cited             int      `json:"cited"`
+	Carried           int      `json:"carried"`
+	Structural        int      `json:"structural"`
+	Uncited           int      `json:"uncited"`
+	Found             int      `json:"found"`
+	Weak              int      `json:"weak"`
+	Missing           int      `json:"missing"`
+	Unchecked         int      `json:"unchecked"`
+	UncitedNumbers    int      `json:"uncited_numbers" jsonschema:"sentences that state a number and cite nothing"`
+	UncitedQuotations int      `json:"uncited_quotations" jsonschema:"sentences that quote and cite nothing"`
+	Citations         int      `json:"citations"`
+	Entries           int      `json:"entries"`
+	Sources           Statuses `json:"sources"`
+}
+
+// Statuses count sources by their status.
+type Statuses struct {
+	Total     int `json:"total"`
+	Valid     int `json:"valid"`
+	Paywalled int `json:"paywalled"`
+	Blocked   int `json:"blocked"`
+	Mismatch  int `json:"mismatch"`
+	Invalid   int `json:"invalid"`
+	Unchecked int `json:"unchecked"`
+}
+
+// Unchecked is the status of a source of which nothing was fetched.
+const Unchecked = "unchecked"
+
+// Judged is a sentence with how it stands.
+type Judged struct {
+	Line     int             `json:"line"`
+	Text     string          `json:"text"`
+	Form     Form            `json:"form" jsonschema:"cited, carried, structural or uncited"`
+	URLs     []string        `json:"urls"`
+	Standing claim.Standing  `json:"standing" jsonschema:"found, weak, missing or unchecked; empty for a sentence that no citation covers"`
+	Findings []claim.Finding `json:"findings"`
+	Windows  []Window        `json:"windows" jsonschema:"the passages of its pages that a reader needs"`
+	Verdict  string          `json:"verdict" jsonschema:"of a second reader; empty where none read it"`
+}
+
+// Window is a passage of an archived page.
+type Window struct {
+	URL     string `json:"url"`
+	Start   int    `json:"start" jsonschema:"bytes of the page's readable text"`
+	End     int    `json:"end"`
+	Text    string `json:"text"`
+	Title   string `json:"title"`
+	Heading string `json:"heading"`
+}
+
+// Source is a source of the report with what it is worth.
+type Source struct {
+	URL      string          `json:"url"`
+	IDs      []string        `json:"ids"`
+	Title    string          `json:"title" jsonschema:"as the report calls it"`
+	Line     int             `json:"line"`
+	Status   string          `json:"status" jsonschema:"valid, paywalled, blocked, mismatch, invalid, or unchecked where nothing was fetched"`
+	Reason   string          `json:"reason"`
+	Cited    int             `json:"cited" jsonschema:"how many sentences cite it themselves"`
+	Findings []claim.Finding `json:"findings"`
+}
+
+// Finding is something about the report as a whole.
+type Finding struct {
+	Code  string      `json:"code"`
+	Level claim.Level `json:"level"`
+	Line  int         `json:"line"`
+	Text  string      `json:"text"`
+}
+
+// Passed reports whether the report passed.
+func (r Result) Passed() bool { return r.Pass }
+
+// Document is the result as an audit keeps it: without its own place, so that a folder can
+// be moved, and without what it was compared with.
+func (r Result) Document() ([]byte, error) {
+	r.AuditPath, r.Compared = "", nil
+	return codec.MarshalFile(r)
+}
+
+// count counts, and decides whether the report passes. Nothing passes for want of what
+// could be checked.
+func (r *Result) count(options Options) {
+	s := &r.Summary
+	s.Sentences, s.Citations, s.Entries = len(r.Sentences), len(r.Citations), len(r.document.Entries)
+	for i := range r.Sentences {
+		sentence := &r.Sentences[i]
+		*map[Form]*int{Cited: &s.Cited, Carried: &s.Carried, Structural: &s.Structural, Uncited: &s.Uncited}[sentence.Form]++
+		if n := map[claim.Standing]*int{claim.Found: &s.Found, claim.Weak: &s.Weak, claim.Missing: &s.Missing, claim.NoText: &s.Unchecked}[sentence.Standing]; n != nil {
+			*n++
+		}
+		if sentence.Form == Uncited {
+			has := func(rule string) int {
+				return flag(slices.ContainsFunc(sentence.Findings, func(f claim.Finding) bool { return f.Rule == rule }))
+			}
+			s.UncitedNumbers += has("numbers")
+			s.UncitedQuotations += has("quotations")
+		}
+	}
+	s.Sources.Total = len(r.Sources)
+	for i := range r.Sources {
+		*map[string]*int{string(source.Valid): &s.Sources.Valid, string(source.Paywalled): &s.Sources.Paywalled, string(source.Blocked): &s.Sources.Blocked,
+			string(source.Mismatch): &s.Sources.Mismatch, string(source.Invalid): &s.Sources.Invalid, Unchecked: &s.Sources.Unchecked}[r.Sources[i].Status]++
+	}
+	r.Pass = s.Cited > 0 && (options.NoFetch || s.Found+s.Weak+s.Missing > 0)
+	for _, kind := range options.FailOn {
+		n := map[string]int{FailMissing: s.Missing, FailWeak: s.Weak, FailDead: s.Sources.Invalid, FailUncited: s.Uncited}[kind]
+		r.Pass = r.Pass && n == 0
+	}
+}

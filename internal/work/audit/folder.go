@@ -1,0 +1,319 @@
+package audit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// The files of an audit, beside the report.
+const (
+	// File says what is audited and how; a folder that has it is an audit.
+	File = "audit.json"
+	// ResultFile is what was found.
+	ResultFile = "result.json"
+	logFile    = run.AuditFile
+)
+
+// schema is the version of File.
+const schema = "audit.v1"
+
+// about is File.
+type about struct {
+	SchemaVersion string          `json:"schema_version"`
+	AuditID       string          `json:"audit_id"`
+	CreatedAt     string          `json:"created_at"`
+	Program       string          `json:"program"`
+	Report        kept            `json:"report"`
+	Options       foreign.Options `json:"options"`
+}
+
+// kept is the report as the folder has it.
+type kept struct {
+	Name   string `json:"name"`
+	File   string `json:"file"`
+	Digest string `json:"digest"`
+}
+
+var shape = codec.Table(
+	codec.Field{Name: "schema_version", Shape: codec.Text()}, codec.Field{Name: "audit_id", Shape: codec.NotBlank()},
+	codec.Field{Name: "created_at", Shape: codec.Text()}, codec.Field{Name: "program", Shape: codec.Text()},
+	codec.Field{Name: "report", Shape: codec.Table(codec.Field{Name: "name", Shape: codec.Text()}, codec.Field{Name: "file", Shape: codec.NotBlank()}, codec.Field{Name: "digest", Shape: codec.Text()})},
+	codec.Field{Name: "options", Shape: codec.Table(codec.Field{Name: "no_fetch", Shape: codec.Truth()}, codec.Field{Name: "fail_on", Shape: codec.List(codec.Text(), 0)})},
+)
+
+// Audit is an audit that is open for reading.
+type Audit struct {
+	about
+	folder  *artifact.Folder
+	archive *archive.Archive
+	counts  map[string]bool // digests of records that the log has
+	records map[string]string
+	at      string // when it was judged; "" for one that is not finished
+}
+
+// Home is the folder of audits beside the folder of runs.
+func Home(runs string) string { return filepath.Join(filepath.Dir(runs), "audits") }
+
+// Find is the path of the file of the audit that a person names: by its id or the
+// beginning of it under home, or by its folder, absolute or relative to workdir. It
+// returns NOT_FOUND and, for the beginning of several ids, INVALID_ARGS.
+func Find(desk run.Desk, home, workdir, name string) (string, error) {
+	var places []string
+	switch {
+	case filepath.IsAbs(name):
+		places = []string{name}
+	case run.CheckID(name) == nil:
+		places = []string{filepath.Join(home, name), filepath.Join(workdir, name)}
+	case name != "":
+		places = []string{filepath.Join(workdir, name)}
+	}
+	for _, place := range places {
+		if filepath.Base(place) != File {
+			place = filepath.Join(place, File)
+		}
+		if file, err := desk.Reach.OpenFile("audit", place); err == nil {
+			return place, file.Close()
+		}
+	}
+	ids, err := IDs(desk, home)
+	if err != nil {
+		return "", err
+	}
+	var meant []string
+	for _, id := range ids {
+		if name != "" && strings.HasPrefix(id, name) {
+			meant = append(meant, id)
+		}
+	}
+	switch len(meant) {
+	case 0:
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("audit", name, "home", home), "there is no audit %q: neither an id under %s nor an audit's folder", tidegate.Cut(name), home)
+	case 1:
+		return filepath.Join(home, meant[0], File), nil
+	}
+	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("audit", name, "audits", meant[:min(len(meant), 10)]), "%d audits begin with %q; type more of the id", len(meant), tidegate.Cut(name))
+}
+
+// IDs are the ids of the audits under home, in byte order. It returns READ_FAILED.
+func IDs(desk run.Desk, home string) ([]string, error) {
+	folder, err := desk.Reach.Open("home", home)
+	if err != nil {
+		return nil, artifact.UnlessMissing(err)
+	}
+	defer folder.Close()
+	entries, err := folder.List(".")
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if run.CheckID(e.Name()) != nil {
+			continue
+		}
+		if there, err := folder.Exists(e.Name() + "/" + File); err == nil && there {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, nil
+}
+
+// Open opens the audit whose [File] is at a path. It returns NOT_FOUND, READ_FAILED,
+// INVALID_JSON and SCHEMA_VALIDATION_FAILED.
+func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
+	folder, err := desk.Reach.Open("audit", filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	a := &Audit{folder: folder}
+	if err = a.read(); err == nil {
+		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
+	}
+	if err != nil {
+		folder.Close()
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("audit", path))
+	}
+	return a, nil
+}
+
+// Close closes the audit.
+func (a *Audit) Close() { a.folder.Close() }
+
+// ID is the id of the audit.
+func (a *Audit) ID() string { return a.AuditID }
+
+// Path is the folder of the audit.
+func (a *Audit) Path() string { return a.folder.Path() }
+
+// Folder is the folder of the audit, open.
+func (a *Audit) Folder() *artifact.Folder { return a.folder }
+
+// Recorded is the program that made the audit.
+func (a *Audit) Recorded() string { return a.Program }
+
+// ReportName is what the report was called.
+func (a *Audit) ReportName() string { return a.Report.Name }
+
+// Created is when the audit was begun.
+func (a *Audit) Created() string { return a.CreatedAt }
+
+// read reads what is audited, and the log.
+func (a *Audit) read() error {
+	data, err := a.folder.ReadDocument(File)
+	if err != nil {
+		return err
+	}
+	doc, err := codec.ParseFile("audit", a.folder.Path(), data)
+	if err != nil {
+		return err
+	}
+	if err := shape.Check(doc); err != nil {
+		return err
+	}
+	report, options := doc.Get("report"), doc.Get("options")
+	a.about = about{doc.Get("schema_version").Str(), doc.Get("audit_id").Str(), doc.Get("created_at").Str(), doc.Get("program").Str(),
+		kept{report.Get("name").Str(), report.Get("file").Str(), report.Get("digest").Str()}, foreign.Options{NoFetch: options.Get("no_fetch").Bool(), FailOn: []string{}}}
+	for _, kind := range options.Get("fail_on").Elems() {
+		a.Options.FailOn = append(a.Options.FailOn, kind.Str())
+	}
+	return a.readLog()
+}
+
+// readLog takes in what counts: the records of the archive, and the digests of files.
+func (a *Audit) readLog() error {
+	a.counts, a.records, a.at = map[string]bool{}, map[string]string{}, ""
+	file, err := a.folder.Open(logFile)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for line, err := range artifact.ReadLog(file) {
+		if err != nil {
+			return err
+		}
+		entry, err := codec.Parse(line.Text)
+		if err != nil {
+			continue // a torn line counts for nothing
+		}
+		for _, record := range entry.Get("records").Elems() {
+			a.counts[record.Get("digest").Str()] = true
+		}
+		for _, m := range entry.Get("files").Members() {
+			a.records[m.Key] = m.Value.Str()
+		}
+		if entry.Get("event").Str() == eventJudged {
+			a.at = entry.Get("ts").Str()
+		}
+	}
+	return nil
+}
+
+// page reads what the archive has of a URL, nil when it has nothing.
+func (a *Audit) page(ctx context.Context, url string) (*source.Page, error) {
+	entry, found := a.archive.Find(url)
+	if !found {
+		return nil, nil
+	}
+	capture, err := a.archive.Read(ctx, entry)
+	if err != nil {
+		return nil, err
+	}
+	return step.PageOf(capture), nil
+}
+
+// evidence is what the sources of the report are judged by.
+func (a *Audit) evidence() source.Evidence {
+	return source.Evidence{Page: a.page, Work: func(ctx context.Context, id scholar.ID) (*scholar.Work, error) {
+		answered, failed := a.answers(ctx)
+		work := id.Work(answered)
+		return work, *failed
+	}}
+}
+
+// answers gives what an address of a registry answered. The error is set where the
+// archive cannot be read.
+func (a *Audit) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
+	failed = new(error)
+	return func(address string) *scholar.Answer {
+		entry, found := a.archive.Find(address)
+		if !found || *failed != nil {
+			return nil
+		}
+		capture, err := a.archive.Read(ctx, entry)
+		if err != nil {
+			*failed = err
+			return nil
+		}
+		return step.AnswerOf(capture)
+	}, failed
+}
+
+// Again judges the report again, by what the audit keeps and nothing else. It returns the
+// errors of reading it.
+func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
+	body, err := a.folder.Read(a.Report.File)
+	if err != nil {
+		return nil, err
+	}
+	document, err := foreign.Read(a.Report.Name, body)
+	if err != nil {
+		return nil, err
+	}
+	result, err := foreign.Judge(ctx, a.Report.Name, body, document, a.Options, a.evidence())
+	if err != nil {
+		return nil, err
+	}
+	result.AuditID, result.AuditPath = a.AuditID, a.folder.Path()
+	return result, nil
+}
+
+// Result is the result that the audit keeps, judged again so that it can be shown in
+// every form. It returns INVALID_STATE for an audit that is not finished, and TAMPERED
+// where the result that is kept is another.
+func (a *Audit) Result(ctx context.Context) (*foreign.Result, error) {
+	result, difference, err := a.compare(ctx)
+	if err == nil && difference != "" {
+		err = tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "the result of audit %s is not the one that its report and archive give: %s", a.AuditID, difference)
+	}
+	return result, err
+}
+
+// compare judges again, and says how the result that is kept differs.
+func (a *Audit) compare(ctx context.Context) (result *foreign.Result, difference string, err error) {
+	kept, err := a.Kept()
+	if err != nil {
+		return nil, "", err
+	}
+	if result, err = a.Again(ctx); err != nil {
+		return nil, "", err
+	}
+	again, err := result.Document()
+	if err != nil {
+		return nil, "", err
+	}
+	if !bytes.Equal(kept, again) {
+		difference = ResultFile + " has other bytes than " + cmp.Or(a.Program, "the program") + " would write by what is kept"
+	}
+	return result, difference, nil
+}
+
+// Kept is the result as it is kept. It returns INVALID_STATE for an audit that is not
+// finished, and READ_FAILED.
+func (a *Audit) Kept() ([]byte, error) {
+	if a.at == "" {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("audit", a.Path()), "audit %s was not finished: audit the report again", a.AuditID)
+	}
+	return a.folder.Read(ResultFile)
+}

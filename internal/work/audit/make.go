@@ -1,0 +1,356 @@
+package audit
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// Input are the arguments of [Make].
+type Input struct {
+	ReportPath string `json:"report_path,omitzero" path:"absolute" jsonschema:"absolute path of the report: Markdown, HTML, docx, PDF or text; either this or report"`
+	Report     string `json:"report,omitzero" jsonschema:"the report itself, in Markdown or HTML; either this or report_path"`
+	NoFetch    bool   `json:"no_fetch,omitzero" jsonschema:"fetch nothing, and judge only how the report cites"`
+	FailOn     string `json:"fail_on,omitzero" jsonschema:"what makes the report fail, with commas between: missing, weak, dead, uncited (default missing,dead; with no_fetch uncited)"`
+	Pages      string `json:"pages,omitzero" path:"absolute" jsonschema:"a folder of saved pages to use instead of the web; its index.json maps each URL to a file"`
+	Offline    string `json:"offline,omitzero" jsonschema:"an earlier audit whose archive is used instead of the web, by its id or folder"`
+	URL        string `json:"url,omitzero" jsonschema:"the address of the report, in the place of a file"`
+	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
+	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
+	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
+
+	// Dir is the working folder, in which an agent may name a report, and Home the
+	// folder of audits.
+	Dir, Home string `json:"-"`
+	// Name is what a report is called that is handed over as text.
+	Name string `json:"-"`
+}
+
+// The events of the log of an audit.
+const (
+	eventCreated = "created"
+	eventFetched = "fetched"
+	eventJudged  = "judged"
+)
+
+// recordsPerLine keeps the lines about a large batch short enough for the log.
+const recordsPerLine = 500
+
+// Make audits a report: it reads it, fetches what it cites into an archive, judges it,
+// and keeps all of that in a folder of its own under in.Home.
+//
+// It returns INVALID_ARGS, NOT_FOUND and READ_FAILED for the report, the errors of
+// [foreign.Read], INVALID_STATE where there are sources and not one could be reached,
+// and WRITE_FAILED. What is wrong with the report is a result.
+func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (foreign.Result, error) {
+	var none foreign.Result
+	options, err := in.options()
+	if err != nil {
+		return none, err
+	}
+	name, body, err := in.report(ctx, desk, fetch)
+	if err != nil {
+		return none, err
+	}
+	document, err := foreign.Read(name, body)
+	if err != nil {
+		return none, err
+	}
+	fetch, done, err := in.pages(ctx, desk, fetch)
+	if err != nil {
+		return none, err
+	}
+	defer done()
+	old, err := in.earlier(ctx, desk)
+	if err != nil {
+		return none, err
+	}
+	a, err := create(ctx, desk, in.Home, name, body, document.Format, options)
+	if err != nil {
+		return none, err
+	}
+	defer a.Close()
+	if !options.NoFetch {
+		if err := a.fetch(ctx, desk, fetch, document); err != nil {
+			return none, err
+		}
+	}
+	result, err := foreign.Judge(ctx, name, body, document, options, a.evidence())
+	if err != nil {
+		return none, err
+	}
+	result.AuditID, result.AuditPath = a.AuditID, a.folder.Path()
+	result.Explain = in.Explain
+	if in.ReportPath != "" {
+		result.File = in.ReportPath
+	}
+	if in.Compare != "" {
+		result.Compare(&old)
+	}
+	return *result, a.finish(ctx, desk, result)
+}
+
+// earlier is the audit that a person compares with.
+func (in *Input) earlier(ctx context.Context, desk run.Desk) (foreign.Result, error) {
+	if in.Compare == "" {
+		return foreign.Result{}, nil
+	}
+	path, err := Find(desk, in.Home, in.Dir, in.Compare)
+	if err != nil {
+		return foreign.Result{}, err
+	}
+	return Show(ctx, desk, path)
+}
+
+// options checks what makes the report fail.
+func (in *Input) options() (foreign.Options, error) {
+	o := foreign.Options{NoFetch: in.NoFetch, FailOn: []string{foreign.FailMissing, foreign.FailDead}}
+	if in.NoFetch {
+		o.FailOn = []string{foreign.FailUncited}
+	}
+	if in.FailOn == "" {
+		return o, nil
+	}
+	o.FailOn = []string{}
+	for kind := range strings.SplitSeq(in.FailOn, ",") {
+		kind = strings.TrimSpace(kind)
+		if !slices.Contains(foreign.Kinds, kind) {
+			return o, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("fail_on", in.FailOn), "fail_on names %s, got %q", strings.Join(foreign.Kinds, ", "), tidegate.Cut(kind))
+		}
+		if in.NoFetch && kind != foreign.FailUncited {
+			return o, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("fail_on", in.FailOn), "without fetching nothing is known to be %s: only uncited can be named", kind)
+		}
+		if !slices.Contains(o.FailOn, kind) {
+			o.FailOn = append(o.FailOn, kind)
+		}
+	}
+	slices.Sort(o.FailOn)
+	return o, nil
+}
+
+// report reads the report and says what it is called.
+func (in *Input) report(ctx context.Context, desk run.Desk, fetch step.Fetch) (name string, body []byte, err error) {
+	given := 0
+	for _, text := range []string{in.ReportPath, in.Report, in.URL} {
+		if text != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return "", nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report_path", in.ReportPath), "give exactly one of report_path and report")
+	}
+	switch {
+	case in.Report != "":
+		if in.Name == "" {
+			in.Name = "report.md"
+		}
+		return in.Name, []byte(in.Report), nil
+	case in.URL != "":
+		return in.fetchReport(ctx, fetch)
+	}
+	if err := run.CheckGiven(ctx, "report_path", in.ReportPath); err != nil {
+		return "", nil, err
+	}
+	if rest, err := filepath.Rel(in.Dir, in.ReportPath); tidegate.ActorOf(ctx).Kind == tidegate.Agent && !desk.Reach.Confined() && (in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator))) {
+		return "", nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("report_path", in.ReportPath), "an agent can have a report audited that lies in the working folder")
+	}
+	file, err := desk.Reach.OpenFile("report_path", in.ReportPath)
+	if err != nil {
+		return "", nil, err
+	}
+	defer file.Close()
+	body, err = io.ReadAll(artifact.Until(ctx, io.LimitReader(file, foreign.MaxReport+1)))
+	if err != nil {
+		return "", nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("report_path", in.ReportPath), "the report cannot be read: %w", err)
+	}
+	return filepath.Base(in.ReportPath), body, nil
+}
+
+// fetchReport fetches a report that has an address.
+func (in *Input) fetchReport(ctx context.Context, fetch step.Fetch) (name string, body []byte, err error) {
+	var last archive.Capture
+	err = fetch(ctx, []string{in.URL}, func(batch []*archive.Packed) error {
+		last = batch[len(batch)-1].Capture()
+		return nil
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	page := step.PageOf(last)
+	if page.Status < 200 || page.Status > 299 {
+		return "", nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("url", in.URL, "status", page.Status), "the report at %s cannot be fetched: %s", tidegate.Cut(in.URL), string(last.Kind))
+	}
+	name = filepath.Base(strings.TrimRight(strings.SplitN(in.URL, "?", 2)[0], "/"))
+	if kind := page.ContentType; strings.HasPrefix(kind, "text/html") && !strings.HasSuffix(name, ".html") {
+		name += ".html"
+	} else if strings.HasPrefix(kind, "text/plain") && filepath.Ext(name) == "" {
+		name += ".md"
+	}
+	return name, page.Body, nil
+}
+
+// endings are those of the copies of reports.
+var endings = map[string]string{"markdown": ".md", "html": ".html", "docx": ".docx", "pdf": ".pdf", "text": ".txt"}
+
+// create makes the folder of an audit, with the report in it.
+func create(ctx context.Context, desk run.Desk, home, name string, body []byte, format string, options foreign.Options) (*Audit, error) {
+	if home == "" {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("home", home), "the home of audits is not known: set TIDEGATE_HOME to the folder in which they are to live")
+	}
+	stamp := desk.Stamp()
+	for n := byte(0); ; n++ {
+		sum := sha256.Sum256(append([]byte(stamp+codec.DigestBytes(body)), n))
+		id := stamp[:len("2006-01-02")] + "-" + hex.EncodeToString(sum[:3])
+		of := about{schema, id, stamp, desk.Program, kept{name, "report" + endings[format], codec.DigestBytes(body)}, options}
+		path := filepath.Join(home, id)
+		err := desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error {
+			doc, err := codec.MarshalFile(of)
+			if err != nil {
+				return err
+			}
+			if err := d.Write(File, doc); err != nil {
+				return err
+			}
+			if err := d.Write(of.Report.File, body); err != nil {
+				return err
+			}
+			files := tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, of.Report.Digest)
+			return d.Record(logFile, line(desk, eventCreated, tidegate.Pairs("program", desk.Program, "files", files)))
+		})
+		if tidegate.CodeOf(err) == tidegate.AlreadyExistsConflict && n < 255 {
+			continue // the same report at the same time
+		}
+		if err != nil {
+			return nil, err
+		}
+		return Open(ctx, desk, filepath.Join(path, File))
+	}
+}
+
+// line is a line of the log of an audit.
+func line(desk run.Desk, event string, more tidegate.Details) tidegate.Details {
+	out := tidegate.Pairs("ts", desk.Stamp(), "event", event)
+	if desk.Pinned {
+		out = append(out, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	return append(out, more...)
+}
+
+// fetch fetches the sources of a report into the archive, each once.
+func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, document *foreign.Document) error {
+	var urls []string
+	sources := document.Sources()
+	for i := range sources {
+		if url, ok := sources[i].FetchURL(); ok {
+			urls = append(urls, url)
+		}
+	}
+	answered, asked := 0, 0
+	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
+		for _, packed := range batch {
+			asked++
+			if kind := packed.Entry().Kind; kind != archive.Unreachable && kind != archive.TimedOut {
+				answered++
+			}
+		}
+		return a.keep(context.WithoutCancel(ctx), desk, batch)
+	})
+	if err == nil && asked > 0 && answered == 0 {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %d sources could be reached: look at the network, or name saved pages with --pages", asked)
+	}
+	if err != nil {
+		return err
+	}
+	return a.lookUp(ctx, desk, fetch, sources)
+}
+
+// lookUp asks the registries about the ids of papers and books. Each answer may lead to
+// one more question.
+func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch step.Fetch, sources []source.Source) error {
+	for range scholar.MostQuestions {
+		records, err := source.Judge(ctx, sources, a.evidence())
+		if err != nil {
+			return err
+		}
+		var urls []string
+		answered, failed := a.answers(ctx)
+		for i := range records {
+			id, _ := scholar.Parse(records[i].Identifier)
+			if url := id.Missing(answered); url != "" && !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
+		if *failed != nil || len(urls) == 0 {
+			return *failed
+		}
+		if err := fetch(ctx, urls, func(batch []*archive.Packed) error { return a.keep(context.WithoutCancel(ctx), desk, batch) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep adds captures to the archive, and the lines by which they count to the log.
+func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed) error {
+	lock, err := a.folder.Lock(ctx, desk.Now)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	entries, err := a.archive.Append(ctx, lock, batch...)
+	if err != nil {
+		return err
+	}
+	var records []archive.Ref
+	for _, entry := range entries {
+		records = append(records, entry.Records...)
+	}
+	tx := lock.Begin()
+	for part := range slices.Chunk(records, recordsPerLine) {
+		if err := tx.Record(logFile, line(desk, eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	for _, record := range records {
+		a.counts[record.Digest] = true
+	}
+	return nil
+}
+
+// finish keeps the result, and the line that says so, together.
+func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Result) error {
+	data, err := result.Document()
+	if err != nil {
+		return err
+	}
+	lock, err := a.folder.Lock(ctx, desk.Now)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	tx := lock.Begin()
+	if err := tx.Write(ResultFile, data); err != nil {
+		return err
+	}
+	if err := tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data))))); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,154 @@
+package audit
+
+import (
+	"context"
+	"mime"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// pages is where the sources of the report come from: the web, an earlier audit, or a
+// folder of saved pages. Done ends its use.
+func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (fetch step.Fetch, done func(), err error) {
+	given := 0
+	for _, is := range []bool{in.NoFetch, in.Pages != "", in.Offline != ""} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		return nil, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("pages", in.Pages, "offline", in.Offline), "give at most one of no_fetch, pages and offline")
+	case in.Pages != "":
+		return savedPages(desk, in.Pages)
+	case in.Offline != "":
+		return earlierPages(ctx, desk, in)
+	}
+	return web, func() {}, nil
+}
+
+// earlierPages hands over what an earlier audit fetched.
+func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch step.Fetch, done func(), err error) {
+	path, err := Find(desk, in.Home, in.Dir, in.Offline)
+	if err != nil {
+		return nil, nil, err
+	}
+	a, err := Open(ctx, desk, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
+			entry, found := a.archive.Find(url)
+			if !found {
+				return archive.Capture{}, false, nil
+			}
+			c, err := a.archive.Read(ctx, entry)
+			return c, true, err
+		})
+	}, a.Close, nil
+}
+
+// handOver packs what get has of each URL.
+func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) error, get func(url string) (archive.Capture, bool, error)) error {
+	for _, url := range urls {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, found, err := get(url)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		packed, err := archive.Pack(c)
+		if err != nil {
+			return err
+		}
+		if err := keep([]*archive.Packed{packed}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexFile maps the URLs of saved pages to their files.
+const indexFile = "index.json"
+
+// savedPages hands over the pages that a person saved in a folder. It returns
+// SCHEMA_VALIDATION_FAILED for an index that is not one.
+func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err error) {
+	folder, err := desk.Reach.Open("pages", dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	done = func() { folder.Close() }
+	data, err := folder.ReadDocument(indexFile)
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	index, err := codec.ParseFile("pages", filepath.Join(dir, indexFile), data)
+	if err == nil && index.Kind() != codec.Object {
+		err = badIndex(dir, "it must be an object from URLs to files")
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
+			saved := index.Get(url)
+			if saved == nil {
+				return archive.Capture{}, false, nil
+			}
+			c, err := savedPage(desk, folder, dir, url, saved)
+			return c, true, err
+		})
+	}, done, nil
+}
+
+func badIndex(dir, why string) error {
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("pages", filepath.Join(dir, indexFile)), "%s: %s", indexFile, why)
+}
+
+// savedPage is a page from a file, as if it had been fetched.
+func savedPage(desk run.Desk, folder *artifact.Folder, dir, url string, saved *codec.Value) (archive.Capture, error) {
+	name, status, kind := saved.Str(), 200, ""
+	if saved.Kind() == codec.Object {
+		name, kind = saved.Get("file").Str(), saved.Get("content_type").Str()
+		if given := saved.Get("status"); given != nil {
+			n, ok := given.Int()
+			if !ok || n < 100 || n > 599 {
+				return archive.Capture{}, badIndex(dir, "the status of "+tidegate.Cut(url)+" must be a number from 100 to 599")
+			}
+			status = int(n)
+		}
+	}
+	if name == "" && (saved.Kind() != codec.Object || status < 300) {
+		return archive.Capture{}, badIndex(dir, "the entry of "+tidegate.Cut(url)+" must be the name of a file, or an object with file")
+	}
+	var body []byte
+	if name != "" {
+		var err error
+		if body, err = folder.Read(name); err != nil {
+			return archive.Capture{}, err
+		}
+	}
+	if kind == "" {
+		kind = mime.TypeByExtension(filepath.Ext(name))
+	}
+	now := desk.Now()
+	hop := archive.Hop{URL: url, Time: now, Status: status, Body: body}
+	if kind != "" {
+		hop.Header = []archive.Field{{Name: "Content-Type", Value: kind}}
+	}
+	return archive.Capture{URL: url, Kind: archive.Responded, Time: now, Hops: []archive.Hop{hop}}, nil
+}
