@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -103,9 +104,13 @@ func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err e
 		done()
 		return nil, nil, err
 	}
+	byPage := map[string]*codec.Value{}
+	for _, m := range index.Members() {
+		byPage[foreign.PageURL(m.Key)] = m.Value
+	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
-			saved := index.Get(url)
+			saved := byPage[url]
 			if saved == nil {
 				return archive.Capture{}, false, nil
 			}
