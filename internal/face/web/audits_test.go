@@ -24,7 +24,7 @@ func TestAuditsArePages(t *testing.T) {
 	if _, list := u.get(t, "/audits"); !strings.Contains(list, `href="/audits/`+made.AuditID+`"`) || !strings.Contains(list, "report.md") {
 		t.Errorf("the list:\n%s", list)
 	}
-	_, page := u.get(t, "/audits/" + filepath.Base(made.AuditPath))
+	_, page := u.get(t, "/audits/"+filepath.Base(made.AuditPath))
 	if !strings.Contains(page, `<span class="s unchecked"`) || strings.Contains(page, "<script") {
 		t.Errorf("the page:\n%s", page)
 	}
