@@ -66,6 +66,7 @@ const (
 	DateNotFound           Code = "DATE_NOT_FOUND"
 	ClaimNotChecked        Code = "CLAIM_NOT_CHECKED"
 	ReservedHeading        Code = "RESERVED_HEADING"
+	OriginUnknown          Code = "ORIGIN_UNKNOWN"
 	SourceNotAllowed       Code = "SOURCE_NOT_ALLOWED"
 	SourceNotUsable        Code = "SOURCE_NOT_USABLE"
 	NoCitation             Code = "NO_CITATION"
@@ -179,6 +180,7 @@ var Explanations = []Explanation{
 	{DateNotFound, NotMet, "A date is not on the page that it is cited from, which has another one in its place.", "Use the date that the page has, cite the page that has this one, or take it out."},
 	{ClaimNotChecked, NotMet, "A claim has a quotation or a number, and none of the pages that it cites has a text to look for it.", "Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach."},
 	{ReservedHeading, NotMet, "A synthesis has a heading that the report writes itself, such as References.", "Give the section another title, or leave it out: the report adds its own."},
+	{OriginUnknown, NotMet, "Nothing shows where a source comes from, in a run that requires it: no search of the run found it, no page with a known origin links to it, and the person did not name it.", "Find the source by a search, name a page that was found and says the same, or take out the source and what rests on it."},
 	{SourceNotAllowed, NotMet, "A source of an output is not allowed in this run: by its domain, its date, its language or its class.", "Name a source that the run allows, or take out the source and what rests on it."},
 	{SourceNotUsable, NotMet, "A source of an output cannot be used: its page is not there, is another one, or cannot be opened.", "Name another source that says the same, or take out the source and what rests on it."},
 	{NoCitation, NotMet, "A summary cites no source of its output, and there is one.", "Cite a source of the output, by the id that the prompt gives it."},

@@ -53,7 +53,14 @@ var notInTheCorpus = map[string]string{
 	"CONTROL_FAILED":     "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"SAME_HOLDER":        "it takes a run in stage review",
 	"RECORDING_DIFFERS":  "it takes a recorded agent",
+	"ORIGIN_UNKNOWN":     "it takes a run whose pages are fetched; package step has it",
 	"SEARCH_UNAVAILABLE": "the corpus asks no search service; TestTheNextServiceIsAsked has it",
+
+	"deep_research_citations_list: no result with the field records.origin":        "no run of the corpus keeps origins; package step has them",
+	"deep_research_citations_list: no result with the field records.origin.kind":   "no run of the corpus keeps origins; package step has them",
+	"deep_research_citations_list: no result with the field records.origin.page":   "no run of the corpus keeps origins; package step has them",
+	"deep_research_citations_list: no result with the field records.origin.rank":   "no run of the corpus keeps origins; package step has them",
+	"deep_research_citations_list: no result with the field records.origin.search": "no run of the corpus keeps origins; package step has them",
 
 	"deep_research_search: no result with the field *": "the corpus asks no search service; TestSearchesAreEvidence has it",
 

@@ -33,6 +33,12 @@ func TestServicesThatAFileCanName(t *testing.T) {
 	if diff := cmp.Diff(search.Names(), config.SearchServices); diff != "" {
 		t.Error(diff)
 	}
+	guide, err := os.ReadFile("../docs/search.md")
+	for _, s := range search.Services {
+		if row := "| `" + s.Name + "` | "; err != nil || !strings.Contains(string(guide), row) || !strings.Contains(string(guide), s.KeyEnv) {
+			t.Errorf("docs/search.md does not show %s, %v", s.Name, err)
+		}
+	}
 }
 
 // seeker is a home whose search services are stand-ins, with a run in which one job of

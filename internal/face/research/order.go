@@ -28,6 +28,7 @@ type order struct {
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	servers      []string           // MCP servers that agents may use, by name
+	origins      string             // as the run's policy has it
 	search       []string           // services that may be asked; nil: those of the home
 	evidence     run.EvidenceChoice
 	sources      policy.Policy // which sources are allowed
@@ -95,7 +96,7 @@ func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
-	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], search: call.Flags["search"], yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
+	o := order{question: strings.TrimSpace(call.Args[0]), sensitivity: call.Flag("sensitivity"), servers: call.Flags["mcp"], search: call.Flags["search"], origins: call.Flag("origins"), yes: call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true"}
 	o.evidence = run.EvidenceChoice{NoGrounding: call.Flag("grounding") == "off", NoReader: call.Flag("no-second-reader") == "true", OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"}
 	var err error
 	if o.sources, err = sourcesTyped(call); err != nil {

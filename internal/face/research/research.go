@@ -118,7 +118,10 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
 	}
 	if len(c.search) > 0 {
-		in.Search = c.searchNames()
+		in.Search, in.Origins = c.searchNames(), run.OriginsShown
+	}
+	if o.origins == run.OriginsRequired {
+		in.Origins = o.origins
 	}
 	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
 	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {

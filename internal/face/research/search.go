@@ -14,20 +14,29 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-// mayAsk notes which services researchers will ask. It returns INVALID_ARGS for one that
-// the person named and that cannot be asked.
+// mayAsk notes which services researchers will ask. It returns the errors of lacking.
 func (c *crew) mayAsk(ctx context.Context, e *Env, o order) error {
 	if err := run.CheckSearch(o.search); err != nil {
 		return err
 	}
 	if !o.hasWeb() || c.far != nil || c.recorded() && o.search == nil {
-		return nil
+		return c.lacking(o)
 	}
 	how, err := e.Searching(ctx)
 	if err != nil {
 		return err
 	}
 	c.search = how.Asked(o.search)
+	return c.lacking(o)
+}
+
+// lacking returns INVALID_ARGS for a service that the person named and that cannot be
+// asked, and for agents of whose searches nobody hears, where the person asks for them.
+func (c *crew) lacking(o order) error {
+	if name := Scheme(c.agents["researcher"].Driver); o.origins == run.OriginsRequired && (name == "exec" || name == "acp" && len(c.search) == 0) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("origins", o.origins, "agent", c.agents["researcher"].Driver),
+			"--origins required: nobody sees what %s agents search, so no source of theirs has an origin; name another agent, or leave it out", name)
+	}
 	for _, p := range c.search {
 		if lacks := p.Lacks(); lacks != "" && o.search != nil {
 			return tidegate.Errorf(tidegate.InvalidArgs, append(tidegate.Pairs("search", p.Name), orTrust(c.project, "url", "key_env")...), "--search %s: %s", p.Name, lacks)

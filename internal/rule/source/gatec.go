@@ -16,6 +16,8 @@ type Metrics struct {
 	Uncategorized float64 `json:"uncategorized_url_rate" jsonschema:"without a record or a known status; 0"`
 	Archived      float64 `json:"archived_rate" jsonschema:"with an archived response or an attached file"`
 	Unchecked     int     `json:"unchecked" jsonschema:"records with the reason not checked"`
+	// Origins counts sources by where they come from; nil in a run that does not keep it.
+	Origins map[OriginKind]int `json:"origins,omitzero" jsonschema:"sources by where they come from: search, link, person, client, unknown"`
 }
 
 // GateC is the judgement of gate C.
@@ -57,6 +59,12 @@ func ComputeGateC(sources []Source, records []Record) GateC {
 		}
 		if r.Archived() {
 			archived++
+		}
+		if r.Origin != nil {
+			if g.Metrics.Origins == nil {
+				g.Metrics.Origins = map[OriginKind]int{}
+			}
+			g.Metrics.Origins[r.Origin.Kind]++
 		}
 		if r.Notes == NotChecked {
 			g.Metrics.Unchecked++

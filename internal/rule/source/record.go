@@ -35,6 +35,7 @@ type Record struct {
 	Attached      bool      `json:"attached,omitzero"`
 	Identifier    string    `json:"identifier,omitzero"` // doi:, arxiv:, pmid: or isbn: of a paper or book
 	Undated       bool      `json:"undated,omitzero"`    // the run asks for dates, and the page has none
+	Origin        *Origin   `json:"origin,omitzero"`     // nil in a run that does not keep it
 }
 
 // FoundBy is where an output names a source.

@@ -48,7 +48,7 @@ func recordOf(v *codec.Value) Record {
 		URLOriginal: v.Get("url_original").Str(), Status: Status(v.Get("status").Str()), CheckedAt: v.Get("checked_at").Str(), FoundBy: []FoundBy{},
 		Notes: v.Get("notes").Str(), Title: v.Get("title").Str(), Publisher: v.Get("publisher").Str(), Snippet: v.Get("evidence_snippet").Str(),
 		Rule: v.Get("rule").Str(), Author: v.Get("author").Str(), Published: v.Get("published").Str(), SameAs: v.Get("same_as").Str(),
-		ReplacedBy: v.Get("replaced_by").Str(), Attached: v.Get("attached").Bool(), Identifier: v.Get("identifier").Str(), Undated: v.Get("undated").Bool(),
+		ReplacedBy: v.Get("replaced_by").Str(), Attached: v.Get("attached").Bool(), Identifier: v.Get("identifier").Str(), Undated: v.Get("undated").Bool(), Origin: originOf(v.Get("origin")),
 	}
 	status, _ := v.Get("http_status").Int()
 	r.HTTPStatus = int(status)

@@ -24,7 +24,7 @@ func Render(runID string, records []Record) string {
 		fmt.Fprintf(&b, "## %s\n", plainMarkdown(r.CID))
 		for _, field := range []struct{ name, value string }{
 			{"URL", r.URL}, {"Status", string(r.Status)}, {"Title", r.Title}, {"Publisher", r.Publisher}, {"Author", r.Author}, {"Published", r.Published},
-			{"Notes", r.Notes}, {"Same page as", r.SameAs}, {"Replaced by", r.ReplacedBy},
+			{"Origin", r.Origin.String()}, {"Notes", r.Notes}, {"Same page as", r.SameAs}, {"Replaced by", r.ReplacedBy},
 		} {
 			if field.value != "" {
 				fmt.Fprintf(&b, "- %s: %s\n", field.name, plainMarkdown(field.value))

@@ -34,6 +34,7 @@ var fields = []struct {
 	{"replaced_by", codec.String, true, codec.Text().OrNull(), "the URL that a person named as the evidence, without secrets"},
 	{"attached", codec.Bool, true, codec.Truth().OrNull(), "the evidence is a file that a person attached"},
 	{"identifier", codec.String, true, codec.Text().OrNull(), "of a paper or book: doi:10.1000/182, arxiv:2101.00001, pmid:31452104, isbn:9780306406157"},
+	{"origin", codec.Object, true, originShape.OrNull(), "where the URL comes from: a result of a search, a link on a page, the person, the agent's client, or not known"},
 	{"undated", codec.Bool, true, codec.Truth().OrNull(), "the run asks for sources since a day, and the page has no date"},
 }
 

@@ -215,13 +215,21 @@ func authors(list string) string {
 	return list
 }
 
+// origin says where the address of a source comes from, "" in a run that does not say.
+func origin(ref *reference) string {
+	if ref.Origin == "" {
+		return ""
+	}
+	return "origin: " + shownText(ref.Origin)
+}
+
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	var by []string
 	date := day(ref.Date)
 	if ref.Undated {
 		date = "no date"
 	}
-	for _, part := range []string{authors(ref.Author), ref.Publisher, date} {
+	for _, part := range []string{authors(ref.Author), ref.Publisher, date, origin(ref)} {
 		if part != "" {
 			by = append(by, part)
 		}

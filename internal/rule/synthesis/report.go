@@ -57,6 +57,7 @@ type Source struct {
 	ReplacedBy string // the address that a person named instead, "" when none did
 	File       string // the name of a person's own document, "" for a page
 	Attached   bool   // a person put the evidence there
+	Origin     string // where its address comes from, in words; "" in a run that does not say
 	Undated    bool   // the person asked for dates, and the page has none
 	Status     string // valid, paywalled, blocked, mismatch, invalid
 	Reason     string // why it has that status

@@ -141,6 +141,7 @@ type initArgs struct {
 	RootOverride      string   `json:"-"`
 	Limits            *Limits  `json:"limits,omitzero"`
 	RequireBoundGates bool     `json:"require_bound_gates,omitzero"`
+	Origins           string   `json:"origins,omitzero"`
 	Search            []string `json:"search,omitzero"`
 	policy.Policy
 	SignersPath  string             `json:"-"`

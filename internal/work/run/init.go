@@ -25,6 +25,7 @@ type InitInput struct {
 	RootOverride      string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits            *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
+	Origins           string  `json:"origins,omitzero" jsonschema:"whether records say where each URL comes from; required refuses a source that comes from nowhere" enum:"shown,required"`
 	// Search is nil for the services that the home has.
 	Search        []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
 	policy.Policy          // which sources are allowed
@@ -126,6 +127,11 @@ func (in *InitInput) check(desk Desk, home string) error {
 	}
 	for _, l := range in.Limits.table() {
 		if err := l.check(l.value()); err != nil {
+			return err
+		}
+	}
+	if in.Origins != "" {
+		if err := checkEnum("origins", in.Origins, []string{OriginsShown, OriginsRequired}); err != nil {
 			return err
 		}
 	}

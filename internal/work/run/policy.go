@@ -29,6 +29,13 @@ const (
 	serversKey        = "mcp_servers"
 	sourcesKey        = "sources"
 	searchKey         = "search"
+	originsKey        = "origins"
+)
+
+// The values of origins.
+const (
+	OriginsShown    = "shown"
+	OriginsRequired = "required" // a source that comes from nowhere is refused
 )
 
 // EvidenceKey says how the sentences of a report are checked. Lines of the log that change
@@ -103,6 +110,9 @@ type Policy struct {
 	Agents map[string]Agent
 	// Servers are the names of the MCP servers that agents of a wave may use.
 	Servers []string
+	// Origins says whether records say where URLs come from: OriginsShown or
+	// OriginsRequired; "" in a run that does not keep it.
+	Origins string
 	// Search are the names of the search services that may be asked; nil: those that
 	// this home has.
 	Search   []string
@@ -135,6 +145,9 @@ func parsePolicy(data []byte) Policy {
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
 		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+	if origins := doc.Get(originsKey).Str(); origins == OriginsShown || origins == OriginsRequired {
+		p.Origins = origins
+	}
 	if doc.Get(searchKey) != nil {
 		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
 	}
@@ -217,6 +230,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if len(in.Servers) > 0 {
 		policy.Set(serversKey, codec.Of(in.Servers))
+	}
+	if in.Origins != "" {
+		policy.Set(originsKey, codec.Of(in.Origins))
 	}
 	if in.Search != nil {
 		policy.Set(searchKey, codec.Of(in.Search))

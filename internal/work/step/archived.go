@@ -30,6 +30,8 @@ type archived struct {
 	// dates are those by which searches found pages, by normalised URL; nil where the run
 	// asks for no dates.
 	dates map[string]string
+	// originsKept says whether records say where URLs come from, as the run's policy has it.
+	originsKept string
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -54,7 +56,7 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.allowed = kept.Sources
+	e.allowed, e.originsKept = kept.Sources, kept.Origins
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
@@ -128,7 +130,8 @@ func (e *archived) readDates(ctx context.Context) error {
 // else. It costs what there is about them, however large the archive is.
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
-	part.parent, part.mu, part.whole, part.allowed, part.dates = e, e.mu, e.whole, e.allowed, e.dates
+	part.parent, part.mu, part.whole = e, e.mu, e.whole
+	part.allowed, part.dates, part.originsKept = e.allowed, e.dates, e.originsKept
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -209,7 +212,7 @@ func (e *archived) kept(records []archive.Ref) {
 
 // judge judges sources by the evidence and nothing else.
 func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
-	return source.Judge(ctx, sources, source.Evidence{
+	records, err := source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
@@ -219,6 +222,10 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 		},
 		Replaced: e.replaced, Judged: e.judged, Work: e.work, Dates: e.dates, Policy: e.allowed, Created: e.created,
 	})
+	if err == nil && e.originsKept != "" {
+		err = e.setOrigins(ctx, sources, records)
+	}
+	return records, err
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next

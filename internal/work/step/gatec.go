@@ -43,6 +43,13 @@ func judgeC(ctx context.Context, r *run.Run) (run.Judgement, error) {
 	m := found.Metrics
 	out.Metrics = tidegate.Pairs("validated_url_rate", m.Validated, "invalid_url_rate", m.Invalid, "uncategorized_url_rate", m.Uncategorized,
 		"archived_rate", m.Archived, "unchecked", m.Unchecked)
+	if m.Origins != nil {
+		counts := tidegate.Details{}
+		for _, kind := range source.OriginKinds {
+			counts = append(counts, tidegate.Detail{Key: string(kind), Value: m.Origins[kind]})
+		}
+		out.Metrics = append(out.Metrics, tidegate.Detail{Key: "origins", Value: counts})
+	}
 	out.Warnings = append(out.Warnings, found.Warnings...)
 	if !found.Pass && len(found.Warnings) == 0 {
 		out.Warnings = append(out.Warnings, "TOO_FEW_VALID_SOURCES")

@@ -106,7 +106,7 @@ func (w *reportReader) sources() (err error) {
 	for i := range w.records {
 		r := &w.records[i]
 		s := synthesis.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Author: r.Author, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
-			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Status: string(r.Status)}
+			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.String(), Status: string(r.Status)}
 		if s.URL == "" {
 			s.URL = r.NormalizedURL
 		}

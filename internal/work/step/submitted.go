@@ -148,7 +148,7 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 	if err != nil {
 		return nil, err
 	}
-	faults := e.refuse(sources, records)
+	faults := append(e.refuse(sources, records), e.ofNowhere(sources, records)...)
 	if in.Quotations {
 		missing, err := e.missingQuotations(ctx, in.Text, sources, records)
 		if err != nil {

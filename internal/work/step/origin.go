@@ -1,0 +1,180 @@
+package step
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// setOrigins says of each source where it comes from, as far as the run shows that.
+func (e *archived) setOrigins(ctx context.Context, sources []source.Source, records []source.Record) error {
+	known, err := e.origins()
+	if err != nil {
+		return err
+	}
+	lacking := false
+	for i := range sources {
+		s := &sources[i]
+		if e.replaced[s.CID] != "" || e.attached[s.CID] || strings.HasPrefix(s.Normalized, ownDocuments) {
+			known[s.Normalized] = source.Origin{Kind: source.FromPerson}
+		}
+		_, found := known[s.Normalized]
+		lacking = lacking || !found
+	}
+	if lacking {
+		if err := e.followLinks(ctx, sources, known); err != nil {
+			return err
+		}
+	}
+	for i := range records {
+		origin, found := known[records[i].NormalizedURL]
+		if !found {
+			origin.Kind = source.FromNowhere
+		}
+		records[i].Origin = &origin
+	}
+	return nil
+}
+
+// origins are where URLs come from, by their normal form, without what pages link to. The
+// person's word comes first, then the searches that the run keeps, then the clients'.
+func (e *archived) origins() (map[string]source.Origin, error) {
+	known := map[string]source.Origin{}
+	add := func(url string, origin source.Origin) {
+		if _, found := known[url]; !found {
+			known[url] = origin
+		}
+	}
+	for _, url := range source.URLsIn(e.run.Manifest().Query()) {
+		add(url, source.Origin{Kind: source.FromPerson})
+	}
+	files, err := e.run.Folder().List(SearchDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		data, err := e.run.Folder().Read(SearchDir + "/" + file.Name())
+		if err != nil {
+			return nil, err
+		}
+		doc, err := codec.ParseFile("path", e.run.Path(SearchDir+"/"+file.Name()), data)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range doc.Get("results").Elems() {
+			rank, _ := r.Get("rank").Int()
+			if url, err := link.Normalize(r.Get("url").Str()); err == nil {
+				add(url, source.Origin{Kind: source.FromSearch, Search: doc.Get("search_id").Str(), Rank: int(rank)})
+			}
+		}
+	}
+	return known, e.foundByClients(func(url string) { add(url, source.Origin{Kind: source.FromClient}) })
+}
+
+// foundByClients hands over the URLs that the tools of agents' clients returned, as the
+// kept events of the waves' attempts say.
+func (e *archived) foundByClients(each func(url string)) error {
+	jobs, err := e.run.Folder().List(run.JobsDir)
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if !strings.HasPrefix(job.Name(), "wave") {
+			continue
+		}
+		attempts, err := e.run.Folder().List(run.JobsDir + "/" + job.Name())
+		if err != nil {
+			return err
+		}
+		for _, attempt := range attempts {
+			data, err := e.run.Folder().Read(run.JobsDir + "/" + job.Name() + "/" + attempt.Name() + "/events.jsonl")
+			if err != nil {
+				continue // a client without events
+			}
+			for line := range strings.Lines(string(data)) {
+				event, err := codec.Parse([]byte(line))
+				if kind := event.Get("kind").Str(); err != nil || kind != "tool" && kind != "other" {
+					continue
+				}
+				raw, err := codec.Parse([]byte(event.Get("raw").Str()))
+				if err != nil {
+					continue
+				}
+				source.ClientFound(raw, func(text string) {
+					for _, url := range source.URLsIn(text) {
+						each(url)
+					}
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// followLinks adds what archived pages link to whose own origin is known: a page that an
+// agent made up says nothing about where another comes from.
+func (e *archived) followLinks(ctx context.Context, sources []source.Source, known map[string]source.Origin) error {
+	e.mu.Lock()
+	entries := e.whole.Entries()
+	e.mu.Unlock()
+	pages, wanted := map[string]archive.Entry{}, map[string]bool{}
+	var queue []string
+	for _, entry := range entries {
+		url, err := link.Normalize(entry.URL)
+		if _, seen := pages[url]; err != nil || seen || entry.Kind != archive.Responded || !e.whole.Counts(entry) {
+			continue
+		}
+		pages[url], wanted[url] = entry, true
+		if _, found := known[url]; found {
+			queue = append(queue, url)
+		}
+	}
+	for i := range sources {
+		wanted[sources[i].Normalized] = true
+	}
+	for ; len(queue) > 0; queue = queue[1:] {
+		entry, archived := pages[queue[0]]
+		if !archived {
+			continue
+		}
+		capture, err := e.whole.Read(ctx, entry)
+		if err != nil {
+			return err
+		}
+		last := capture.Last()
+		for _, l := range page.Links(last.Body, last.Get("Content-Type")) {
+			to, err := link.Resolve(last.URL, l.URL)
+			if _, found := known[to]; err != nil || found || !wanted[to] || l.URL == "" {
+				continue
+			}
+			known[to] = source.Origin{Kind: source.FromLink, Page: link.Mask(entry.URL)}
+			queue = append(queue, to)
+		}
+	}
+	return nil
+}
+
+// ofNowhere are the faults of sources whose origin nothing shows, where the run requires
+// one.
+func (e *archived) ofNowhere(sources []source.Source, records []source.Record) []SourceFault {
+	var faults []SourceFault
+	for i := range records {
+		if e.originsKept != run.OriginsRequired || records[i].Origin == nil || records[i].Origin.Kind != source.FromNowhere {
+			continue
+		}
+		url := tidegate.Cut(sources[i].URLs[0])
+		faults = append(faults, SourceFault{
+			Code: tidegate.OriginUnknown, Line: sources[i].FoundBy[0].Number,
+			Message:    "nothing shows where the source " + url + " comes from: no search of the run found it, no page of the run links to it, and the person did not name it",
+			ChangeNote: "Find the source by a search, name a page that was found and says the same, or take out the source and what rests on it: " + url,
+		})
+	}
+	return faults
+}
