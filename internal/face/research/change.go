@@ -34,8 +34,9 @@ back to the implementer with the issues, as often as the limit of the change all
 at the limit, and on MAJOR_ISSUES, a person decides.
 
 Your working tree stays as it is: all that is written to the project is the folder
-of the change and a branch tidegate/ID, which you merge when the change is complete. A
-work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
+of the change and a branch tidegate/ID, which ` + "`change merge`" + ` merges when the change is
+complete. If the project has moved on by then, the complete change is rebased and
+reviewed again. A work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
 
 The tests are code that an agent wrote. They run without your logins and secrets and,
 on Linux, without a network, as far as the system allows that; still, you are asked
@@ -64,10 +65,10 @@ func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
 
 func (s *session) changeRun(ctx context.Context) (int, error) {
 	call := s.call
-	if len(call.Args) == 0 {
-		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
+	id, err := changeID(call)
+	if err != nil {
+		return 0, err
 	}
-	id := call.Args[0]
 	parallel, budget, err := budgetTyped(call)
 	if err != nil {
 		return 0, err
@@ -201,7 +202,7 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 	done := out.WaitingFor == engine.ForNothing
 	switch {
 	case done:
-		result.Next = "git merge " + out.Branch
+		result.Next = "tidegate change merge " + id
 	case out.Help != "":
 		result.Next = out.Help
 	case result.Next == "":
