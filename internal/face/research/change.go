@@ -23,6 +23,14 @@ import (
 // attemptMinutes is how long an implementer may work at a change.
 const attemptMinutes = 60
 
+// changeFlags say how a change is driven.
+var changeFlags = append(append([]cli.Flag{
+	{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
+	{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
+	{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
+	{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
+}, testFlags...), slices.Concat(CellFlags, budgetFlags)...)
+
 func changeCommands(env *Env) []cli.Command {
 	return []cli.Command{{
 		Path: "change run", Operands: "ID", MaxArgs: 1,
@@ -47,13 +55,8 @@ Exit status 0: the change is complete. 4: a person has to decide. 130: interrupt
 the same command resumes.`,
 		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
 			"tidegate change run add-login --test \"go test -json ./...\" --yes",
-		Flags: append(append([]cli.Flag{
-			{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
-			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
-			{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
-			{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
-		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
-		Run: env.changeRun,
+		Flags: changeFlags,
+		Run:   env.changeRun,
 	}}
 }
 
@@ -64,11 +67,16 @@ func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
 }
 
 func (s *session) changeRun(ctx context.Context) (int, error) {
-	call := s.call
-	id, err := changeID(call)
+	id, err := changeID(s.call)
 	if err != nil {
 		return 0, err
 	}
+	return s.driveChange(ctx, id)
+}
+
+// driveChange lets agents drive a change, and returns the exit status.
+func (s *session) driveChange(ctx context.Context, id string) (int, error) {
+	call := s.call
 	parallel, budget, err := budgetTyped(call)
 	if err != nil {
 		return 0, err

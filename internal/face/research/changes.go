@@ -78,10 +78,15 @@ func (e *Env) changeNew(ctx context.Context, call cli.Invocation) error {
 	}
 	r := report.Report{Name: "change_new", Title: "Change " + started.ChangeID, Summary: started.Message}
 	if made != "" {
-		r.Add(report.Paragraph(fmt.Sprintf("The project had no folder of changes: %s was made. The key `changes` of your own tidegate.toml names another place.", made)))
+		r.Add(report.Paragraph(madeFolder(made)))
 	}
 	r.Add(report.Fields{{Name: "Proposal", Value: e.desk().ChangesFolder() + "/changes/" + started.ChangeID + "/proposal.md"}, {Name: "Next", Value: "tidegate change run " + started.ChangeID}})
 	return call.Render(r)
+}
+
+// madeFolder says that the folder of changes was made.
+func madeFolder(path string) string {
+	return fmt.Sprintf("The project had no folder of changes: %s was made. The key `changes` of your own tidegate.toml names another place.", path)
 }
 
 func (e *Env) changeMerge(ctx context.Context, call cli.Invocation) error {

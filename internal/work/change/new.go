@@ -3,6 +3,7 @@ package change
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,14 +22,10 @@ const proposalFile = "proposal.md"
 // It returns INVALID_ARGS for a text that is blank, too long or not UTF-8, and
 // otherwise what [Start] returns.
 func New(ctx context.Context, desk run.Desk, project, wanted string) (started Started, made string, err error) {
-	title, rest, _ := strings.Cut(strings.TrimSpace(wanted), "\n")
+	title, text := proposal(wanted)
 	if title == "" || len(wanted) > maxBrief/2 || !utf8.ValidString(wanted) {
 		return Started{}, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("wanted", tidegate.Cut(wanted)),
 			"what is wanted must be said, in UTF-8 and at most %d bytes", maxBrief/2)
-	}
-	text := title + "\n"
-	if rest = strings.TrimSpace(rest); rest != "" {
-		text = "# " + strings.TrimLeft(title, "# ") + "\n\n" + rest + "\n"
 	}
 	root, err := openProject(desk, project)
 	if err != nil {
@@ -56,6 +53,34 @@ func New(ctx context.Context, desk run.Desk, project, wanted string) (started St
 	}
 	started, err = Start(ctx, desk, project, id, nil)
 	return started, made, err
+}
+
+// proposal is the first line of what is wanted, and the text of its proposal.md.
+func proposal(wanted string) (title, text string) {
+	title, rest, _ := strings.Cut(strings.TrimSpace(wanted), "\n")
+	if rest = strings.TrimSpace(rest); rest == "" {
+		return title, title + "\n"
+	}
+	return title, "# " + strings.TrimLeft(title, "# ") + "\n\n" + rest + "\n"
+}
+
+// UnderWay is the change that does what is wanted, as [New] began it, and has not
+// ended; "" where there is none. It returns the errors of [All].
+func UnderWay(desk run.Desk, project, wanted string) (string, error) {
+	list, err := All(desk, project)
+	if err != nil {
+		return "", err
+	}
+	_, text := proposal(wanted)
+	for _, entry := range list.Changes {
+		if slices.Contains(endedPhases, entry.Phase) {
+			continue
+		}
+		if documents, err := Brief(desk, project, entry.ChangeID); err == nil && documents[0] == (Document{proposalFile, text}) {
+			return entry.ChangeID, nil
+		}
+	}
+	return "", nil
 }
 
 func writeProposal(ctx context.Context, desk run.Desk, project, id, text string) error {
