@@ -419,6 +419,51 @@ esac
 
 // TestActionInstallsARelease has curl answer from a folder: with the archive that
 // matches its checksum, with another archive under the same name, and with none.
+// TestActionAuditsDocuments: each document that cites something is held against its
+// sources, without a token; what its name says is not run.
+func TestActionAuditsDocuments(t *testing.T) {
+	var a action
+	parseYAML(t, "action.yml", &a)
+	work := t.TempDir()
+	for name, text := range map[string]string{
+		"docs/a b.md":                 "The ferry carries 120 cars [1].\n\n# References\n\n[1] https://a.example/a\n",
+		"docs/deep/bad.md":            "The ferry carries 990 cars [1].\n\n# References\n\n[1] https://a.example/a\n",
+		"docs/none.md":                "Nothing is cited here.\n",
+		"docs/$(touch owned).md":      "The ferry carries 120 cars [1].\n\n# References\n\n[1] https://a.example/a\n",
+		"pages/index.json":            `{"https://a.example/a": "a.html"}`,
+		"pages/a.html":                "<!doctype html><title>A</title><p>The ferry Ampere carries 120 cars and 360 passengers.",
+		"empty/only-this-and-that.md": "Nothing is cited here.\n",
+	} {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		documents, failOn string
+		status            int
+		log, summary      string
+	}{
+		{"docs/**/*.md", "missing,dead", 1, "::error file=docs/deep/bad.md,line=1,", "Audit of bad.md"},
+		{"docs/*.md", "missing,dead", 0, "", "Audit of a b.md"},
+		{"docs/**/*.md", "uncited", 0, "", "Audit of bad.md"},
+		{"empty/*.md nowhere/*.md", "missing", 2, "nothing was audited", ""},
+	} {
+		r := newRunner(t, work, map[string]string{"mode": "audit", "documents": test.documents, "fail-on": test.failOn, "pages": "pages"})
+		r.cached()
+		outputs, status := r.run(a)
+		if status != test.status || outputs["status"] != strconv.Itoa(test.status) || !strings.Contains(r.log.String(), test.log) || !strings.Contains(r.summary, test.summary) {
+			t.Errorf("%s: status %d, %v\n%s\n%s", test.documents, status, outputs, r.log.String(), r.summary)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(work, "owned")); err == nil {
+		t.Error("the name of a document was run")
+	}
+}
+
 func TestActionInstallsARelease(t *testing.T) {
 	program, err := exec.LookPath("tidegate")
 	if err != nil {
@@ -529,8 +574,9 @@ func TestExampleWorkflowUsesWhatTheActionOffers(t *testing.T) {
 	var a action
 	parseYAML(t, "action.yml", &a)
 	for file, needs := range map[string][]string{
-		"docs/examples/review-wave.yaml":   {"perspectives", "outputs"},
-		"docs/examples/review-change.yaml": {"mode", "reviewer", "test"},
+		"docs/examples/review-wave.yaml":     {"perspectives", "outputs"},
+		"docs/examples/audit-documents.yaml": {"documents"},
+		"docs/examples/review-change.yaml":   {"mode", "reviewer", "test"},
 	} {
 		var workflow struct {
 			Permissions map[string]string

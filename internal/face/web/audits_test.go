@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestAuditsArePages: the list of audits leads to each, whose page acts on nothing.
@@ -20,8 +24,41 @@ func TestAuditsArePages(t *testing.T) {
 	if _, list := u.get(t, "/audits"); !strings.Contains(list, `href="/audits/`+made.AuditID+`"`) || !strings.Contains(list, "report.md") {
 		t.Errorf("the list:\n%s", list)
 	}
-	_, page := u.get(t, "/audits/" + filepath.Base(made.AuditPath))
+	_, page := u.get(t, "/audits/"+filepath.Base(made.AuditPath))
 	if !strings.Contains(page, `<span class="s unchecked"`) || strings.Contains(page, "<script") {
 		t.Errorf("the page:\n%s", page)
+	}
+}
+
+// TestOurOwnReportAuditsAsItsRun audits the report of the demo: every sentence stands as
+// it does in the run, where agents of ours wrote it.
+func TestOurOwnReportAuditsAsItsRun(t *testing.T) {
+	s := demoSite(t)
+	r, err := run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	reported, err := step.ReadReport(t.Context(), r, false, "tidegate (devel)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := step.ReadClaims(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := audit.Make(t.Context(), s.Desk, demo.Pages{Now: s.Desk.Now}.Fetch, audit.Input{Report: string(reported.Report.Markdown()), Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Sentences) != len(claims.Sentences) {
+		t.Fatalf("%d sentences, of which the run has %d", len(result.Sentences), len(claims.Sentences))
+	}
+	for i, c := range claims.Sentences {
+		got := result.Sentences[i]
+		aboutRun := len(c.CIDs) == 1 && c.CIDs[0] == evidence.RunCID // of which a stranger knows nothing
+		if got.Text != c.Text || got.Standing != c.Standing && !aboutRun {
+			t.Errorf("line %d: %s %q, in the run %s %q", got.Line, got.Standing, got.Text, c.Standing, c.Text)
+		}
 	}
 }

@@ -52,12 +52,19 @@ type citer struct {
 	starts  []start
 	cites   []Citation
 	marked  bool // the last thing was a mark
+	sums    []sum
+}
+
+// sum is a calculation as reports of our own show one.
+type sum struct {
+	at   int // in the text without marks
+	text string
 }
 
 // read reads the marks of a block. What is left is its text.
 func (c *citer) read(b *block) (clean block, cites []Citation) {
 	c.b, c.anchors = b, anchorsOf(b)
-	c.out, c.starts, c.cites, c.marked = nil, nil, nil, false
+	c.out, c.starts, c.cites, c.marked, c.sums = nil, nil, nil, false, nil
 	next, code, raised := 0, 0, 0
 	for i := 0; (i < len(b.text) || next < len(c.anchors)) && len(c.cites) <= maxMarks; {
 		for code < len(b.code) && b.code[code].end <= i {
@@ -411,9 +418,13 @@ func (c *citer) bracketed(i int, text string) int {
 		return 0
 	}
 	if m := ours().FindStringSubmatch(text[i:min(len(text), i+500)]); m != nil {
-		if m[1] != "" {
+		if m[1] == "" {
+			c.sums = append(c.sums, sum{len(bytes.TrimRight(c.out, " ")), m[0]})
+		} else {
 			ids := slices.DeleteFunc(strings.Split(m[1], ", "), func(id string) bool { return !isNumber(id) })
-			c.cite(i, i+len(m[0]), Numbered, ids, c.list.urls(ids))
+			if len(ids) > 0 {
+				c.cite(i, i+len(m[0]), Numbered, ids, c.list.urls(ids))
+			}
 		}
 		c.marked = true
 		return i + len(m[0])

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/link"
@@ -39,6 +40,7 @@ func (d *Document) Sources() []source.Source {
 	var found []source.Found
 	seen := map[string]bool{}
 	add := func(url, title string, line int) {
+		url = PageURL(url)
 		if key := url + "\x00" + title; !seen[key] {
 			seen[key] = true
 			found = append(found, source.Found{Cited: source.Cited{URL: url, Title: title, Number: line, Ordinal: len(found) + 1}})
@@ -62,13 +64,21 @@ func (d *Document) Sources() []source.Source {
 	return source.Sources(found)
 }
 
+// PageURL is the URL of a page, whatever part of it a link leads to.
+func PageURL(url string) string {
+	if at := strings.IndexByte(url, '#'); at >= 0 && !strings.HasPrefix(url[at:], "#!") {
+		return url[:at]
+	}
+	return url
+}
+
 // judging is a report with what is known of its sources.
 type judging struct {
 	*Document
 	options Options
 	sources []source.Source
 	records []source.Record
-	of      map[string]int // URL as written → source
+	of      map[string]int // URL of a page → source
 	cids    map[string]int
 	out     *Result
 }
@@ -138,7 +148,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 		default:
 			question := claim.Sentence{Text: s.Text, Language: j.Language, Quotations: quoted[i]}
 			for _, url := range s.URLs {
-				question.CIDs = append(question.CIDs, j.sources[j.of[url]].CID)
+				question.CIDs = append(question.CIDs, j.sources[j.of[PageURL(url)]].CID)
 			}
 			asked, of = append(asked, question), append(of, i)
 		}
@@ -151,7 +161,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	for i := range j.Entries {
 		titles = append(titles, j.Entries[i].Title)
 	}
-	held, err := claim.Judge(ctx, asked, func(cid string) (*claim.Page, error) {
+	page := func(cid string) (*claim.Page, error) {
 		i := j.cids[cid]
 		url, ok := j.sources[i].FetchURL()
 		if !ok || !j.records[i].Usable() {
@@ -162,24 +172,83 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 			return nil, err
 		}
 		return claim.PageOf(cid, j.records[i].URL, read.Content()), nil
-	}, claim.NewTitles(titles))
+	}
+	known := claim.NewTitles(titles)
+	held, err := claim.Judge(ctx, asked, page, known)
 	if err != nil {
 		return err
 	}
 	for k, i := range of {
-		judged := &j.out.Sentences[i]
-		judged.Standing = held[k].Standing
-		for _, f := range held[k].Findings {
-			if n, is := j.cids[f.Text]; is {
-				f.Text = j.url(n) // a citation, which rules name by its id
+		j.stand(i, held[k])
+	}
+	return j.calculations(ctx, page, known)
+}
+
+// stand says how a sentence stands.
+func (j *judging) stand(i int, held claim.Judgement) {
+	judged := &j.out.Sentences[i]
+	judged.Standing, judged.Findings, judged.Windows = held.Standing, []claim.Finding{}, []Window{}
+	for _, f := range held.Findings {
+		if n, is := j.cids[f.Text]; is {
+			f.Text = j.url(n) // a citation, which rules name by its id
+		}
+		judged.Findings = append(judged.Findings, f)
+	}
+	for _, w := range held.Windows {
+		judged.Windows = append(judged.Windows, Window{URL: j.url(j.cids[w.CID]), Start: w.Start, End: w.End, Text: w.Text, Title: w.Title, Heading: w.Heading})
+	}
+}
+
+// calculations judges the paragraphs with a calculation, which only reports of our own
+// have, as such reports are judged: a result counts where it is right and its numbers
+// stand on the pages.
+func (j *judging) calculations(ctx context.Context, page func(cid string) (*claim.Page, error), titles claim.Titles) error {
+	all := j.Document.Sentences
+	for from := 0; from < len(all); {
+		to, sums := from, 0
+		var draft strings.Builder
+		facts := evidence.Facts{Template: evidence.Briefing, Language: j.Language}
+		for to < len(all) && all[to].Block == all[from].Block {
+			draft.WriteString(escaped(all[to].Text))
+			for _, url := range all[to].URLs {
+				cid := j.sources[j.of[PageURL(url)]].CID
+				draft.WriteString(" [@" + cid + "]")
+				facts.Sources = append(facts.Sources, evidence.Source{CID: cid})
 			}
-			judged.Findings = append(judged.Findings, f)
+			if all[to].sum != "" {
+				draft.WriteString(" " + all[to].sum)
+				sums++
+			}
+			draft.WriteByte(' ')
+			to++
 		}
-		for _, w := range held[k].Windows {
-			judged.Windows = append(judged.Windows, Window{URL: j.url(j.cids[w.CID]), Start: w.Start, End: w.End, Text: w.Text, Title: w.Title, Heading: w.Heading})
+		if sums > 0 && !j.options.NoFetch {
+			report := evidence.Read([]byte("## Summary\n\n"+draft.String()+"\n"), facts)
+			held, err := report.Hold(ctx, j.Language, page, titles)
+			if err != nil {
+				return err
+			}
+			for k := 0; k < len(held) && len(held) == to-from; k++ {
+				if j.out.Sentences[from+k].Standing != "" && held[k].Standing != "" {
+					j.stand(from+k, held[k])
+				}
+			}
 		}
+		from = to
 	}
 	return nil
+}
+
+// escaped is a text that Markdown takes for nothing else.
+func escaped(text string) string {
+	var out strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_{}[]<>#+-!|~&$", r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
 }
 
 // quotations are what each sentence quotes, alone or with others of its block.
@@ -239,12 +308,12 @@ func (j *judging) listSources() {
 	}
 	for e := len(j.Entries) - 1; e >= 0; e-- { // the list says where a source stands
 		for _, url := range j.Entries[e].URLs {
-			lines[j.of[url]] = j.Entries[e].Line
+			lines[j.of[PageURL(url)]] = j.Entries[e].Line
 		}
 	}
 	note := func(urls, of []string) {
 		for _, url := range urls {
-			if i, known := j.of[url]; known {
+			if i, known := j.of[PageURL(url)]; known {
 				for _, id := range of {
 					if !slices.Contains(ids[i], id) && len(ids[i]) < maxCited {
 						ids[i] = append(ids[i], id)
@@ -264,7 +333,7 @@ func (j *judging) listSources() {
 	for i := range j.Document.Sentences {
 		if s := &j.Document.Sentences[i]; s.Form == Cited {
 			for _, url := range s.URLs {
-				count[j.of[url]]++
+				count[j.of[PageURL(url)]]++
 			}
 		}
 	}
@@ -303,7 +372,7 @@ func (j *judging) judgeReport() {
 	for i := range j.Document.Citations {
 		c := &j.Document.Citations[i]
 		for _, url := range c.URLs {
-			used[url] = true
+			used[PageURL(url)] = true
 		}
 		if len(c.URLs) == 0 {
 			add("ENTRY_MISSING", claim.Fault, c.Line, "%s: no entry of a list of sources has a URL for it", c.Text)
@@ -311,7 +380,7 @@ func (j *judging) judgeReport() {
 	}
 	for i := range j.Entries {
 		e := &j.Entries[i]
-		if !slices.ContainsFunc(e.URLs, func(url string) bool { return used[url] }) && (len(e.IDs) > 0 || len(e.URLs) > 0) {
+		if !slices.ContainsFunc(e.URLs, func(url string) bool { return used[PageURL(url)] }) && (len(e.IDs) > 0 || len(e.URLs) > 0) {
 			add("ENTRY_NOT_CITED", claim.Remark, e.Line, "no sentence cites the entry %s", strings.TrimSpace(strings.Join(e.IDs, ", ")+" "+e.Title))
 		}
 	}

@@ -34,7 +34,8 @@ type Sentence struct {
 	Block int
 	Kind  string // of that block: paragraph, item or row
 
-	cites []int // its own citations
+	cites []int  // its own citations
+	sum   string // its calculation, in a report of our own
 }
 
 // Heading is one of a report.
@@ -142,7 +143,22 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 		return readPlain(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))), nil
 	}
 	d.Format = "markdown"
-	return readMarkdown(text), nil
+	return withoutRecord(readMarkdown(text)), nil
+}
+
+// withoutRecord leaves out of a report of our own what it says about itself: the lines
+// above its first section, and how it was made.
+func withoutRecord(blocks []block) []block {
+	n := len(blocks) - 1
+	if n < 0 || !strings.HasPrefix(blocks[n].text, "tidegate ") || !strings.Contains(blocks[n].text, ", run ") {
+		return blocks
+	}
+	from := slices.IndexFunc(blocks, func(b block) bool { return b.kind == heading && b.level == 2 })
+	to := slices.IndexFunc(blocks, func(b block) bool { return b.kind == heading && b.text == "How this report was made" })
+	if from < 0 || to < from {
+		return blocks
+	}
+	return blocks[from:to]
 }
 
 // languageOf is the language of the text of a report.
@@ -177,7 +193,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 				heads[b.table] = append(heads[b.table], first+k)
 			}
 		default:
-			d.block(i, &clean, cites, first, heads[b.table])
+			d.block(i, &clean, cites, first, heads[b.table], c.sums)
 		}
 	}
 	for _, cite := range d.Citations {
@@ -221,7 +237,7 @@ func isLabel(text string) bool {
 }
 
 // block cuts a block into sentences and gives each its citations and its form.
-func (d *Document) block(number int, b *block, cites []Citation, first int, header []int) {
+func (d *Document) block(number int, b *block, cites []Citation, first int, header []int, sums []sum) {
 	from := len(d.Sentences)
 	spans := sentence.Split(b.text, d.Language)
 	kind := "paragraph"
@@ -253,6 +269,13 @@ func (d *Document) block(number int, b *block, cites []Citation, first int, head
 		}
 		s := &d.Sentences[from+owner]
 		s.cites = append(s.cites, first+k)
+	}
+	owner = 0
+	for _, sum := range sums {
+		for owner+1 < len(starts) && starts[owner+1] < sum.at {
+			owner++
+		}
+		d.Sentences[from+owner].sum = sum.text
 	}
 	for i := from; i < len(d.Sentences); i++ {
 		s := &d.Sentences[i]

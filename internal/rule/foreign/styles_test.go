@@ -74,8 +74,7 @@ var stories = []story{
 type style struct {
 	name  string
 	file  string
-	write func(s story) []byte
-	order bool // sources are listed in another order than they are numbered
+	write func(s story) []byte // nil where the format has no such script
 }
 
 // body writes the paragraphs, with what mark makes of the sources of each sentence: put
@@ -217,6 +216,22 @@ var styles = []style{
 			return fmt.Sprintf("[%d] %s\n", n, c.url)
 		}))
 	}},
+	{name: "PDF: [1] and a list", file: "report.pdf", write: func(s story) []byte {
+		if s.language != "en" && s.language != "de" {
+			return nil
+		}
+		var lines []string
+		for _, p := range s.paragraphs {
+			for _, t := range p {
+				lines = append(lines, s.marked(t, false, numbered))
+			}
+		}
+		lines = append(lines, s.list)
+		for i, c := range s.sources {
+			lines = append(lines, fmt.Sprintf("[%d] %s: %s", i+1, c.title, c.url))
+		}
+		return pdf(lines)
+	}},
 	{name: "plain URLs behind the sentence", file: "report.md", write: func(s story) []byte {
 		return []byte(s.body(true, each(" ", func(s story, n int) string { return " (" + s.sources[n-1].url + ")" })))
 	}},
@@ -249,6 +264,27 @@ func (s story) html() string {
 	}
 	out.WriteString("</ol></main><footer><a href=https://chat.example/terms>Terms</a></footer></body></html>\n")
 	return out.String()
+}
+
+// pdf is a one-page document with these lines, in Latin-1.
+func pdf(lines []string) []byte {
+	var text bytes.Buffer
+	text.WriteString("BT /F1 10 Tf 14 TL 40 800 Td\n")
+	for _, line := range lines {
+		text.WriteByte('(')
+		for _, r := range strings.NewReplacer("₂", "2", "³", "3", "²", "2").Replace(line) {
+			if strings.ContainsRune(`\()`, r) {
+				text.WriteByte('\\')
+			}
+			text.WriteByte(byte(r))
+		}
+		text.WriteString(") Tj T*\n")
+	}
+	text.WriteString("ET")
+	return fmt.Appendf(nil, "%%PDF-1.4\n1 0 obj\n<< /Type /Catalog /Pages 2 0 R >>\nendobj\n2 0 obj\n<< /Type /Pages /Kids [3 0 R] /Count 1 >>\nendobj\n"+
+		"3 0 obj\n<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>\nendobj\n"+
+		"4 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n5 0 obj\n<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>\nendobj\ntrailer\n<< /Size 6 /Root 1 0 R >>\n%%%%EOF\n",
+		text.Len(), text.Bytes())
 }
 
 func (s story) docx() []byte {
@@ -297,9 +333,13 @@ func TestStyles(t *testing.T) {
 	reports, all, read, right := 0, 0, 0, 0
 	for _, st := range styles {
 		for _, s := range stories {
+			data := st.write(s)
+			if data == nil {
+				continue
+			}
 			reports++
 			name := st.name + ", " + s.language
-			d, err := foreign.Read(st.file, st.write(s))
+			d, err := foreign.Read(st.file, data)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue

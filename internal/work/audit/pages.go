@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -55,8 +56,13 @@ func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch step.Fet
 	}, a.Close, nil
 }
 
+// batchBytes is how much is kept at once.
+const batchBytes = 4 << 20
+
 // handOver packs what get has of each URL.
 func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) error, get func(url string) (archive.Capture, bool, error)) error {
+	var batch []*archive.Packed
+	size := 0
 	for _, url := range urls {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -72,11 +78,19 @@ func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) e
 		if err != nil {
 			return err
 		}
-		if err := keep([]*archive.Packed{packed}); err != nil {
+		batch = append(batch, packed)
+		if size += len(c.Last().Body); size < batchBytes && len(batch) < recordsPerLine {
+			continue
+		}
+		if err := keep(batch); err != nil {
 			return err
 		}
+		batch, size = nil, 0
 	}
-	return nil
+	if len(batch) == 0 {
+		return nil
+	}
+	return keep(batch)
 }
 
 // indexFile maps the URLs of saved pages to their files.
@@ -103,9 +117,13 @@ func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err e
 		done()
 		return nil, nil, err
 	}
+	byPage := map[string]*codec.Value{}
+	for _, m := range index.Members() {
+		byPage[foreign.PageURL(m.Key)] = m.Value
+	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
-			saved := index.Get(url)
+			saved := byPage[url]
 			if saved == nil {
 				return archive.Capture{}, false, nil
 			}
