@@ -73,7 +73,7 @@ esac
 	yes.press("y\r")
 	yes.await(entersScreen)
 	yes.await("implement")
-	if shown := yes.exits(0); !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "git merge tidegate/mend") {
+	if shown := yes.exits(0); !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "tidegate change merge mend") {
 		t.Errorf("the branch is not named after the screen:\n%q", shown)
 	}
 

@@ -115,7 +115,7 @@ func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
 			t.Errorf("%s lacks a schema or has too long a description", each.Name)
 		}
 	}
-	if got, want := strings.Join(world, " "), "deep_research_citations_fetch deep_research_citations_validate deep_research_job_submit deep_research_run_step report_audit"; got != want {
+	if got, want := strings.Join(world, " "), "deep_research_citations_fetch deep_research_citations_validate deep_research_job_submit deep_research_run_step deep_research_search report_audit"; got != want {
 		t.Errorf("what reaches beyond this machine: %s, want %s", got, want)
 	}
 	if diff := difference(strings.Join(want, "\n"), strings.Join(got, "\n")); diff != "" {

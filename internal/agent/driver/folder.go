@@ -279,10 +279,18 @@ func (f *folder) removeFrom(dir string, these func(name string) bool) error {
 		return err
 	}
 	for _, entry := range entries {
-		if these(entry.Name()) {
-			if err := f.root.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
-				return err
+		if !these(entry.Name()) {
+			continue
+		}
+		name := filepath.Join(dir, entry.Name())
+		if entry.IsDir() {
+			if inside, err := f.root.OpenRoot(name); err == nil {
+				flatten(inside)
+				inside.Close()
 			}
+		}
+		if err := f.root.RemoveAll(name); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -380,29 +388,56 @@ func removeClaimed(path string, held *artifact.Claim) error {
 	return removeTree(path)
 }
 
-// removeTree removes a folder, even one in which an agent took away its own
-// right to do so. A link in its place is removed and not followed.
+// removeTree removes a folder, even one in which an agent took away its own right to do
+// so, or that it made deeper than this program can have files open. A link in its place
+// is removed and not followed.
 func removeTree(path string) error {
-	if err := os.RemoveAll(path); err == nil {
-		return nil
-	}
-	// Through the folder above, so that a link leads nowhere else.
 	above, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return err
+		return os.RemoveAll(path)
 	}
-	name := filepath.Base(path)
-	if info, err := above.Lstat(name); err == nil && info.IsDir() {
-		// WalkDir reads a folder after it was visited.
-		fs.WalkDir(above.FS(), name, func(name string, entry fs.DirEntry, err error) error {
-			if err == nil && entry.IsDir() {
-				above.Chmod(name, 0o700)
-			}
-			return nil
-		})
+	defer above.Close()
+	// Through the folder above, so that a link leads nowhere else.
+	if info, err := above.Lstat(filepath.Base(path)); err == nil && info.IsDir() {
+		above.Chmod(filepath.Base(path), 0o700)
+		if root, err := above.OpenRoot(filepath.Base(path)); err == nil {
+			flatten(root)
+			root.Close()
+		}
 	}
-	above.Close()
 	return os.RemoveAll(path)
+}
+
+// deepest is how many folders may lie in one another before the next is moved up.
+const deepest = 16
+
+// flatten makes every folder below root one that can be read and removed, and none of
+// them deep: to remove a folder takes an open file for each that it lies in, and its
+// whole path each time.
+func flatten(root *os.Root) {
+	moved := []string{"."}
+	var walk func(dir string, depth int)
+	walk = func(dir string, depth int) {
+		entries, _ := fs.ReadDir(root.FS(), dir)
+		for _, entry := range entries {
+			if !entry.IsDir() {
+				continue
+			}
+			at := filepath.Join(dir, entry.Name())
+			root.Chmod(at, 0o700)
+			if depth < deepest {
+				walk(at, depth+1)
+				continue
+			}
+			name := fmt.Sprintf("tidegate-deep-%d", len(moved))
+			if root.Rename(at, name) == nil {
+				moved = append(moved, name)
+			}
+		}
+	}
+	for i := 0; i < len(moved); i++ {
+		walk(moved[i], 0)
+	}
 }
 
 // tail is the end of a file, at most size bytes.

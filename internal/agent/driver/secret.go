@@ -95,7 +95,13 @@ func keptBy(p cell.Policy) *Kept {
 	return k
 }
 
+// longestPath is that of a file in a folder that can be committed: git takes no longer one.
+const longestPath = 4096
+
 func maskIn(root *os.Root, dir string, secrets []string) (masked int, err error) {
+	if len(dir) > longestPath {
+		return 0, nil
+	}
 	entries, _ := fs.ReadDir(root.FS(), dir)
 	for _, entry := range entries {
 		at := path.Join(dir, entry.Name())

@@ -72,6 +72,9 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if in.Note == nil {
 		in.Note = func(string) {}
 	}
+	if err := in.rebase(ctx, options.Desk, w); err != nil {
+		return ChangeOutcome{}, err
+	}
 	var before change.Around
 	if in.Unconfined {
 		if before, err = w.LookAround(ctx, options.Desk); err != nil {
@@ -101,6 +104,20 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	after, err := w.LookAround(ctx, options.Desk)
 	outcome.Around = after.Differences(before)
 	return outcome, err
+}
+
+// rebase rebases a complete change whose base has moved on. Its one commit is that of
+// the round in which it is reviewed again.
+func (in ChangeInput) rebase(ctx context.Context, desk run.Desk, w *change.Worktree) error {
+	status, err := change.StatusOf(ctx, desk, in.Project, in.ID)
+	if err != nil {
+		return err
+	}
+	onto, err := w.Rebase(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), desk, in.Author, in.message(int64(status.Reviews)+1))
+	if onto != "" && err == nil {
+		in.Note(fmt.Sprintf("rebased onto %.12s, and reviewed again", onto))
+	}
+	return err
 }
 
 // loop is the loop of a change.
@@ -165,6 +182,9 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 	folder.Share() // people share a repository
 	c := job.Change{ID: l.in.ID, CreatedAt: l.worktree.Base, Folder: folder, Budget: l.in.Budget, Reviews: l.asked}
 	l.repository.Store(&driver.Repository{Objects: l.worktree.Objects(), Format: l.worktree.Format(), Head: l.worktree.Head()})
+	if l.worktree.Rebased > 0 && l.worktree.Rebased == l.status.Reviews {
+		return c, nil // nothing is implemented before the review of what was rebased
+	}
 	c.Implement = &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
@@ -228,7 +248,7 @@ func (l *loop) submit(ctx context.Context) error {
 			"%s was changed: %s", work.Forbidden[0].File, work.Forbidden[0].Why)
 	}
 	if len(work.Files) > 0 {
-		commit, err := l.worktree.Commit(ctx, l.desk, work, l.in.Author, l.message())
+		commit, err := l.worktree.Commit(ctx, l.desk, work, l.in.Author, l.in.message(l.round))
 		if err != nil {
 			return err
 		}
@@ -269,9 +289,9 @@ func (l *loop) submit(ctx context.Context) error {
 }
 
 // message is that of the commit of a round.
-func (l *loop) message() string {
-	text := cmp.Or(l.in.Message, "{change}: round {round}\n\nImplemented by an agent; not reviewed yet.")
-	return strings.NewReplacer("{change}", l.in.ID, "{round}", strconv.FormatInt(l.round, 10)).Replace(text)
+func (in ChangeInput) message(round int64) string {
+	text := cmp.Or(in.Message, "{change}: round {round}\n\nImplemented by an agent; not reviewed yet.")
+	return strings.NewReplacer("{change}", in.ID, "{round}", strconv.FormatInt(round, 10)).Replace(text)
 }
 
 // grant gives jobs that have used up their tries all of them again, once they are

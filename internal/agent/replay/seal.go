@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -234,9 +236,10 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 const unsealedAt = "/sealed"
 
 // stated is what a report says: everything before how it was made, except how its
-// sentences were checked, which earlier versions did not say.
+// sentences were checked, which earlier versions did not say, and the digests of captures,
+// which only they said.
 func stated(report []byte, trust string) string {
-	text := string(report)
+	text := shownDigest().ReplaceAllString(string(report), "")
 	if at := strings.Index(text, "<body"); at >= 0 {
 		text = text[at:]
 	}
@@ -249,6 +252,10 @@ func stated(report []byte, trust string) string {
 	}
 	return said.String()
 }
+
+var shownDigest = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<div><dt>Digest</dt><dd><code>sha256:[0-9a-f]{64}</code></dd></div>|, sha256:[0-9a-f]{64}`)
+})
 
 func same(what string, kept, again []byte) Step {
 	difference := firstDifference(kept, again)

@@ -23,6 +23,14 @@ import (
 // attemptMinutes is how long an implementer may work at a change.
 const attemptMinutes = 60
 
+// changeFlags say how a change is driven.
+var changeFlags = append(append([]cli.Flag{
+	{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
+	{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
+	{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
+	{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
+}, testFlags...), slices.Concat(CellFlags, budgetFlags)...)
+
 func changeCommands(env *Env) []cli.Command {
 	return []cli.Command{{
 		Path: "change run", Operands: "ID", MaxArgs: 1,
@@ -34,8 +42,9 @@ back to the implementer with the issues, as often as the limit of the change all
 at the limit, and on MAJOR_ISSUES, a person decides.
 
 Your working tree stays as it is: all that is written to the project is the folder
-of the change and a branch tidegate/ID, which you merge when the change is complete. A
-work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
+of the change and a branch tidegate/ID, which ` + "`change merge`" + ` merges when the change is
+complete. If the project has moved on by then, the complete change is rebased and
+reviewed again. A work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
 
 The tests are code that an agent wrote. They run without your logins and secrets and,
 on Linux, without a network, as far as the system allows that; still, you are asked
@@ -46,13 +55,8 @@ Exit status 0: the change is complete. 4: a person has to decide. 130: interrupt
 the same command resumes.`,
 		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
 			"tidegate change run add-login --test \"go test -json ./...\" --yes",
-		Flags: append(append([]cli.Flag{
-			{Name: "implementer", About: "who implements, as --reviewer names who reviews (default as tidegate.toml says)", Kind: tool.Word},
-			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer); several ask a panel", Kind: tool.Word, List: true},
-			{Name: "yes", About: "let the tests run without being asked", Kind: tool.Switch},
-			{Name: "format", About: "how to print the result", Default: "text", Enum: []string{"text", "json"}},
-		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
-		Run: env.changeRun,
+		Flags: changeFlags,
+		Run:   env.changeRun,
 	}}
 }
 
@@ -63,11 +67,16 @@ func (e *Env) changeRun(ctx context.Context, call cli.Invocation) error {
 }
 
 func (s *session) changeRun(ctx context.Context) (int, error) {
-	call := s.call
-	if len(call.Args) == 0 {
-		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
+	id, err := changeID(s.call)
+	if err != nil {
+		return 0, err
 	}
-	id := call.Args[0]
+	return s.driveChange(ctx, id)
+}
+
+// driveChange lets agents drive a change, and returns the exit status.
+func (s *session) driveChange(ctx context.Context, id string) (int, error) {
+	call := s.call
 	parallel, budget, err := budgetTyped(call)
 	if err != nil {
 		return 0, err
@@ -201,7 +210,7 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 	done := out.WaitingFor == engine.ForNothing
 	switch {
 	case done:
-		result.Next = "git merge " + out.Branch
+		result.Next = "tidegate change merge " + id
 	case out.Help != "":
 		result.Next = out.Help
 	case result.Next == "":

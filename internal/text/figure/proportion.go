@@ -24,7 +24,7 @@ var proportions = sync.OnceValue(func() (p struct {
 }) {
 	p.spaced = map[string][]proportion{}
 	eachWordOf("proportions", func(language, meaning, phrase string) {
-		readings := []Quantity{}
+		var readings []Quantity
 		if factor, multiple := strings.CutSuffix(meaning, "x"); multiple {
 			times := Quantity{canonical(factor, "", 0), fold}
 			readings = append(asIncrease(times), times)

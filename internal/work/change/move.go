@@ -42,6 +42,8 @@ func decide(s *state, r *record, j judged) move {
 	switch {
 	case j.kept() && needsPerson != "":
 		m.askPerson(needsPerson, r.cause)
+	case j.verdict == review.Approved && j.counted(s, r):
+		m.event, m.action, m.message = eventRebased, actionRebased, "the change was rebased since this review, and is reviewed again"
 	case j.verdict == review.Approved && len(j.doubts) > 0:
 		m.askPerson("the review approves, but "+strings.Join(j.doubts, ", and "), causeDoubt)
 	case j.verdict == review.Approved && j.setAside == "":

@@ -42,6 +42,8 @@ var (
 	reviewedPhases = []string{Implementing, Testing, CodeReviewing}
 	// startedPhases are those in which a change has been started already.
 	startedPhases = reviewedPhases
+	// endedPhases are those that nothing follows.
+	endedPhases = []string{Archived, Rejected}
 )
 
 // nextStep says what moves a change on from a phase.
@@ -55,7 +57,7 @@ func nextStep(id, phase string) string {
 		return "merge the change"
 	case phase == Merging:
 		return "finish the merge"
-	case phase == Archived || phase == Rejected:
+	case slices.Contains(endedPhases, phase):
 		return "nothing: the change has ended"
 	}
 	return "finish the plan and set the phase to " + Planned

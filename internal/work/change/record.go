@@ -26,6 +26,9 @@ const (
 	eventPerson    = "needs_person" // only a person moves the change on
 	eventAccepted  = "accepted"     // a person let the change go on
 	eventWorktree  = "worktree"     // the change is implemented in a worktree of its own
+	eventRebased   = "rebased"      // it begins from another commit, and is reviewed again
+	eventMerged    = "merged"       // what was reviewed is part of the project
+	eventAbandoned = "abandoned"    // a person ended it
 )
 
 // record is what the log of a change says.
@@ -172,7 +175,7 @@ func (r *record) take(line *codec.Value) {
 	byPerson := line.Get("actor").Str() == string(tidegate.Person)
 	event := line.Get("event").Str()
 	number, _ := line.Get("review").Int()
-	if event == eventRound || event == eventAccepted && byPerson {
+	if event == eventRound || event == eventRebased || event == eventAccepted && byPerson {
 		r.counted = int(number)
 	}
 	switch {
@@ -181,8 +184,8 @@ func (r *record) take(line *codec.Value) {
 		l.review = line.Get("digests").Get(historyName(l.number)).Str()
 		l.sidecar = line.Get("digests").Get(sidecarName(l.number)).Str()
 		r.reviews = append(r.reviews, l)
-	case event == eventWorktree:
-		r.worktree = &Worktree{Path: line.Get("worktree").Str(), Branch: line.Get("branch").Str(), Base: line.Get("base").Str()}
+	case event == eventWorktree || event == eventRebased:
+		r.worktree = &Worktree{Path: line.Get("worktree").Str(), Branch: line.Get("branch").Str(), Base: line.Get("base").Str(), Rebased: int(number)}
 	case event == eventLimit && byPerson:
 		if limit, ok := line.Get("max_rounds").Int(); ok {
 			r.limit = &limit

@@ -118,6 +118,9 @@ const (
 	actionPerson   = "needs-person"
 	actionAccepted = "accepted-by-person"
 	actionLimit    = "max-rounds-set"
+	actionRebased  = "rebased"
+	actionMerged   = "merged"
+	actionAbandon  = "abandoned"
 )
 
 // edited is the text of the state with the edits made. updated_at and

@@ -59,6 +59,8 @@ func next(ctx context.Context, folder *artifact.Folder, r *record, id string, s 
 		}
 	}
 	switch {
+	case s.phase == Complete && r.worktree != nil:
+		return "tidegate change merge " + id, nil
 	case !slices.Contains(reviewedPhases, s.phase):
 		return nextStep(id, s.phase), nil
 	case r.cause == causeLimit:

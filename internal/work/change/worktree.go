@@ -27,11 +27,15 @@ type Worktree struct {
 	Path   string
 	Branch string
 	Base   string // the commit from which the branch began
+	// Rebased is the review that counts no more, because the change was rebased after it;
+	// 0 when there is none.
+	Rebased int
 
 	project, id string
 	origin      origin
 	aside       func(name string) bool // of tracked files that are not in it
 	head        string                 // the last commit that was made here
+	reviewed    int                    // the review that approved it, 0 when there is none
 }
 
 // OpenWorktree opens the worktree of a change, and makes it below home where there
@@ -68,15 +72,18 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 		return nil, unread(ctx, err)
 	}
 	if last := r.last(); last != nil && r.phase == Complete {
-		beside, err := folder.Read(sidecarName(last.number))
-		if err != nil {
-			return nil, err
-		}
-		reviewed, err := treeOf(beside)
+		commit, err := reviewedCommit(folder, r)
 		if err != nil {
 			return nil, unread(ctx, err)
 		}
-		w.head = cmp.Or(reviewed.commit, w.head) // wherever the branch leads meanwhile
+		again, err := reopens(folder, r)
+		if err != nil {
+			return nil, err
+		}
+		w.head = cmp.Or(commit, w.head) // wherever the branch leads meanwhile
+		if commit != "" && !again {
+			w.reviewed = last.number
+		}
 	}
 	return w, nil
 }
@@ -89,13 +96,15 @@ func placeWorktree(ctx context.Context, project, home, id string) (*Worktree, er
 	}
 	sum := sha256.Sum256([]byte(project))
 	w := &Worktree{
-		Path: filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4])), Branch: "tidegate/" + id, Base: strings.TrimSpace(string(base)),
+		Path: filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4])), Branch: branchOf(id), Base: strings.TrimSpace(string(base)),
 	}
 	if _, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("branch", w.Branch), "the branch %s exists already: rename or delete it", w.Branch)
 	}
 	return w, nil
 }
+
+func branchOf(id string) string { return "tidegate/" + id }
 
 // recordWorktree writes down where the worktree is.
 func recordWorktree(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, w *Worktree) error {
@@ -476,13 +485,8 @@ const ownName = "tidegate <tidegate@localhost>"
 // committed there before, whatever an agent did to the branch. The author is a name
 // with an address, or "" for ours. It returns WRITE_FAILED.
 func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, author, message string) (commit string, err error) {
-	at := desk.Now().UTC().Format(time.RFC3339)
-	name, address, _ := strings.Cut(cmp.Or(author, ownName), " <")
-	identity := []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + strings.TrimSuffix(address, ">"), "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
-		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
-	made, err := runGit(ctx, w.project, identity, nil, "commit-tree", "-p", w.head, "-m", message, work.tree)
+	commit, err = w.commitTree(ctx, desk, work.tree, author, message, w.head)
 	if err == nil {
-		commit = strings.TrimSpace(string(made))
 		w.head = commit
 		err = w.restore(ctx, desk)
 	}
@@ -490,6 +494,20 @@ func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, author,
 		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("worktree", w.Path), "the implementation cannot be committed: %w", err)
 	}
 	return commit, nil
+}
+
+// commitTree makes a commit of a tree, on no branch.
+func (w *Worktree) commitTree(ctx context.Context, desk run.Desk, tree, author, message string, parents ...string) (string, error) {
+	at := desk.Now().UTC().Format(time.RFC3339)
+	name, address, _ := strings.Cut(cmp.Or(author, ownName), " <")
+	identity := []string{"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + strings.TrimSuffix(address, ">"), "GIT_COMMITTER_NAME=tidegate", "GIT_COMMITTER_EMAIL=tidegate@localhost",
+		"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
+	args := []string{"commit-tree", "-m", message, tree}
+	for _, parent := range parents {
+		args = append(args, "-p", parent)
+	}
+	made, err := runGit(ctx, w.project, identity, nil, args...)
+	return strings.TrimSpace(string(made)), err
 }
 
 // Head is the last commit that was made here.

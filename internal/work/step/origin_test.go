@@ -18,7 +18,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-func planted50(kind string, i int) string { return fmt.Sprintf("https://%s.example.org/page/%d", kind, i) }
+func planted50(kind string, i int) string {
+	return fmt.Sprintf("https://%s.example.org/page/%d", kind, i)
+}
 
 // linking answers with pages: the first result of the search and each link lead to the
 // next link, and the made-up pages link to one another.

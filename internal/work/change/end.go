@@ -1,0 +1,148 @@
+package change
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Abandon ends a change that has not ended: it becomes rejected. Its worktree and its
+// branch stay until [Clean]. It is a person's decision.
+//
+// It returns GATE_BLOCKED for an agent and for a change that has ended, and otherwise
+// what [Resume] returns.
+func Abandon(ctx context.Context, desk run.Desk, project, id string) error {
+	if err := byPerson(ctx, id, "abandons a change", "tidegate change abandon "+id); err != nil {
+		return err
+	}
+	folder, err := openToWrite(ctx, desk, project, id)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	if _, err := readState(folder); err != nil {
+		return err
+	}
+	r, err := readToDecide(ctx, desk, folder, id)
+	if err != nil {
+		return err
+	}
+	d := r.decision(id, "change_abandon")
+	signature, err := d.sign(ctx, desk, folder)
+	if err != nil {
+		return err
+	}
+	v, err := enter(ctx, desk, folder, id, nil)
+	if err != nil {
+		return err
+	}
+	defer v.leave()
+	if slices.Contains(endedPhases, v.s.phase) {
+		return blocked(id, v.s, "has ended already", nil)
+	}
+	if err := v.r.admits(d); err != nil {
+		return err
+	}
+	if err := v.r.checkFiles(folder, id); err != nil {
+		return err
+	}
+	m := newMove(v.s, v.r)
+	m.phase, m.event, m.action = Rejected, eventAbandoned, actionAbandon
+	m.edit(v.s)
+	return v.commit(ctx, m, "change_abandon", judged{}, d.details(signature))
+}
+
+// Removed is what [Clean] removed of a change.
+type Removed struct {
+	ChangeID string
+	Branch   string
+	Commit   string // to which the branch led
+	Worktree string
+}
+
+// Clean removes the worktrees and branches of changes that have ended: those that were
+// abandoned or merged, by whatever means. A worktree that is not the project's any more
+// and a branch that leads elsewhere than to our last commit stay.
+//
+// It returns GATE_BLOCKED for an agent, INVALID_ARGS, NOT_FOUND, READ_FAILED and
+// WRITE_FAILED.
+func Clean(ctx context.Context, desk run.Desk, project string) ([]Removed, error) {
+	if err := byPerson(ctx, "", "removes worktrees and branches", "tidegate change clean"); err != nil {
+		return nil, err
+	}
+	list, err := All(desk, project)
+	if err != nil {
+		return nil, err
+	}
+	var removed []Removed
+	for _, entry := range list.Changes {
+		if entry.Problem != "" || entry.Phase != Complete && !slices.Contains(endedPhases, entry.Phase) {
+			continue
+		}
+		one, err := clean(ctx, desk, project, entry)
+		if err != nil {
+			return removed, err
+		}
+		if one != nil {
+			removed = append(removed, *one)
+		}
+	}
+	return removed, nil
+}
+
+// clean removes the worktree and the branch of one change, nil where there is nothing
+// to remove.
+func clean(ctx context.Context, desk run.Desk, project string, entry ListEntry) (*Removed, error) {
+	folder, err := open(desk, project, entry.ChangeID)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	r, err := readRecord(desk, folder, entry.ChangeID)
+	if err != nil {
+		return nil, err
+	}
+	w := r.worktree
+	if w == nil || w.Branch != branchOf(entry.ChangeID) {
+		return nil, nil
+	}
+	w.project = project
+	answer, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch)
+	if err != nil {
+		return nil, nil // it is gone already
+	}
+	at := strings.TrimSpace(string(answer))
+	if entry.Phase != Rejected {
+		reviewed, err := reviewedCommit(folder, r)
+		if err != nil {
+			return nil, err
+		}
+		if at != reviewed || !isAncestor(ctx, project, at, "HEAD") {
+			return nil, nil
+		}
+	}
+	if there, err := holdsRepository(desk, w.Path); err == nil && there {
+		if err := w.intact(ctx, desk); err != nil {
+			return nil, err
+		}
+		if _, err := git(ctx, project, "worktree", "remove", "--force", w.Path); err != nil {
+			return nil, notRemoved(w, err)
+		}
+	}
+	if _, err := git(ctx, project, "worktree", "prune"); err != nil {
+		return nil, notRemoved(w, err)
+	}
+	if _, err := git(ctx, project, "branch", "--quiet", "-D", "--", w.Branch); err != nil {
+		return nil, notRemoved(w, err)
+	}
+	return &Removed{entry.ChangeID, w.Branch, at, filepath.Clean(w.Path)}, nil
+}
+
+func notRemoved(w *Worktree, err error) error {
+	return tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("worktree", w.Path, "branch", w.Branch), "what is left of the branch %s cannot be removed: %w", cmp.Or(w.Branch, w.Path), err)
+}

@@ -1,0 +1,120 @@
+package change
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+const proposalFile = "proposal.md"
+
+// New begins a change that does what is wanted: the text becomes its proposal.md, and
+// its first words the id. Made is the folder of changes where the project had none,
+// otherwise "".
+//
+// It returns INVALID_ARGS for a text that is blank, too long or not UTF-8, and
+// otherwise what [Start] returns.
+func New(ctx context.Context, desk run.Desk, project, wanted string) (started Started, made string, err error) {
+	title, text := proposal(wanted)
+	if title == "" || len(wanted) > maxBrief/2 || !utf8.ValidString(wanted) {
+		return Started{}, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("wanted", tidegate.Cut(wanted)),
+			"what is wanted must be said, in UTF-8 and at most %d bytes", maxBrief/2)
+	}
+	root, err := openProject(desk, project)
+	if err != nil {
+		return Started{}, "", err
+	}
+	defer root.Close()
+	there, err := root.List(changesDir(desk))
+	if err != nil {
+		return Started{}, "", err
+	}
+	taken := map[string]bool{}
+	for _, e := range there {
+		taken[strings.ToLower(e.Name())] = true
+	}
+	named := idOf(title)
+	id := named
+	for n := 2; taken[id]; n++ {
+		id = named + "-" + strconv.Itoa(n)
+	}
+	if there == nil {
+		made = changesDir(desk)
+	}
+	if err := writeProposal(ctx, desk, project, id, text); err != nil {
+		return Started{}, "", err
+	}
+	started, err = Start(ctx, desk, project, id, nil)
+	return started, made, err
+}
+
+// proposal is the first line of what is wanted, and the text of its proposal.md.
+func proposal(wanted string) (title, text string) {
+	title, rest, _ := strings.Cut(strings.TrimSpace(wanted), "\n")
+	if rest = strings.TrimSpace(rest); rest == "" {
+		return title, title + "\n"
+	}
+	return title, "# " + strings.TrimLeft(title, "# ") + "\n\n" + rest + "\n"
+}
+
+// UnderWay is the change that does what is wanted, as [New] began it, and has not
+// ended; "" where there is none. It returns the errors of [All].
+func UnderWay(desk run.Desk, project, wanted string) (string, error) {
+	list, err := All(desk, project)
+	if err != nil {
+		return "", err
+	}
+	_, text := proposal(wanted)
+	for _, entry := range list.Changes {
+		if slices.Contains(endedPhases, entry.Phase) {
+			continue
+		}
+		if documents, err := Brief(desk, project, entry.ChangeID); err == nil && documents[0] == (Document{proposalFile, text}) {
+			return entry.ChangeID, nil
+		}
+	}
+	return "", nil
+}
+
+func writeProposal(ctx context.Context, desk run.Desk, project, id, text string) error {
+	folder, _, err := openOrMake(ctx, desk, project, id)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	held, err := lock(ctx, desk, folder)
+	if err != nil {
+		return err
+	}
+	defer held.Unlock()
+	tx := held.Begin()
+	if err := tx.Write(proposalFile, []byte(text)); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+var notInID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9]+`) })
+
+// idOf makes an id of the first words of a text.
+func idOf(text string) string {
+	const most = 40
+	id := strings.Trim(notInID().ReplaceAllString(strings.ToLower(text), "-"), "-")
+	if len(id) > most {
+		id = id[:most]
+		if at := strings.LastIndex(id, "-"); at > 0 {
+			id = id[:at]
+		}
+	}
+	if id == "" {
+		return "change"
+	}
+	return id
+}
