@@ -91,7 +91,10 @@ func auditTools(env *Env) []*tool.Tool {
 		}, func(ctx context.Context, call tool.Caller, in audit.Input) (foreign.Result, error) {
 			in.Dir, in.Home = env.Dir, audit.Home(env.Home)
 			fetch := env.Pages(call)
-			if in.Demo && env.Sample != nil {
+			if in.Demo && env.Sample == nil {
+				return foreign.Result{}, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no sample report here")
+			}
+			if in.Demo {
 				in.Name, in.Report, fetch = env.Sample.Name, env.Sample.Report, env.Sample.Fetch
 			}
 			return audit.Make(ctx, env.Desk(call.Reach), fetch, in)
