@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -406,15 +407,19 @@ func (o *orchestrator) fill(ctx context.Context) {
 	if barred != nil && len(o.running) == 0 {
 		o.stuck = &driver.Error{Kind: driver.Auth, Message: tidegate.AsError(barred).Message,
 			Help: "name an agent that wrote nothing of the report, with --agent or in tidegate.toml, or say --one-agent"}
+		if o.board.Run() == nil {
+			o.stuck.Help = "name another agent with --verify, or look at the findings yourself"
+		}
 	}
 }
 
 // roleFor is the role whose agent gets a job. A reading or review goes to the first agent
-// that may have it: that of the verifier, of the reviewer, or any other at hand. One whose
+// that may have it: that of the verifier, of the reviewer, or any other at hand; findings
+// go to those alone that were named to verify them. One whose
 // answers to it were of no use lets others go first. It returns why none may have the job.
 func (o *orchestrator) roleFor(id, kind string) (string, error) {
 	own := o.board.Role(id, kind)
-	if kind != "verify" && kind != "review" {
+	if kind != "verify" && kind != "review" && kind != "code_verify" {
 		return own, nil
 	}
 	roles := []string{own}
@@ -422,7 +427,7 @@ func (o *orchestrator) roleFor(id, kind string) (string, error) {
 		roles = []string{"reviewer"}
 	}
 	for _, role := range append([]string{"verifier", "reviewer"}, slices.Sorted(maps.Keys(o.Agents))...) {
-		if _, named := o.Agents[role]; named && role != "" && !slices.Contains(roles, role) {
+		if _, named := o.Agents[role]; named && role != "" && !slices.Contains(roles, role) && (kind != "code_verify" || strings.HasPrefix(role, own)) {
 			roles = append(roles, role)
 		}
 	}
@@ -446,7 +451,7 @@ func (o *orchestrator) roleFor(id, kind string) (string, error) {
 // roleOf is the role whose agent has an attempt that is taken over.
 func (o *orchestrator) roleOf(held job.Held) string {
 	for _, role := range slices.Sorted(maps.Keys(o.Agents)) {
-		if agent := o.Agents[role]; role != "" && (held.Kind == "verify" || held.Kind == "review") && agent.Driver == held.Driver && agent.Model == held.Model {
+		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review", "code_verify"}, held.Kind) && agent.Driver == held.Driver && agent.Model == held.Model {
 			return role
 		}
 	}

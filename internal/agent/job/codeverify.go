@@ -20,7 +20,8 @@ type CodeVerify struct {
 	Checks func(attempt int) []review.Check
 }
 
-// VerifierRole is the role of who reads findings against the code.
+// VerifierRole is the role of who reads findings against the code. The roles of those who
+// are asked when it is unfit begin with it.
 const VerifierRole = "code_verifier"
 
 // ControlSeed draws the seed by which controls are planted among findings: who reads

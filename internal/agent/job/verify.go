@@ -278,6 +278,9 @@ func (b *Board) mayTake(id, reader string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[id]
+	if j != nil && j.Kind == codeVerifyKind.name {
+		return b.mayRead(j, reader)
+	}
 	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name || !b.policy.Evidence.Sentences {
 		return nil
 	}
@@ -289,8 +292,16 @@ func (b *Board) mayTake(id, reader string) error {
 			}
 		}
 	}
-	if j.Kind == verifyKind.name && b.unfit(reader, j.round, outcomeOfReading) {
-		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", id, "reader", reader), "%s has missed too many planted errors to read %s", reader, id)
+	if j.Kind == verifyKind.name {
+		return b.mayRead(j, reader)
+	}
+	return nil
+}
+
+// mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.
+func (b *Board) mayRead(j *Job, reader string) error {
+	if b.unfit(j, reader, outcomeOfReading) {
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too many planted errors to read %s", reader, j.ID)
 	}
 	return nil
 }
@@ -302,26 +313,26 @@ func outcomeOfReading(a *Attempt) (judged, failed bool) {
 	return last != nil && last.Judged, a.failedByControls()
 }
 
-// unfit reports whether a reader has missed too many planted errors, by what became of
-// each attempt. It is called with the board's own lock held.
-func (b *Board) unfit(reader string, round int64, outcome func(*Attempt) (judged, failed bool)) bool {
+// unfit reports whether a reader has missed too many planted errors in the jobs of the
+// kind of one, by what became of each attempt. It is called with the board's own lock held.
+func (b *Board) unfit(of *Job, reader string, outcome func(*Attempt) (judged, failed bool)) bool {
 	var attempts []reading.Attempt
 	parts := 0
-	for _, id := range b.order {
+	for i, id := range b.order {
 		j := b.jobs[id]
-		if j.Kind != verifyKind.name {
+		if j.Kind != of.Kind {
 			continue
 		}
-		if j.round == round {
+		if j.round == of.round {
 			parts++
 		}
 		for _, a := range j.attempts {
 			if judged, failed := outcome(a); judged {
-				attempts = append(attempts, reading.Attempt{Reader: a.reader(), Round: int(j.round), Part: j.part.Number, Failed: failed})
+				attempts = append(attempts, reading.Attempt{Reader: a.reader(), Round: int(j.round), Part: i, Failed: failed})
 			}
 		}
 	}
-	return reading.Unfit(attempts, reader, int(round), parts)
+	return reading.Unfit(attempts, reader, int(of.round), parts)
 }
 
 // noteUnfit logs that a reader reads no more, where the failure of its attempt a, which
@@ -329,7 +340,7 @@ func (b *Board) unfit(reader string, round int64, outcome func(*Attempt) (judged
 func (b *Board) noteUnfit(u update, j *Job, a *Attempt, outcome func(*Attempt) (judged, failed bool)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.unfit(a.reader(), j.round, func(other *Attempt) (judged, failed bool) {
+	if b.unfit(j, a.reader(), func(other *Attempt) (judged, failed bool) {
 		if other.JobID == a.JobID && other.Number == a.Number {
 			return true, true
 		}

@@ -71,7 +71,8 @@ An unchanged diff is not paid for twice: the same reviewers' last review of it i
 printed, unless --again has them asked. Several --reviewer make a panel: what two of
 them say about the same lines is one finding. --verify has one more agent hold each
 finding against the code; it is tested with findings that are planted and false, what
-it refutes does not count, and where that is High a person has to look. Settings of the project count as they
+it refutes does not count, and where that is High a person has to look. One that
+confirms too many planted ones reads no more: the next --verify is asked, then a person. Settings of the project count as they
 are in your files, or with --settings base as they were before the change.
 
 Exit status 0: nothing that counts was found, or there is nothing to review. 1: a
@@ -91,7 +92,7 @@ gone, and a person has to look. 130: interrupted.`,
 			{Name: "path", About: "review only this `folder` or file of the repository", Kind: tool.PathFlag, List: true},
 			{Name: "reviewer", About: "who reviews: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says for code_reviewer, else the first that is found); several ask a panel", Kind: tool.Word, List: true},
 			modelFlag,
-			{Name: "verify", About: "the `agent` that holds each finding against the code, another than the reviewers; what it refutes does not count", Kind: tool.Word},
+			{Name: "verify", About: "the `agent` that holds each finding against the code, another than the reviewers; what it refutes does not count; the next one is asked when it confirms what is planted and false", Kind: tool.Word, List: true},
 			{Name: "agree", About: "how many reviewers must have found what counts", Kind: tool.Word},
 			{Name: "fail-on", About: "the least severity of a finding that makes the exit status 1", Default: "medium", Enum: review.Thresholds},
 			{Name: "only-new", About: "let only findings count that the last review of the same name does not have", Kind: tool.Switch},
@@ -274,7 +275,7 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	}
 	defer c.close()
 	s.announce(c)
-	in.Reviewers, in.Guidelines, in.Verifier = c.reviewers(), s.settings.Review.Guidelines, s.call.Flag("verify")
+	in.Reviewers, in.Guidelines, in.Verifier = c.reviewers(), s.settings.Review.Guidelines, strings.Join(s.call.Flags["verify"], ", ")
 	if err := s.readBefore(ctx, &in, &policy); err != nil {
 		return 0, err
 	}
@@ -400,12 +401,16 @@ func (s *session) panel(ctx context.Context) (*crew, error) {
 	}
 	wanted := crewWanted{flag: "--reviewer", named: map[string]string{}, model: s.call.Flag("model"), settings: s.settings, cells: cells}
 	wanted.addPanel(s.call)
-	if named := s.call.Flag("verify"); named != "" {
+	for n, named := range s.call.Flags["verify"] {
 		if slices.Contains(s.call.Flags["reviewer"], named) {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verify", tidegate.Cut(named)), "--verify must name another agent than the reviewers, got %q", tidegate.Cut(named))
 		}
-		wanted.roles = append(wanted.roles, job.VerifierRole)
-		wanted.named[job.VerifierRole] = named
+		role := job.VerifierRole
+		if n > 0 {
+			role = fmt.Sprintf("%s.%d", role, n+1)
+		}
+		wanted.roles = append(wanted.roles, role)
+		wanted.named[role] = named
 	}
 	return s.crewOf(ctx, wanted)
 }
