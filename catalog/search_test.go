@@ -208,6 +208,26 @@ func TestTheNextServiceIsAsked(t *testing.T) {
 	}
 }
 
+// TestAgentsAreLentTheSearch searches as an agent in a cell does, which names neither run
+// nor lease.
+func TestAgentsAreLentTheSearch(t *testing.T) {
+	t.Parallel()
+	s := newSeeker(t, "")
+	lent := catalog.Lent{Manifest: filepath.Join(s.env.Home, "harbour", "manifest.json"), Token: s.lease.Get("token").Str(), Search: true,
+		Leaks: func(text string) bool { return strings.Contains(text, "my-token") }}.Of(catalog.Tools(s.env))
+	if len(lent) != 1 {
+		t.Fatalf("%d tools are lent", len(lent))
+	}
+	for args, code := range map[string]tidegate.Code{`{"query": "tugs"}`: "", `{"query": "my-token"}`: tidegate.SecretInAnswer, `{"query": "tugs", "run": "other"}`: tidegate.InvalidArgs} {
+		if made := lent[0].Call(agent(t.Context()), []byte(args), tool.Caller{}); (made.Err == nil) != (code == "") || made.Err != nil && made.Err.Code != code {
+			t.Errorf("%s: %s", args, made.Envelope)
+		}
+	}
+	if log := s.whole(); !strings.Contains(log, `"job_id":"`+s.lease.Get("job_id").Str()+`","attempt":1,"search_id":"0001"`) {
+		t.Error("the log does not say for whom it was")
+	}
+}
+
 // TestForbiddenResultsReachNobody has a policy of sources take results out before an agent
 // sees them.
 func TestForbiddenResultsReachNobody(t *testing.T) {

@@ -76,7 +76,7 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Tugs: should the port buy electric ones?\" --max-cost 5\n" +
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
-				"tidegate research \"Does it rain more?\" --since 2023-01-01 --source-class scholarly,official\n" +
+				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
