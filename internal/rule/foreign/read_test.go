@@ -132,7 +132,7 @@ func TestUnreadable(t *testing.T) {
 // TestHostileReports reads what was written against the reader: a piece again and again,
 // with -full in 50 MB, else in less.
 func TestHostileReports(t *testing.T) {
-	size := 1 << 16
+	size := 1 << 14
 	if full.Asked() {
 		size = 50 << 20
 	}

@@ -150,11 +150,8 @@ func (s *Judged) blocks() []report.Block {
 
 // said is a finding of a sentence as a person reads it.
 func said(f claim.Finding) string {
-	switch {
-	case f.Level == claim.Fault && f.Rule != "citation":
+	if f.Level == claim.Fault && f.Rule != "citation" {
 		return f.Rule + ", not on a cited page: " + f.Text
-	case f.Rule == "numbers" || f.Rule == "quotations":
-		return f.Rule + ": " + f.Text
 	}
 	return f.Rule + ": " + f.Text
 }
@@ -163,7 +160,7 @@ func said(f claim.Finding) string {
 func (r *Result) explain(out *report.Report) {
 	out.Add(report.Fields{
 		{Name: "read as", Value: r.Audited.Format}, {Name: "cites by", Value: strings.Join(r.Audited.Styles, ", ")}, {Name: "language", Value: cmp.Or(r.Audited.Language, "not known")},
-		{Name: "list", Value: report.Counted(r.Summary.Entries, "entry")}, {Name: "marks", Value: strconv.Itoa(r.Summary.Citations)},
+		{Name: "entries", Value: strconv.Itoa(r.Summary.Entries)}, {Name: "marks", Value: strconv.Itoa(r.Summary.Citations)},
 	})
 	table := report.NewTable(">Line", "Form", "Sentence", "Cites")
 	for i := range r.Sentences {
