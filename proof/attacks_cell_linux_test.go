@@ -339,13 +339,13 @@ echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}'
 		os.RemoveAll(append(worktrees, more...)[0])
 	}
 	said = p.types(0, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
-	if !strings.Contains(said, "git merge tidegate/mend") {
+	if !strings.Contains(said, "tidegate change merge mend") {
 		t.Fatalf("the change is not complete:\n%s", said)
 	}
 	if after := git("for-each-ref", "refs/heads/*", "refs/tags", "refs/remotes", "refs/replace") + git("config", "--list"); after != before {
 		t.Errorf("the repository changed:\n%s\nwas\n%s", after, before)
 	}
-	git("merge", "-q", "tidegate/mend")
+	p.types(0, "change", "merge", "mend")
 	for _, path := range []string{owned, filepath.Join(p.home, "made"), filepath.Join(p.project, ".git/hooks/post-merge"), filepath.Join(p.project, "hooks"), filepath.Join(p.person, ".gitconfig")} {
 		if _, err := os.Lstat(path); err == nil {
 			t.Errorf("an implementer made %s", path)

@@ -2,6 +2,7 @@ package proof_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -41,7 +42,7 @@ func officeIn(t *testing.T, dir string) *office {
 	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles}, tools: map[string]*tool.Tool{}, leases: map[string]*codec.Value{}}
+	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles, Call: noService}, tools: map[string]*tool.Tool{}, leases: map[string]*codec.Value{}}
 	for _, each := range tool.ForAgents(catalog.Tools(o.env)) {
 		o.tools[each.Name] = each
 	}
@@ -519,4 +520,9 @@ func (f folder) verify(t *testing.T) (pass bool, findings string) {
 		found = append(found, fmt.Sprintf("%s %s: %s", each.Get("level").Str(), each.Get("rule").Str(), each.Get("message").Str()))
 	}
 	return answer.Get("pass").Bool(), strings.Join(found, "\n")
+}
+
+// noService stands for search services that nobody reaches.
+func noService(context.Context, string, archive.Request) (archive.Capture, error) {
+	return archive.Capture{}, errors.New("no service is reached here")
 }

@@ -250,6 +250,11 @@ var baseArguments = map[string]string{
 	"deep_research_pivot_rules":     `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
+	"deep_research_search":   `{` + manifestArg + `,"query":"tides","token":"` + tokenOf("wave1.moon", 1) + `"}`,
+	"report_audit":           `{"report_path":"$WORK/moon.md","no_fetch":true}`,
+	"audit_list":             `{}`,
+	"audit_show":             `{"audit_path":"$WORK/runs/audits/none/audit.json"}`,
+	"audit_verify":           `{"audit_path":"$WORK/runs/audits/none/audit.json"}`,
 	"create_review":          firstReview.args,
 	"format_review_markdown": firstReview.args,
 	"review_show":            `{"review_path":"$WORK/` + reviewPath + `"}`,
