@@ -120,3 +120,11 @@ func TestEveryCodeIsExplainedInItsPlace(t *testing.T) {
 		t.Error("an unknown code is not a failure of the program")
 	}
 }
+
+// TestWhatCannotBeWrittenNamesTheWayOn checks that a full disk ends with the command
+// that goes on once there is room.
+func TestWhatCannotBeWrittenNamesTheWayOn(t *testing.T) {
+	if e, ok := tidegate.Explain(tidegate.WriteFailed); !ok || !strings.Contains(e.Fix, "`tidegate run continue`") {
+		t.Errorf("WRITE_FAILED: %+v", e)
+	}
+}
