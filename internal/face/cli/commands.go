@@ -291,8 +291,8 @@ func (p *Program) versionCommand() *cobra.Command {
 		Short:   "Print the version",
 		Example: "  tidegate version",
 		Args:    atMost(0),
-		RunE: func(*cobra.Command, []string) error {
-			return p.write([]byte("tidegate " + p.Version + "\n"))
+		RunE: func(c *cobra.Command, _ []string) error {
+			return p.write([]byte(c.Root().Name() + " " + p.Version + "\n"))
 		},
 	}
 }

@@ -197,7 +197,7 @@ fetches nothing.`),
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpFunc(p.help)
 	root.SetUsageFunc(p.usage)
-	root.SetVersionTemplate("tidegate {{.Version}}\n")
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetHelpCommand(p.helpCommand(root))
 	root.AddCommand(p.toolsCommand(), p.callCommand(), p.versionCommand())
 	inTree := func(path string) bool { return under == "" || strings.HasPrefix(path+" ", under+" ") }
