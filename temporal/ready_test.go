@@ -94,8 +94,15 @@ func TestWorkerOfAnotherVersion(t *testing.T) {
 	t.Cleanup(later.Stop)
 	pool := poolOn(t, o, queue)
 	pool.Patience = time.Millisecond
-	if err := pool.Ready(t.Context(), []string{"researcher"}); err == nil || !strings.Contains(err.Error(), "the program on this home is too old") {
-		t.Errorf("with a worker of a later version alone: %v", err)
+	// The server knows the worker once it has asked for tasks.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		err := pool.Ready(t.Context(), []string{"researcher"})
+		if err != nil && strings.Contains(err.Error(), "the program on this home is too old") {
+			break
+		}
+		if err == nil || time.Now().After(deadline) {
+			t.Fatalf("with a worker of a later version alone: %v", err)
+		}
 	}
 	pool.Patience = 0
 	beginWorker(t, o, &Worker{Queue: queue}, answering("done "))
