@@ -182,7 +182,7 @@ func projectFinding(project, changes string) finding {
 	case err != nil:
 		return finding{"Code reviews", "project", err.Error(), report.Warn}
 	}
-	return finding{"Code reviews", "project", fmt.Sprintf("%s (%d changes)", project, len(entries)), report.None}
+	return finding{"Code reviews", "project", project + " (" + report.Counted(len(entries), "change") + ")", report.None}
 }
 
 func terminalFindings(t cli.Terminal) []finding {
