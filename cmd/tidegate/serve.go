@@ -9,7 +9,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -75,13 +74,7 @@ func site(env *catalog.Env, version string) *web.Site {
 	commands := &research.Env{Env: env}
 	return &web.Site{
 		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
-		Next: func(board *job.Board) []web.Command {
-			var out []web.Command
-			for _, n := range commands.Next(board) {
-				out = append(out, web.Command{Line: n.Command, About: n.About})
-			}
-			return out
-		},
+		Standing: commands.Standing,
 	}
 }
 
