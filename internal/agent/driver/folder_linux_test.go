@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"golang.org/x/sys/unix"
@@ -184,13 +185,18 @@ func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
 }
 
 // TestSweepEndsWhatAKilledProgramLeft leaves processes in the folder of a dead attempt:
-// by their working folder, by an open file and by their environment. Whoever wants to
-// sweep the folder, too, is not one of them.
+// by their working folder, by an open file and by their environment. They have changed
+// the times of its claim, and who may look at it, which no cell keeps an agent from.
+// Whoever wants to sweep the folder, too, is not one of them.
 func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
 	folder := filepath.Join(temp, "tidegate-77")
-	for _, err := range []error{os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)} {
+	claim, future := filepath.Join(folder, "claim"), time.Now().Add(time.Hour)
+	for _, err := range []error{
+		os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600),
+		os.WriteFile(claim, fmt.Appendf(nil, `{"process":1,"since":%d}`, time.Now().UnixMilli()), 0o600), os.Chtimes(claim, future, future),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,6 +228,8 @@ func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
 	person := start("cd "+folder+"; echo; exec sleep 1000", "TERM=xterm", "PWD="+folder)
 	stranger := start("echo; exec sleep 1000", "TMPDIR="+folder+"7/tmp")
 	sweeper := start("exec 3<" + folder + " 4<" + folder + "/claim; echo; exec sleep 1000")
+	os.Chmod(claim, 0)
+	os.Chmod(folder, 0)
 	driver.Sweep(temp)
 	for i, command := range left {
 		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
