@@ -374,7 +374,8 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	if tree := a.engine.tree; tree != nil && tree.Load() != nil && (a.held.Kind == "code_review" || a.held.Kind == "code_verify") {
 		task.Tree = *tree.Load()
 	}
-	task.Tools.Web = a.engine.board.Web(a.held.Assignment)
+	web, frozen := a.engine.board.Web(a.held.Assignment), !a.engine.board.Policy().Frozen.IsZero()
+	task.Tools.Web, task.Tools.Frozen = web && !frozen, web && frozen
 	a.relay(&task)
 	return task
 }

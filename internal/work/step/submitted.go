@@ -164,6 +164,9 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 // asked last some time ago. A record from the future says that the clock was set back.
 func (e *archived) failedBefore(sources []source.Source, now time.Time) []string {
 	var urls []string
+	if !e.frozen.IsZero() {
+		return nil // nothing will change there
+	}
 	for i := range sources {
 		entry, found := e.entry(&sources[i])
 		url, fetchable := e.wanted(&sources[i])
@@ -228,7 +231,7 @@ func (e *archived) refuse(sources []source.Source, records []source.Record) []So
 			continue
 		case record.Usable(), !found && fetchable:
 			continue // or it was not looked at
-		case found && reached == 0 && tried > 0:
+		case found && reached == 0 && tried > 0 && e.frozen.IsZero():
 			continue // nothing can be reached from here
 		case record.Status == source.Blocked && 10*usable >= 9*len(records):
 			continue
