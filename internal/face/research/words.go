@@ -101,6 +101,10 @@ func tell(e run.Entry) (h telling, ok bool) {
 			}
 			h.text, h.mark = attempt+": refused, "+strings.Join(codes, ", "), report.Fail
 		}
+	case run.EventExtended:
+		if h.text, h.mark = attempt+": nothing can be reached from here; the answer waits for its sources", report.Fail; !e.Entry.Get("offline").Bool() {
+			return h, false
+		}
 	case run.EventEnded:
 		h.text = attempt + " ended: " + get("outcome")
 		if reason := get("reason"); reason != "" {
