@@ -101,6 +101,7 @@ var notInTheCorpus = map[string]string{
 	"report_audit: no result with the field sentences.windows.text":          "no call reaches a page",
 	"report_audit: no result with the field sentences.windows.title":         "no call reaches a page",
 	"report_audit: no result with the field sentences.windows.heading":       "no call reaches a page",
+	"deep_research_job_submit: no result with the field waiting_for":         "no call has sources that cannot be reached; TestAnAnswerWaitsForTheLine has",
 	"deep_research_run_log: no result with the field entries.torn":           "the files of an archive end with a newline",
 }
 

@@ -84,6 +84,9 @@ type judgement struct {
 	// holds reports whether its sources would be judged by the same evidence; nil
 	// without sources
 	holds func(context.Context) (bool, error)
+	// offline says that its sources cannot be judged, because nothing can be reached from
+	// here.
+	offline bool
 
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document

@@ -234,6 +234,15 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		if offered := slices.Concat(f.Enum, f.Complete); offered != nil {
 			complete(cmd, f.Name, offered)
 		}
+		name, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(f.Name))
+		if list := p.Complete[name]; list != nil { // it takes what an operand of that name takes
+			err := cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return beginning(begun, list(cmd.Context(), nil)), cobra.ShellCompDirectiveNoFileComp
+			})
+			if err != nil {
+				panic("cli: " + err.Error())
+			}
+		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := p.note(cmd, args); err != nil {

@@ -144,6 +144,7 @@ type initArgs struct {
 	Origins           string   `json:"origins,omitzero"`
 	Search            []string `json:"search,omitzero"`
 	policy.Policy
+	Frozen       Frozen             `json:"sources_run,omitzero"`
 	SignersPath  string             `json:"-"`
 	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
 	Confinement  Confinement        `json:"confinement,omitzero"`
