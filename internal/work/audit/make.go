@@ -286,14 +286,8 @@ func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch step.Fetch, sou
 		if err != nil {
 			return err
 		}
-		var urls []string
 		answered, failed := a.answers(ctx)
-		for i := range records {
-			id, _ := scholar.Parse(records[i].Identifier)
-			if url := id.Missing(answered); url != "" && !slices.Contains(urls, url) {
-				urls = append(urls, url)
-			}
-		}
+		urls := step.Unanswered(records, answered)
 		if *failed != nil || len(urls) == 0 {
 			return *failed
 		}

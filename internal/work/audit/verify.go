@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
@@ -132,8 +133,8 @@ type Item struct {
 // List lists the audits under home, the newest first. It returns READ_FAILED.
 func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 	out := Listed{Audits: []Item{}}
-	ids, err := IDs(desk, home)
-	if err != nil {
+	var ids []string
+	if err := audits.Each(desk, home, func(_ *artifact.Folder, id string) { ids = append(ids, id) }); err != nil {
 		return out, err
 	}
 	for _, id := range ids {
