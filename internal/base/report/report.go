@@ -20,6 +20,9 @@ type Report struct {
 	Title      string     // heading, one line
 	Summary    string     // the outcome in one line
 	Status     Status     // None when nothing was judged
+	// OutcomeFirst has text begin with the outcome, which else ends it: for a report that is
+	// longer than a screen.
+	OutcomeFirst bool
 	Blocks     []Block    // for people, in order; text and markdown show these and nothing else of the body
 	Cases      []Case     // for programs, one per judged thing; people see them where a Findings block stands
 	Rules      []Rule     // explains the rules that findings name; a finding may name one that is not here

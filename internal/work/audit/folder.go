@@ -56,6 +56,8 @@ type Audit struct {
 	counts  map[string]bool // digests of records that the log has
 	records map[string]string
 	at      string // when it was judged; "" for one that is not finished
+	why     string // why a part was not read by the second reader
+	held    *artifact.Claim
 }
 
 // Home is the folder of audits beside the folder of runs.
@@ -94,7 +96,12 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 }
 
 // Close closes the audit.
-func (a *Audit) Close() { a.folder.Close() }
+func (a *Audit) Close() {
+	if a.held != nil {
+		a.held.Release()
+	}
+	a.folder.Close()
+}
 
 // ID is the id of the audit.
 func (a *Audit) ID() string { return a.AuditID }
@@ -148,7 +155,10 @@ func (a *Audit) readLog() error {
 		for _, m := range entry.Get("files").Members() {
 			a.records[m.Key] = m.Value.Str()
 		}
-		if entry.Get("event").Str() == eventJudged {
+		switch entry.Get("event").Str() {
+		case eventRead:
+			a.why = entry.Get("why").Str()
+		case eventJudged:
 			a.at = entry.Get("ts").Str()
 		}
 	}
@@ -204,7 +214,10 @@ func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
 		return nil, err
 	}
 	result.AuditID, result.AuditPath = a.AuditID, a.folder.Path()
-	return result, nil
+	if a.Options.Verifier != "" && a.at != "" {
+		err = a.hear(a.parts(result), result)
+	}
+	return result, err
 }
 
 // Result is the result that the audit keeps, judged again so that it can be shown in

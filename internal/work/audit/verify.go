@@ -2,6 +2,7 @@ package audit
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -83,12 +84,11 @@ func Verify(ctx context.Context, desk run.Desk, path, program string) (Verified,
 	if log.Mismatch != "" {
 		wrong("the log: " + log.Mismatch)
 	}
-	for _, name := range []string{File, a.Report.File, ResultFile} {
+	for _, name := range slices.Sorted(maps.Keys(a.records)) {
 		digest, err := a.folder.Digest(name)
 		switch {
 		case err != nil:
 			return v, err
-		case name == ResultFile && a.at == "" && digest == "":
 		case digest != a.records[name]:
 			wrong(name + " is not the file that the log records")
 		}
