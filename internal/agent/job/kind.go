@@ -33,10 +33,11 @@ type kind struct {
 	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-// The kinds of a run, and those of a code change.
-var kinds, codeKinds []kind
+// The kinds of a run, those of a code change, and those of an audit.
+var kinds, codeKinds, auditKinds []kind
 
 func init() {
+	auditKinds = []kind{auditVerifyKind}
 	codeKinds = []kind{implementKind, codeReviewKind, codeVerifyKind}
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, verifyKind, reviewKind}
 }

@@ -178,7 +178,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
+	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Say: p.sayAbove(bar), Panicked: p.logPanic})
 	bar.stop()
 	if result.Err != nil {
 		result = tool.Failure(p.misplaced(result.Err))
