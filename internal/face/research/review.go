@@ -97,6 +97,7 @@ gone, and a person has to look. 130: interrupted.`,
 			{Name: "fail-on", About: "the least severity of a finding that makes the exit status 1", Default: "medium", Enum: review.Thresholds},
 			{Name: "only-new", About: "let only findings count that the last review of the same name does not have", Kind: tool.Switch},
 			{Name: "baseline", About: "let only findings count that this `file` does not have: a REVIEW.md, or what --format json printed", Kind: tool.PathFlag},
+			{Name: "earlier", About: "go on from the review in this `file`, which --format json printed: only what is new since is reviewed, and what it found is carried", Kind: tool.PathFlag},
 			{Name: "import", About: "take in what other tools found, from their SARIF or rdjson `file`", Kind: tool.PathFlag, List: true},
 			{Name: "settings", About: "which of the project's settings count: those of your files, or those of the base", Default: "tree", Enum: []string{"tree", "base"}},
 			{Name: "again", About: "ask the reviewers although nothing has changed since their last review", Kind: tool.Switch},
@@ -285,11 +286,15 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	}
 	defer r.Close()
 	s.sayDiff(r.Diff())
-	if len(r.Diff().Files) == 0 {
-		nothing := nothingToReview(in.Name, r)
-		return nothing.Exit, s.showReview(nothing)
+	var result ReviewRun
+	if out, unchanged := r.Unchanged(); unchanged {
+		s.say("nothing that can be shown has changed since the review before, which stands")
+		result, err = s.reviewed(r, out, in.Name, policy)
+	} else if len(r.Diff().Files) == 0 {
+		result = nothingToReview(in.Name, r)
+	} else {
+		result, err = s.review(ctx, r, c, parallel, budget, policy)
 	}
-	result, err := s.review(ctx, r, c, parallel, budget, policy)
 	if err != nil {
 		return 0, err
 	}
@@ -452,6 +457,13 @@ func (s *session) readBefore(ctx context.Context, in *engine.CodeReviewInput, po
 	}
 	if in.Earlier, err = earlierReview(s.call.Flag("output"), last); err != nil {
 		return err
+	}
+	if path := s.call.Flag("earlier"); path != "" {
+		r, err := readReviewRun("earlier", path)
+		if err != nil {
+			return err
+		}
+		in.Before = r.before()
 	}
 	if last != nil && s.call.Flag("only-new") == "true" {
 		for _, issue := range last.Ended.Earlier().Issues {

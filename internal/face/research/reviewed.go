@@ -16,6 +16,7 @@ import (
 // ReviewRun is how review run ended: the review, what it is of, and what it took.
 type ReviewRun struct {
 	review.Shown
+	Schema  string           `json:"schema_version"`
 	Nothing bool             `json:"nothing_to_review"` // no file that can be shown has changed
 	Base    string           `json:"base"`              // the commit that was compared with, or the empty tree
 	Head    *string          `json:"head"`              // the last commit, null before the first
@@ -45,8 +46,8 @@ type Finding struct {
 
 // reviewOf is the review of a diff, before there is one.
 func reviewOf(of *engine.CodeReview) ReviewRun {
-	d := of.Diff()
-	r := ReviewRun{Base: d.Base, Paths: d.Parts, LeftOut: d.LeftOut, Findings: []Finding{}, Dropped: []review.Dropped{}, Closed: []string{}, ForPerson: of.Unanswered(), Failing: []string{}}
+	d := of.Whole()
+	r := ReviewRun{Schema: reviewRunVersion, Base: d.Base, Paths: d.Parts, LeftOut: d.LeftOut, Findings: []Finding{}, Dropped: []review.Dropped{}, Closed: []string{}, ForPerson: of.Unanswered(), Failing: []string{}}
 	if t := of.Tests(); t != nil && t.Failed > 0 {
 		r.Failing, r.said = t.Failing, t.Tail
 	}
@@ -66,7 +67,7 @@ func nothingToReview(name string, of *engine.CodeReview) ReviewRun {
 	r.Nothing = true
 	r.ChangeID, r.Verdict, r.AgentdVerdict = name, review.Verdict("").String(), review.Verdict("").String()
 	r.Agree, r.Complete = true, true
-	r.Summary = "There is nothing to review: no file that can be shown differs from " + of.Diff().Since() + "."
+	r.Summary = "There is nothing to review: no file that can be shown differs from " + of.Whole().Since() + "."
 	r.Issues, r.Warnings, r.Problems = []review.Identified{}, []string{}, []string{}
 	return r
 }
