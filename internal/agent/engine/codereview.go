@@ -312,6 +312,9 @@ type CodeReviewOutcome struct {
 	job.CodeReviewed                  // where it waits for nothing
 	Checked          []review.Checked // what the verifier said of the findings
 	Spent            job.Spent
+	// Unavailable says that it waits because agents could not answer, or not in time or
+	// within the budget: what they answered is not the reason.
+	Unavailable bool
 }
 
 // verify asks the verifier about the findings of the review.
@@ -383,6 +386,7 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	}
 	ended := CodeReviewOutcome{Outcome: out, Spent: board.Spent()}
 	if out.WaitingFor != ForNothing {
+		ended.Unavailable = !s.refused
 		return ended, nil
 	}
 	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
@@ -429,6 +433,8 @@ func notShown(d *change.Diff) []string {
 type codeSettler struct {
 	board *job.Board
 	over  string // which limit of the budget is reached
+
+	refused bool // tries are used up, and the last answer was refused
 }
 
 func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
@@ -458,7 +464,9 @@ func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
 	case work[job.Open]+work[job.Leased] > 0:
 		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])
 	default:
-		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+s.lastFault(exhausted[0])
+		fault := s.lastFault(exhausted[0])
+		s.refused = fault != ""
+		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+fault
 	}
 	return out, nil
 }

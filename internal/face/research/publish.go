@@ -52,7 +52,7 @@ reviewed, and why.
 
 A forge that refuses, or does not answer, is named in a warning and changes nothing about
 the exit status. It is 2 for a file that is no review, or of another commit.`,
-		Example: "tidegate review publish review.json --number 12 --head 5e1c309dae7f45e0f39b1bf3ac3cd9db12e7d689",
+		Example: "tidegate review publish review.json --number 12 --head $HEAD",
 		Flags: []cli.Flag{name,
 			{Name: "number", About: "the `number` of the pull request", Kind: tool.Word},
 			{Name: "head", About: "the `commit` that was reviewed", Kind: tool.Word},
@@ -76,7 +76,9 @@ func (e *Env) forge() (*forge.Forge, error) {
 		return nil, err
 	}
 	if f.Call = e.Call; f.Call == nil {
-		f.Call = fetch.New(fetch.Options{Proxy: true, Now: e.Now}).Call
+		limits := fetch.DefaultLimits
+		limits.Spacing = 0 // a few requests, one after the other, to who asks for no pause
+		f.Call = fetch.New(fetch.Options{Proxy: true, Now: e.Now, Limits: limits}).Call
 	}
 	return f, nil
 }

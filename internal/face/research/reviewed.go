@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
@@ -72,6 +73,10 @@ func nothingToReview(name string, of *engine.CodeReview) ReviewRun {
 	return r
 }
 
+// unavailable says in the details of an error why agents could not work, so that a job
+// in CI can tell it from a review that somebody has to look at.
+func unavailable(why string) tidegate.Details { return tidegate.Pairs("unavailable", why) }
+
 // reviewed is the review that agents wrote, once it is written where the person
 // wants it. It returns GATE_BLOCKED where there is none.
 func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, path string, policy review.Policy) (ReviewRun, error) {
@@ -81,7 +86,11 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 		if out.Help != "" {
 			help = out.Help
 		}
-		return r, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
+		details := tidegate.Pairs("folder", filepath.Dir(path), "help", help)
+		if out.Unavailable {
+			details = append(details, unavailable(out.Reason)...)
+		}
+		return r, tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
@@ -190,6 +199,15 @@ func (r ReviewRun) reportNothing() report.Report {
 
 // showReview prints the review.
 func (s *session) showReview(r ReviewRun) error {
+	if path := s.call.Flag("json"); path != "" {
+		data, err := codec.MarshalLine(r)
+		if err == nil {
+			err = artifact.Everywhere.WriteFile("json", path, append(data, '\n'))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	format := s.call.Flag("format")
 	switch format {
 	case "json":
