@@ -109,7 +109,7 @@ gone, and a person has to look. 130: interrupted.`,
 		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
 		Run: env.reviewRun,
 	}, {
-		Path: "review dismiss", Operands: "ID", MaxArgs: 1,
+		Path: "review dismiss", Operands: "FINDING", MaxArgs: 1,
 		Short: "Let a finding count no more",
 		Long: `Say that a finding does not count: the one with this id in the last reviews of the
 project that ` + "`review run`" + ` made. It is written to dismissed.json beside the folder of
@@ -151,7 +151,7 @@ last one of each name and those that have not ended.`,
 // reviewDismiss is the command review dismiss.
 func (e *Env) reviewDismiss(ctx context.Context, call cli.Invocation) error {
 	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the finding, as `review run` shows it")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FINDING", nil), "FINDING is missing: its id, as `review run` shows it")
 	}
 	records, err := engine.ReviewRecords(e.desk(), e.Home)
 	if err != nil {
