@@ -212,7 +212,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 	if c.Complete == nil {
 		var operands []tool.Operand
 		for _, name := range strings.Fields(c.Operands) {
-			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[]")})
+			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[].")})
 		}
 		cmd.ValidArgsFunction = p.completions(operands)
 	}

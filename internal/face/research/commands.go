@@ -126,7 +126,7 @@ has, and changes nothing.`,
 			Run:     env.watch,
 		},
 		setupCommand(env),
-	}, append(append(reviewCommands(env), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
+	}, append(append(append(reviewCommands(env), forgeCommands(env)...), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
 }
 
 // named is the path of the manifest of the run that a person named.
