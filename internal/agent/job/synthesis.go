@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -103,8 +104,21 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	data := synthesisTask{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved,
-		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(all.list)}
+	template, err := said.Shape.Sections()
+	if err != nil {
+		return draft{}, err
+	}
+	data := synthesisTask{about: said, Summaries: summaries, Sources: all.list, Sections: template.Titles(nil), Reserved: reserved(said.Shape.Language),
+		Judged:   template.Titles(func(s evidence.Section) bool { return s.Judgement }),
+		Caveats:  template.Titles(func(s evidence.Section) bool { return s.Caveats }),
+		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(template, all.list)}
+	data.FindingsTitle = template.Titles(func(s evidence.Section) bool { return s.Findings })[0]
+	if evidence.IsOutline(said.Shape.Template) {
+		data.Outline = said.Shape.Template
+	}
+	if data.Least, data.Most = said.Shape.Range(); j.round > 1 {
+		data.Least = 0
+	}
 	if b.policy.Evidence.Sentences && len(all.list) > 0 {
 		data.Forms = true
 		if data.Findings, data.Perspectives, data.Cited, err = step.Substance(b.run); err != nil {
@@ -136,8 +150,11 @@ type synthesisTask struct {
 	about
 	Summaries  []summarized
 	Sources    []citable
-	Sections   []string
+	Sections   []string // of the template
+	Judged     []string // those in which any sentence may be inferred
+	Caveats    []string // those in which the research itself may be named
 	Reserved   []string
+	Outline    string // that the person wrote
 	Required   bool
 	Forms      bool // every sentence needs one
 	Reader     bool // a second agent reads them
@@ -148,26 +165,40 @@ type synthesisTask struct {
 	// How many sentences under the findings are cited, and of how many perspectives and
 	// sources, at least.
 	Findings, Perspectives, Cited int
+	FindingsTitle                 string
+	// How many words the report must and may have, 0 for any.
+	Least, Most int
 }
 
 // editsExample is an answer of edits in the form that is asked for.
 const editsExample = `{"replace":[{"sentence":"c2","with":"Most harbours of this size have tried it. [@s1]"},{"sentence":"c5","with":""}],"insert":[{"after":"c3","text":"A second year was dearer. [@s1]"}],"move":[]}`
 
 // synthesisExample is a report in the form that is asked for.
-func synthesisExample(list []citable) string {
+func synthesisExample(template evidence.Template, list []citable) string {
 	cited, inferred := "", ""
 	if len(list) > 0 {
 		cited, inferred = " [@"+list[0].ID+"]", " [inferred from @"+list[0].ID+"]"
 	}
 	var b strings.Builder
-	for _, title := range synthesis.Sections {
-		if title == "Caveats" {
-			fmt.Fprintf(&b, "## %s\n\nWhat holds for harbours of this size may not hold for larger ones.%s\n\n", title, inferred)
+	for _, s := range template.Sections {
+		if s.Judgement {
+			fmt.Fprintf(&b, "## %s\n\nWhat holds for harbours of this size may not hold for larger ones.%s\n\n", s.Title, inferred)
 			continue
 		}
-		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", title, cited)
+		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", s.Title, cited)
 	}
 	return strings.TrimSpace(b.String()) + "\n"
+}
+
+// reserved are the titles that the report adds itself, in English and in its language.
+func reserved(language string) []string {
+	all := slices.Clone(synthesis.Reserved)
+	for _, title := range synthesis.Reserved {
+		if said := evidence.Say(language, title); !slices.Contains(all, said) {
+			all = append(all, said)
+		}
+	}
+	return all
 }
 
 // numbered is a text with the numbers of its lines, and how many it has.
