@@ -135,6 +135,7 @@ func (a *chatter) answer(task driver.Task) (driver.Answer, error) {
 }
 
 var (
+	shownURLs     = regexp.MustCompile(`(?m)^- (s[0-9]+): .*https://example\.org/([a-z]+) \(`)
 	shownSource   = regexp.MustCompile(`(?m)^- (s[0-9]+): .*https://example\.org/([0-9]+) \(`)
 	shownSentence = regexp.MustCompile(`⟦(c[0-9]+)⟧ .* \[@(s[0-9]+)\]`)
 )
