@@ -183,6 +183,9 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	return s.advance(ctx, "")
 }
 
+// PlanWaits is why a run waits whose plan a person has to confirm.
+const PlanWaits = "the perspectives wait for a person's yes"
+
 // Why says why a paused or failed run waits for a person.
 func Why(m run.Manifest) string {
 	if m.Status() == run.Paused {
@@ -287,7 +290,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 			Message: "the perspectives break a rule of the run: " + fault.Code + ": " + fault.Message})
 	}
 	if s.board.Policy().ConfirmPlan {
-		return &pause{ForPerson, "the perspectives wait for a person's yes"}, nil
+		return &pause{ForPerson, PlanWaits}, nil
 	}
 	result, err := step.Plan(ctx, s.desk, step.PlanInput{ManifestPath: s.manifest, Reason: "settled"})
 	if err != nil {
