@@ -202,7 +202,7 @@ func Why(m run.Manifest) string {
 // nothing is. Answers whose judge was stopped are judged first. A stage whose
 // jobs have used up their tries, or that is out of budget, is left to a person.
 func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, left bool, err error) {
-	judged, err := s.board.JudgeLeftOver(ctx)
+	judged, waiting, err := s.board.JudgeLeftOver(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -214,6 +214,8 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 	switch {
 	case work[job.Open] > 0 && work[job.Leased] == 0 && limit != "": // nobody gets one of them
 		return nil, true, s.outOfBudget(ctx, limit, spent)
+	case len(waiting) > 0 && work[job.Open] == 0 && work[job.Leased] == len(waiting):
+		return &pause{ForTime, "nothing can be reached from here: the sources of " + tidegate.Cut(strings.Join(waiting, ", ")) + " are tried again each minute, for half an hour"}, true, nil
 	case work[job.Open]+work[job.Leased] > 0:
 		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])}, true, nil
 	case work[job.Exhausted] > 0:

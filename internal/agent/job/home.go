@@ -103,10 +103,10 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 	return h, b.Refresh(shown.ID)
 }
 
-// JudgeKept judges the last answer of an attempt that was taken over before it
-// was judged. It returns the errors of [Board.Submit].
-func (b *Board) JudgeKept(ctx context.Context, h Held) (Verdict, error) {
-	return b.judgeKept(ctx, h.JobID, h.Attempt, h.Answers)
+// JudgeKept judges answer n of an attempt that was taken over before it was judged, or
+// that waited for the line at home. It returns the errors of [Board.Submit].
+func (b *Board) JudgeKept(ctx context.Context, h Held, n int) (Verdict, error) {
+	return b.judgeKept(ctx, h.JobID, h.Attempt, n)
 }
 
 // Leave lets go of a lease of this home and keeps its attempt open: the next home

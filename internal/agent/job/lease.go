@@ -163,7 +163,7 @@ func notOpen(j Job) error {
 
 // lease takes one job. What the prompt was made from is compared under the lock.
 func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignment, error) {
-	if err := b.judgeLeftOver(ctx, id); err != nil {
+	if _, err := b.judgeLeftOver(ctx, id); err != nil {
 		return nil, err
 	}
 	j, err := b.Job(id)

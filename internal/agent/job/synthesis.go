@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -67,8 +68,8 @@ func rounds(name, title string, n int64) []*Job {
 	return jobs
 }
 
-// summarized is a summary as prompts show it.
-type summarized struct{ Title, Text string }
+// summarized is a summary as prompts show it, with the passages that carry its statements.
+type summarized struct{ Title, Text, Passages string }
 
 // summaries are the summaries of the run, with short ids in place of cids.
 func (b *Board) summaries(all *sources) ([]summarized, error) {
@@ -82,12 +83,73 @@ func (b *Board) summaries(all *sources) ([]summarized, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, summarized{o.title, all.shorten(string(text))})
+		list = append(list, summarized{Title: o.title, Text: all.shorten(string(text))})
 	}
 	return list, nil
 }
 
-func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
+// maxPassages is how many bytes of passages a writer is shown.
+const maxPassages = 96 << 10
+
+// statements are those of the summaries of some perspectives, all where only is nil.
+func (b *Board) statements(ctx context.Context, only []string) ([]step.Statement, error) {
+	b.mu.Lock()
+	outputs, err := b.outputs()
+	r, checked := b.run, b.policy.Evidence.Sentences
+	b.mu.Unlock()
+	if err != nil || !checked {
+		return nil, err
+	}
+	var ids []string
+	for _, o := range outputs {
+		if only == nil || slices.Contains(only, o.perspective) {
+			ids = append(ids, o.perspective)
+		}
+	}
+	return step.ReadStatements(ctx, r, ids)
+}
+
+// carry puts the passages of statements beside the summaries, as many as fit, and returns
+// how many do not.
+func (b *Board) carry(summaries []summarized, all *sources, statements []step.Statement) (left int, err error) {
+	outputs, err := b.outputs()
+	if err != nil {
+		return 0, err
+	}
+	shown, left := step.WithPassages(statements, maxPassages)
+	number := map[evidence.Window]int{}
+	for _, s := range shown {
+		at := slices.IndexFunc(outputs, func(o output) bool { return o.perspective == s.Perspective })
+		text, known := "", number[s.Passage]
+		if known == 0 {
+			known = len(number) + 1
+			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.shorten("[@"+s.Passage.CID+"]"), oneLine(s.Passage.Text))
+		}
+		summaries[at].Passages += fmt.Sprintf("- %s\n  passage %d%s\n", oneLine(s.Text), known, text)
+	}
+	return left, nil
+}
+
+// contradictionList lists contradictions for a quotation, each with both passages.
+func contradictionList(list []step.Contradiction, all *sources) string {
+	var b strings.Builder
+	for _, c := range list {
+		fmt.Fprintf(&b, "- %s or %s?\n", c.Number, c.Another)
+		for _, s := range []*step.Statement{c.First, c.Second} {
+			fmt.Fprintf(&b, "  - %s\n", oneLine(s.Text))
+			if s.Passage.Text != "" {
+				fmt.Fprintf(&b, "    %s: %s\n", all.shorten("[@"+s.Passage.CID+"]"), oneLine(s.Passage.Text))
+			}
+		}
+	}
+	return b.String()
+}
+
+func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
+	statements, err := b.statements(ctx, nil)
+	if err != nil {
+		return draft{}, err
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
@@ -103,8 +165,26 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	data := synthesisTask{about: said, Summaries: summaries, Sources: all.list, Sections: synthesis.Sections, Reserved: synthesis.Reserved,
-		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(all.list)}
+	left, err := b.carry(summaries, all, statements)
+	if err != nil {
+		return draft{}, err
+	}
+	template, err := said.Shape.Sections()
+	if err != nil {
+		return draft{}, err
+	}
+	data := synthesisTask{LeftOut: left, Disagree: contradictionList(step.Contradictions(statements), all),
+		about: said, Summaries: summaries, Sources: all.list, Sections: template.Titles(nil), Reserved: reserved(said.Shape.Language),
+		Judged:   template.Titles(func(s evidence.Section) bool { return s.Judgement }),
+		Caveats:  template.Titles(func(s evidence.Section) bool { return s.Caveats }),
+		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(template, all.list)}
+	data.FindingsTitle = template.Titles(func(s evidence.Section) bool { return s.Findings })[0]
+	if evidence.IsOutline(said.Shape.Template) {
+		data.Outline = said.Shape.Template
+	}
+	if data.Least, data.Most = said.Shape.Range(); j.round > 1 {
+		data.Least = 0
+	}
 	if b.policy.Evidence.Sentences && len(all.list) > 0 {
 		data.Forms = true
 		if data.Findings, data.Perspectives, data.Cited, err = step.Substance(b.run); err != nil {
@@ -135,9 +215,14 @@ func synthesisPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 type synthesisTask struct {
 	about
 	Summaries  []summarized
+	LeftOut    int    // statements whose passages are not shown
+	Disagree   string // the statements that contradict each other
 	Sources    []citable
-	Sections   []string
+	Sections   []string // of the template
+	Judged     []string // those in which any sentence may be inferred
+	Caveats    []string // those in which the research itself may be named
 	Reserved   []string
+	Outline    string // that the person wrote
 	Required   bool
 	Forms      bool // every sentence needs one
 	Reader     bool // a second agent reads them
@@ -148,26 +233,40 @@ type synthesisTask struct {
 	// How many sentences under the findings are cited, and of how many perspectives and
 	// sources, at least.
 	Findings, Perspectives, Cited int
+	FindingsTitle                 string
+	// How many words the report must and may have, 0 for any.
+	Least, Most int
 }
 
 // editsExample is an answer of edits in the form that is asked for.
 const editsExample = `{"replace":[{"sentence":"c2","with":"Most harbours of this size have tried it. [@s1]"},{"sentence":"c5","with":""}],"insert":[{"after":"c3","text":"A second year was dearer. [@s1]"}],"move":[]}`
 
 // synthesisExample is a report in the form that is asked for.
-func synthesisExample(list []citable) string {
+func synthesisExample(template evidence.Template, list []citable) string {
 	cited, inferred := "", ""
 	if len(list) > 0 {
 		cited, inferred = " [@"+list[0].ID+"]", " [inferred from @"+list[0].ID+"]"
 	}
 	var b strings.Builder
-	for _, title := range synthesis.Sections {
-		if title == "Caveats" {
-			fmt.Fprintf(&b, "## %s\n\nWhat holds for harbours of this size may not hold for larger ones.%s\n\n", title, inferred)
+	for _, s := range template.Sections {
+		if s.Judgement {
+			fmt.Fprintf(&b, "## %s\n\nWhat holds for harbours of this size may not hold for larger ones.%s\n\n", s.Title, inferred)
 			continue
 		}
-		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", title, cited)
+		fmt.Fprintf(&b, "## %s\n\nMost harbours of this size have tried it.%s\n\n", s.Title, cited)
 	}
 	return strings.TrimSpace(b.String()) + "\n"
+}
+
+// reserved are the titles that the report adds itself, in English and in its language.
+func reserved(language string) []string {
+	all := slices.Clone(synthesis.Reserved)
+	for _, title := range synthesis.Reserved {
+		if said := evidence.Say(language, title); !slices.Contains(all, said) {
+			all = append(all, said)
+		}
+	}
+	return all
 }
 
 // numbered is a text with the numbers of its lines, and how many it has.
@@ -211,6 +310,12 @@ func judgeSynthesis(ctx context.Context, b *Board, j *Job, a answer) (judgement,
 	if found.Claims != nil && b.Policy().Evidence.Reader {
 		found.Divide()
 	}
+	statements, err := b.statements(ctx, nil)
+	if err != nil {
+		return judgement{}, err
+	}
+	_, ignored := step.Ignored(step.Contradictions(statements), found.Claims)
+	found.Warnings = append(found.Warnings, ignored...)
 	judged.draft = found
 	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
 	if b.Policy().Evidence.Grounding {

@@ -62,6 +62,7 @@ type runView struct {
 	Sentences  string // how those of the report were checked
 	Decided    []run.Decided
 	Confined   []run.Confinement
+	Asked      []string // of the report
 }
 
 // railStage is one stage of the rail.
@@ -127,6 +128,11 @@ func (l *visit) runPage() (*page, error) {
 	if view.Confined, err = l.run.Confinements(); err != nil {
 		return nil, err
 	}
+	shape, err := l.run.Shape()
+	if err != nil {
+		return nil, err
+	}
+	view.Asked = shape.Lines()
 	view.TrustState, view.Trust = l.trust(view.Decided)
 	view.Sentences = l.status.Trust
 	view.Timeline = l.timeline()

@@ -29,9 +29,26 @@ func (w *walker) substance() {
 	if !w.facts.Whole {
 		return
 	}
-	if missing := w.missing(); len(missing) > 0 {
+	missing := w.missing()
+	n := w.report.Words()
+	if n < w.facts.Least {
+		missing = append(missing, fmt.Sprintf("words: %d of at least %d", n, w.facts.Least))
+	}
+	if len(missing) > 0 {
 		w.fault(tidegate.TooLittle, 0, "Write what is missing, from the sources that you were given.", "the report lacks %s", strings.Join(missing, "; "))
 	}
+	if w.facts.Most > 0 && n > w.facts.Most {
+		w.fault(tidegate.TooManyWords, 0, "Say it in fewer words, or leave out what matters least.", "the report has %d words; at most %d are allowed", n, w.facts.Most)
+	}
+}
+
+// Words counts the words of a report, citations and headings of the template aside. In a
+// script without blanks ten characters are three words.
+func (r *Report) Words() (n int) {
+	for i := range r.Sentences {
+		n += r.Sentences[i].words
+	}
+	return n
 }
 
 // missing says what a whole report lacks.

@@ -131,6 +131,12 @@ var tellings = map[Event]func(told) Telling{
 		}
 		return Telling{Text: t.attempt() + ": refused, " + strings.Join(codes, ", "), Mark: report.Fail}
 	},
+	EventExtended: func(t told) Telling {
+		if !t.line.Get("offline").Bool() {
+			return Telling{}
+		}
+		return Telling{Text: t.attempt() + ": nothing can be reached from here; the answer waits for its sources", Mark: report.Fail}
+	},
 	EventEnded: func(t told) Telling {
 		text := t.attempt() + " ended: " + t.text("outcome")
 		if reason := t.text("reason"); reason != "" {
