@@ -9,12 +9,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 )
 
 // hostileRun is what an agent does at each job of a run before it answers as it should:
@@ -110,5 +114,81 @@ func TestNoAgentTurnsItsRun(t *testing.T) {
 	}
 	if diff := cmp.Diff(ends[0], ends[1]); diff != "" {
 		t.Errorf("the hostile agent made another run (-honest +hostile):\n%s", diff)
+	}
+}
+
+// withoutWord makes the test binary a program that becomes another on an older kernel:
+// one that does not know the call with the number that follows the word.
+const withoutWord = "without"
+
+func init() {
+	if len(os.Args) < 4 || os.Args[1] != withoutWord {
+		return
+	}
+	call, _ := strconv.Atoi(os.Args[2])
+	runtime.LockOSThread()
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: uint32(call), Jf: 1},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		panic(err)
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program))); errno != 0 {
+		panic(errno)
+	}
+	panic(syscall.Exec(os.Args[3], os.Args[3:], os.Environ()))
+}
+
+// TestNothingIsSpentOnAKernelWithoutCells takes Landlock and seccomp away from the whole
+// program: no agent is started, no run begins, and a person who goes without is told so.
+func TestNothingIsSpentOnAKernelWithoutCells(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, call := range map[string]int{"no Landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "no seccomp": unix.SYS_SECCOMP} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			p := newPrison(t)
+			agent := filepath.Join(p.out, "agent.sh")
+			if err := os.WriteFile(agent, []byte("cat >/dev/null\necho $TIDEGATE_KIND >> "+p.out+"/started\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			types := func(want int, words ...string) string {
+				t.Helper()
+				command := exec.Command(self, append([]string{withoutWord, strconv.Itoa(call), binary}, words...)...)
+				command.Dir, command.Env = p.project, p.env
+				out, _ := command.CombinedOutput()
+				if got := command.ProcessState.ExitCode(); got != want {
+					t.Fatalf("tidegate %q: exit status %d, want %d\n%s", words, got, want, out)
+				}
+				return string(out)
+			}
+			research := []string{"research", "Tugs: which?", "--one-agent", "--yes", "--agent", "exec:sh " + agent}
+			if said := types(4, research...); !strings.Contains(said, "NOT_CONFINED") || !strings.Contains(said, reason) || !strings.Contains(said, "--unconfined") {
+				t.Errorf("research says:\n%s", said)
+			}
+			if _, err := os.Stat(filepath.Join(p.out, "started")); err == nil {
+				t.Error("an agent was started")
+			}
+			if _, err := os.Stat(filepath.Join(p.home, "runs", "tugs")); err == nil {
+				t.Error("a run was begun")
+			}
+			if said := types(0, "doctor"); !strings.Contains(said, reason) {
+				t.Errorf("doctor says:\n%s", said)
+			}
+			// The agent has no answer, which is another matter.
+			if said := types(4, append(research, "--unconfined")...); strings.Contains(said, "NOT_CONFINED") {
+				t.Errorf("research --unconfined says:\n%s", said)
+			}
+			if kinds, _ := os.ReadFile(filepath.Join(p.out, "started")); !strings.Contains(string(kinds), "perspectives") {
+				t.Error("the agent of a person who goes without was not started")
+			}
+		})
 	}
 }

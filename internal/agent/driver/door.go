@@ -261,6 +261,7 @@ func (d *door) serve(listener net.Listener) {
 			}
 		}),
 		ReadHeaderTimeout: time.Minute,
+		MaxHeaderBytes:    64 << 10, // of each of many
 		BaseContext:       func(net.Listener) context.Context { return d.ends },
 	}
 	stop := context.AfterFunc(d.ends, func() { server.Close() })

@@ -2,10 +2,12 @@ package driver_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -322,5 +324,35 @@ func TestSweepRemovesWhatAKilledProgramLeft(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(victim, "folder", "file")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSweepKnowsEveryKind looks for the temporary folders of every kind that the program
+// makes, and has a killed program leave one of each.
+func TestSweepKnowsEveryKind(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	made := regexp.MustCompile(`Scratch\("(tidegate-[a-z]+-)"\)`)
+	kinds := 0
+	if err := filepath.WalkDir("../../..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range made.FindAllStringSubmatch(string(text), -1) {
+			kinds++
+			folder := filepath.Join(temp, found[1]+fmt.Sprint(kinds))
+			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)); err != nil {
+				return err
+			}
+		}
+		return err
+	}); err != nil || kinds < 5 {
+		t.Fatalf("%d kinds, %v", kinds, err)
+	}
+	driver.Sweep(temp)
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }
