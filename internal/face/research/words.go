@@ -33,6 +33,9 @@ func tell(e run.Entry) (h telling, ok bool) {
 		h.text = "perspectives written"
 	case run.EventPlanned:
 		h.text = "planned " + report.Counted(count("planned"), "job")
+		if ignored := e.Entry.Get("ignored_services").Strs(); len(ignored) > 0 {
+			h.text, h.mark = h.text+"; the planner expects searches by "+strings.Join(ignored, ", ")+", which this run does not ask", report.Fail
+		}
 	case run.EventMoved:
 		h.text, h.mark = get("from")+" → "+get("to"), report.Pass
 		if run.Status(get("status")) == run.Completed {

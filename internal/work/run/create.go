@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -264,6 +265,8 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 		return "", err
 	}
 	note(codec.Digest(kept.Sources) == codec.Digest(in.Policy), "sources")
+	note(kept.Origins == in.Origins, "origins")
+	note(slices.Equal(kept.Search, in.Search) && (kept.Search == nil) == (in.Search == nil), "search")
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err
