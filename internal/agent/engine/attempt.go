@@ -80,6 +80,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	a.began = a.engine.Desk.Now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
+	a.events.Write(a.held.Events)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
 	d := &dialogue{faults: a.held.Faults, warnings: a.held.Warnings, session: a.held.Session, since: a.began}

@@ -21,6 +21,7 @@ type Held struct {
 	Driver   string
 	Model    string
 	Called   map[string]float64 // tools that its agent called, by name
+	Events   []byte             // of the agents before, one line each
 }
 
 // TakeOver takes over those leases of homes that nobody works on, as lost says: each
@@ -66,6 +67,10 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		if err != nil {
 			return err
 		}
+		events, err := b.Folder().Read(a.dir() + "/events.jsonl")
+		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+			return err
+		}
 		token, digest := b.newToken(u, shown.ID, a.Number)
 		if a.Driver != by.Driver || a.Model != by.Model {
 			a.Driver, a.Model, a.Session = by.Driver, by.Model, "" // which only the other agent could continue
@@ -80,7 +85,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		h = &Held{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
 				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.format(), TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
-			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
+			Events: events, Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
 			h.Judged, h.Faults, h.Warnings = s.Judged, s.Faults, s.Warnings

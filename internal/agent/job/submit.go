@@ -179,6 +179,9 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		if c := a.Confinement; in.Home != nil && c != nil && c.By != "" { // else the run says it
 			said = append(said, tidegate.Pairs("confinement", *c)...)
 		}
+		if in.Home != nil {
+			said = append(said, b.eventsKept(in.Home.Events)...)
+		}
 		u.Log(run.EventAnswered, "job_submit", said)
 		line = u.LastLine()
 		return u.WriteJSON(run.LeaseFile(j.ID), lease)

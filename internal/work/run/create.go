@@ -284,6 +284,8 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 		return "", err
 	}
 	note(shape == in.Shape, "report")
+	note(kept.Origins == in.Origins, "origins")
+	note(slices.Equal(kept.Search, in.Search) && (kept.Search == nil) == (in.Search == nil), "search")
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err

@@ -53,7 +53,6 @@ var tellings = map[Event]func(told) Telling{
 	EventCreated:      says("the run was created"),
 	EventPerspectives: says("perspectives written"),
 	EventGranted:      says("a person gave it its tries again"),
-	EventPlanned:      func(t told) Telling { return Telling{Text: "planned " + t.counted("planned", "job")} },
 	EventStatus:       func(t told) Telling { return Telling{Text: "the run is " + t.text("status")} },
 	EventFailed:       func(t told) Telling { return Telling{Text: "needs a person: " + t.text("message"), Mark: report.Fail} },
 	EventFetched:      func(t told) Telling { return Telling{Text: "fetched " + t.counted("captures", "page")} },
@@ -67,6 +66,13 @@ var tellings = map[Event]func(told) Telling{
 	EventRead:              func(t told) Telling { return Telling{Text: "every sentence was read: " + t.counted("parts", "part")} },
 	EventConfinement:       func(t told) Telling { return Telling{Text: ConfinementIn(t.line).String()} },
 	EventSynthesisReviewed: func(t told) Telling { return Telling{Text: "review: " + t.text("decision")} },
+	EventPlanned: func(t told) Telling {
+		out := Telling{Text: "planned " + t.counted("planned", "job")}
+		if ignored := t.line.Get("ignored_services").Strs(); len(ignored) > 0 {
+			out.Text, out.Mark = out.Text+"; the planner expects searches by "+strings.Join(ignored, ", ")+", which this run does not ask", report.Fail
+		}
+		return out
+	},
 	EventMoved: func(t told) Telling {
 		text := t.text("from") + " → " + t.text("to")
 		if Status(t.text("status")) == Completed {
