@@ -212,7 +212,10 @@ func (r ReviewRun) commentEnd(p published) string {
 			b.WriteString("- " + line + "\n")
 		}
 	}
-	var spared, dropped, person, reported, failing []string
+	var spared, dropped, person, reported, failing, warnings []string
+	for _, w := range r.Warnings {
+		warnings = append(warnings, cutInline(w))
+	}
 	for _, f := range r.Findings {
 		if !f.Counts {
 			spared = append(spared, fmt.Sprintf("%s %s (%s): %s", report.Code(f.ID), cutInline(f.Title), f.Severity, cutInline(f.Spared)))
@@ -239,6 +242,7 @@ func (r ReviewRun) commentEnd(p published) string {
 	list("Findings that do not count", spared)
 	list("Findings that do not hold", dropped)
 	list("Tests, as reported by the change itself", reported)
+	list("Warnings", warnings)
 	base := "the empty tree"
 	if len(r.Base) >= 12 {
 		base = report.Code(r.Base[:12])

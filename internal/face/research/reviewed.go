@@ -3,6 +3,7 @@ package research
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
@@ -146,7 +147,11 @@ func (r ReviewRun) report() report.Report {
 	shown.Issues = nil
 	for _, f := range r.Findings {
 		if f.Counts {
-			shown.Issues = append(shown.Issues, f.Identified)
+			issue := f.Identified
+			if f.Suggestion != "" {
+				issue.Recommendation = strings.TrimSpace(issue.Recommendation + "\n\nSuggestion:\n" + report.Fenced(f.Suggestion, ""))
+			}
+			shown.Issues = append(shown.Issues, issue)
 			ids = append(ids, f.ID+" "+f.Title)
 		} else {
 			spared = append(spared, fmt.Sprintf("%s %s (%s): %s", f.ID, f.Title, f.Severity, f.Spared))
