@@ -177,6 +177,14 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 		return s.judgeSources(ctx)
 	case run.Summaries:
 		return s.pack(ctx)
+	case run.Synthesis:
+		// The last part that was accepted may have opened the next.
+		if err := s.board.Reload(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		if s.board.Work()[job.Open] > 0 {
+			return nil, nil
+		}
 	case run.Review:
 		return s.read(ctx)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -32,6 +33,7 @@ var prompts = sync.OnceValue(func() *template.Template {
 		"grouped": func(n int) string { return evidence.Thousands("en", int64(n)) },
 		"join":    strings.Join,
 		"either":  either,
+		"plan":    planList,
 		"sources": sourceList,
 		"faults":  faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))
@@ -43,6 +45,15 @@ func either(names []string) string {
 		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
 	}
 	return strings.Join(names, "")
+}
+
+// planList lists what the sections of a report must answer, for a quotation.
+func planList(sections []synthesis.PartOutline) string {
+	var b strings.Builder
+	for _, p := range sections {
+		fmt.Fprintf(&b, "- %s: %s\n", p.Section, p.Answers)
+	}
+	return b.String()
 }
 
 // sourceList lists sources for a quotation: titles and words of pages were written

@@ -15,8 +15,18 @@ import (
 var synthesisKind = kind{
 	name: "synthesis", role: "writer", format: "markdown", stages: []run.Stage{run.Synthesis},
 	list: func(b *Board) ([]*Job, error) {
-		jobs := rounds("synthesis", "Write the report", b.run.Manifest().ReviewRounds()+1)
-		for _, j := range jobs[1:] {
+		round := b.run.Manifest().ReviewRounds() + 1
+		jobs := rounds("synthesis", "Write the report", round)
+		if parts, err := b.inParts(); err != nil {
+			return nil, err
+		} else if parts {
+			if written, err := b.partsDone(round); err != nil {
+				return nil, err
+			} else if !written {
+				jobs = jobs[:len(jobs)-1] // its sections come first
+			}
+		}
+		for _, j := range jobs[min(1, len(jobs)):] {
 			claims, err := b.run.Folder().Exists(b.run.Layout().RoundClaims(j.round - 1))
 			if err != nil {
 				return nil, err
@@ -69,7 +79,7 @@ func rounds(name, title string, n int64) []*Job {
 }
 
 // summarized is a summary as prompts show it, with the passages that carry its statements.
-type summarized struct{ Title, Text, Passages string }
+type summarized struct{ ID, Title, Text, Passages string }
 
 // summaries are the summaries of the run, with short ids in place of cids.
 func (b *Board) summaries(all *sources) ([]summarized, error) {
@@ -83,7 +93,7 @@ func (b *Board) summaries(all *sources) ([]summarized, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, summarized{Title: o.title, Text: all.shorten(string(text))})
+		list = append(list, summarized{ID: o.perspective, Title: o.title, Text: all.shorten(string(text))})
 	}
 	return list, nil
 }
@@ -146,32 +156,97 @@ func contradictionList(list []step.Contradiction, all *sources) string {
 }
 
 func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	statements, err := b.statements(ctx, nil)
+	b.mu.Lock()
+	parts, err := b.inParts()
+	b.mu.Unlock()
 	if err != nil {
 		return draft{}, err
+	}
+	var statements []step.Statement
+	if !parts {
+		if statements, err = b.statements(ctx, nil); err != nil {
+			return draft{}, err
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	said, seen, err := b.about(j)
+	data, seen, all, err := b.writing(j, statements, nil)
 	if err != nil {
 		return draft{}, err
 	}
+	var answered *synthesis.Answered
+	switch {
+	case j.edits:
+		revision, err := step.ReadRevision(b.run)
+		if err != nil {
+			return draft{}, err
+		}
+		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
+		answered, data.Example, data.Edits = revision.Answered, editsExample, true
+		if parts {
+			apart, err := sectionsApart(b.run, j.round)
+			if err != nil {
+				return draft{}, err
+			}
+			data.Apart = apart
+			answered = &synthesis.Answered{Directives: revision.Directed("", apart)}
+		}
+	case parts:
+		template, err := data.Shape.Sections()
+		if err != nil {
+			return draft{}, err
+		}
+		list, outline, err := b.joins(template, all)
+		if err != nil {
+			return draft{}, err
+		}
+		data.Joins, data.Summaries, data.Findings = list, nil, 0
+		data.Least, data.Most = joinWithin(outline, data.Shape.Words())
+	default:
+		if answered, err = step.Answered(b.run); err != nil {
+			return draft{}, err
+		}
+		if answered != nil {
+			data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
+		}
+	}
+	if answered != nil {
+		data.Directives = answered.Directives
+	}
+	text, err := fill("synthesis.md", data)
+	return draft{text: text, seen: seen, sources: all.table()}, err
+}
+
+// writing is what every writer is told, with the digests of what it was made from. Only
+// the summaries of some perspectives are shown, all where only is nil. It is called with
+// the board's own lock held.
+func (b *Board) writing(j *Job, statements []step.Statement, only []string) (synthesisTask, map[string]string, *sources, error) {
+	fail := func(err error) (synthesisTask, map[string]string, *sources, error) {
+		return synthesisTask{}, nil, nil, err
+	}
+	said, seen, err := b.about(j)
+	if err != nil {
+		return fail(err)
+	}
 	all, err := b.sources()
 	if err != nil {
-		return draft{}, err
+		return fail(err)
 	}
 	seen[all.name] = all.digest
 	summaries, err := b.summaries(all)
 	if err != nil {
-		return draft{}, err
+		return fail(err)
 	}
 	left, err := b.carry(summaries, all, statements)
 	if err != nil {
-		return draft{}, err
+		return fail(err)
+	}
+	if only != nil {
+		summaries = slices.DeleteFunc(summaries, func(s summarized) bool { return !slices.Contains(only, s.ID) })
 	}
 	template, err := said.Shape.Sections()
 	if err != nil {
-		return draft{}, err
+		return fail(err)
 	}
 	data := synthesisTask{LeftOut: left, Disagree: contradictionList(step.Contradictions(statements), all),
 		about: said, Summaries: summaries, Sources: all.list, Sections: template.Titles(nil), Reserved: reserved(said.Shape.Language),
@@ -188,45 +263,34 @@ func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	if b.policy.Evidence.Sentences && len(all.list) > 0 {
 		data.Forms = true
 		if data.Findings, data.Perspectives, data.Cited, err = step.Substance(b.run); err != nil {
-			return draft{}, err
+			return fail(err)
 		}
 	}
-	var answered *synthesis.Answered
-	if j.edits {
-		revision, err := step.ReadRevision(b.run)
-		if err != nil {
-			return draft{}, err
-		}
-		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
-		answered, data.Example, data.Edits = revision.Answered, editsExample, true
-	} else if answered, err = step.Answered(b.run); err != nil {
-		return draft{}, err
-	} else if answered != nil {
-		data.Reviewed, _ = numbered(all.shorten(string(answered.Draft)))
-	}
-	if answered != nil {
-		data.Directives = answered.Directives
-	}
-	text, err := fill("synthesis.md", data)
-	return draft{text: text, seen: seen, sources: all.table()}, err
+	return data, seen, all, nil
 }
 
 // synthesisTask is what the prompt of a synthesis says.
 type synthesisTask struct {
 	about
-	Summaries  []summarized
-	LeftOut    int    // statements whose passages are not shown
-	Disagree   string // the statements that contradict each other
-	Sources    []citable
-	Sections   []string // of the template
-	Judged     []string // those in which any sentence may be inferred
-	Caveats    []string // those in which the research itself may be named
-	Reserved   []string
-	Outline    string // that the person wrote
-	Required   bool
-	Forms      bool // every sentence needs one
-	Reader     bool // a second agent reads them
-	Edits      bool // the answer changes the draft
+	Summaries []summarized
+	LeftOut   int    // statements whose passages are not shown
+	Disagree  string // the statements that contradict each other
+	Sources   []citable
+	Sections  []string // of the template
+	Judged    []string // those in which any sentence may be inferred
+	Caveats   []string // those in which the research itself may be named
+	Reserved  []string
+	Outline   string // that the person wrote
+	Required  bool
+	Forms     bool // every sentence needs one
+	Reader    bool // a second agent reads them
+	Edits     bool // the answer changes the draft
+	// Of a report that is written by parts: the section that this part is, the outline, the
+	// sections that this part joins, and those that other agents edit.
+	Part       *synthesis.PartOutline
+	Plan       []synthesis.PartOutline
+	Joins      []joined
+	Apart      []string
 	Directives []synthesis.Directive
 	Reviewed   string // the draft that was sent back
 	Example    string
@@ -270,11 +334,13 @@ func reserved(language string) []string {
 }
 
 // numbered is a text with the numbers of its lines, and how many it has.
-func numbered(text string) (shown string, lines int) {
+func numbered(text string) (shown string, lines int) { return numberedFrom(text, 1) }
+
+func numberedFrom(text string, first int) (shown string, lines int) {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
+		fmt.Fprintf(&b, "%4d  %s", first+lines, line)
 		lines++
-		fmt.Fprintf(&b, "%4d  %s", lines, line)
 	}
 	return b.String(), lines
 }
@@ -287,18 +353,54 @@ func judgeSynthesis(ctx context.Context, b *Board, j *Job, a answer) (judgement,
 		return judgement{}, err
 	}
 	judged.seen[r.Layout().Citations] = digest
+	b.mu.Lock()
+	parts, err := b.inParts()
+	b.mu.Unlock()
+	if err != nil {
+		return judgement{}, err
+	}
 	var revision *step.Revision
 	var edited evidence.Edited
-	if j.edits {
+	switch {
+	case j.edits:
 		if revision, err = step.ReadRevision(r); err != nil {
 			return judgement{}, err
 		}
+		var others evidence.Edits
+		if parts {
+			if others, err = step.PartEdits(r, j.round); err != nil {
+				return judgement{}, err
+			}
+		}
 		var faults []evidence.Fault
-		if edited, faults = revision.Apply([]byte(judged.text)); len(faults) > 0 {
+		if edited, faults = revision.ApplyWith(others, []byte(judged.text)); len(faults) > 0 {
 			judged.faults = faultsOf(faults)
 			return judged, nil
 		}
 		judged.text = string(edited.Draft)
+	case parts:
+		shape, err := r.Shape()
+		if err != nil {
+			return judgement{}, err
+		}
+		outline, err := step.ReadOutline(r)
+		if err != nil {
+			return judgement{}, err
+		}
+		least, most := joinWithin(outline, shape.Words())
+		alone, err := step.JudgeJoin(ctx, r, []byte(judged.text), least, most)
+		if err != nil {
+			return judgement{}, err
+		}
+		if len(alone.Faults) > 0 {
+			judged.faults = faultsOf(alone.Faults)
+			return judged, nil
+		}
+		draft, err := step.AssembleParts(r, []byte(judged.text))
+		if err != nil {
+			return judgement{}, err
+		}
+		judged.text = string(draft)
 	}
 	found, err := step.JudgeDraft(ctx, r, []byte(judged.text))
 	if err != nil {

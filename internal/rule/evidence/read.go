@@ -24,6 +24,8 @@ type Facts struct {
 	Brief bool // a brief report needs less substance
 	// Least and Most are how many words a whole report must and may have, 0 for any.
 	Least, Most int
+	// MaxRun is how many sentences may name @run, 0 for [MaxRun].
+	MaxRun int
 	// SecondReader says that somebody else reads the sentences against their windows.
 	SecondReader bool
 	// Unsourced says that a person let the run go on without a single checked source:

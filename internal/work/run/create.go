@@ -175,6 +175,9 @@ func (in *InitInput) args() initArgs {
 	if len(args.Query) > maxPatch {
 		args.Query = ""
 	}
+	if evidence.IsOutline(args.Template) {
+		args.Template = evidence.OwnTemplate // the run keeps the outline as a file
+	}
 	return args
 }
 

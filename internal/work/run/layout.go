@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,18 @@ func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
 
 // Claims is the name of the document with the sentences of the final report.
 func (l Layout) Claims() string { return l.SynthesisDir + "/claims.json" }
+
+// Outline is the name of the outline of a report that is written by parts.
+func (l Layout) Outline() string { return l.SynthesisDir + "/outline.json" }
+
+// Part is the name of the section with that number as an agent wrote it for a round: a
+// text in the first, and edits in the others.
+func (l Layout) Part(number int, round int64) string {
+	if round > 1 {
+		return fmt.Sprintf("%s/section-%d.%d.json", l.SynthesisDir, number, round)
+	}
+	return fmt.Sprintf("%s/section-%d.md", l.SynthesisDir, number)
+}
 
 // Round names the synthesis and the review with which the run went back to
 // writing for the nth time.
