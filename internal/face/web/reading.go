@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -89,7 +91,7 @@ func gapOf(gap string) (headings []string, apart, item bool) {
 
 // archivedView is the text of an archived page with the words that a sentence rests on.
 type archivedView struct {
-	Style            string
+	Style            template.CSS
 	Title, URL, Link string
 	Fetched          string
 	Stands           state
@@ -105,8 +107,12 @@ const (
 	leadIn      = 600
 )
 
-// archivedPolicy lets our own pages show an archived text, which can do nothing.
-const archivedPolicy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+// archivedPolicy lets our own pages show an archived text, which can do nothing. Its
+// frame has no origin, so that the style stands in the text and is named by its digest.
+var archivedPolicy = sync.OnceValue(func() string {
+	sum := sha256.Sum256([]byte(styleText))
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+})
 
 var archivedTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("archived.html").Funcs(functions).ParseFS(templates, "pages/archived.html", "pages/parts.html"))
@@ -124,14 +130,14 @@ func (s *server) archived(w http.ResponseWriter, r *http.Request) {
 	view, err := l.archivedPage(r.PathValue("cid"), r.URL.Query().Get("s"))
 	var out bytes.Buffer
 	if err == nil {
-		view.Style = s.link("style")
+		view.Style = template.CSS(styleText)
 		err = archivedTemplate().Execute(&out, view)
 	}
 	if err != nil {
 		s.problem(w, r, err)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", archivedPolicy)
+	w.Header().Set("Content-Security-Policy", archivedPolicy())
 	w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	s.send(w, http.StatusOK, out.Bytes())
 }
