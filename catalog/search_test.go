@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"io/fs"
@@ -26,6 +27,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
 	"github.com/tidegate/tidegate/internal/test/scratch"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -296,5 +298,53 @@ func TestSearchesThatAreRefused(t *testing.T) {
 		if made := catalog.Tools(env)[0].Call(agent(t.Context()), fmt.Appendf(nil, `{"query": "q", "search": [%q]}`, named), tool.Caller{}); made.Err == nil || made.Err.Code != tidegate.InvalidArgs {
 			t.Errorf("%s %s: %s", init.Name, named, made.Envelope)
 		}
+	}
+}
+
+// TestKeysThatServicesRepeat has services repeat the key in spellings of which none can be
+// told from other text. It is in nothing that is kept or shown; the next service is asked.
+func TestKeysThatServicesRepeat(t *testing.T) {
+	t.Parallel()
+	each := func(format string) string {
+		var b strings.Builder
+		for _, c := range []byte(fakesearch.Key) {
+			fmt.Fprintf(&b, format, c)
+		}
+		return b.String()
+	}
+	half := len(fakesearch.Key) / 2
+	parted := func(by string) string { return fakesearch.Key[:half] + by + fakesearch.Key[half:] }
+	spellings := map[string]string{
+		"as it is": fakesearch.Key, "in HTML": each("&#%d;"), "in HTML, twice": each("&amp;#x%x;"), "in a URL": "https://echo.example/?k=" + each("%%%02x"), "in a URL, twice": each("%%25%02X"),
+		"in JSON": each(`\u%04x`), "with tags": parted("<b></b>"), "with nothing": parted("\u200b"), "with a soft hyphen": parted("\u00ad"), "in hexadecimal": each("%02X"),
+		"in base64":         base64.StdEncoding.EncodeToString([]byte("user:" + fakesearch.Key)),
+		"in base64 of URLs": base64.RawURLEncoding.EncodeToString([]byte("a:" + fakesearch.Key + "??>>")),
+	}
+	for name, spelled := range spellings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSeeker(t, `, "search": ["brave", "arxiv", "duckduckgo", "tavily"]`)
+			item := fakesearch.Item{URL: "https://example.org/a", Title: "You sent " + spelled, Snippet: spelled + " is your key", Date: "2024-01-01"}
+			s.fake.Find = func(service string, _ *http.Request) ([]fakesearch.Item, int) {
+				if service == "tavily" { // the last of them
+					return []fakesearch.Item{{URL: "https://example.org/honest", Title: "Honest"}}, 200
+				}
+				return []fakesearch.Item{item}, 200
+			}
+			for _, service := range []string{"brave", "arxiv", "duckduckgo"} {
+				made := s.forJob(fmt.Sprintf(`"query": "tugs", "service": %q`, service))
+				if made.Err != nil {
+					t.Fatalf("%s", made.Envelope)
+				}
+				for _, kept := range []string{string(made.Envelope), s.whole()} {
+					if link.Hides(kept, []string{fakesearch.Key}) {
+						t.Errorf("%s: the key is in %.2000s", service, kept)
+					}
+				}
+			}
+			if log := s.whole(); name != "as it is" && !strings.Contains(log, "repeats its key in a form that cannot be taken out") {
+				t.Error("the log does not say it")
+			}
+		})
 	}
 }
