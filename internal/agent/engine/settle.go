@@ -177,11 +177,22 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 		return s.judgeSources(ctx)
 	case run.Summaries:
 		return s.pack(ctx)
+	case run.Synthesis:
+		// The last part that was accepted may have opened the next.
+		if err := s.board.Reload(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		if s.board.Work()[job.Open] > 0 {
+			return nil, nil
+		}
 	case run.Review:
 		return s.read(ctx)
 	}
 	return s.advance(ctx, "")
 }
+
+// PlanWaits is why a run waits whose plan a person has to confirm.
+const PlanWaits = "the perspectives wait for a person's yes"
 
 // Why says why a paused or failed run waits for a person.
 func Why(m run.Manifest) string {
@@ -289,7 +300,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 			Message: "the perspectives break a rule of the run: " + fault.Code + ": " + fault.Message})
 	}
 	if s.board.Policy().ConfirmPlan {
-		return &pause{ForPerson, "the perspectives wait for a person's yes"}, nil
+		return &pause{ForPerson, PlanWaits}, nil
 	}
 	result, err := step.Plan(ctx, s.desk, step.PlanInput{ManifestPath: s.manifest, Reason: "settled"})
 	if err != nil {

@@ -33,12 +33,13 @@ type kind struct {
 	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-// The kinds of a run, and those of a code change.
-var kinds, codeKinds []kind
+// The kinds of a run, those of a code change, and those of an audit.
+var kinds, codeKinds, auditKinds []kind
 
 func init() {
+	auditKinds = []kind{auditVerifyKind}
 	codeKinds = []kind{implementKind, codeReviewKind, codeVerifyKind}
-	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, verifyKind, reviewKind}
+	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, outlineKind, sectionKind, synthesisKind, verifyKind, reviewKind}
 }
 
 // reached reports whether a run has come to the kind's work, even if it has gone
@@ -91,6 +92,7 @@ type judgement struct {
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
 	draft     step.Judged
+	outline   *synthesis.Outline
 	reading   *step.Reading // of a second reader
 	review    synthesis.Review
 	code      CodeReviewed

@@ -178,7 +178,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
+	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Say: p.sayAbove(bar), Panicked: p.logPanic})
 	bar.stop()
 	if result.Err != nil {
 		result = tool.Failure(p.misplaced(result.Err))
@@ -212,7 +212,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 	if c.Complete == nil {
 		var operands []tool.Operand
 		for _, name := range strings.Fields(c.Operands) {
-			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[]")})
+			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[].")})
 		}
 		cmd.ValidArgsFunction = p.completions(operands)
 	}

@@ -77,6 +77,7 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
+				"tidegate research \"Should the port buy electric tugs?\" --template decision --length standard --for \"the board of a port\"\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
@@ -94,7 +95,7 @@ interrupted. Each says what to type next.`,
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
-			}, slices.Concat(sourceFlags, CellFlags, budgetFlags)...),
+			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
 		{
@@ -126,7 +127,7 @@ has, and changes nothing.`,
 			Run:     env.watch,
 		},
 		setupCommand(env),
-	}, append(append(reviewCommands(env), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
+	}, append(append(append(reviewCommands(env), forgeCommands(env)...), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
 }
 
 // named is the path of the manifest of the run that a person named.

@@ -362,7 +362,7 @@ func (c *crew) unfit(role string, failure *driver.Error) error {
 	if failure.Code != "" {
 		code = failure.Code
 	}
-	details := append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), orTrust(c.project, "env", "key_env", "url")...)
+	details := append(append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), unavailable(failure.Message)...), orTrust(c.project, "env", "key_env", "url")...)
 	if len(failure.Choices) > 0 {
 		details = append(details, tidegate.Pairs("models", failure.Choices)...)
 	}

@@ -8,10 +8,12 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -34,6 +36,7 @@ type order struct {
 	evidence     run.EvidenceChoice
 	sources      policy.Policy // which sources are allowed
 	frozen       run.Frozen    // the run whose archive answers in the place of the web
+	shape        evidence.Shape
 	yes          bool
 	planOnly     bool
 }
@@ -89,6 +92,24 @@ func sourcesTyped(call cli.Invocation) (policy.Policy, error) {
 		Languages: call.Flags["source-language"], Classes: call.Flags["source-class"]}.Checked()
 }
 
+// shapeFlags are the flags of what is asked of the report.
+var shapeFlags = []cli.Flag{
+	{Name: "length", About: "how long the report is: brief (400 words), standard (1,500), long (5,000) or a number of `words`, give or take a fifth", Kind: tool.Word, Complete: evidence.LengthNames()},
+	{Name: "for", About: "whom the report is for, such as \"the board of a port\"", Kind: tool.Word},
+	{Name: "template", About: "the sections of the report: " + strings.Join(evidence.TemplateNames(), ", ") + ", or a `file` with an outline of your own in Markdown (default briefing)", Kind: tool.Word, Complete: evidence.TemplateNames()},
+	{Name: "language", About: "the `language` of the report: " + strings.Join(evidence.Languages(), ", ") + " (default that of the question)", Kind: tool.Word, Complete: evidence.Languages()},
+}
+
+// shapeTyped reads the flags of what is asked of the report. It returns INVALID_ARGS,
+// and the errors of reading an outline.
+func (e *Env) shapeTyped(call cli.Invocation, question string) (evidence.Shape, error) {
+	template, err := catalog.ReadTemplate(artifact.Everywhere, e.Dir, call.Flag("template"))
+	if err != nil {
+		return evidence.Shape{}, err
+	}
+	return run.CheckShape(evidence.Shape{Length: call.Flag("length"), Audience: call.Flag("for"), Template: template, Language: call.Flag("language")}, question)
+}
+
 // hasWeb reports whether researchers have tools for the web.
 func (o order) hasWeb() bool {
 	return o.frozen.IsZero() && o.sensitivity != "restricted" && o.sensitivity != "no_web"
@@ -133,6 +154,9 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 		return order{}, err
 	}
 	if o.frozen, err = e.frozenTyped(ctx, o, call.Flag("sources")); err != nil {
+		return order{}, err
+	}
+	if o.shape, err = e.shapeTyped(call, o.question); err != nil {
 		return order{}, err
 	}
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {

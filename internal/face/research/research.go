@@ -115,7 +115,7 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen, Shape: o.shape,
 	}
 	if len(c.search) > 0 || !o.frozen.IsZero() {
 		in.Search, in.Origins = c.searchNames(), run.OriginsShown
