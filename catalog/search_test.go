@@ -417,3 +417,29 @@ func TestEveryServiceMayBeHostile(t *testing.T) {
 		}
 	})
 }
+
+// TestADateByWhichASearchFoundAPage has pages without a date in a run that asks for one:
+// what the service said counts, for a page that it found.
+func TestADateByWhichASearchFoundAPage(t *testing.T) {
+	t.Parallel()
+	s := newSeeker(t, `, "since": "2024-01-01", "dated": true`)
+	if made := s.forJob(`"query": "tugs"`); made.Err != nil {
+		t.Fatalf("%s", made.Envelope)
+	}
+	for _, c := range []struct {
+		page     int
+		accepted bool
+	}{{7, false}, {1, true}} { // 2 is too old for the run, and 7 was not found
+		s.pages = c.page
+		answer, _ := codec.MarshalLine(s.answer("wave1", s.lease.Get("prompt_md").Str(), false))
+		verdict := s.call("job_submit", `{"run": "harbour", "token": %q, "answer": %s}`, s.lease.Get("token").Str(), answer)
+		line, _ := codec.MarshalLine(verdict)
+		if verdict.Get("accepted").Bool() != c.accepted || !c.accepted && !strings.Contains(string(line), "SOURCE_NOT_ALLOWED") {
+			t.Errorf("page %d: %s", c.page, line)
+		}
+	}
+	if replayed := s.call("run_replay", `{"run": "harbour"}`); !replayed.Get("pass").Bool() {
+		line, _ := codec.MarshalLine(replayed)
+		t.Errorf("%s", line)
+	}
+}
