@@ -216,6 +216,10 @@ func (j *judging) stand(i int, held claim.Judgement) {
 	}
 }
 
+// maxCalculating is how many sentences a paragraph with calculations has at most: those of
+// ours have few.
+const maxCalculating = 40
+
 // calculations judges the paragraphs with a calculation, which only reports of our own
 // have, as such reports are judged: a result counts where it is right and its numbers
 // stand on the pages.
@@ -238,7 +242,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 			draft.WriteByte(' ')
 			to++
 		}
-		if sums > 0 && !j.options.NoFetch {
+		if sums > 0 && to-from <= maxCalculating && !j.options.NoFetch {
 			report := evidence.Read([]byte("## Summary\n\n"+draft.String()+"\n"), facts)
 			held, err := report.Hold(ctx, j.Language, page, titles)
 			if err != nil {
