@@ -142,7 +142,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	quoted := j.quotations()
 	for i := range j.Document.Sentences {
 		s := &j.Document.Sentences[i]
-		judged := Judged{Line: s.Line, Text: link.Mask(s.Text), Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
+		judged := Judged{Line: s.Line, Text: s.Text, Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
 		switch {
 		case s.Form == Uncited:
 			judged.Findings = j.bare(s, quoted[i])

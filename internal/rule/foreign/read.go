@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
 )
@@ -183,6 +184,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 			continue
 		}
 		clean, cites := c.read(b)
+		clean.mask(cites, c.sums)
 		first := len(d.Citations)
 		d.Citations = append(d.Citations, cites...)
 		switch {
@@ -202,6 +204,33 @@ func (d *Document) sentences(blocks []block, l *list) {
 		}
 	}
 	slices.Sort(d.Styles)
+}
+
+// mask takes credentials out of a text, before it is cut into sentences: a cut may leave
+// the half of an address that nobody knows for one. Marks and lines keep their places.
+func (b *block) mask(cites []Citation, sums []sum) {
+	if link.Mask(b.text) == b.text {
+		return
+	}
+	var places []*int
+	for i := range cites {
+		places = append(places, &cites[i].at)
+	}
+	for i := range sums {
+		places = append(places, &sums[i].at)
+	}
+	for i := range b.starts {
+		places = append(places, &b.starts[i].at)
+	}
+	slices.SortStableFunc(places, func(a, b *int) int { return *a - *b })
+	var out strings.Builder
+	from := 0
+	for _, place := range places {
+		out.WriteString(link.Mask(b.text[from:*place]))
+		from, *place = *place, out.Len()
+	}
+	out.WriteString(link.Mask(b.text[from:]))
+	b.text = out.String()
 }
 
 func flag(b bool) int {

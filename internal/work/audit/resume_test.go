@@ -152,7 +152,7 @@ func TestAuditsArePrivate(t *testing.T) {
 	const secret = "sk-ABCDEFGHIJKLMNOPQRSTUVWXYZ012345"
 	address := "https://x.example/a?api_key=" + secret
 	_, _, pages := planted()
-	written := "The port of Ardmore employs 213 people, as https://ports.example/ardmore/terminal says. The ferry carries 120 cars, says " + address + " today. It is “so at " + address + "” [1].\n\n## Sources\n\n[1] T " + address + ": " + address + "\n"
+	written := "The port of Ardmore employs 213 people, as https://ports.example/ardmore/terminal says. The ferry carries 120 cars, says " + address + " today. It is “so at " + address + "” [1]. Run `curl " + address + "` [1].\n\n## About `" + address + "`\n\nIt is [2].\n\n## Sources\n\n[1] T " + address + ": " + address + "\n"
 	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: written, Home: t.TempDir(), Explain: true})
 	if err != nil {
 		t.Fatal(err)
