@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -387,6 +388,9 @@ const manySources = 6
 func (j *judging) judgeReport() {
 	add := func(code string, level claim.Level, line int, format string, args ...any) {
 		j.out.Findings = append(j.out.Findings, Finding{code, level, line, link.Mask(fmt.Sprintf(format, args...))})
+	}
+	if j.Left > 0 {
+		add("LEFT_OUT", claim.Remark, 1, "%s of code or beside the main part of the page: not read", report.Counted(j.Left, "block"))
 	}
 	used := map[string]bool{}
 	for i := range j.Document.Citations {

@@ -23,6 +23,7 @@ type Document struct {
 	Citations []Citation
 	Entries   []Entry
 	Headings  []Heading
+	Left      int // blocks of code, or paragraphs beside the main part of a page, that are not read
 }
 
 // Sentence is one of a report.
@@ -132,7 +133,9 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 	start := strings.ToLower(strings.TrimSpace(string(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf")))))
 	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
 		d.Format = "html"
-		return readHTML(page.UTF8(body, "text/html")), nil
+		blocks, left := readHTML(page.UTF8(body, "text/html"))
+		d.Left = left
+		return blocks, nil
 	}
 	text := page.UTF8(body, "text/plain")
 	if bytes.ContainsRune(text, 0) {
@@ -144,7 +147,9 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 		return readPlain(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))), nil
 	}
 	d.Format = "markdown"
-	return withoutRecord(readMarkdown(text)), nil
+	blocks, left := readMarkdown(text)
+	d.Left = left
+	return withoutRecord(blocks), nil
 }
 
 // withoutRecord leaves out of a report of our own what it says about itself: the lines

@@ -71,6 +71,23 @@ All are described [1][3][4][5][6][7][8]. It is “quoted without a source”. It
 	}
 }
 
+// TestWhatIsNotReadIsSaid: text beside the main part of a page, and in blocks of code, is
+// not audited, and nobody may hide a lie there in silence.
+func TestWhatIsNotReadIsSaid(t *testing.T) {
+	for name, report := range map[string]string{
+		"beside the main part": "<html><body><p>The moon is made of green cheese, as everybody knows who looks.</p><nav>Home</nav><main><p>One is <a href='https://x.example/a'>here</a>.</p></main>",
+		"in code":              "One is [here](https://x.example/a).\n\n```\nThe moon is made of green cheese.\n```\n",
+	} {
+		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: report, NoFetch: true, Home: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Sentences) != 1 || len(result.Findings) != 1 || result.Findings[0].Code != "LEFT_OUT" || !strings.HasPrefix(result.Findings[0].Text, "1 block ") {
+			t.Errorf("%s: %+v", name, result.Findings)
+		}
+	}
+}
+
 // TestKeysOfAnAudit: programs find every key, in its place.
 func TestKeysOfAnAudit(t *testing.T) {
 	report, _, pages := planted()
