@@ -110,6 +110,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		serveCommand(env),
 		exportCommand(env),
 		sealCommand(env),
+		updateCommand(env),
 		verifyCommand(env),
 		explainCommand(tools),
 		configCommand(env),

@@ -301,7 +301,7 @@ func (b *Board) mayTake(id, reader string) error {
 	if !b.policy.Evidence.OneAgent {
 		for _, other := range b.order {
 			written := b.jobs[other]
-			if written.Kind == synthesisKind.name && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
+			if writes(written.Kind) && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
 				return tidegate.Errorf(tidegate.SameHolder, tidegate.Pairs("job_id", id, "wrote", written.ID), "whoever wrote the report gets neither its reading nor its review, and %s has handed in %s", reader, written.ID)
 			}
 		}
@@ -310,6 +310,11 @@ func (b *Board) mayTake(id, reader string) error {
 		return b.mayRead(j, reader)
 	}
 	return nil
+}
+
+// writes reports whether jobs of a kind write something of the report.
+func writes(kind string) bool {
+	return kind == outlineKind.name || kind == sectionKind.name || kind == synthesisKind.name
 }
 
 // mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.

@@ -211,7 +211,7 @@ func (t *terminal) finding(c Case, f Finding) {
 	l := f.Level.known()
 	place := Place{file, f.Line}.show(t.root)
 	head := joinNonEmpty("  ", oneLine(f.ruleID()), parenthesised(oneLine(f.Category)), oneLine(place))
-	t.wrapped("  "+t.paint(levelShownAs[l].color, string(l))+"  ", "    ", head, "")
+	t.wrapped("  "+t.paint(levelShownAs[l].color, oneLine(f.matters()))+"  ", "    ", head, "")
 	if title := oneLine(f.Title); title != "" {
 		t.wrapped("    ", "    ", title, bold)
 	}
