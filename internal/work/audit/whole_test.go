@@ -3,11 +3,15 @@ package audit_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -122,6 +126,40 @@ func TestKeysOfAnAudit(t *testing.T) {
 			if _, has := at.(map[string]any)[key]; !has {
 				t.Errorf("%s has no %s", path, key)
 			}
+		}
+	}
+}
+
+// TestAReportWithAnAddress is fetched once, kept byte for byte, and read as what it is; one
+// that is not there is NOT_FOUND.
+func TestAReportWithAnAddress(t *testing.T) {
+	_, _, pages := planted()
+	const address = "https://chat.example/share/abc?v=2"
+	const body = "<!doctype html><html lang=en><title>Shared</title><body><nav>Home</nav><main><p>The port of Ardmore employs 213 people <a href='https://ports.example/ardmore/terminal'>1</a>.</p></main>"
+	pages[address] = func(c *archive.Capture) { c.Hops = append(c.Hops, hop(address, 200, body)) }
+	desk := run.Desk{Now: noon, Program: "test"}
+	result, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: address, Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(result.AuditPath, "report.html"))
+	if err != nil || string(kept) != body {
+		t.Errorf("kept %q: %v", kept, err)
+	}
+	if r := result.Audited; r.Name != "abc.html" || r.Format != "html" || result.Summary.Found != 1 || !result.Pass {
+		t.Errorf("%+v %+v", r, result.Summary)
+	}
+	if _, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: "https://chat.example/gone", Home: t.TempDir()}); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		t.Errorf("one that is gone: %v", err)
+	}
+}
+
+// TestExactlyOneReport: neither none nor two.
+func TestExactlyOneReport(t *testing.T) {
+	for _, in := range []audit.Input{{}, {Report: "a", URL: "https://a.example/"}, {Report: "a", ReportPath: "/a"}} {
+		in.Home = t.TempDir()
+		if _, err := audit.Make(t.Context(), run.Desk{Now: noon}, nil, in); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("%+v: %v", in, err)
 		}
 	}
 }
