@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -406,8 +405,8 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 func touchesSettings(d *change.Diff, guidelines []string) []string {
 	var warnings []string
 	for _, f := range d.Files {
-		switch name := path.Base(f.Name); {
-		case name == config.FileName, name == ".gitattributes", name == change.DismissedFile:
+		switch {
+		case change.DecidesReviews(f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and decides what is reviewed, by whom, or what counts")
 		case d.IsGuideline(f.Name), slices.Contains(guidelines, f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and says how the project wants its code")
