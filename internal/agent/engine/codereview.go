@@ -442,7 +442,7 @@ type codeSettler struct {
 }
 
 func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
-	judged, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
+	judged, _, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
 	if err != nil {
 		return StepResult{}, err
 	}

@@ -26,7 +26,11 @@ func Text(w io.Writer, r Report, o Options) error {
 		}
 		return deliver(w, t.out.Bytes())
 	}
+	if r.OutcomeFirst {
+		t.outcome(r)
+	}
 	if title := oneLine(r.Title); title != "" {
+		t.gap()
 		t.wrapped("", "", title, bold)
 	}
 	for _, b := range r.Blocks {
@@ -53,12 +57,18 @@ func Text(w io.Writer, r Report, o Options) error {
 			t.cases(r.Cases)
 		}
 	}
+	if !r.OutcomeFirst {
+		t.outcome(r)
+	}
+	return deliver(w, t.out.Bytes())
+}
+
+func (t *terminal) outcome(r Report) {
 	if summary := joinNonEmpty("  ", r.Status.label(), oneLine(r.Summary)); summary != "" {
 		t.tight = false
 		t.gap()
 		t.wrapped("", "", summary, shownAs[r.Status].color)
 	}
-	return deliver(w, t.out.Bytes())
 }
 
 // document is the text of a report that consists of nothing else.

@@ -631,8 +631,8 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 	show := func(e run.Entry) {
 		if s.jobs != nil && e.Number > seen {
 			s.jobs.happened(e)
-		} else if h, ok := tell(e); ok && e.Number > seen {
-			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
+		} else if h, ok := e.Tell(); ok && e.Number > seen {
+			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.Job, oneLine(h.Text))
 		}
 		seen = max(seen, e.Number)
 	}
