@@ -53,11 +53,21 @@ func aboutSentences(l line) bool {
 // earlierClaims are the claims of a round as the run keeps them, nil where no rules of an
 // earlier version made them.
 func (w *walk) earlierClaims(round int64) (*evidence.Claims, error) {
-	claims, err := step.ReadClaimsAt(w.kept, w.claimsFile(round))
-	if tidegate.CodeOf(err) == tidegate.SchemaValidationFailed || err == nil && (claims == nil || !claims.Earlier()) {
-		return nil, nil // what a damaged one rests on is made again, and differs
+	name := w.claimsFile(round)
+	if claims, known := w.claims[name]; known {
+		return claims, nil
 	}
-	return claims, err
+	claims, err := step.ReadClaimsAt(w.kept, name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.SchemaValidationFailed:
+		claims = nil // what a damaged one rests on is made again, and differs
+	case err != nil:
+		return nil, err
+	case claims != nil && !claims.Earlier():
+		claims = nil
+	}
+	w.claims[name] = claims
+	return claims, nil
 }
 
 // adoptEarlier puts a file of the round into the copy that was written by earlier rules, as

@@ -159,6 +159,7 @@ type initArgs struct {
 	Search            []string `json:"search,omitzero"`
 	policy.Policy
 	evidence.Shape
+	Frozen       Frozen             `json:"sources_run,omitzero"`
 	SignersPath  string             `json:"-"`
 	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
 	Confinement  Confinement        `json:"confinement,omitzero"`
@@ -286,6 +287,8 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 		return "", err
 	}
 	note(shape == in.Shape, "report")
+	note(kept.Origins == in.Origins, "origins")
+	note(slices.Equal(kept.Search, in.Search) && (kept.Search == nil) == (in.Search == nil), "search")
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err

@@ -32,6 +32,8 @@ type InitInput struct {
 	Search         []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
 	policy.Policy           // which sources are allowed
 	evidence.Shape          // of the report
+	// Frozen is the finished run whose archive answers searches and fetches.
+	Frozen Frozen `json:"-"`
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`

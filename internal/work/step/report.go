@@ -305,7 +305,7 @@ func (w *reportReader) decisions() error {
 		return err
 	}
 	policy, err := w.run.Policy()
-	w.out.Report.Allowed = policy.Sources.Lines()
+	w.out.Report.Allowed = append(policy.Frozen.Lines(), policy.Sources.Lines()...)
 	return err
 }
 
