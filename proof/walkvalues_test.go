@@ -182,6 +182,8 @@ var pools = map[string]pool{
 	"allow_domains":              list(oneOf("example.org", "*", "a/b"), 2),
 	"deny_domains":               list(oneOf("example.org", "*", "a/b"), 2),
 	"since":                      oneOf("2023-01-01", "yesterday"),
+	"status":                     oneOf("created", "completed", "odd"),
+	"words":                      oneOf("tides", "?"),
 	"dated":                      flags,
 	"source_language":            list(oneOf("en", "de", "../evil"), 2),
 	"source_class":               list(oneOf("scholarly", "other", "x"), 2),
