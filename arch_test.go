@@ -24,7 +24,7 @@ const module = "github.com/tidegate/tidegate"
 // internal/ and are written with a slash in front. docs/layout.md shows the same list.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "markdown office page sentence link quotation figure"},
+	{"text", "markdown office page sentence link quotation figure chart"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "search claim evidence reading policy scholar source foreign /wave /pivot /review synthesis"},
 	{"work", "run step stage audit change"},

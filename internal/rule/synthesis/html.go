@@ -14,13 +14,16 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/chart"
 )
 
 //go:embed report.html
 var pageText string
 
 //go:embed report.css
-var styleText string
+var ownStyle string
+
+var styleText = ownStyle + chart.Style
 
 // page is parsed when the first report is written.
 var page = sync.OnceValue(func() *template.Template {

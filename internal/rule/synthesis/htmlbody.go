@@ -133,6 +133,15 @@ func (w *htmlWriter) open(b *block, first bool) {
 func (w *htmlWriter) close(b *block) {
 	_, tag := w.tags(b)
 	w.write(tag)
+	switch d := b.drawn; {
+	case d == nil:
+	case d.Chart == nil:
+		w.write(`<p class="aside">`)
+		w.text(d.why)
+		w.write("</p>\n")
+	default:
+		w.write(`<figure class="drawn">`, string(d.SVG(d.words, d.id, false)), "</figure>\n")
+	}
 }
 
 // leaf writes the text of a block, its citations as buttons, and marks what no

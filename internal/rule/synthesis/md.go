@@ -1,7 +1,10 @@
 package synthesis
 
 import (
+	"encoding/base64"
 	"fmt"
+	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,9 +17,27 @@ import (
 // Markdown is the report as a Markdown file: the documents with numbered
 // citations, the references with links that lead to the quoted words, and how the
 // report was made.
+// Charts stand in it as data.
 func (r Report) Markdown() []byte {
+	return r.markdown(func(d *drawnTable) string {
+		return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.svg())
+	})
+}
+
+// MarkdownFiles is the report as a Markdown file of some name, with its charts as files
+// beside it.
+func (r Report) MarkdownFiles(name string) (text []byte, charts []File) {
+	text = r.markdown(func(d *drawnTable) string {
+		file := File{strings.TrimSuffix(name, path.Ext(name)) + "-" + d.id + ".svg", d.svg()}
+		charts = append(charts, file)
+		return url.PathEscape(file.Name)
+	})
+	return text, charts
+}
+
+func (r Report) markdown(addressOf func(*drawnTable) string) []byte {
 	r = r.shown()
-	w := &mdWriter{layout: r.layout()}
+	w := &mdWriter{layout: r.layout(), addressOf: addressOf}
 	w.banners()
 	w.paragraph("# " + mdText(r.Question))
 	if day := day(r.CreatedAt); day != "" {
@@ -59,6 +80,8 @@ type mdWriter struct {
 	lists []mdList
 
 	row, delimiters string // of a table, as far as they are written
+
+	addressOf func(*drawnTable) string // where the picture of a chart is
 }
 
 // mdBox is what stands before the lines of a block quote or list item.
@@ -134,6 +157,15 @@ func (w *mdWriter) open(b *block, first bool) {
 
 func (w *mdWriter) close(b *block) {
 	switch b.Kind {
+	case markdown.TableBlock:
+		if d := b.drawn; d != nil {
+			w.line("")
+			if d.Chart == nil {
+				w.line("*" + mdText(d.why) + "*")
+			} else {
+				w.line("![" + mdText(d.words.Title) + "](" + w.addressOf(d) + ")")
+			}
+		}
 	case markdown.ListBlock:
 		w.lists = w.lists[:len(w.lists)-1]
 	case markdown.ItemBlock, markdown.QuoteBlock:

@@ -15,6 +15,7 @@ type Report struct {
 	RunID     string
 	CreatedAt string // of the run, RFC 3339
 	Program   string // what made the report, such as "tidegate 1.4.0"
+	Language  string // in two letters, by which its numbers are written; "" where it is not known
 
 	Trust     string   // how the sentences were checked, "" where nothing is known of that
 	Partial   string   // why the report is partial, "" for a complete one
@@ -115,6 +116,7 @@ type layout struct {
 	cited   []*reference
 	others  []*Source // those that are not cited, in the order of the report
 	byCID   map[string]*reference
+	drawn   []*drawnTable
 	matches Grounding // what was looked for, and what is missing
 
 	unchecked int // claims without a page to look at
@@ -171,6 +173,7 @@ func (l *layout) part(p *Part) {
 			}
 		}
 	})
+	l.draw(&part, doc.blocks, p.Sentences != nil)
 	for _, passage := range doc.passages {
 		for _, b := range passage.leaves {
 			b.eachLeaf(func(b *block) { part.of[b] = passage })

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -142,6 +143,7 @@ func (w *reportReader) parts() error {
 			return err
 		}
 		if text != nil {
+			w.out.Report.Language = page.Language(string(text))
 			return w.part("", text)
 		}
 	}
