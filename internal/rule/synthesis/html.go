@@ -137,23 +137,17 @@ func (l *layout) tiles() []tile {
 		}
 	}
 	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
+	// A gate that its judge passed says nothing to a client. One that it did not does.
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
 		passed += flag(g.Status == GatePass)
 		accepted += flag(g.Accepted != "")
 	}
-	text, class := "by their judges", "good"
 	switch {
 	case accepted > 0:
-		text, class = fmt.Sprintf("%d accepted by a person", accepted), "poor"
-	case passed < len(l.Gates) || len(l.Gates) == 0:
-		text, class = "the others are listed below", "poor"
-	}
-	tiles = append(tiles, tile{"Gates passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), text, class})
-	if l.Cost.Priced {
-		tiles = append(tiles, tile{"Cost", dollars(l.Cost.USD), thousands(l.Cost.InputTokens+l.Cost.OutputTokens) + " tokens", ""})
-	} else if l.Cost.Known() {
-		tiles = append(tiles, tile{"Tokens", thousands(l.Cost.InputTokens + l.Cost.OutputTokens), "cost not known", ""})
+		tiles = append(tiles, tile{"Checks passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), fmt.Sprintf("%d accepted by a person", accepted), "poor"})
+	case passed < len(l.Gates):
+		tiles = append(tiles, tile{"Checks passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), "the others are listed at the end", "poor"})
 	}
 	return tiles
 }
@@ -194,7 +188,11 @@ func (l *layout) foundTile() tile {
 type sourceView struct {
 	Number    int
 	Name      string
-	By        string // authors, publisher and date
+	Authors   string // the first three
+	Year      string
+	Publisher string
+	Date      string // to the day, where it is known so well
+	Origin    string
 	Link      string
 	Address   string // the one that was cited
 	Replaced  string
@@ -227,25 +225,72 @@ func origin(ref *reference) string {
 }
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
-	var by []string
-	date := day(ref.Date)
-	if ref.Undated {
-		date = "no date"
-	}
-	for _, part := range []string{authors(ref.Author), ref.Publisher, date, origin(ref)} {
-		if part != "" {
-			by = append(by, part)
-		}
-	}
 	v := sourceView{
-		Number: ref.number, Name: ref.name(), By: strings.Join(by, " · "), Link: ref.link(matches),
+		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: day(ref.Date), Origin: origin(ref), Link: ref.link(matches),
 		Status: ref.Status, Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
+	}
+	if ref.Undated {
+		v.Year, v.Date = "no date", "no date"
 	}
 	if ref.File == "" {
 		v.Address = shownText(ref.URL)
 	}
 	return v
+}
+
+// year is the year of a date, "" where it has none.
+func year(date string) string {
+	if len(date) < 4 || strings.Trim(date[:4], "0123456789") != "" {
+		return ""
+	}
+	return date[:4]
+}
+
+// before and behind are what stands around the title of a source: its authors, its year
+// behind them, or behind the title where nobody is known, and its publisher.
+func (v *sourceView) before() string {
+	switch {
+	case v.Authors == "":
+		return ""
+	case v.Year == "":
+		return v.Authors + ". "
+	}
+	return v.Authors + " (" + v.Year + "). "
+}
+
+func (v *sourceView) behind() string {
+	text := ". "
+	if v.Authors == "" && v.Year != "" {
+		text = " (" + v.Year + "). "
+	}
+	if v.Publisher != "" {
+		text += v.Publisher + ". "
+	}
+	return text
+}
+
+// standing says what the source is worth, and where that is from.
+func (v *sourceView) standing() string {
+	text := v.Status
+	if v.Reason != "" {
+		text += " (" + v.Reason + ")"
+	}
+	switch {
+	case v.Attached:
+		text += ", attached by a person"
+	case v.Fetched != "":
+		text += ", fetched " + v.Fetched
+	}
+	for _, more := range []struct{ what, text string }{{"file ", v.File}, {"", v.Origin}} {
+		if more.text != "" {
+			text += ", " + more.what + more.text
+		}
+	}
+	if v.Replaced != "" {
+		text += ", cited as " + v.Address
+	}
+	return text + "."
 }
 
 // excerptView is an excerpt with its marks.

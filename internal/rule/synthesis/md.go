@@ -242,7 +242,8 @@ func (w *mdWriter) references() {
 		w.paragraph("The report cites no source.")
 	}
 	for _, ref := range w.cited {
-		w.lines = append(w.lines, strconv.Itoa(ref.number)+". "+w.reference(ref, w.matchesOf(ref)))
+		number := strconv.Itoa(ref.number)
+		w.lines = append(w.lines, number+`. <a id="source-`+number+`"></a>`+w.reference(ref, w.matchesOf(ref)))
 	}
 	w.lines = append(w.lines, "")
 	if len(w.others) > 0 {
@@ -260,27 +261,11 @@ func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	if v.Link != "" {
 		text = "[" + text + "](<" + v.Link + ">)"
 	}
-	text += "."
-	if v.By != "" {
-		text += " " + mdText(v.By) + "."
+	if v.Authors == "" && v.Year != "" {
+		text += " "
 	}
-	text += " *" + mdText(v.Status) + "*"
-	if v.Reason != "" {
-		text += " (" + mdText(v.Reason) + ")"
-	}
-	switch {
-	case v.Attached:
-		text += ", attached by a person"
-	case v.Fetched != "":
-		text += ", fetched " + mdText(v.Fetched)
-	}
-	if v.File != "" {
-		text += ", file " + mdText(v.File)
-	}
-	if v.Replaced != "" {
-		text += ", cited as " + mdText(v.Address)
-	}
-	return text + "."
+	text = mdText(v.before()) + text + mdText(v.behind())
+	return text + "*" + mdText(v.standing()) + "*"
 }
 
 // ungrounded lists what the cited pages do not have.
