@@ -1,6 +1,7 @@
 package synthesis_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,5 +44,15 @@ func TestOnlyCheckedNumbersAreDrawn(t *testing.T) {
 		if strings.Contains(got, "<svg") || strings.Contains(got, "svg+xml") || strings.Contains(got, "chart: bar") || !strings.Contains(got, "The table is not drawn, because its numbers were not checked.") {
 			t.Error("numbers are drawn that nobody checked")
 		}
+	}
+}
+
+// TestPrinted: on paper each number is a link to its source, and nothing waits for a
+// click.
+func TestPrinted(t *testing.T) {
+	page := string(drawn(t).PrintHTML())
+	checkPage(t, regexp.MustCompile(`(?s)<figure class="drawn"><svg.*?</svg>\n</figure>`).ReplaceAllString(page, ""))
+	if strings.Contains(page, "popovertarget") || strings.Contains(page, "<button") || !strings.Contains(page, `<a href="#source-1">1</a>`) || !strings.Contains(page, `id="source-1"`) || strings.Count(page, "<svg") != 2 {
+		t.Error("the page is not one for paper")
 	}
 }

@@ -33,25 +33,34 @@ var page = sync.OnceValue(func() *template.Template {
 // HTML is the report as one file that asks for nothing: no script, and no address
 // but those that a reader follows. Its policy forbids everything else, should a
 // text get past the escaping after all.
-func (r Report) HTML() []byte {
+func (r Report) HTML() []byte { return r.html(false) }
+
+// PrintHTML is the report as a page to be printed: what a citation opens on a screen
+// stands with its source, and its number leads there.
+func (r Report) PrintHTML() []byte { return r.html(true) }
+
+func (r Report) html(print bool) []byte {
 	r = r.shown()
 	l := r.layout()
-	w := &htmlWriter{layout: l, cardOf: map[cardKey]string{}, linked: map[*reference]bool{}}
+	w := &htmlWriter{layout: l, cardOf: map[cardKey]string{}, linked: map[*reference]bool{}, print: print}
 	for i := range l.parts {
 		w.document(&l.parts[i])
 	}
 	view := pageView{
 		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
-		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards,
+		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Tokens: thousands(r.Cost.InputTokens + r.Cost.OutputTokens),
 		Input: thousands(r.Cost.InputTokens), Output: thousands(r.Cost.OutputTokens), USD: dollars(r.Cost.USD), Created: day(r.CreatedAt),
+	}
+	if print {
+		view.Cards = nil
 	}
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
 	}
 	for _, ref := range l.cited {
 		s := l.sourceView(ref, l.matchesOf(ref))
-		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref]
+		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref] && !print
 		view.Sources = append(view.Sources, s)
 	}
 	for _, s := range l.others {
@@ -98,6 +107,7 @@ type pageView struct {
 	Contracts []contractView
 
 	Checked bool // its sentences were
+	Print   bool // it is read on paper
 
 	Tokens, Input, Output, USD, Created string
 }

@@ -18,9 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// ownDocuments is the address of a person's own documents. Nothing is ever
-// fetched from there.
-const ownDocuments = "https://files.invalid/"
+const ownDocuments = source.OwnDocuments
 
 // Document is a person's own document, which agents are shown and may cite.
 type Document struct {
