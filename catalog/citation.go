@@ -10,35 +10,41 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // Pages fetches pages from the web for a caller, as the configuration allows. Nothing is opened
 // before it is called, and a run that must not reach the web does not call it.
-func (e *Env) Pages(call tool.Caller) step.Fetch {
-	if e.Fetch != nil {
-		return e.Fetch
-	}
-	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-		settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
-		if err != nil {
-			return err
+func (e *Env) Pages(call tool.Caller) step.Fetch { return e.PagesAgain(call)(nil) }
+
+// PagesAgain is Pages for pages of which something is known already.
+func (e *Env) PagesAgain(call tool.Caller) library.Again {
+	return func(known func(url string) []archive.Field) step.Fetch {
+		if e.Fetch != nil {
+			return e.Fetch
 		}
-		allow, err := fetch.ParseAllow(settings.Fetch.Allow)
-		if err != nil {
-			return err
+		return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+			if err != nil {
+				return err
+			}
+			allow, err := fetch.ParseAllow(settings.Fetch.Allow)
+			if err != nil {
+				return err
+			}
+			client := fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Known: known, Now: e.Now})
+			defer client.Close()
+			return client.Each(ctx, urls, keep, func(p fetch.Progress) {
+				if call.Waiting != nil {
+					call.Waiting(p.Slow, p.For)
+				}
+				if call.Progress != nil {
+					call.Progress(p.Done, p.Total)
+				}
+			})
 		}
-		client := fetch.New(fetch.Options{Allow: allow, Proxy: settings.Fetch.Proxy, Now: e.Now})
-		defer client.Close()
-		return client.Each(ctx, urls, keep, func(p fetch.Progress) {
-			if call.Waiting != nil {
-				call.Waiting(p.Slow, p.For)
-			}
-			if call.Progress != nil {
-				call.Progress(p.Done, p.Total)
-			}
-		})
 	}
 }
 

@@ -80,6 +80,7 @@ func atOnce() {
 // assemble is the program with all of its commands.
 func assemble(env *catalog.Env) *cli.Program {
 	env.Sample = &catalog.Sample{Name: "electric-tugs.md", Report: demo.ForeignReport, Fetch: demo.Pages{Now: env.Now}.Fetch}
+	env.SecondReader = researchEnv(env).SecondReader
 	tools := catalog.Tools(env)
 	return &cli.Program{
 		Tools:    tools,
@@ -109,6 +110,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		serveCommand(env),
 		exportCommand(env),
 		sealCommand(env),
+		updateCommand(env),
 		verifyCommand(env),
 		explainCommand(tools),
 		configCommand(env),

@@ -84,6 +84,28 @@ func (p Policy) enterDomain() error {
 	return nil
 }
 
+// Enclose puts this thread, and every program that it starts, into a domain of its own:
+// they reach all that they reached before, but nobody outside by a signal or a trace.
+// Then a signal to every process there is goes to those in it, at once, so that none can
+// get away by starting the next. It reports whether it did; older kernels cannot.
+func Enclose() bool {
+	if landlockABI() < abiSignals {
+		return false
+	}
+	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	number, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Quiet_access_fs), 0)
+	if errno != 0 {
+		return false
+	}
+	rules := int(number)
+	defer unix.Close(rules)
+	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+		return false
+	}
+	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0)
+	return errno == 0 && unix.Kill(os.Getppid(), 0) == unix.EPERM
+}
+
 func allowPath(rules int, path string, rights uint64) error {
 	at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -61,7 +62,7 @@ func (r Result) differ() int {
 // It returns the errors of reading the run, and WRITE_FAILED where there is no
 // room for a temporary folder. What differs is a result.
 func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
-	w := &walk{kept: r, left: map[string]bool{}, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
+	w := &walk{kept: r, left: map[string]bool{}, claims: map[string]*evidence.Claims{}, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
 	if err := w.read(); err != nil {
 		return Result{}, err
 	}

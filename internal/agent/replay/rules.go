@@ -46,18 +46,28 @@ func (w *walk) byEarlierRules(c change) (bool, error) {
 // aboutSentences reports whether a line records how a report was written or read.
 func aboutSentences(l line) bool {
 	kind, _, _ := strings.Cut(l.get("job_id"), ".")
-	return kind == "verify" || kind == "synthesis" || l.kind == "claims_read" || l.kind == "claim_accept" ||
+	return kind == "verify" || kind == "synthesis" || kind == "section" || l.kind == "claims_read" || l.kind == "claim_accept" ||
 		l.kind == "review_kept" && l.entry.Get("made_by").Get("actor").Str() == string(tidegate.Rule)
 }
 
 // earlierClaims are the claims of a round as the run keeps them, nil where no rules of an
 // earlier version made them.
 func (w *walk) earlierClaims(round int64) (*evidence.Claims, error) {
-	claims, err := step.ReadClaimsAt(w.kept, w.claimsFile(round))
-	if tidegate.CodeOf(err) == tidegate.SchemaValidationFailed || err == nil && (claims == nil || !claims.Earlier()) {
-		return nil, nil // what a damaged one rests on is made again, and differs
+	name := w.claimsFile(round)
+	if claims, known := w.claims[name]; known {
+		return claims, nil
 	}
-	return claims, err
+	claims, err := step.ReadClaimsAt(w.kept, name)
+	switch {
+	case tidegate.CodeOf(err) == tidegate.SchemaValidationFailed:
+		claims = nil // what a damaged one rests on is made again, and differs
+	case err != nil:
+		return nil, err
+	case claims != nil && !claims.Earlier():
+		claims = nil
+	}
+	w.claims[name] = claims
+	return claims, nil
 }
 
 // adoptEarlier puts a file of the round into the copy that was written by earlier rules, as

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -30,21 +31,22 @@ type walk struct {
 	// what they were asked for, follows from signs.
 	earlier bool
 
-	recorded map[string]string // what the lines so far say of each file: its digest, "" when it was removed
-	order    []string          // the files of recorded, as they were first named
-	later    map[string]int    // how many lines that are still to come name a file
-	log      []byte            // the whole log
-	ends     map[int]int64     // where each of its lines ends
-	logged   int64             // how much of it the copy has
-	byDigest map[string]bool   // files of changes that are not done again
-	byRecord map[string][]byte // what the present change wrote, according to the record alone
-	left     map[string]bool   // what the result says was left out
-	begun    bool              // the log begins with the run
-	exact    bool              // manifest and gates are, byte for byte, what they were
-	board    *job.Board        // of the copy; nil where none is open
-	now      time.Time         // for it
-	pinned   bool              // its clock
-	round    int64             // of the report, as far as the walk has come
+	recorded map[string]string           // what the lines so far say of each file: its digest, "" when it was removed
+	order    []string                    // the files of recorded, as they were first named
+	later    map[string]int              // how many lines that are still to come name a file
+	log      []byte                      // the whole log
+	ends     map[int]int64               // where each of its lines ends
+	logged   int64                       // how much of it the copy has
+	byDigest map[string]bool             // files of changes that are not done again
+	byRecord map[string][]byte           // what the present change wrote, according to the record alone
+	left     map[string]bool             // what the result says was left out
+	begun    bool                        // the log begins with the run
+	exact    bool                        // manifest and gates are, byte for byte, what they were
+	board    *job.Board                  // of the copy; nil where none is open
+	now      time.Time                   // for it
+	pinned   bool                        // its clock
+	round    int64                       // of the report, as far as the walk has come
+	claims   map[string]*evidence.Claims // by file: those that the run keeps and earlier rules made, nil for others
 
 	out Result
 }

@@ -311,21 +311,7 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	if err := a.Refresh(ctx); err != nil {
 		return nil, err
 	}
-	size := 0
-	for _, p := range captures {
-		for _, member := range p.members {
-			size += len(member)
-		}
-	}
-	data := make([]byte, 0, size)
-	added := make([]Entry, len(captures))
-	for i, p := range captures {
-		added[i] = p.Entry()
-		for _, member := range p.members {
-			added[i].Records = append(added[i].Records, Ref{a.end + int64(len(data)), int64(len(member)), codec.DigestBytes(member)})
-			data = append(data, member...)
-		}
-	}
+	data, added := Lay(a.end, captures...)
 	if err := lock.Append(a.name, a.end, data); err != nil {
 		return nil, err
 	}
@@ -336,6 +322,26 @@ func (a *Archive) Append(ctx context.Context, lock *artifact.Lock, captures ...*
 	}
 	a.Add(added...)
 	return added, nil
+}
+
+// Lay is the bytes of captures as they stand in an archive from an offset on, with what
+// stands where.
+func Lay(at int64, captures ...*Packed) (data []byte, laid []Entry) {
+	size := 0
+	for _, p := range captures {
+		for _, member := range p.members {
+			size += len(member)
+		}
+	}
+	data, laid = make([]byte, 0, size), make([]Entry, len(captures))
+	for i, p := range captures {
+		laid[i] = p.Entry()
+		for _, member := range p.members {
+			laid[i].Records = append(laid[i].Records, Ref{at + int64(len(data)), int64(len(member)), codec.DigestBytes(member)})
+			data = append(data, member...)
+		}
+	}
+	return data, laid
 }
 
 // Size is how many bytes of the archive are complete records.

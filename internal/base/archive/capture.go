@@ -20,6 +20,7 @@ const (
 	BadTLS      Kind = "tls"          // the server could not prove who it is
 	Redirects   Kind = "redirects"    // more redirects than are followed
 	Broken      Kind = "broken"       // the answer is not HTTP, or ends too early
+	Absent      Kind = "absent"       // the archive that answers in the place of the web does not have it
 )
 
 // Capture is one complete fetch of a URL.
@@ -67,6 +68,22 @@ func (c Capture) Last() Hop {
 		return Hop{}
 	}
 	return c.Hops[len(c.Hops)-1]
+}
+
+// Known is what a later request for the page at url carries, so that a server need not
+// send again what has not changed. There are no fields for a page that is not whole, or
+// whose server named nothing to compare.
+func (c Capture) Known() (url string, fields []Field) {
+	last := c.Last()
+	if c.Kind != Responded || last.Status != 200 || last.Truncated != "" {
+		return last.URL, nil
+	}
+	for _, f := range []struct{ of, as string }{{"ETag", "If-None-Match"}, {"Last-Modified", "If-Modified-Since"}} {
+		if value := last.Get(f.of); value != "" {
+			fields = append(fields, Field{f.as, value})
+		}
+	}
+	return last.URL, fields
 }
 
 // Attachment is a person's file as the evidence of a source that cannot be

@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/base/archive"
+
 	"code.dny.dev/ssrf"
 )
 
@@ -37,6 +39,9 @@ type Options struct {
 	Proxy  bool                     // the proxies that the environment names are used
 	Getenv func(name string) string // that environment; nil: that of the process
 	Limits Limits
+	// Known are the fields that a request for a page carries because the asker has the page
+	// already, see [archive.Capture.Known]; nil where nothing is known.
+	Known func(url string) []archive.Field
 
 	Now     func() time.Time // what is written down as the time of a fetch
 	Jitter  func() float64   // from 0 to 1

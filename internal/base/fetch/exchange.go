@@ -96,10 +96,14 @@ func (f *fetching) request(ctx context.Context, t *target, hop *archive.Hop) (*h
 	}
 	req.Header.Set("User-Agent", UserAgent)
 	req.Header.Set("Accept", accept)
+	var asked []archive.Field
 	if f.call != nil {
-		for _, field := range f.call.Header {
-			req.Header.Set(field.Name, field.Value)
-		}
+		asked = f.call.Header
+	} else if f.client.options.Known != nil {
+		asked = f.client.options.Known(hop.URL)
+	}
+	for _, field := range asked {
+		req.Header.Set(field.Name, field.Value)
 	}
 	hop.Request = append([]archive.Field{{Name: "Host", Value: t.url.Host}, {Name: "Accept-Encoding", Value: "gzip"}}, fields(req.Header)...)
 	if f.call == nil {

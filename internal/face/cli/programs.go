@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 )
 
 // Notify runs a command of the person's by the system's shell, with data on its
@@ -26,6 +30,29 @@ func (i Invocation) Notify(ctx context.Context, command string, data []byte) err
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// NotifyTime is how long the command of --notify may take.
+const NotifyTime = 10 * time.Second
+
+// Tell hands a value as a line of JSON to the command of --notify, where one was named,
+// and waits for it, at most for a time. A failure of that command is reported and changes
+// nothing: what it is told of has already happened.
+func (i Invocation) Tell(ctx context.Context, value any, most time.Duration) error {
+	command := i.Flag("notify")
+	if command == "" {
+		return nil
+	}
+	data, err := codec.MarshalLine(value)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), most, errors.New("it took longer than "+most.String()+" and was stopped"))
+	defer stop()
+	if err := i.Notify(ctx, command, append(data, '\n')); err != nil {
+		fmt.Fprintf(i.Stderr, "tidegate: --notify %s: %v\n", report.Visible(command), err)
+	}
+	return nil
 }
 
 // Edit lets the person edit a text in $VISUAL or $EDITOR and returns it as it was

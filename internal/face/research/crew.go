@@ -290,7 +290,7 @@ func (e *Env) newDriver(name string, agent config.Agent, cells driver.Cells) (dr
 			Driver: name, Model: agent.Model, URL: agent.URL, KeyEnv: agent.KeyEnv, Env: agent.Env, Priced: agent.Price != nil,
 			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network)},
 		},
-		driver.Host{Environ: e.Environ, Cells: cells, Search: e.searchFor, Open: opener(e.pages()), Tools: e.serve},
+		driver.Host{Environ: e.Environ, Cells: cells, Search: e.searchFor, Open: e.opener(), Tools: e.serve},
 	)
 }
 
@@ -362,7 +362,7 @@ func (c *crew) unfit(role string, failure *driver.Error) error {
 	if failure.Code != "" {
 		code = failure.Code
 	}
-	details := append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), orTrust(c.project, "env", "key_env", "url")...)
+	details := append(append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), unavailable(failure.Message)...), orTrust(c.project, "env", "key_env", "url")...)
 	if len(failure.Choices) > 0 {
 		details = append(details, tidegate.Pairs("models", failure.Choices)...)
 	}
@@ -446,7 +446,7 @@ func (e *Env) recordedPages(folder string) step.Fetch {
 			return err
 		}
 		for _, url := range urls {
-			capture := archive.Capture{URL: url, Kind: archive.Unreachable, Time: e.Now()}
+			capture := archive.Capture{URL: url, Kind: archive.Absent, Time: e.Now(), Detail: "the recording does not have it"}
 			if entry, found := pages.Find(url); found {
 				if capture, err = pages.Read(ctx, entry); err != nil {
 					return err

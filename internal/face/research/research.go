@@ -18,7 +18,7 @@ import (
 // research is the command of that name.
 func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		o, err := e.orderOf(call)
+		o, err := e.orderOf(ctx, call)
 		if err != nil {
 			return nil, err
 		}
@@ -146,9 +146,9 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen, Shape: o.shape,
 	}
-	if len(c.search) > 0 {
+	if len(c.search) > 0 || !o.frozen.IsZero() {
 		in.Search, in.Origins = c.searchNames(), run.OriginsShown
 	}
 	if o.origins == run.OriginsRequired {

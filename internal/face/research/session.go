@@ -3,7 +3,6 @@ package research
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,14 +11,10 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
-
-// notifyTime is how long the command of --notify may take.
-const notifyTime = 10 * time.Second
 
 // session is one call of a command: what it shows, where, and what it asks.
 type session struct {
@@ -51,7 +46,7 @@ type face interface {
 // JSON, and to the command of --notify.
 func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx context.Context, s *session) (*Result, error)) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
-	s := &session{Env: e, call: call, json: call.Flag("format") == "json", notifyTime: notifyTime}
+	s := &session{Env: e, call: call, json: call.Flag("format") == "json", notifyTime: cli.NotifyTime}
 	s.face = s.newFace()
 	result, err := work(ctx, s)
 	if err != nil {
@@ -76,26 +71,12 @@ func (e *Env) session(ctx context.Context, call cli.Invocation, work func(ctx co
 	return result.exit()
 }
 
-// tellOthers rings the bell and runs the command of --notify. A failure of that
-// command is reported and changes nothing: the run has already ended.
+// tellOthers rings the bell and runs the command of --notify.
 func (s *session) tellOthers(ctx context.Context, result Result) error {
 	if s.call.Terminal.Size != nil && s.call.Flag("quiet") == "" {
 		fmt.Fprint(s.call.Stdout, "\a")
 	}
-	command := s.call.Flag("notify")
-	if command == "" {
-		return nil
-	}
-	data, err := codec.MarshalLine(result)
-	if err != nil {
-		return err
-	}
-	ctx, stop := context.WithTimeoutCause(context.WithoutCancel(ctx), s.notifyTime, errors.New("it took longer than "+s.notifyTime.String()+" and was stopped"))
-	defer stop()
-	if err := s.call.Notify(ctx, command, append(data, '\n')); err != nil {
-		fmt.Fprintf(s.call.Stderr, "tidegate: --notify %s: %v\n", report.Visible(command), err)
-	}
-	return nil
+	return s.call.Tell(ctx, result, s.notifyTime)
 }
 
 // failed is the error as the last line of JSON.

@@ -84,14 +84,24 @@ func changeOf(t *testing.T, b *browser) string {
 	return id
 }
 
-// TestTheRunAnswersItsQuestionsFirst: each view answers its question before
-// anything else.
-func TestTheRunAnswersItsQuestionsFirst(t *testing.T) {
+// TestACompletedRunShowsItsReportFirst: in the list, among the tabs, and on the overview,
+// which says how far the report can be trusted before anything else.
+func TestACompletedRunShowsItsReportFirst(t *testing.T) {
 	t.Parallel()
-	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour")
+	b := visit(t, demoSite(t), nil)
+	_, list := b.get(t, "/")
+	inOrder(t, list, `<th scope="row"><a href="/runs/harbour/report">`, "completed")
+	_, report := b.get(t, "/runs/harbour/report")
+	inOrder(t, report, `aria-label="Run"`, `href="/runs/harbour/report" aria-current="page">Report`, `href="/runs/harbour">Overview`, "Every gate passed by its judge.", "sentences")
+	_, overview := b.get(t, "/runs/harbour")
+	inOrder(t, overview, "The run is completed.", "Every gate passed by its judge.", "Read the report", "What you may type", "What came in last", "What does it cost", "Attempts over time")
+}
+
+// inOrder checks that a page has these texts, one after the other.
+func inOrder(t *testing.T, page string, texts ...string) {
+	t.Helper()
 	at := 0
-	for _, want := range []string{"What is happening", "The run is completed.", "What is it waiting for", "Nothing.", "What does it cost", "Can I trust this",
-		"Every gate passed by its judge.", "Attempts over time", "What happened last"} {
+	for _, want := range texts {
 		next := strings.Index(page[at:], want)
 		if next < 0 {
 			t.Fatalf("%q is missing, or in the wrong place", want)
@@ -143,8 +153,8 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	for _, c := range []struct{ path, has, not string }{
-		{"/?q=HARBOUR+tugs", `href="/runs/harbour"`, "No run has these words"},
-		{"/?q=nowhere", "No run has these words", `href="/runs/harbour"`},
+		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "No run has these words"},
+		{"/?q=nowhere", "No run has these words", `href="/runs/harbour/report"`},
 		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
 		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
 		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},

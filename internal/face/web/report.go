@@ -16,6 +16,8 @@ import (
 // held against.
 type reportView struct {
 	cut
+	Stands  state // how far it can be trusted
+	Why     string
 	Partial string
 	Trust   string
 	Checked bool // its sentences were; else its quotations and numbers
@@ -65,6 +67,11 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 	}
 	r := reported.Report
 	view := reportView{Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
+	decided, err := l.run.Decisions()
+	if err != nil {
+		return nil, err
+	}
+	view.Stands, view.Why = l.trust(decided)
 	sources := map[string]synthesis.Source{}
 	for _, s := range r.Sources {
 		sources[s.CID] = s

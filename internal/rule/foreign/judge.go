@@ -20,6 +20,8 @@ import (
 type Options struct {
 	NoFetch bool     `json:"no_fetch"` // no page is looked at: only the form of the report is judged
 	FailOn  []string `json:"fail_on"`  // kinds that make the report fail
+
+	Verifier string `json:"verifier,omitzero"` // the agent that reads the sentences, too
 }
 
 // The kinds that can make a report fail.
@@ -80,6 +82,7 @@ type judging struct {
 	records []source.Record
 	of      map[string]int // URL of a page → source
 	cids    map[string]int
+	held    map[int]claim.Judgement // by sentence
 	out     *Result
 }
 
@@ -87,7 +90,7 @@ type judging struct {
 // answers. The same evidence gives the same result. It returns the errors of evidence
 // and of ctx.
 func Judge(ctx context.Context, name string, body []byte, d *Document, options Options, evidence source.Evidence) (*Result, error) {
-	j := &judging{Document: d, options: options, sources: d.Sources(), of: map[string]int{}, cids: map[string]int{}}
+	j := &judging{Document: d, options: options, sources: d.Sources(), of: map[string]int{}, cids: map[string]int{}, held: map[int]claim.Judgement{}}
 	if options.NoFetch {
 		evidence = source.Evidence{Page: func(context.Context, string) (*source.Page, error) { return nil, nil }}
 	}
@@ -119,7 +122,8 @@ func Judge(ctx context.Context, name string, body []byte, d *Document, options O
 	}
 	j.listSources()
 	j.judgeReport()
-	j.out.count(options)
+	j.out.count()
+	j.out.judge(options)
 	return j.out, nil
 }
 
@@ -147,9 +151,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 			judged.Standing = claim.NoText
 		default:
 			question := claim.Sentence{Text: s.Text, Language: j.Language, Quotations: quoted[i]}
-			for _, url := range s.URLs {
-				question.CIDs = append(question.CIDs, j.sources[j.of[PageURL(url)]].CID)
-			}
+			question.CIDs = j.citedBy(s)
 			asked, of = append(asked, question), append(of, i)
 		}
 		j.out.Sentences = append(j.out.Sentences, judged)
@@ -181,12 +183,27 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	for k, i := range of {
 		j.stand(i, held[k])
 	}
-	return j.calculations(ctx, page, known)
+	if err := j.calculations(ctx, page, known); err != nil || j.options.Verifier == "" {
+		return err
+	}
+	j.out.questions = j.ask(ctx, page, known)
+	return nil
+}
+
+// citedBy are the sources that bear a sentence.
+func (j *judging) citedBy(s *Sentence) (cids []string) {
+	for _, url := range s.URLs {
+		cids = append(cids, j.sources[j.of[PageURL(url)]].CID)
+	}
+	return cids
 }
 
 // stand says how a sentence stands.
 func (j *judging) stand(i int, held claim.Judgement) {
 	judged := &j.out.Sentences[i]
+	if j.options.Verifier != "" {
+		j.held[i] = held
+	}
 	judged.Standing, judged.Findings, judged.Windows = held.Standing, []claim.Finding{}, []Window{}
 	for _, f := range held.Findings {
 		if n, is := j.cids[f.Text]; is {
@@ -210,8 +227,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 		facts := evidence.Facts{Template: evidence.Briefing, Language: j.Language}
 		for to < len(all) && all[to].Block == all[from].Block {
 			draft.WriteString(escaped(all[to].Text))
-			for _, url := range all[to].URLs {
-				cid := j.sources[j.of[PageURL(url)]].CID
+			for _, cid := range j.citedBy(&all[to]) {
 				draft.WriteString(" [@" + cid + "]")
 				facts.Sources = append(facts.Sources, evidence.Source{CID: cid})
 			}

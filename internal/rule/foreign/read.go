@@ -131,7 +131,7 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 	start := strings.ToLower(strings.TrimSpace(string(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf")))))
 	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
 		d.Format = "html"
-		return readHTML(page.UTF8(body, "text/html"), 0), nil
+		return readHTML(page.UTF8(body, "text/html")), nil
 	}
 	text := page.UTF8(body, "text/plain")
 	if bytes.ContainsRune(text, 0) {

@@ -186,7 +186,7 @@ func (g *gardener) turned(text string) (string, bool) {
 		to         string
 	}
 	var turns []turn
-	for word, opposite := range opposites(g.Language) {
+	for word, opposite := range Opposites(g.Language) {
 		for _, spelled := range []struct{ word, to string }{{word, opposite}, {titled(word), titled(opposite)}} {
 			if i := strings.Index(text, spelled.word); i >= 0 && ends(text[:i], text[i:]) && ends(text[:i+len(spelled.word)], text[i+len(spelled.word):]) {
 				turns = append(turns, turn{i, i + len(spelled.word), spelled.to})
@@ -297,9 +297,9 @@ func (g *gardener) elsewhere(b Base, own []token) string {
 //go:embed lists
 var lists embed.FS
 
-// opposites are the pairs of words of a language, English where it has none, in both
+// Opposites are the pairs of words of a language, English where it has none, in both
 // directions.
-func opposites(language string) map[string]string {
+func Opposites(language string) map[string]string {
 	if pairs, known := directions()[language]; known {
 		return pairs
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/chart"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -49,7 +48,7 @@ func (l *layout) draw(part *layoutPart, blocks []*block, checked bool) {
 func (l *layout) drawTable(part *layoutPart, b *block, kind chart.Kind, table chart.Table, title string, checked bool) *drawnTable {
 	d := &drawnTable{id: "chart-" + strconv.Itoa(len(l.drawn)+1), words: chart.Words{Title: shownText(title)}}
 	if !checked {
-		d.why = "The table is not drawn, because its numbers were not checked."
+		d.why = l.say("The table is not drawn, because its numbers were not checked.")
 		return d
 	}
 	var refs []*reference
@@ -85,9 +84,9 @@ func (l *layout) drawTable(part *layoutPart, b *block, kind chart.Kind, table ch
 		d.words.Title = shownText(c.Title())
 	}
 	if left > 0 {
-		d.words.Note = report.Counted(left, "row") + " not drawn: not confirmed."
+		d.words.Note = l.say("Rows that are not drawn, because they are not confirmed: %d", left)
 	}
-	d.words.Sources = sourceLine(refs)
+	d.words.Sources = l.sourceLine(refs)
 	return d
 }
 
@@ -115,7 +114,7 @@ func leadIn(before []*block) string {
 }
 
 // sourceLine names the sources of a chart.
-func sourceLine(refs []*reference) string {
+func (l *layout) sourceLine(refs []*reference) string {
 	if len(refs) == 0 {
 		return ""
 	}
@@ -124,10 +123,7 @@ func sourceLine(refs []*reference) string {
 	for i, ref := range refs {
 		names[i] = fmt.Sprintf("%s [%d]", ref.name(), ref.number)
 	}
-	if len(refs) == 1 {
-		return "Source: " + names[0]
-	}
-	return "Sources: " + strings.Join(names, "; ")
+	return l.say("Sources") + ": " + strings.Join(names, "; ")
 }
 
 // svg is the chart as a file.

@@ -3,6 +3,7 @@ package synthesis
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	_ "embed" // the styles
 	"fmt"
 	"html"
@@ -145,11 +146,11 @@ func (w *docxWriter) opening() {
 		w.paragraph(`<w:pStyle w:val="Banner"/>`, docxRun("<w:b/>", b.Title+". ")+docxRun("", b.Text))
 	}
 	w.styled("Title", w.Question)
-	kind := "Research report"
+	kind := w.say("Research report")
 	if w.Partial != "" {
-		kind = "Partial research report"
+		kind = w.say("Partial research report")
 	}
-	if created := day(w.CreatedAt); created != "" {
+	if created := w.day(w.CreatedAt); created != "" {
 		kind += " · " + created
 	}
 	w.styled("Subtitle", kind)
@@ -340,7 +341,7 @@ func (l *docxLeaf) endMissing() {
 func (l *docxLeaf) keep(bool) {}
 
 func (l *docxLeaf) endSentence(s *ShownSentence) {
-	if label := s.label(); label != "" {
+	if label := l.w.layout.label(s); label != "" {
 		l.label(" (" + label + ")")
 	}
 }
@@ -423,16 +424,16 @@ func (l *docxLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
 
 // references lists the cited sources under their numbers, and the others.
 func (w *docxWriter) references() {
-	w.styled("Heading1", "References")
+	w.styled("Heading1", w.say("References"))
 	if len(w.cited) == 0 {
-		w.styled("Normal", "The report cites no source.")
+		w.styled("Normal", w.say("The report cites no source."))
 	}
 	for _, ref := range w.cited {
 		w.paragraph(`<w:pStyle w:val="Reference"/>`, fmt.Sprintf(`<w:bookmarkStart w:id="%[1]d" w:name="source-%[1]d"/>`, ref.number)+
 			docxRun("", fmt.Sprintf("[%d]\u00a0", ref.number))+w.reference(ref, w.matchesOf(ref))+fmt.Sprintf(`<w:bookmarkEnd w:id="%d"/>`, ref.number))
 	}
 	if len(w.others) > 0 {
-		w.styled("Heading2", "Sources that the report does not cite")
+		w.styled("Heading2", w.say("Sources that the report does not cite"))
 		for _, s := range w.others {
 			w.paragraph(`<w:pStyle w:val="Reference"/>`, w.reference(&reference{Source: s}, nil))
 		}
@@ -445,27 +446,27 @@ func (w *docxWriter) reference(ref *reference, matches []claim.Match) string {
 	if v.Link != "" {
 		title = `<w:hyperlink r:id="` + w.relate("hyperlink", v.Link, true) + `">` + docxRun(`<w:rStyle w:val="Link"/>`, v.Name) + "</w:hyperlink>"
 	}
-	return docxRun("", v.before()) + title + docxRun("", v.behind()) + docxRun(`<w:rStyle w:val="Quiet"/>`, v.standing())
+	return docxRun("", v.before()) + title + docxRun("", v.behind()) + docxRun(`<w:rStyle w:val="Quiet"/>`, w.standing(v))
 }
 
 // making says at the end how the report was made.
 func (w *docxWriter) making() {
 	if len(w.Decisions) > 0 {
-		w.styled("Heading1", "Decisions by people")
+		w.styled("Heading1", w.say("Decisions by people"))
 		for _, d := range w.Decisions {
 			w.styled("Normal", d)
 		}
 	}
-	w.styled("Heading1", "How this report was made")
+	w.styled("Heading1", w.say("How this report was made"))
 	if len(w.LeftOut) > 0 {
-		w.styled("Heading2", "Questions that were left open")
+		w.styled("Heading2", w.say("Questions that were left open"))
 		for _, g := range w.LeftOut {
 			w.styled("Normal", strings.TrimSpace(g.Priority+" "+g.Text))
 		}
 	}
-	rows := [][]string{{"Gate", "Judges", "Result"}}
+	rows := [][]string{w.words("Gate", "Judges", "Result")}
 	for _, g := range w.Gates {
-		word, _ := gateWord(g)
+		word, _ := w.gateWord(g)
 		for _, text := range []string{g.Accepted, g.Notes} {
 			if text != "" {
 				word += ": " + text
@@ -474,16 +475,16 @@ func (w *docxWriter) making() {
 		rows = append(rows, []string{g.ID, g.Name, word})
 	}
 	w.rows(rows)
-	rows = [][]string{{"Perspective", "Wave", "Words", "Sources"}}
+	rows = [][]string{w.words("Perspective", "Wave", "Words", "Sources")}
 	for _, c := range w.Contracts {
-		rows = append(rows, []string{c.Title, strconv.Itoa(c.Wave), amount(c.Words, c.MaxWords), amount(c.Sources, c.MaxSources)})
+		rows = append(rows, []string{c.Title, strconv.Itoa(c.Wave), w.amount(c.Words, c.MaxWords), w.amount(c.Sources, c.MaxSources)})
 	}
 	w.rows(rows)
-	rows = [][]string{{"Role", "Agent", "Model", "Accepted answers"}}
+	rows = [][]string{w.words("Role", "Agent", "Model", "Accepted answers")}
 	for _, a := range w.Agents {
 		model := a.Model
 		if model == "" {
-			model = "not reported"
+			model = w.say("not reported")
 		}
 		rows = append(rows, []string{a.Role, strings.TrimSpace(a.Driver + " " + a.Version), model, strconv.Itoa(a.Answers)})
 	}
@@ -492,9 +493,16 @@ func (w *docxWriter) making() {
 		w.styled("Normal", text)
 	}
 	if w.Cost.Known() {
-		w.styled("Normal", "The accepted answers cost "+w.costs()+".")
+		w.styled("Normal", w.say("Cost of the accepted answers")+": "+w.spent()+".")
 	}
 	w.styled("Aside", w.Program+", run "+w.RunID)
+}
+
+func (w *docxWriter) words(list ...string) []string {
+	for i := range list {
+		list[i] = w.say(list[i])
+	}
+	return list
 }
 
 // rows writes a table of texts, none where there is only a header.
@@ -542,10 +550,7 @@ func (w *docxWriter) pack() []byte {
 		}
 		fmt.Fprintf(&rels, `<Relationship Id="rId%d" Type="%s%s" Target="%s"%s/>`, i+fixedRelations+1, relationKind, r.kind, html.EscapeString(r.target), mode)
 	}
-	language := w.Language
-	if language == "" {
-		language = "en"
-	}
+	language := cmp.Or(w.Language, "en")
 	parts := []File{
 		{"[Content_Types].xml", []byte(xmlHead + `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="emf" ContentType="image/x-emf"/><Default Extension="svg" ContentType="image/svg+xml"/>` +
 			docxTypes("document.main", "word/document.xml") + docxTypes("styles", "word/styles.xml") + docxTypes("numbering", "word/numbering.xml") + docxTypes("settings", "word/settings.xml") + docxTypes("footer", "word/footer.xml") +

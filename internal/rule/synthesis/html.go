@@ -2,6 +2,7 @@ package synthesis
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page and its style
 	"encoding/base64"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/chart"
 )
 
@@ -25,9 +27,10 @@ var ownStyle string
 
 var styleText = ownStyle + chart.Style
 
-// page is parsed when the first report is written.
+// page is parsed when the first report is written. Each report speaks its own language, so
+// that each executes a copy.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Parse(pageText))
+	return template.Must(template.New("report").Funcs(template.FuncMap{"say": evidence.Say}).Parse(pageText))
 })
 
 // HTML is the report as one file that asks for nothing: no script, and no address
@@ -49,8 +52,8 @@ func (r Report) html(print bool) []byte {
 	view := pageView{
 		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
 		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
-		Banners: l.banners(), Tiles: l.tiles(), Tokens: thousands(r.Cost.InputTokens + r.Cost.OutputTokens),
-		Input: thousands(r.Cost.InputTokens), Output: thousands(r.Cost.OutputTokens), USD: dollars(r.Cost.USD), Created: day(r.CreatedAt),
+		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
+		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
 	}
 	if print {
 		view.Cards = nil
@@ -67,15 +70,19 @@ func (r Report) html(print bool) []byte {
 		view.Others = append(view.Others, l.sourceView(&reference{Source: s}, nil))
 	}
 	for _, g := range r.Gates {
-		word, class := gateWord(g)
+		word, class := l.gateWord(g)
 		view.Gates = append(view.Gates, gateView{g, word, class})
 	}
 	for _, c := range r.Contracts {
-		view.Contracts = append(view.Contracts, contractView{c.Title, c.Wave, amount(c.Words, c.MaxWords), amount(c.Sources, c.MaxSources),
+		view.Contracts = append(view.Contracts, contractView{c.Title, c.Wave, l.amount(c.Words, c.MaxWords), l.amount(c.Sources, c.MaxSources),
 			strings.Join(c.Sections, ", ")})
 	}
 	var out bytes.Buffer
-	if err := page().Execute(&out, view); err != nil {
+	speaks, err := page().Clone()
+	if err == nil {
+		err = speaks.Funcs(template.FuncMap{"say": r.say}).Execute(&out, view)
+	}
+	if err != nil {
 		panic(err) // a buffer takes everything, and the page fits its view
 	}
 	return out.Bytes()
@@ -109,7 +116,7 @@ type pageView struct {
 	Checked bool // its sentences were
 	Print   bool // it is read on paper
 
-	Tokens, Input, Output, USD, Created string
+	Spent, Created, Lang, Dir string
 }
 
 // banner is what a reader must know before the first line.
@@ -118,7 +125,7 @@ type banner struct{ Title, Text string }
 func (r *Report) banners() []banner {
 	var out []banner
 	if r.Partial != "" {
-		out = append(out, banner{"Partial report", r.Partial})
+		out = append(out, banner{r.say("Partial report"), r.Partial})
 	}
 	if r.Unsourced {
 		out = append(out, banner{"No source was checked", "A person let this run continue without one source that could be looked at. Nothing below has been compared with a page."})
@@ -127,7 +134,7 @@ func (r *Report) banners() []banner {
 		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})
 	}
 	for _, note := range r.Notes {
-		out = append(out, banner{"Please note", note})
+		out = append(out, banner{r.say("Please note"), note})
 	}
 	return out
 }
@@ -143,10 +150,10 @@ func (l *layout) tiles() []tile {
 	var sources []string
 	for _, status := range []string{"valid", "paywalled", "blocked", "mismatch", "invalid"} {
 		if n := statuses[status]; n > 0 {
-			sources = append(sources, strconv.Itoa(n)+" "+status)
+			sources = append(sources, strconv.Itoa(n)+" "+l.say(status))
 		}
 	}
-	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
+	tiles := []tile{{l.say("Sources cited"), strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
 	// A gate that its judge passed says nothing to a client. One that it did not does.
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
@@ -155,9 +162,9 @@ func (l *layout) tiles() []tile {
 	}
 	switch {
 	case accepted > 0:
-		tiles = append(tiles, tile{"Checks passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), fmt.Sprintf("%d accepted by a person", accepted), "poor"})
+		tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), l.say("%d accepted by a person", accepted), "poor"})
 	case passed < len(l.Gates):
-		tiles = append(tiles, tile{"Checks passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), "the others are listed at the end", "poor"})
+		tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), l.say("the others are listed below"), "poor"})
 	}
 	return tiles
 }
@@ -173,9 +180,9 @@ func (l *layout) foundTile() tile {
 		}
 	}
 	if sentences > 0 {
-		t := tile{"Sentences", strconv.Itoa(sentences), "none is marked as not confirmed", "good"}
+		t := tile{l.say("Sentences"), strconv.Itoa(sentences), l.say("none is marked as not confirmed"), "good"}
 		if doubted > 0 {
-			t.Text, t.Class = fmt.Sprintf("%d marked in the text", doubted), "poor"
+			t.Text, t.Class = l.say("%d marked in the text", doubted), "poor"
 		}
 		return t
 	}
@@ -236,12 +243,12 @@ func origin(ref *reference) string {
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	v := sourceView{
-		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: day(ref.Date), Origin: origin(ref), Link: ref.link(matches),
-		Status: ref.Status, Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
+		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: origin(ref), Link: ref.link(matches),
+		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
 	}
 	if ref.Undated {
-		v.Year, v.Date = "no date", "no date"
+		v.Year, v.Date = l.say("no date"), l.say("no date")
 	}
 	if ref.File == "" {
 		v.Address = shownText(ref.URL)
@@ -280,25 +287,26 @@ func (v *sourceView) behind() string {
 	return text
 }
 
-// standing says what the source is worth, and where that is from.
-func (v *sourceView) standing() string {
+// standing says what a source is worth, and where that is from.
+func (r *Report) standing(v sourceView) string {
 	text := v.Status
 	if v.Reason != "" {
 		text += " (" + v.Reason + ")"
 	}
 	switch {
 	case v.Attached:
-		text += ", attached by a person"
+		text += ", " + r.say("attached by a person")
 	case v.Fetched != "":
-		text += ", fetched " + v.Fetched
+		text += ", " + r.say("fetched %s", v.Fetched)
 	}
-	for _, more := range []struct{ what, text string }{{"file ", v.File}, {"", v.Origin}} {
-		if more.text != "" {
-			text += ", " + more.what + more.text
-		}
+	if v.Origin != "" {
+		text += ", " + v.Origin
+	}
+	if v.File != "" {
+		text += ". " + r.say("File") + " " + v.File
 	}
 	if v.Replaced != "" {
-		text += ", cited as " + v.Address
+		text += ". " + r.say("Cited as") + " " + v.Address
 	}
 	return text + "."
 }
@@ -335,16 +343,16 @@ type gateView struct {
 	Word, Class string
 }
 
-func gateWord(g GateLine) (word, class string) {
+func (r *Report) gateWord(g GateLine) (word, class string) {
 	switch {
 	case g.Accepted != "":
-		return "accepted by a person", "fair"
+		return r.say("accepted by a person"), "fair"
 	case g.Status == GatePass:
-		return "passed", "good"
+		return r.say("passed"), "good"
 	case g.Status == GateFail:
-		return "failed", "bad"
+		return r.say("failed"), "bad"
 	}
-	return "not run", ""
+	return r.say("not run"), ""
 }
 
 // statusClass is how good a status of a source is.
@@ -365,33 +373,39 @@ type contractView struct {
 	Sections       string
 }
 
-func amount(has, most int) string { return thousands(int64(has)) + " of " + thousands(int64(most)) }
-
-// thousands groups the digits of a number.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
+func (r *Report) amount(has, most int) string {
+	return r.say("%s of %s", r.thousands(int64(has)), r.thousands(int64(most)))
 }
 
-func dollars(usd float64) string { return "$" + strconv.FormatFloat(usd, 'f', 2, 64) }
+// thousands groups the digits of a number.
+func (r *Report) thousands(n int64) string { return evidence.Thousands(r.Language, n) }
+
+// spent says what the accepted answers took.
+func (r *Report) spent() string {
+	tokens := r.say("%s tokens read and %s written", r.thousands(r.Cost.InputTokens), r.thousands(r.Cost.OutputTokens))
+	if r.Cost.Priced {
+		return evidence.USD(r.Language, r.Cost.USD) + ", " + tokens
+	}
+	return tokens + "; " + r.say("cost not known")
+}
 
 // day is a date as people write it. Other texts stay as they are.
-func day(text string) string {
-	for _, form := range []struct{ in, out string }{{time.RFC3339Nano, "2 January 2006"}, {time.DateOnly, "2 January 2006"}, {"2006-01", "January 2006"}} {
-		if t, err := time.Parse(form.in, text); err == nil {
-			return t.UTC().Format(form.out)
+func (r *Report) day(text string) string {
+	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			return evidence.Day(r.Language, t.UTC())
 		}
+	}
+	if t, err := time.Parse("2006-01", text); err == nil && (r.Language == "" || r.Language == "en") {
+		return t.Format("January 2006")
 	}
 	return text
 }
 
 // moment is a time to the minute.
-func moment(text string) string {
+func (r *Report) moment(text string) string {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t.UTC().Format("2 January 2006, 15:04 UTC")
+		return evidence.Day(r.Language, t.UTC()) + t.UTC().Format(", 15:04 UTC")
 	}
 	return text
 }

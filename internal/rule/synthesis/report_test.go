@@ -128,7 +128,7 @@ func TestReferences(t *testing.T) {
 	for _, want := range []string{
 		"Second [\\[1\\]](#source-1). First `[@d]` [\\[2\\]](#source-2). Again [\\[2\\]](#source-2) [\\[1\\]](#source-1). Unknown \\[@x\\].\n",
 		"1. <a id=\"source-1\"></a>Ada Boom; Cy Dott (2024). Beta. Beta Press. *valid.*\n2. <a id=\"source-2\"></a>[Alpha](<https://a.example>) (2021). *valid.*\n",
-		"- Delta. *valid, file d.txt.*\n",
+		"- Delta. *valid. File d.txt.*\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

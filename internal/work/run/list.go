@@ -42,7 +42,7 @@ func List(ctx context.Context, desk Desk, home string) (ListResult, error) {
 		return ListResult{}, err
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
-	err := eachRun(desk, home, func(_ *artifact.Folder, id string) {
+	err := keptRuns.Each(desk, home, func(_ *artifact.Folder, id string) {
 		out.Runs = append(out.Runs, Listed(ctx, desk, filepath.Join(home, id, ManifestFile)))
 	})
 	return out, err
@@ -75,7 +75,7 @@ func Recent(desk Desk, home string) ([]Stamped, error) {
 		return nil, err
 	}
 	var runs []Stamped
-	err := eachRun(desk, home, func(folder *artifact.Folder, id string) {
+	err := keptRuns.Each(desk, home, func(folder *artifact.Folder, id string) {
 		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
 			runs = append(runs, Stamped{id, info.ModTime()})
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -65,11 +64,16 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
+	shape, err := r.Shape()
+	if err != nil {
+		return Reported{}, err
+	}
+	out.Report.Language = shape.Language
 	trust, err := ReadTrust(r)
 	if err != nil {
 		return Reported{}, err
 	}
-	out.Report.Trust, w.trust = trust.Line, trust
+	out.Report.Trust, w.trust = trust.In(shape.Language), trust
 	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut} {
 		if err := read(); err != nil {
 			return Reported{}, err
@@ -145,7 +149,6 @@ func (w *reportReader) parts() error {
 			return err
 		}
 		if text != nil {
-			w.out.Report.Language = page.Language(string(text))
 			return w.part("", text)
 		}
 	}
@@ -304,7 +307,7 @@ func (w *reportReader) decisions() error {
 		return err
 	}
 	policy, err := w.run.Policy()
-	w.out.Report.Allowed = policy.Sources.Lines()
+	w.out.Report.Allowed = append(policy.Frozen.Lines(), policy.Sources.Lines()...)
 	return err
 }
 

@@ -140,7 +140,16 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		if in.since = asks.Sources.Since; len(in.Domains) == 0 {
 			in.Domains = asks.Sources.AllowDomains
 		}
-		places, err := how.placesOf(r, in)
+		asked, known := how, how.Asked(asks.Search)
+		if !asks.Frozen.IsZero() {
+			f, err := frozenOf(ctx, r)
+			if err != nil {
+				return err
+			}
+			defer f.close()
+			asked, known = &Searching{Call: f.call}, []Place{{Service: search.Archive}}
+		}
+		places, err := ordered(r, known, in)
 		if err != nil {
 			return err
 		}
@@ -154,18 +163,13 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 			return err
 		}
 		defer end()
-		return how.ask(ctx, r, places, in, out)
+		return asked.ask(ctx, r, places, in, out)
 	})
 }
 
-// placesOf are the services that a run may ask, the wanted one first, then those that are
+// ordered are the services that a run may ask, the wanted one first, then those that are
 // preferred.
-func (s *Searching) placesOf(r *run.Run, in SearchInput) ([]Place, error) {
-	policy, err := r.Policy()
-	if err != nil {
-		return nil, err
-	}
-	places := s.Asked(policy.Search)
+func ordered(r *run.Run, places []Place, in SearchInput) ([]Place, error) {
 	var names []string
 	for _, p := range places {
 		names = append(names, p.Name)
@@ -438,6 +442,9 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, error) {
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
+	if line.Get("service").Str() == search.Archive.Name {
+		service, known = search.Archive, true
+	}
 	e.count(line)
 	entry, found := e.archive.Find(searchURL(id))
 	if !known || !found || len(entry.Records) < 2 {

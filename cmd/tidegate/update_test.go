@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/demo"
+)
+
+// changing is a site whose page a test changes. It says when nothing has changed.
+type changing struct {
+	*httptest.Server
+	page    atomic.Value // string
+	status  atomic.Int64
+	without atomic.Int64 // requests that did not say what is known
+}
+
+func newChanging(t *testing.T, page string) *changing {
+	c := &changing{}
+	c.page.Store(page)
+	c.status.Store(200)
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (c *changing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	page := c.page.Load().(string)
+	tag := `"` + codec.DigestBytes([]byte(page)) + `"`
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == "" {
+		c.without.Add(1)
+	}
+	switch status := int(c.status.Load()); {
+	case status != 200:
+		w.WriteHeader(status)
+	case r.Header.Get("If-None-Match") == tag:
+		w.WriteHeader(http.StatusNotModified)
+	default:
+		fmt.Fprint(w, page)
+	}
+}
+
+const ferryPage = "<!doctype html><title>The ferry Ampere</title><p>The ferry Ampere carries 120 cars and 360 passengers across the fjord.</p><p>Its battery holds 1.04 MWh and weighs ten tonnes.</p>"
+
+// TestUpdateSaysWhatNoLongerStands updates an audit over a web that changes, and looks at
+// what is printed, told and returned.
+func TestUpdateSaysWhatNoLongerStands(t *testing.T) {
+	t.Parallel()
+	site := newChanging(t, ferryPage)
+	home := t.TempDir()
+	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_FETCH_ALLOW": strings.TrimPrefix(site.URL, "http://")}
+	report := filepath.Join(home, "report.md")
+	text := "The ferry carries 120 cars across the fjord [1]. Its battery holds 1.04 MWh [1].\n\n# References\n\n[1] " + site.URL + "/ampere\n"
+	if err := os.WriteFile(report, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, status := typedIn(t.Context(), home, variables, "audit", report); status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	ids, err := os.ReadDir(filepath.Join(home, "audits"))
+	if err != nil || len(ids) != 1 {
+		t.Fatal(ids, err)
+	}
+	site.without.Store(0)
+	for _, step := range []struct {
+		name, page string
+		code       int
+		want       int
+		says       []string
+	}{
+		{"nothing changed", ferryPage, 200, 0, []string{"2 sentences that cite: 2 stand", "same"}},
+		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stand, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
+		{"the page is gone", ferryPage, 404, 1, []string{"2 gone", "no such page"}},
+		{"a wall", ferryPage, 403, 1, []string{"2 behind a wall now"}},
+		{"the server fails", ferryPage, 500, 4, []string{"2 not reachable", "the server failed"}},
+	} {
+		site.page.Store(step.page)
+		site.status.Store(int64(step.code))
+		told := filepath.Join(home, "told")
+		out, status := typedIn(t.Context(), home, variables, "run", "update", ids[0].Name(), "--notify", "cat > '"+told+"'")
+		if status != step.want {
+			t.Errorf("%s: status %d, want %d\n%s", step.name, status, step.want, out)
+		}
+		for _, says := range step.says {
+			if !strings.Contains(out, says) {
+				t.Errorf("%s: it does not say %q:\n%s", step.name, says, out)
+			}
+		}
+		if data, err := os.ReadFile(told); err != nil || !strings.Contains(string(data), `"update_id"`) {
+			t.Errorf("%s: others are told %s, %v", step.name, data, err)
+		}
+	}
+	if n := site.without.Load(); n != 0 {
+		t.Errorf("%d requests did not say what is known of the page", n)
+	}
+	site.status.Store(200)
+	if out, status := typedIn(t.Context(), home, variables, "run", "update", ids[0].Name(), "--format", "json"); status != 0 || strings.Count(out, "\n") != 1 || !strings.Contains(out, `"state":"stands"`) {
+		t.Errorf("%d: %s", status, out)
+	}
+	for _, bad := range []string{"1s", "daily", "-24h"} {
+		if out, status := typedIn(t.Context(), home, variables, "run", "update", ids[0].Name(), "--every="+bad); status != 2 || !strings.Contains(out, "a minute or more") {
+			t.Errorf("--every %s: %d %s", bad, status, out)
+		}
+	}
+	if out, status := typedIn(t.Context(), home, variables, "run", "update", "nowhere"); status != 3 || !strings.Contains(out, "no run and no audit") {
+		t.Errorf("%d: %s", status, out)
+	}
+}
+
+// TestUpdateEvery updates again and again until it is interrupted.
+func TestUpdateEvery(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	ctx, stop := context.WithCancel(t.Context())
+	var out strings.Builder
+	s.stdout = writes(func(data []byte) {
+		out.Write(data)
+		if strings.Contains(out.String(), `"update_id"`) {
+			stop()
+		}
+	})
+	if status := s.run(ctx, "run", "update", "harbour", "--every", "24h", "--format", "json"); status != 130 || strings.Count(out.String(), `"update_id"`) != 1 {
+		t.Errorf("status %d:\n%s", status, out.String())
+	}
+	if !strings.Contains(out.String(), `"pass":true`) || !strings.Contains(out.String(), `"kind":"run"`) {
+		t.Errorf("the demo does not stand on its own pages:\n%s", out.String())
+	}
+}
+
+type writes func(data []byte)
+
+func (w writes) Write(data []byte) (int, error) { w(data); return len(data), nil }
+
+// demoRun is the run of the demo, harbour, completed, in a home; its pages are at hand.
+func demoRun(t *testing.T, home string) surroundings {
+	t.Helper()
+	done, err := theResearch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(home, os.DirFS(done.folder)); err != nil {
+		t.Fatal(err)
+	}
+	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z"}
+	return surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: io.Discard, stderr: io.Discard, fetch: demo.Pages{Now: time.Now}.Fetch}
+}

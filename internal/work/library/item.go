@@ -1,0 +1,234 @@
+package library
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// Subject names a run or an audit as it was: by its id and the head of its log.
+type Subject struct {
+	Kind  string `json:"kind" jsonschema:"run or audit"`
+	ID    string `json:"id"`
+	Head  string `json:"head" jsonschema:"the digest of the last line of its log"`
+	Title string `json:"title" jsonschema:"the question, or what the report was called"`
+}
+
+// The kinds of subjects.
+const (
+	Run   = "run"
+	Audit = "audit"
+)
+
+// Sentence is a sentence of a report.
+type Sentence struct {
+	ID       string // c12; "" in an audit
+	Line     int
+	Text     string
+	Standing claim.Standing // "" for one that cites nothing
+	CIDs     []string       // of the pages that it cites
+}
+
+// Source is a source of a report, with what its page was worth.
+type Source struct {
+	source.Source
+	URL     string // of the page to fetch; "" for what nobody fetches
+	Record  source.Record
+	Capture *archive.Capture // nil where the archive has nothing
+}
+
+// Item is the report of a run or an audit, open for reading.
+type Item struct {
+	Subject
+	Language  string
+	Sentences []Sentence
+
+	noWeb  bool
+	source func(ctx context.Context, cid string) (*Source, error) // nil for an id that it does not have
+	all    []source.Record
+	close  func()
+}
+
+// Close closes the item.
+func (i *Item) Close() { i.close() }
+
+// Sources are the sources of the report that its sentences cite, in their order. It
+// returns the errors of reading the archive.
+func (i *Item) Sources(ctx context.Context) ([]*Source, error) {
+	var out []*Source
+	seen := map[string]bool{}
+	for k := range i.Sentences {
+		for _, cid := range i.Sentences[k].CIDs {
+			if seen[cid] {
+				continue
+			}
+			seen[cid] = true
+			s, err := i.source(ctx, cid)
+			if err != nil {
+				return nil, err
+			}
+			if s != nil {
+				out = append(out, s)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Open opens the run or audit that a person names: by its id, the beginning of it, or its
+// folder. Runs is the home of runs. It returns NOT_FOUND, INVALID_ARGS for the beginning of
+// several ids, INVALID_STATE for a report that is not finished or whose sentences were not
+// checked, and the errors of reading it.
+func Open(ctx context.Context, desk run.Desk, runs, workdir, name string) (*Item, error) {
+	manifest, _, err := run.FindByBeginning(desk, runs, workdir, name)
+	if err == nil && name != "" && filepath.Base(manifest) == run.ManifestFile {
+		return openRun(ctx, desk, manifest)
+	}
+	path, other := audit.Find(desk, audit.Home(runs), workdir, name)
+	if other == nil {
+		return openAudit(ctx, desk, path)
+	}
+	if err == nil {
+		err = other
+	}
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run and no audit %q", tidegate.Cut(name))
+	}
+	return nil, err
+}
+
+// head is the digest of the last line of a log.
+func head(folder *artifact.Folder) (string, error) {
+	log, err := folder.VerifyLog(run.AuditFile)
+	return log.Head, err
+}
+
+func openRun(ctx context.Context, desk run.Desk, manifest string) (*Item, error) {
+	r, err := run.Open(ctx, desk, manifest)
+	if err != nil {
+		return nil, err
+	}
+	item, err := readRun(ctx, r)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	item.close = func() { r.Close() }
+	return item, nil
+}
+
+func readRun(ctx context.Context, r *run.Run) (*Item, error) {
+	m := r.Manifest()
+	if m.Status() != run.Completed {
+		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "status", string(m.Status())), "run %q is not completed: it has no report yet that could be looked at again", r.ID())
+	}
+	list, err := step.ReadClaimList(r)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := step.OpenEvidence(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	item := &Item{Subject: Subject{Kind: Run, ID: r.ID(), Title: m.Query()}, noWeb: m.Sensitivity() == synthesis.NoWeb, all: kept.Records}
+	if item.Head, err = head(r.Folder()); err != nil {
+		return nil, err
+	}
+	records := map[string]source.Record{}
+	for _, record := range kept.Records {
+		records[record.CID] = record
+	}
+	item.source = func(ctx context.Context, cid string) (*Source, error) {
+		from, err := kept.Source(ctx, cid)
+		if err != nil || from == nil {
+			return nil, err
+		}
+		return &Source{from.Source, from.URL, records[cid], from.Capture}, nil
+	}
+	var text string
+	for i := range list.Sentences {
+		s := &list.Sentences[i]
+		text += s.Text + "\n"
+		sentence := Sentence{ID: s.ID, Line: s.Line, Text: s.Text, Standing: s.Standing}
+		for _, cid := range s.CIDs {
+			if cid != evidence.RunCID {
+				sentence.CIDs = append(sentence.CIDs, cid)
+			}
+		}
+		item.Sentences = append(item.Sentences, sentence)
+	}
+	item.Language = page.Language(text)
+	return item, nil
+}
+
+func openAudit(ctx context.Context, desk run.Desk, path string) (*Item, error) {
+	a, err := audit.Open(ctx, desk, path)
+	if err != nil {
+		return nil, err
+	}
+	item, err := readAudit(ctx, a)
+	if err != nil {
+		a.Close()
+		return nil, err
+	}
+	item.close = a.Close
+	return item, nil
+}
+
+func readAudit(ctx context.Context, a *audit.Audit) (*Item, error) {
+	result, err := a.Result(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sources, records, err := a.Sources(ctx)
+	if err != nil {
+		return nil, err
+	}
+	item := &Item{Subject: Subject{Kind: Audit, ID: a.ID(), Title: a.ReportName()}, Language: result.Audited.Language, all: records}
+	if item.Head, err = head(a.Folder()); err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i := range sources {
+		at[sources[i].CID] = i
+	}
+	item.source = func(ctx context.Context, cid string) (*Source, error) {
+		i, found := at[cid]
+		if !found {
+			return nil, nil
+		}
+		s := &Source{Source: sources[i], Record: records[i]}
+		url, ok := s.FetchURL()
+		if !ok {
+			return s, nil
+		}
+		var err error
+		s.URL = url
+		s.Capture, err = a.Capture(ctx, url)
+		return s, err
+	}
+	for i := range result.Sentences {
+		s := &result.Sentences[i]
+		sentence := Sentence{Line: s.Line, Text: s.Text, Standing: s.Standing}
+		for _, url := range s.URLs {
+			if normalized, err := link.Normalize(foreign.PageURL(url)); err == nil {
+				sentence.CIDs = append(sentence.CIDs, source.CID(normalized))
+			}
+		}
+		item.Sentences = append(item.Sentences, sentence)
+	}
+	return item, nil
+}

@@ -1,0 +1,272 @@
+package library
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/drift"
+	"github.com/tidegate/tidegate/internal/rule/scholar"
+	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// Updates is the folder of updates beside the folder of runs.
+func Updates(runs string) string { return filepath.Join(filepath.Dir(runs), "updates") }
+
+const updateSchema = "update.v1"
+
+// Updated is the result of [Update].
+type Updated struct {
+	OK         codec.True        `json:"ok"`
+	Pass       bool              `json:"pass" jsonschema:"every sentence that cites something stands"`
+	UpdateID   string            `json:"update_id"`
+	UpdatePath string            `json:"update_path" jsonschema:"the folder that keeps what was fetched and this result"`
+	Of         Subject           `json:"of"`
+	Summary    UpdateSummary     `json:"summary"`
+	Sentences  []UpdatedSentence `json:"sentences" jsonschema:"those that cite something, in the order of the report"`
+	Sources    []UpdatedSource   `json:"sources"`
+}
+
+// UpdateSummary counts the sentences of a report by how they stand.
+type UpdateSummary struct {
+	Sentences   int `json:"sentences"`
+	Stands      int `json:"stands"`
+	Changed     int `json:"changed"`
+	Gone        int `json:"gone"`
+	Walled      int `json:"walled"`
+	Unreachable int `json:"unreachable"`
+	Unchecked   int `json:"unchecked" jsonschema:"the archive has no text of their pages"`
+	Uncited     int `json:"uncited" jsonschema:"they cite no page, and are not among the sentences"`
+}
+
+// UpdatedSentence is a sentence with how it stands.
+type UpdatedSentence struct {
+	ID   string `json:"id" jsonschema:"empty in an audit"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
+	drift.Judged
+}
+
+// UpdatedSource is a source with what became of its page.
+type UpdatedSource struct {
+	CID     string      `json:"cid"`
+	URL     string      `json:"url"`
+	State   drift.State `json:"state" jsonschema:"of the page, whatever its text says: stands, changed (retracted), gone, walled, unreachable or unchecked"`
+	Why     string      `json:"why"`
+	Text    string      `json:"text" jsonschema:"same or other; empty where it could not be compared"`
+	MovedTo string      `json:"moved_to" jsonschema:"where the page is now; empty where it did not move"`
+	Cited   int         `json:"cited" jsonschema:"by how many sentences"`
+}
+
+// Passed reports whether every sentence stands.
+func (u Updated) Passed() bool { return u.Pass }
+
+// Reached reports whether every page could be looked at, or something was found on those
+// that could.
+func (u Updated) Reached() bool {
+	return u.Summary.Unreachable == 0 || u.Summary.Changed+u.Summary.Gone+u.Summary.Walled > 0
+}
+
+// Again makes a fetcher for pages of which something is known, see [archive.Capture.Known].
+type Again func(known func(url string) []archive.Field) step.Fetch
+
+// Update fetches the sources of a finished report again and says of each sentence whether
+// it still stands. What it fetched and found is kept in a folder of its own under the home
+// beside runs, which appears when all is done; the run or audit is only read.
+//
+// It returns INVALID_STATE for a run that may not fetch, the errors of reading the report,
+// WRITE_FAILED and CANCELLED. Pages that cannot be reached are a result.
+func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *Item) (Updated, error) {
+	if item.noWeb {
+		return Updated{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", item.ID), "the sensitivity of run %q is no_web, so nothing is fetched for it", item.ID)
+	}
+	sources, err := item.Sources(ctx)
+	if err != nil {
+		return Updated{}, err
+	}
+	now := &fetched{sources: sources, captures: map[string]archive.Capture{}}
+	if err := now.fetch(ctx, again); err != nil {
+		return Updated{}, err
+	}
+	out, err := judgeAgain(ctx, item, now)
+	if err != nil {
+		return Updated{}, err
+	}
+	err = keep(desk, Updates(runs), updateSchema, []Subject{item.Subject}, now.packed, func(id, path string) ([]byte, error) {
+		out.UpdateID, out.UpdatePath = id, path
+		kept := out
+		kept.UpdatePath = "" // a folder can be moved
+		return codec.MarshalFile(kept)
+	})
+	return out, err
+}
+
+// fetched is what a later fetch brought.
+type fetched struct {
+	sources  []*Source
+	captures map[string]archive.Capture // by URL
+	packed   []*archive.Packed
+}
+
+// fetch fetches the pages of the sources, and asks the registries about papers and books.
+func (f *fetched) fetch(ctx context.Context, again Again) error {
+	known := map[string][]archive.Field{}
+	var urls []string
+	for _, s := range f.sources {
+		if s.URL == "" {
+			continue
+		}
+		urls = append(urls, s.URL)
+		if s.Capture != nil {
+			if url, fields := s.Capture.Known(); fields != nil {
+				known[url] = fields
+			}
+		}
+	}
+	fetch := again(func(url string) []archive.Field { return known[url] })
+	take := func(batch []*archive.Packed) error {
+		for _, p := range batch {
+			f.captures[p.Entry().URL] = p.Capture()
+		}
+		f.packed = append(f.packed, batch...)
+		return nil
+	}
+	if err := fetch(ctx, urls, take); err != nil {
+		return err
+	}
+	for range scholar.MostQuestions {
+		var urls []string
+		for _, s := range f.sources {
+			id, _ := scholar.Parse(s.Record.Identifier)
+			if url := id.Missing(f.answer); url != "" && !slices.Contains(urls, url) {
+				urls = append(urls, url)
+			}
+		}
+		if len(urls) == 0 {
+			break
+		}
+		if err := fetch(ctx, urls, take); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(f.packed, func(a, b *archive.Packed) int { return strings.Compare(a.Entry().URL, b.Entry().URL) })
+	return nil
+}
+
+// answer is what a registry answered, nil where it was not asked.
+func (f *fetched) answer(address string) *scholar.Answer {
+	answered, _ := step.Answers(func(address string) (archive.Capture, bool, error) {
+		capture, asked := f.captures[address]
+		return capture, asked, nil
+	})
+	return answered(address)
+}
+
+const notModified = 304
+
+// page is the page of a source as it is now: what the archive has where the server says
+// that nothing changed, nil where it was not fetched.
+func (f *fetched) page(s *Source) (page *source.Page, same bool) {
+	capture, found := f.captures[s.URL]
+	switch {
+	case !found || s.URL == "":
+		return nil, false
+	case capture.Kind == archive.Responded && capture.Last().Status == notModified && s.Capture != nil:
+		return step.PageOf(*s.Capture), true
+	}
+	return step.PageOf(capture), false
+}
+
+// judgeAgain says how each sentence of a report stands by what was fetched.
+func judgeAgain(ctx context.Context, item *Item, now *fetched) (Updated, error) {
+	out := Updated{Of: item.Subject, Sentences: []UpdatedSentence{}, Sources: []UpdatedSource{}}
+	compared := map[string]*drift.Source{}
+	place := map[string]int{}
+	for i, s := range now.sources {
+		then, shown, err := now.compare(ctx, s)
+		if err != nil {
+			return Updated{}, err
+		}
+		compared[s.CID], place[s.CID] = then, i
+		out.Sources = append(out.Sources, shown)
+	}
+	for i := range item.Sentences {
+		s := &item.Sentences[i]
+		if len(s.CIDs) == 0 {
+			out.Summary.Uncited++
+			continue
+		}
+		judged, err := drift.Judge(ctx, claim.Sentence{Text: s.Text, Language: item.Language, CIDs: s.CIDs}, compared)
+		if err != nil {
+			return Updated{}, err
+		}
+		for _, cid := range s.CIDs {
+			if at, found := place[cid]; found {
+				out.Sources[at].Cited++
+			}
+		}
+		out.Sentences = append(out.Sentences, UpdatedSentence{s.ID, s.Line, s.Text, judged})
+		out.Summary.count(judged.State)
+	}
+	sum := out.Summary
+	out.Pass = sum.Stands > 0 && sum.Changed+sum.Gone+sum.Walled+sum.Unreachable == 0
+	return out, nil
+}
+
+func (s *UpdateSummary) count(state drift.State) {
+	s.Sentences++
+	*map[drift.State]*int{drift.Stands: &s.Stands, drift.Changed: &s.Changed, drift.Gone: &s.Gone, drift.Walled: &s.Walled,
+		drift.Unreachable: &s.Unreachable, drift.Unchecked: &s.Unchecked}[state]++
+}
+
+// compare puts a source as it was beside what was fetched of it.
+func (f *fetched) compare(ctx context.Context, s *Source) (*drift.Source, UpdatedSource, error) {
+	then := &drift.Source{CID: s.CID}
+	shown := UpdatedSource{CID: s.CID, URL: link.Mask(s.Normalized), State: drift.Stands}
+	if s.Capture != nil && s.Record.Usable() {
+		then.Then = claim.PageOf(s.CID, s.Record.URL, step.PageOf(*s.Capture).Content())
+	}
+	if s.URL == "" {
+		then.Now, shown.Why = then.Then, "a person's own file, which nobody fetches"
+		return then, shown, nil
+	}
+	page, same := f.page(s)
+	records, err := source.Judge(ctx, []source.Source{s.Source}, source.Evidence{
+		Page:     func(context.Context, string) (*source.Page, error) { return page, nil },
+		Replaced: map[string]string{s.CID: s.URL},
+		Work:     func(_ context.Context, id scholar.ID) (*scholar.Work, error) { return id.Work(f.answer), nil },
+	})
+	if err != nil {
+		return nil, shown, err
+	}
+	then.Record = &records[0]
+	if page != nil && (then.Record.Usable() || page.Status >= 200 && page.Status < 300) {
+		then.Now = claim.PageOf(s.CID, then.Record.URL, page.Content())
+	}
+	shown.State = then.PageState()
+	if shown.State != drift.Stands || then.Record.Rule != "valid" {
+		shown.Why = then.Record.Notes
+	}
+	switch {
+	case then.Then == nil || then.Now == nil:
+	case then.Then.Text == then.Now.Text:
+		shown.Text = "same"
+	default:
+		shown.Text = "other"
+	}
+	if then.Then == nil {
+		shown.State = drift.Unchecked
+	}
+	if before := s.Capture; page != nil && !same && before != nil && page.FinalURL != "" && page.FinalURL != before.Last().URL {
+		shown.MovedTo = link.Mask(page.FinalURL)
+	}
+	return then, shown, nil
+}
