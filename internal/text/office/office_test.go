@@ -111,7 +111,7 @@ func TestHostile(t *testing.T) {
 	}{
 		"nested":                {word(t, deep), false},
 		"one huge text":         {word(t, "<w:p><w:r><w:t>"+bomb+"</w:t></w:r></w:p>"), false},
-		"unpacks without end":   {word(t, strings.Repeat("<w:p><w:r><w:t>"+bomb[:15<<20]+"</w:t></w:r></w:p>", 5)), false},
+		"unpacks without end":   {word(t, strings.Repeat("<w:p><w:r><w:t>"+bomb[:15<<20]+"</w:t></w:r></w:p>", 3)), false},
 		"entities":              {packed(t, "word/document.xml", `<!DOCTYPE a [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY c SYSTEM "file:///etc/passwd">]><w:p><w:r><w:t>&b;&c;</w:t></w:r></w:p>`), false},
 		"cut off":               {word(t, "")[:200], false},
 		"another encoding":      {packed(t, "word/document.xml", `<?xml version="1.0" encoding="utf-7"?><a/>`), false},
@@ -119,6 +119,8 @@ func TestHostile(t *testing.T) {
 		"a column beyond":       {sheet(t, sheets, `<row><c r="ZZZZ1"><v>1</v></c><c r="1"><v>2</v></c></row>`), true},
 		"hidden without end":    {sheet(t, sheets+`<cols><col min="1" max="999999999" hidden="1"/></cols>`, `<row/>`), true},
 		"rows without end":      {packed(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", `<a><table><table-row number-rows-repeated="99999999"><table-cell number-columns-repeated="99999999"><p>123</p></table-cell></table-row></table></a>`), false},
+		"cells without end":     {packed(t, "mimetype", "application/vnd.oasis.opendocument.spreadsheet", "content.xml", `<a><table>`+strings.Repeat(`<table-row><table-cell number-columns-repeated="16384"><p>`+strings.Repeat("x", 1<<16)+`</p></table-cell></table-row>`, 50)+`</table></a>`), false},
+		"columns hidden often":  {packed(t, "xl/workbook.xml", "<w>"+sheets+"</w>", "xl/_rels/workbook.xml.rels", `<R><Relationship Id="r1" Target="s.xml"/></R>`, "xl/s.xml", "<s>"+strings.Repeat(`<col min="1" max="16384" hidden="1"/>`, 100_000)+"</s>"), true},
 		"a book out of itself":  {packed(t, "mimetype", "application/epub+zip", "META-INF/container.xml", `<c><rootfile full-path="../../etc/passwd"/></c>`), false},
 		"a page out of a book":  {packed(t, "mimetype", "application/epub+zip", "META-INF/container.xml", `<c><rootfile full-path="b"/></c>`, "b", `<p><item id="a" href="../../etc/passwd" media-type="text/html"/><itemref idref="a"/></p>`), false},
 		"an end without start":  {packed(t, "word/document.xml", `</w:p>`), false},

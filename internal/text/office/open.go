@@ -32,6 +32,7 @@ type openReader struct {
 	cells  []string
 	cell   strings.Builder
 	copies int // of the open cell
+	bytes  int // of the open row
 	rows   int // of the open row
 }
 
@@ -81,7 +82,7 @@ func (o *openReader) start(n node) bool {
 			return false
 		}
 		if o.tables == 1 {
-			o.cells, o.rows = o.cells[:0], repeated(n, "number-rows-repeated")
+			o.cells, o.bytes, o.rows = o.cells[:0], 0, repeated(n, "number-rows-repeated")
 		}
 	case "table-cell", "covered-table-cell":
 		if o.tables == 1 {
@@ -151,11 +152,15 @@ func (o *openReader) end(name string) {
 		if o.tables == 1 {
 			text := strings.TrimSpace(o.cell.String())
 			for i := 0; i < o.copies && len(o.cells) < maxColumns; i++ {
+				if o.bytes += len(text); o.bytes > o.w.limit {
+					o.w.full = true
+					break
+				}
 				o.cells = append(o.cells, text)
 			}
 		}
 	case "table-row":
-		if o.tables != 1 {
+		if o.tables != 1 || o.w.full {
 			return
 		}
 		line := o.table.Row(o.cells)

@@ -32,7 +32,7 @@ const (
 	maxHeaderLen = 80 // of a header cell, which stands before each cell below it
 	maxColumns   = 16_384
 	// A package unpacks to at most so many bytes, and so many for each of its own.
-	unpackedLeast = 64 << 20
+	unpackedLeast = 32 << 20
 	unpackedRatio = 20
 	unpackedMost  = 512 << 20
 	maxToken      = 16 << 20 // bytes of one tag, or of the text between two

@@ -163,6 +163,7 @@ type sheetReader struct {
 	table  Table
 	cells  []string
 	hidden map[int]bool // columns
+	looked int          // at columns that may be hidden
 	skip   bool         // the open row is hidden
 	row    int          // number of the last one with text
 	number int          // of the open one
@@ -188,8 +189,9 @@ func (s *sheetReader) start(n node) bool {
 	case "col":
 		from, _ := strconv.Atoi(n.attr("min"))
 		to, _ := strconv.Atoi(n.attr("max"))
-		for c := from; n.attr("hidden") == "1" && c <= min(to, maxColumns); c++ {
+		for c := max(1, from); n.attr("hidden") == "1" && c <= min(to, maxColumns) && s.looked < 4*maxColumns; c++ {
 			s.hidden[c-1] = true
+			s.looked++
 		}
 	case "row":
 		s.cells, s.column = s.cells[:0], -1

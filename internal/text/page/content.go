@@ -72,7 +72,8 @@ func Read(body []byte, contentType string) Content {
 		if office.Is(body) {
 			c.readOffice(body)
 		} else {
-			c.readMail(body, 0)
+			room := wholeMail
+			c.readMail(body, &room, 0)
 		}
 	}
 	c.measure()

@@ -100,15 +100,20 @@ func separator(text string) rune {
 	return best
 }
 
-// The limits on a mail.
-const (
-	maxMails = 8   // inside each other, with their parts
-	maxParts = 500 // of one
-)
+// maxMails is how many mails and parts stand inside each other.
+const maxMails = 8
+
+// mailRoom is what a mail may still hold, whatever is inside what.
+type mailRoom struct {
+	parts int
+	files int // that are unpacked
+}
+
+var wholeMail = mailRoom{parts: 500, files: 50}
 
 // readMail reads a mail: who wrote what when, its text, and the texts that are attached
 // to it.
-func (c *Content) readMail(body []byte, depth int) {
+func (c *Content) readMail(body []byte, room *mailRoom, depth int) {
 	head, rest := mailHead(body)
 	if len(head) == 0 {
 		c.Media = Other
@@ -132,7 +137,7 @@ func (c *Content) readMail(body []byte, depth int) {
 	c.Published = mailDate(shown("date"))
 	all := parts{c: c}
 	all.add(Content{Text: tidyLines(lines.String())})
-	all.add(mailPart(head["content-type"], head["content-transfer-encoding"], head["content-disposition"], rest, depth))
+	all.add(mailPart(head["content-type"], head["content-transfer-encoding"], head["content-disposition"], rest, room, depth))
 	c.Text = all.text()
 }
 
@@ -167,8 +172,8 @@ func mailHead(body []byte) (fields map[string]string, rest []byte) {
 }
 
 // mailPart reads a part of a mail.
-func mailPart(contentType, encoding, disposition string, body []byte, depth int) (c Content) {
-	if depth >= maxMails {
+func mailPart(contentType, encoding, disposition string, body []byte, room *mailRoom, depth int) (c Content) {
+	if room.parts--; room.parts < 0 || depth >= maxMails {
 		return Content{Cut: true}
 	}
 	kind, params, err := mime.ParseMediaType(contentType)
@@ -176,7 +181,7 @@ func mailPart(contentType, encoding, disposition string, body []byte, depth int)
 		kind, contentType = "text/plain", "text/plain"
 	}
 	if strings.HasPrefix(kind, "multipart/") {
-		return mailParts(kind, params["boundary"], body, depth)
+		return mailParts(kind, params["boundary"], body, room, depth)
 	}
 	var r io.Reader = bytes.NewReader(body)
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
@@ -186,9 +191,15 @@ func mailPart(contentType, encoding, disposition string, body []byte, depth int)
 		r = base64.NewDecoder(base64.StdEncoding, r)
 	}
 	body, err = io.ReadAll(r)
-	if kind == "message/rfc822" {
-		c.readMail(body, depth+1)
-	} else {
+	if office.Is(body) || bytes.HasPrefix(body, []byte("%PDF-")) {
+		room.files--
+	}
+	switch {
+	case kind == "message/rfc822":
+		c.readMail(body, room, depth+1)
+	case room.files < 0:
+		c.Cut = true
+	default:
 		c = Read(body, contentType)
 	}
 	_, named, _ := mime.ParseMediaType(disposition)
@@ -201,13 +212,13 @@ func mailPart(contentType, encoding, disposition string, body []byte, depth int)
 
 // mailParts reads the parts of a mail. Of those that say the same the last one counts
 // that can be read as text.
-func mailParts(kind, boundary string, body []byte, depth int) (c Content) {
+func mailParts(kind, boundary string, body []byte, room *mailRoom, depth int) (c Content) {
 	if boundary == "" {
 		return Content{Cut: true}
 	}
 	r := multipart.NewReader(bytes.NewReader(body), boundary)
 	all, best := parts{c: &c}, Content{}
-	for n := 0; ; n++ {
+	for {
 		part, err := r.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			break
@@ -216,11 +227,11 @@ func mailParts(kind, boundary string, body []byte, depth int) (c Content) {
 		if err == nil {
 			data, err = io.ReadAll(part)
 		}
-		if err != nil || n == maxParts {
+		if err != nil || room.parts <= 0 {
 			c.Cut = true
 			break
 		}
-		one := mailPart(part.Header.Get("Content-Type"), part.Header.Get("Content-Transfer-Encoding"), part.Header.Get("Content-Disposition"), data, depth+1)
+		one := mailPart(part.Header.Get("Content-Type"), part.Header.Get("Content-Transfer-Encoding"), part.Header.Get("Content-Disposition"), data, room, depth+1)
 		if kind != "multipart/alternative" {
 			all.add(one)
 		} else if one.Text != "" {
