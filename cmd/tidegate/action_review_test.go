@@ -437,3 +437,32 @@ func TestExampleOfTwoJobsIsSafe(t *testing.T) {
 		}
 	}
 }
+
+// TestActionPassesItsInputs has a stand-in in the place of the program, which says what it
+// was started with.
+func TestActionPassesItsInputs(t *testing.T) {
+	p := newPullRequest(t)
+	stub := filepath.Join(p.bin, "stub")
+	p.put(stub, "#!/bin/sh\nprintf '%s\\n' \"$@\" > "+p.said+"/args\nexit 2\n")
+	r := p.start("pull_request", p.repo, map[string]string{"mode": "review", "reviewer": "codex\nclaude", "model": "m 1", "project": "sub folder", "paths": "a b\nc\n", "max-cost": "3", "max-tokens": "1000",
+		"max-minutes": "7", "test": "go test ./... && echo ok", "test-network": "true", "fail-on": "low", "name": "second", "base": "main"})
+	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
+		if err := os.Symlink(stub, filepath.Join(with["path"], "tidegate")); err != nil {
+			t.Error(err)
+		}
+		return map[string]string{"cache-hit": "true"}
+	}
+	if outputs, status := r.run(p.action); status != 2 || outputs["status"] != "2" {
+		t.Errorf("exit status %d, %v\n%s", status, outputs, r.log.String())
+	}
+	args, err := os.ReadFile(filepath.Join(p.said, "args"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"review\nrun\n", "--name\nsecond\n", "--settings\nbase\n", "--fail-on\nlow\n", "--max-minutes\n7\n", "--head\n" + p.Head + "\n", "--base\nmain\n", "--project\n./sub folder\n", "--path\n./a b\n",
+		"--path\n./c\n", "--reviewer\ncodex\n", "--reviewer\nclaude\n", "--model\nm 1\n", "--test\ngo test ./... && echo ok\n", "--test-network\n", "--max-cost\n3\n", "--max-tokens\n1000\n", "--yes\n"} {
+		if !strings.Contains("\n"+string(args), "\n"+want) {
+			t.Errorf("%q is missing in\n%s", want, args)
+		}
+	}
+}
