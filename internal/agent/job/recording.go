@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // Recording is an agent whose answers were kept earlier. It answers what it was asked
@@ -45,7 +46,7 @@ func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
 		}
 		from.Contract = codec.Digest(contract)
 	}
-	documents, err := b.documents()
+	documents, err := step.AttachedDocuments(b.run)
 	for _, d := range documents {
 		from.Documents = append(from.Documents, d.Digest)
 	}

@@ -1,6 +1,7 @@
 package synthesis
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -84,10 +85,25 @@ func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
 // keep does nothing: Markdown has no way to keep words on one line.
 func (l *mdLeaf) keep(bool) {}
 
-func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, _ bool) {
-	text := place.words()
-	l.raw(`\[` + mdText(text) + `]`)
-	l.shown.WriteString("[" + text + "]")
+// cite writes a mark, with each number as a link to its reference.
+func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
+	l.shown.WriteString("[" + place.words() + "]")
+	if place.calculated != "" || inLink {
+		l.raw(`\[` + mdText(place.words()) + `]`)
+		return
+	}
+	links := make([]string, len(place.refs))
+	for i, ref := range place.refs {
+		links[i] = fmt.Sprintf("[%[1]d](#source-%[1]d)", ref.number)
+	}
+	if place.inferred == nil {
+		l.raw(fmt.Sprintf(`[\[%[1]d\]](#source-%[1]d)`, place.refs[0].number))
+		return
+	}
+	if len(links) < len(place.inferred) {
+		links = append(links, "this run")
+	}
+	l.raw(`\[inferred from ` + strings.Join(links, ", ") + `\]`)
 }
 
 // words are a mark as a text has it.
