@@ -77,7 +77,7 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
-				"tidegate research \"Should the port buy electric tugs?\" --template decision --length standard --for \"the board of a port\"\n" +
+				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
