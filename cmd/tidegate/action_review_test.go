@@ -299,6 +299,13 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	if r, _, status := both(); status != 0 || !strings.Contains(p.prompt(), "==== other.sh (added") || !strings.Contains(r.log.String(), "its artifact has another digest") {
 		t.Errorf("a forged artifact: exit status %d\n%s", status, r.log.String())
 	}
+	// A project in a folder of the repository, none of which is checked out.
+	p.push("a tool", map[string]string{"tools/a.sh": "echo tool\n"})
+	review["project"], review["paths"] = "tools", "tools"
+	if r, _, status := both(); status != 0 || !strings.Contains(p.prompt(), "==== tools/a.sh (added") || strings.Contains(p.prompt(), "==== other.sh") {
+		t.Errorf("a project in a folder: exit status %d\n%s\n%s", status, r.log.String(), p.prompt())
+	}
+	review["project"], review["paths"] = "", ""
 	if _, err := os.Stat(filepath.Join(p.said, "owned")); err == nil {
 		t.Error("code of the change was run")
 	}
