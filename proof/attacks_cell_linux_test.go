@@ -187,7 +187,7 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		fmt.Sprintf("nsenter -t %d -n true", os.Getpid()), "nsenter -t 1 -m true", "echo x > /dev/tty", "echo x > /dev/console", "cat /dev/mem",
 		"perl -e 'exit !(syscall(425,1,0)>=0)'", "perl -e 'exit !(syscall(250,0,-3,0)>=0)'", "perl -e 'exit !(syscall(323,1)>=0)'", "perl -e 'ioctl(STDIN,0x5412,\"x\") or exit 1'",
 		// the claim of its attempt, which says to the next program that this one lives; a lease on what it may read
-		"cat ../claim", "flock -n ../claim true", "ls ..", "perl -e 'open F,\"<\",\"" + binary + "\"; exit !(syscall(72,fileno F,1024,0)>=0)'",
+		"cat ../claim", "flock -n ../claim true", "perl -e 'open F,\"<\",\"" + binary + "\"; exit !(syscall(72,fileno F,1024,0)>=0)'",
 		// sockets of kinds that nothing looks at
 		"perl -e 'socketpair(A,B,30,1,0) or exit 1'", "perl -e 'socket(S,43,1,0) or exit 1'", "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); setsockopt(S,6,31,\"smc\") or exit 1'",
 		"perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,262) or exit 1'", "perl -MSocket -e 'socket(S,AF_INET,SOCK_RAW,1) or exit 1'", "perl -e 'socket(S,17,3,0) or exit 1'", "perl -e 'socket(S,16,3,15) or exit 1'", "perl -e 'socket(S,38,5,0) or exit 1'",
@@ -222,7 +222,7 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		}
 	}
 	// What an agent needs it has.
-	needs := []string{"echo x > made && cat made", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version", "ulimit -n 100", "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1'"}
+	needs := []string{"echo x > made && cat made", "mkdir a b && echo x > a/x && perl -e 'rename(\"a/x\",\"b/x\") or exit 1; link(\"b/x\",\"a/y\") or exit 1'", "ls ..", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version", "ulimit -n 100", "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1'"}
 	for i, got := range p.lock(needs) {
 		if !strings.HasPrefix(got, "0 ") {
 			t.Errorf("an agent cannot: %s\n%s", needs[i], got)

@@ -124,9 +124,17 @@ func (p *pullRequest) prompt() string {
 // job runs the action in a job of its own.
 func (p *pullRequest) job(event, workspace string, inputs map[string]string) (*runner, map[string]string, int) {
 	p.t.Helper()
+	r := p.start(event, workspace, inputs)
+	outputs, status := r.run(p.action)
+	return r, outputs, status
+}
+
+// start makes the runner of a job.
+func (p *pullRequest) start(event, workspace string, inputs map[string]string) *runner {
+	p.t.Helper()
 	r := newRunner(p.t, workspace, inputs)
 	r.values["github.event_name"], r.path = event, p.bin
-	if event != "push" {
+	if strings.HasPrefix(event, "pull_request") {
 		r.values["github.event.pull_request.number"], r.values["github.event.pull_request.base.sha"], r.values["github.event.pull_request.head.sha"] = "12", p.Base, p.Head
 	}
 	r.cached()
@@ -151,8 +159,7 @@ func (p *pullRequest) job(event, workspace string, inputs map[string]string) (*r
 		}
 		return nil
 	}
-	outputs, status := r.run(p.action)
-	return r, outputs, status
+	return r
 }
 
 const wrongIssue = `{"title":"It is wrong","severity":"High","category":"Bug","file":"main.sh","line":1,"quote":"echo wrong","description":"It says so."},` +
@@ -274,6 +281,17 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	review["paths"] = ""
 	if r, _, status := both(); status != 0 || strings.Contains(p.prompt(), "colleague.sh") || !strings.Contains(p.prompt(), "==== main.sh") {
 		t.Fatalf("after a merge of the base: exit status %d\n%s\n%s", status, r.log.String(), p.prompt())
+	}
+	// The end of the tests of the fork starts the same job.
+	p.push("with tests", map[string]string{"main.sh": "echo tested\n"})
+	p.put(filepath.Join(p.bin, "event.json"), fmt.Sprintf(`{"action":"completed","workflow_run":{"head_sha":%q,"head_branch":"topic","head_repository":{"owner":{"login":"octocat"}}}}`, p.Head))
+	p.Runs = append(p.Runs, fakeforge.Run{ID: 88, Workflow: 6, Event: "pull_request", Head: p.Head, Name: "Tests", Ended: "success"})
+	r = p.start("workflow_run", p.work, review)
+	if outputs, status = r.run(p.action); status != 0 || !strings.Contains(p.prompt(), "echo tested") || strings.Contains(p.prompt(), "==== other.sh") {
+		t.Fatalf("after the tests: exit status %d\n%s\n%s", status, r.log.String(), p.prompt())
+	}
+	if _, status := p.start("workflow_run", p.work, map[string]string{"mode": "publish", "state": outputs["state"]}).run(p.action); status != 0 || !strings.Contains(p.Comments[0].Body, "#### Tests, as reported by the change itself\n\n- Tests: success") {
+		t.Errorf("publishing after the tests ends with %d\n%s", status, p.Comments[0].Body)
 	}
 	// An artifact that somebody changed is not gone on from.
 	p.Artifacts[len(p.Artifacts)-1].Zip = fakeforge.Zip("review.json", []byte("{}"))

@@ -124,7 +124,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 // demo among the recordings.
 func researchEnv(env *catalog.Env) *research.Env {
 	return &research.Env{Env: env, Recordings: map[string]research.Recording{
-		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question},
+		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape},
 	}}
 }
 

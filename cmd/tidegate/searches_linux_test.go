@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -52,7 +53,9 @@ func TestAResearchWithItsOwnSearch(t *testing.T) {
 				job = id
 			}
 		}
-		if n := len(r.Results); strings.HasPrefix(job, "wave1.") && n < 2 {
+		if n := len(r.Results); strings.HasPrefix(job, "wave1.") && n == 1 && strings.Contains(r.Results[0], "By archive") {
+			return fakemodel.Reply{Calls: []fakemodel.Call{{Name: "open", Args: `{"url": "` + energyStudy + `"}`}, {Name: "open", Args: `{"url": "https://www.wikipedia.org/"}`}}}
+		} else if strings.HasPrefix(job, "wave1.") && n < 2 {
 			return fakemodel.Reply{Calls: []fakemodel.Call{{Name: "search", Args: `{"query": "energy of harbour craft"}`}}}
 		}
 		return fakemodel.Reply{Text: text}
@@ -117,6 +120,28 @@ func TestAResearchWithItsOwnSearch(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+	// The same again, by the sources of that run alone.
+	asked := len(services.Asked())
+	world.fetch = func(_ context.Context, urls []string, _ func([]*archive.Packed) error) error {
+		t.Errorf("a connection would be opened to %q", urls)
+		return nil
+	}
+	out.Reset()
+	mu.Lock()
+	read = nil
+	mu.Unlock()
+	if status := world.run(context.Background(), "research", question, "--yes", "--sources", "harbour", "--origins", "required"); status != 0 {
+		t.Fatalf("exit status %d:\n%s", status, out.String())
+	}
+	mu.Lock()
+	said = strings.Join(read, "\n")
+	mu.Unlock()
+	if !strings.Contains(said, "the archive of run harbour does not have it") || !strings.Contains(said, "eleven ports") || len(services.Asked()) != asked {
+		t.Errorf("the pages of the archive are not what it opens, or %d services were asked", len(services.Asked())-asked)
+	}
+	if cited, err := readWhole(filepath.Join(dir, "home/runs/harbour-2/citations/citations.jsonl")); err != nil || !strings.Contains(cited, `"origin":{"kind":"search","search":"0001","rank":1}`) {
+		t.Errorf("%s, %v", cited, err)
 	}
 	if found, err := readWhole(filepath.Join(dir, "home/runs/harbour/search/0001.json")); err != nil || !strings.Contains(found, hiddenPage) {
 		t.Errorf("nothing forbidden was found: %s, %v", found, err)

@@ -64,7 +64,7 @@ func (p Policy) enterDomain() error {
 	for _, list := range []struct {
 		paths  []string
 		rights uint64
-	}{{p.Read, readAll}, {p.Write, writeAll}, {p.Devices, device}} {
+	}{{p.Read, readAll}, {p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR}, {p.Write, writeAll}, {p.Devices, device}} {
 		for _, path := range list.paths {
 			if err := allowPath(rules, path, list.rights&attr.Handled_access_fs); err != nil {
 				return err
@@ -92,13 +92,18 @@ func Enclose() bool {
 	if landlockABI() < abiSignals {
 		return false
 	}
-	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	// Every domain denies to move files from folder to folder unless it says otherwise.
+	const move = unix.LANDLOCK_ACCESS_FS_REFER
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: move, Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
 	number, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Quiet_access_fs), 0)
 	if errno != 0 {
 		return false
 	}
 	rules := int(number)
 	defer unix.Close(rules)
+	if allowPath(rules, "/", move) != nil {
+		return false
+	}
 	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
 		return false
 	}

@@ -84,7 +84,7 @@ echo "HOME $HOME" "bus $DBUS_SESSION_BUS_ADDRESS" "proxy $HTTPS_PROXY"
 		t.Fatal(err)
 	}
 	want := []string{"refused: cat " + home + "/.ssh/id", "refused: cat " + home + "/notes", "refused: ls " + home, "refused: echo x > " + home + "/made", "refused: echo x > ../beside",
-		"refused: echo x > ../prompt", "refused: rm ../claim", "refused: cat ../claim", "refused: flock -n ../claim true", "refused: ls ..", "done: cat " + data + "/figures", "refused: echo x > " + data + "/made", "done: echo x > " + out + "/made", "done: echo x > made", "done: mktemp",
+		"refused: echo x > ../prompt", "refused: rm ../claim", "refused: cat ../claim", "refused: flock -n ../claim true", "done: ls ..", "done: cat " + data + "/figures", "refused: echo x > " + data + "/made", "done: echo x > " + out + "/made", "done: echo x > made", "done: mktemp",
 		"done: mkdir -p ~/.claude", "done: cat ../prompt", "done: echo x > /dev/null", "refused: cat /etc/shadow", "refused: cat /proc/1/environ"}
 	lines := strings.Split(answer.Text, "\n")
 	for i, line := range want {

@@ -138,7 +138,7 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	if t.Network == cell.Open {
 		p.Ports = append(p.Ports, 443)
 	}
-	p.Write = append(f.paths(writable), t.Write...)
+	p.List, p.Write = []string{f.path}, append(f.paths(writable), t.Write...)
 	if t.task.Folder != "" {
 		p.Write = append(p.Write, t.task.Folder)
 	}

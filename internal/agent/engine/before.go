@@ -10,15 +10,17 @@ import (
 
 // Before is the review of a change at an earlier commit.
 type Before struct {
-	Base, Head string // what was compared with, and the last commit of it
+	Base, Head string   // what was compared with, and the last commit of it
+	Parts      []string // that it was limited to
 	Review     review.Payload
 	Findings   []review.Finding
 	Checked    []review.Checked
 }
 
 // goOn lets the review be about what is new since the one before. That takes a change
-// that has grown by commits: after a rebase, or when its base has moved, all of it is
-// reviewed, and so it is after MAJOR_ISSUES, which are about the whole. Findings in files
+// that has grown by commits: after a rebase, when its base has moved, or when the review
+// was of other parts, all of it is reviewed, and so it is after MAJOR_ISSUES, which are
+// about the whole. Findings in files
 // that have not changed since are carried: nobody could close them. The others are for
 // the reviewers to answer. It returns the errors of [change.ReadDiff].
 func (r *CodeReview) goOn(ctx context.Context) error {
@@ -31,7 +33,7 @@ func (r *CodeReview) goOn(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if grown && before.Review.Verdict != review.MajorIssues {
+	if grown && slices.Equal(before.Parts, r.whole.Parts) && before.Review.Verdict != review.MajorIssues {
 		if r.diff, err = r.whole.NewAfter(ctx, r.desk, r.in.Project, before.Head, r.in.DiffInput); err != nil {
 			r.diff = r.whole
 			return err
@@ -58,7 +60,7 @@ func (r *CodeReview) Unchanged() (out CodeReviewOutcome, ok bool) {
 	before := r.in.Before
 	out.WaitingFor = ForNothing
 	out.CodeReviewed = job.CodeReviewed{Review: before.Review, Findings: before.Findings, Dropped: []review.Dropped{}, Closed: []string{},
-		Warnings: append(touchesSettings(r.whole), notShown(r.whole)...)}
+		Warnings: append(touchesSettings(r.whole, r.in.Guidelines), notShown(r.whole)...)}
 	out.Checked = before.Checked
 	return out, true
 }

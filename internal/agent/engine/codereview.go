@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -396,18 +395,23 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 		return CodeReviewOutcome{}, err
 	}
 	v.review.carry(&ended)
-	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole)...), notShown(v.review.whole)...)
+	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole, v.review.in.Guidelines)...), notShown(v.review.whole)...)
 	kept := EndedReview{CodeReviewed: ended.CodeReviewed, Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files, Checked: ended.Checked, Spent: ended.Spent}
 	return ended, writeEnded(board.Folder(), review.Format(ended.Review, ended.Warnings), kept)
 }
 
-// touchesSettings are the warnings about files of a diff that decide about reviews.
-func touchesSettings(d *change.Diff) []string {
+// touchesSettings are the warnings about files of a diff that decide about reviews, or
+// about what CI runs. Guidelines are those that the project names.
+func touchesSettings(d *change.Diff, guidelines []string) []string {
 	var warnings []string
 	for _, f := range d.Files {
-		switch path.Base(f.Name) {
-		case config.FileName, ".gitattributes", change.DismissedFile:
+		switch {
+		case change.DecidesReviews(f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and decides what is reviewed, by whom, or what counts")
+		case d.IsGuideline(f.Name), slices.Contains(guidelines, f.Name):
+			warnings = append(warnings, f.Name+" is part of the change, and says how the project wants its code")
+		case strings.HasPrefix(f.Name, ".github/workflows/"):
+			warnings = append(warnings, f.Name+" is part of the change, and decides what CI runs")
 		}
 	}
 	return warnings

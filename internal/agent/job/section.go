@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
@@ -48,6 +49,13 @@ var sectionKind = kind{
 	accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
 		return step.TakePart(u, j.section, j.round, []byte(judged.text))
 	}),
+}
+
+// OpensOthers reports whether the jobs of a run may be others when that one is accepted:
+// it is a part of a long report.
+func OpensOthers(id string) bool {
+	kind, _, _ := strings.Cut(id, ".")
+	return kind == outlineKind.name || kind == sectionKind.name
 }
 
 // partsDone reports whether the sections of a round are written. It is called with the

@@ -148,7 +148,11 @@ type published struct {
 func (r ReviewRun) summaryComment(p published) string {
 	var b strings.Builder
 	b.WriteString(mark("review", r.ChangeID, p.head) + "\n")
-	fmt.Fprintf(&b, "### Code review: %s\n\n", r.outcome())
+	b.WriteString("### Code review: " + r.outcome())
+	if !r.Nothing {
+		b.WriteString(" (" + r.Verdict + ")")
+	}
+	b.WriteString("\n\n")
 	if r.NeedsPerson != nil {
 		b.WriteString(prose(sentence(*r.NeedsPerson)) + "\n\n")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -142,8 +143,12 @@ func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget
 	}
 	p.Jobs = 2*n + 2 // an output and a summary each, the synthesis, its review
 	if !o.evidence.NoReader && !o.evidence.NoGrounding {
-		p.Reading.Jobs = 2 // a report of usual length is read in two parts
+		p.Reading.Jobs = max(2, o.shape.Words()/wordsRead) // a report of usual length is read in two parts
 		p.Jobs += p.Reading.Jobs
+	}
+	if template, err := o.shape.Sections(); err == nil && o.shape.InParts() {
+		p.Jobs += 1 + len(template.Titles(func(s evidence.Section) bool { return !s.Summary })) // the outline, and the sections
+		p.Asked = append(p.Asked, "It is written by parts: an outline, its sections side by side, and what joins them.")
 	}
 	if perspectives == nil {
 		p.Jobs++ // the planner
@@ -199,6 +204,7 @@ const (
 	otherMinutes      = 2
 	tokenPrice        = 3.0 // USD per million
 	lookedAt          = 20  // runs at home
+	wordsRead         = 350 // of a report, by a second reader in one job
 )
 
 // estimateOf estimates what the jobs will take, from the completed runs at home with

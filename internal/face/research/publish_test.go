@@ -427,3 +427,16 @@ func TestPullFindsTheReviewBefore(t *testing.T) {
 		}
 	}
 }
+
+// TestSuggestionsShowAllThatTheyDo: one with characters that nobody sees is not offered
+// for a click.
+func TestSuggestionsShowAllThatTheyDo(t *testing.T) {
+	r := found(head1)
+	for text, offered := range map[string]bool{"\tx := 1": true, "x := \"\u200b\"": false, "a\u2060b": false, "": false, strings.Repeat("x", 5000): false} {
+		f := r.Findings[0]
+		f.Suggestion = text
+		if got := strings.Contains(r.lineComment(f), "```suggestion"); got != offered {
+			t.Errorf("%.20q: offered %t", text, got)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -31,6 +33,9 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, err
 		}
 		defer c.close()
+		if !slices.ContainsFunc(shapeFlags, func(f cli.Flag) bool { return call.Flag(f.Name) != "" }) && c.shape != (evidence.Shape{}) {
+			o.shape = c.shape // a recorded report is what it was asked to be
+		}
 		if err := c.mayAsk(ctx, e, o); err != nil {
 			return nil, err
 		}

@@ -86,7 +86,7 @@ func readReviewRun(arg, path string) (ReviewRun, error) {
 // from, unless that is because of what the next one looks at as well: all of it is
 // reviewed again.
 func (r ReviewRun) before() *engine.Before {
-	b := &engine.Before{Base: r.Base, Review: review.Payload{ChangeID: r.ChangeID, Verdict: review.Verdict(r.Verdict), Summary: r.Summary, TestResults: r.TestResults}}
+	b := &engine.Before{Base: r.Base, Parts: r.Paths, Review: review.Payload{ChangeID: r.ChangeID, Verdict: review.Verdict(r.Verdict), Summary: r.Summary, TestResults: r.TestResults}}
 	if r.Head != nil && !r.Nothing && (r.NeedsPerson == nil || *r.NeedsPerson == review.NeedsPerson(r.ForPerson)) {
 		b.Head = *r.Head
 	}

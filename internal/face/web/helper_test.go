@@ -81,7 +81,7 @@ func environment(folder string) *catalog.Env {
 }
 
 func recorded(env *catalog.Env) *research.Env {
-	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question}}}
+	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}}
 }
 
 func site(folder string) *web.Site {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"html"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -231,6 +232,36 @@ func TestThePageSaysHowAgentsAreKept(t *testing.T) {
 		}
 		if _, page := visit(t, s, nil).get(t, "/runs/rain"); !strings.Contains(html.UnescapeString(page), kept.String()) {
 			t.Errorf("the page does not say %q", kept)
+		}
+	}
+}
+
+// TestTheReportIsReadBesideItsPages: each sentence leads to its passage on the archived
+// page, from our own archive, marked and as text, in a frame that can do nothing.
+func TestTheReportIsReadBesideItsPages(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	_, page := b.get(t, "/runs/harbour/report")
+	found := regexp.MustCompile(`<a id="(\w+)" class="s good" target="source" href="([^"]+)" title="[^"]+">On 88 % of all boat-days`).FindStringSubmatch(page)
+	if found == nil || !strings.Contains(page, `<iframe name="source" sandbox="allow-popups"`) {
+		t.Fatalf("the sentence leads nowhere:\n%s", page)
+	}
+	answer, err := b.Get(b.base + html.UnescapeString(found[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOrder(t, string(text), "Duty cycles from position logs", "as fetched", "<mark>On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery</mark>")
+	if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script") {
+		t.Errorf("the archived text has the policy %q", policy)
+	}
+	for path, want := range map[string]int{"/runs/harbour/archived/none": 404, "/runs/harbour/archived/..%2f..": 404, strings.Split(html.UnescapeString(found[2]), "?")[0] + "?s=nobody": 200} {
+		if status, _ := b.get(t, path); status != want {
+			t.Errorf("%s is answered with %d, want %d", path, status, want)
 		}
 	}
 }

@@ -22,6 +22,8 @@ type reportView struct {
 	Trust   string
 	Checked bool // its sentences were; else its quotations and numbers
 	Empty   bool
+	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
+	Opened  string         // the archived page that is shown first
 	Claims  []claimRow
 	Counts  []meter
 	Filters []string
@@ -77,6 +79,10 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		sources[s.CID] = s
 	}
 	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
+		if !l.files && query.Get("q")+query.Get("state")+query.Get("page") == "" {
+			view.Reading = l.reading(&r.Parts[0])
+			view.Opened = firstLink(view.Reading)
+		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
 		view.finish(l, query)
 		return l.page("report", "Report", view), nil

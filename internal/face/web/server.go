@@ -95,8 +95,8 @@ func underBase(base string, next http.Handler) http.Handler {
 	})
 }
 
-// pagePolicy allows a page our style, our script and our stream.
-const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// pagePolicy allows a page our style, our script, our stream and our archived texts.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // textPolicy is for everything that is not one of our pages.
 const textPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"

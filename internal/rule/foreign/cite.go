@@ -53,6 +53,8 @@ type citer struct {
 	cites   []Citation
 	marked  bool // the last thing was a mark
 	sums    []sum
+
+	compared int // authors with entries, in the whole report
 }
 
 // sum is a calculation as reports of our own show one.
@@ -559,8 +561,9 @@ func (c *citer) authors(i int, text string) int {
 	return i + len(m[0])
 }
 
-// maxAuthors is how many entries are looked through for an author.
-const maxAuthors = 5000
+// maxCompared is how often an author of a report is compared with an entry: nobody reads
+// one in which that is not enough.
+const maxCompared = 20_000_000
 
 // author is the entry of a first author and year.
 func (c *citer) author(name, year string) *Entry {
@@ -575,8 +578,11 @@ func (c *citer) author(name, year string) *Entry {
 	if utf8.RuneCountInString(name) < 2 {
 		return nil
 	}
-	for i := range c.list.entries[:min(len(c.list.entries), maxAuthors)] {
+	for i := range c.list.entries {
 		e := &c.list.entries[i]
+		if c.compared++; c.compared > maxCompared {
+			break
+		}
 		if slices.Contains(e.years, year) && strings.Contains(e.named, name) {
 			return e
 		}

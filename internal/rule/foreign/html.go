@@ -12,21 +12,26 @@ import (
 
 // readHTML reads the blocks of a page. Of one with a main part or articles only these
 // count; navigation, pictures, what is hidden, and what the reader asked for in a
-// conversation do not.
-func readHTML(body []byte) []block {
+// conversation do not. Left is how many paragraphs stand beside the main part.
+func readHTML(body []byte) (main []block, left int) {
 	b := &builder{}
 	b.readHTML(body, 0)
 	if !slices.Contains(b.main, true) {
-		return b.out
+		return b.out, 0
 	}
-	var main []block
 	for i, is := range b.main {
 		if is {
 			main = append(main, b.out[i])
+		} else if page.CountWords(b.out[i].text) >= paragraphWords {
+			left++
 		}
 	}
-	return main
+	return main, left
 }
+
+// paragraphWords is how many words a text has that says something: what leads through a
+// site is shorter.
+const paragraphWords = 8
 
 // readHTML reads a page, or a piece of one that stands below some lines. What the piece
 // opens ends with it.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -142,7 +143,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	quoted := j.quotations()
 	for i := range j.Document.Sentences {
 		s := &j.Document.Sentences[i]
-		judged := Judged{Line: s.Line, Text: link.Mask(s.Text), Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
+		judged := Judged{Line: s.Line, Text: s.Text, Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
 		switch {
 		case s.Form == Uncited:
 			judged.Findings = j.bare(s, quoted[i])
@@ -216,6 +217,10 @@ func (j *judging) stand(i int, held claim.Judgement) {
 	}
 }
 
+// maxCalculating is how many sentences a paragraph with calculations has at most: those of
+// ours have few.
+const maxCalculating = 40
+
 // calculations judges the paragraphs with a calculation, which only reports of our own
 // have, as such reports are judged: a result counts where it is right and its numbers
 // stand on the pages.
@@ -238,7 +243,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 			draft.WriteByte(' ')
 			to++
 		}
-		if sums > 0 && !j.options.NoFetch {
+		if sums > 0 && to-from <= maxCalculating && !j.options.NoFetch {
 			report := evidence.Read([]byte("## Summary\n\n"+draft.String()+"\n"), facts)
 			held, err := report.Hold(ctx, j.Language, page, titles)
 			if err != nil {
@@ -383,6 +388,9 @@ const manySources = 6
 func (j *judging) judgeReport() {
 	add := func(code string, level claim.Level, line int, format string, args ...any) {
 		j.out.Findings = append(j.out.Findings, Finding{code, level, line, link.Mask(fmt.Sprintf(format, args...))})
+	}
+	if j.Left > 0 {
+		add("LEFT_OUT", claim.Remark, 1, "%s of code or beside the main part of the page: not read", report.Counted(j.Left, "block"))
 	}
 	used := map[string]bool{}
 	for i := range j.Document.Citations {

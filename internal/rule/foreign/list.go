@@ -392,7 +392,10 @@ func (l *list) urls(ids []string) []string {
 	for _, id := range ids {
 		for _, i := range l.byID[id] {
 			for _, url := range l.entries[i].URLs {
-				if !slices.Contains(urls, url) && len(urls) < maxURLs {
+				if len(urls) == maxURLs {
+					return urls
+				}
+				if !slices.Contains(urls, url) {
 					urls = append(urls, url)
 				}
 			}

@@ -8,8 +8,9 @@ import (
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-// readMarkdown reads the blocks of a Markdown report. Blocks of code are left out.
-func readMarkdown(text []byte) []block {
+// readMarkdown reads the blocks of a Markdown report. Blocks of code are left out; left is
+// how many these are.
+func readMarkdown(text []byte) (blocks []block, left int) {
 	r := &markdownReader{doc: markdown.ParseGitHub(text), text: text}
 	r.nodes(r.doc.Tree())
 	for _, b := range r.doc.Blocks {
@@ -17,13 +18,14 @@ func readMarkdown(text []byte) []block {
 			r.definition(b)
 		}
 	}
-	return r.out
+	return r.out, r.left
 }
 
 type markdownReader struct {
 	builder
 	doc  *markdown.Document
 	text []byte
+	left int
 }
 
 // within reads what an element has in it.
@@ -54,6 +56,7 @@ func (r *markdownReader) nodes(nodes []*markdown.Node) {
 			r.readHTML([]byte(r.doc.Raw(n.Block)), n.Line-1)
 			continue
 		case markdown.CodeBlock:
+			r.left++
 			continue
 		default:
 			e.name = "div"

@@ -133,6 +133,32 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
+// TestMarksTimesEntries reads reports in which every mark could be compared with every entry:
+// time grows with their size, and not with its square.
+func TestMarksTimesEntries(t *testing.T) {
+	many := 5_000
+	if full.Asked() {
+		many = 50_000
+	}
+	for name, c := range map[string]struct{ mark, entry string }{
+		"one id":  {"One is [1]. ", "[1] T https://x.example/%d\n"},
+		"authors": {"It is so (Author, 2020). ", "Other, B. (2020). T. https://x.example/%d\n\n"},
+	} {
+		var report strings.Builder
+		report.WriteString(strings.Repeat(c.mark, many) + "\n\n# Sources\n\n")
+		for i := range many {
+			fmt.Fprintf(&report, c.entry, i)
+		}
+		d, err := foreign.Read("r.md", []byte(report.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Citations) != many || len(d.Entries) != many || len(d.Citations[many-1].URLs) > 20 {
+			t.Errorf("%s: %d citations, %d entries", name, len(d.Citations), len(d.Entries))
+		}
+	}
+}
+
 // TestHostileReports reads what was written against the reader: a piece again and again,
 // with -full in 50 MB, else in less.
 func TestHostileReports(t *testing.T) {

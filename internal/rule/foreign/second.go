@@ -8,7 +8,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
-	"github.com/tidegate/tidegate/internal/text/link"
 )
 
 // Readings count what a second reader said.
@@ -40,10 +39,10 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 		s, held := &all[i], j.held[i]
 		material.Report = append(material.Report, s.Text)
 		if context.Before = ""; i > 0 && all[i-1].Block == s.Block {
-			context.Before = link.Mask(all[i-1].Text)
+			context.Before = all[i-1].Text
 		}
 		if len(held.Windows) > 0 {
-			c := evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Line: s.Line, Text: link.Mask(s.Text), Form: evidence.Form(s.Form), CIDs: j.citedBy(s), Standing: held.Standing, Windows: evidence.WindowsOf(held.Windows), Context: context}
+			c := evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Line: s.Line, Text: s.Text, Form: evidence.Form(s.Form), CIDs: j.citedBy(s), Standing: held.Standing, Windows: evidence.WindowsOf(held.Windows), Context: context}
 			claims.Sentences = append(claims.Sentences, c)
 			further[c.ID] = evidence.WindowsOf(held.Further)
 		}

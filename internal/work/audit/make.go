@@ -19,7 +19,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
-	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -132,7 +131,7 @@ func (in *Input) earlier(ctx context.Context, desk run.Desk) (foreign.Result, er
 
 // options checks what makes the report fail.
 func (in *Input) options() (foreign.Options, error) {
-	o := foreign.Options{NoFetch: in.NoFetch, FailOn: []string{foreign.FailMissing, foreign.FailDead}, Verifier: link.Mask(in.Verifier)}
+	o := foreign.Options{NoFetch: in.NoFetch, FailOn: []string{foreign.FailMissing, foreign.FailDead}, Verifier: agentName(in.Verifier)}
 	if in.NoFetch {
 		o.FailOn = []string{foreign.FailUncited}
 	}
@@ -157,6 +156,14 @@ func (in *Input) options() (foreign.Options, error) {
 	}
 	slices.Sort(o.FailOn)
 	return o, nil
+}
+
+// agentName is the part of the name of an agent that is kept: not its command or address.
+func agentName(named string) string {
+	if scheme, _, found := strings.Cut(named, ":"); found && scheme != "api" {
+		return scheme
+	}
+	return named
 }
 
 // report reads the report and says what it is called.
