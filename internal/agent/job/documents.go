@@ -54,10 +54,22 @@ func (b *Board) documents(stage run.Stage, perspective string) (*shownDocuments,
 	return b.own[stage].whole, nil
 }
 
+// attached lists the person's own documents. It is read once.
+func (b *Board) attached() ([]step.Document, error) {
+	if b.files == nil {
+		list, err := step.AttachedDocuments(b.run)
+		if err != nil {
+			return nil, err
+		}
+		b.files = append([]step.Document{}, list...)
+	}
+	return b.files, nil
+}
+
 // readDocuments reads what the perspectives of a wave are shown: the documents as a
 // whole where there is room for them, else of each what fits the perspective.
 func (b *Board) readDocuments(stage run.Stage) (*ownDocuments, error) {
-	list, err := step.AttachedDocuments(b.run)
+	list, err := b.attached()
 	if err != nil || len(list) == 0 {
 		return &ownDocuments{}, err
 	}

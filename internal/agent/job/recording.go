@@ -9,7 +9,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // Recording is an agent whose answers were kept earlier. It answers what it was asked
@@ -46,7 +45,7 @@ func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
 		}
 		from.Contract = codec.Digest(contract)
 	}
-	documents, err := step.AttachedDocuments(b.run)
+	documents, err := b.attached()
 	for _, d := range documents {
 		from.Documents = append(from.Documents, d.Digest)
 	}

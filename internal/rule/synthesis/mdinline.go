@@ -1,7 +1,6 @@
 package synthesis
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -85,25 +84,16 @@ func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
 // keep does nothing: Markdown has no way to keep words on one line.
 func (l *mdLeaf) keep(bool) {}
 
-// cite writes a mark, with each number as a link to its reference.
+// cite writes a mark. A citation is a link to its reference; the other marks are text, as
+// `tidegate audit` reads them back.
 func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
-	l.shown.WriteString("[" + place.words() + "]")
-	if place.calculated != "" || inLink {
-		l.raw(`\[` + mdText(place.words()) + `]`)
+	text := place.words()
+	l.shown.WriteString("[" + text + "]")
+	if place.calculated != "" || place.inferred != nil || inLink {
+		l.raw(`\[` + mdText(text) + `]`)
 		return
 	}
-	links := make([]string, len(place.refs))
-	for i, ref := range place.refs {
-		links[i] = fmt.Sprintf("[%[1]d](#source-%[1]d)", ref.number)
-	}
-	if place.inferred == nil {
-		l.raw(fmt.Sprintf(`[\[%[1]d\]](#source-%[1]d)`, place.refs[0].number))
-		return
-	}
-	if len(links) < len(place.inferred) {
-		links = append(links, "this run")
-	}
-	l.raw(`\[inferred from ` + strings.Join(links, ", ") + `\]`)
+	l.raw(`[\[` + text + `\]](#source-` + text + `)`)
 }
 
 // words are a mark as a text has it.
