@@ -96,6 +96,7 @@ interrupted. Each says what to type next.`,
 			}, slices.Concat(sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
+		askCommand(env, append([]cli.Flag{agent, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
 			Short: "Resume a run until it finishes or needs you",
