@@ -27,7 +27,7 @@ var floors = []struct{ name, rooms string }{
 	{"text", "markdown page sentence link quotation figure"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
-	{"work", "run step stage audit library change"},
+	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},

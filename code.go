@@ -76,6 +76,7 @@ const (
 	PerspectiveCount       Code = "PERSPECTIVE_COUNT"
 	UncitedSentence        Code = "UNCITED_SENTENCE"
 	WeakSentence           Code = "WEAK_SENTENCE"
+	ContradictionIgnored   Code = "CONTRADICTION_IGNORED"
 	FormMixed              Code = "FORM_MIXED"
 	HeadingClaims          Code = "HEADING_CLAIMS"
 	TooLittle              Code = "TOO_LITTLE"
@@ -190,6 +191,7 @@ var Explanations = []Explanation{
 	{PerspectiveCount, NotMet, "The planner names more or fewer perspectives than the person asked for.", "List exactly as many perspectives as the prompt says."},
 	{UncitedSentence, NotMet, "A sentence of a report has no source: it is neither cited nor inferred, no citation of its paragraph reaches it, and it does not only introduce what follows.", "Cite its page behind it, [@id]; write [inferred from @id …] where you conclude it; or take it out."},
 	{WeakSentence, NotMet, "Something of a sentence is not on the pages that it cites, or in other words; it is a warning, and the second reader decides.", "Say it in the words of the page, or cite the page that says it."},
+	{ContradictionIgnored, NotMet, "A report gives one number for something for which another source of the run gives another.", "Say that the sources disagree, with both numbers and both citations, or leave the number out. It is told to the author, and the reviewer decides."},
 	{FormMixed, NotMet, "A sentence of a report is cited and inferred at once, or has a bracket that begins like a mark and is none.", "Write exactly one of [@id], [inferred from @id …], and, beside either, [calculated: EXPRESSION = RESULT]."},
 	{HeadingClaims, NotMet, "A heading of a report that the template does not have claims something, is longer than eight words, introduces nothing, or stands above the third level.", "Let the heading name its subject, begin it with ###, and say the rest in a cited sentence below it."},
 	{TooLittle, NotMet, "A report says too little: a section without a statement, too few cited findings, too few perspectives or sources.", "Write what the message names, from the sources that you were given."},

@@ -83,7 +83,7 @@ func auditTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "report_audit", Set: "citation", Core: true, Effect: tool.Writes, OpenWorld: true,
-			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo"},
+			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo", "verifier"},
 			Command: &tool.Command{
 				Path: "audit", Operands: []tool.Operand{{Name: "REPORT", About: "the report: a file, its address, or - for standard input", Optional: true}},
 				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "sarif", "github"},
@@ -96,6 +96,17 @@ func auditTools(env *Env) []*tool.Tool {
 			}
 			if in.Demo {
 				in.Name, in.Report, fetch = env.Sample.Name, env.Sample.Report, env.Sample.Fetch
+			}
+			if in.Verifier != "" {
+				if env.SecondReader == nil || call.Say == nil {
+					return foreign.Result{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verifier", in.Verifier), "only the command audit drives agents")
+				}
+				read, done, err := env.SecondReader(ctx, in.Verifier, call.Say)
+				if err != nil {
+					return foreign.Result{}, err
+				}
+				defer done()
+				in.Read = read
 			}
 			return audit.Make(ctx, env.Desk(call.Reach), fetch, in)
 		}),

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -42,6 +43,9 @@ type Env struct {
 	Fetch     step.Fetch          // how pages are reached; nil for the web
 	Call      step.Call           // how search services are reached; nil for the web
 	Sample    *Sample             // the report of audit --demo; nil where there is none
+	// SecondReader makes the agent ready that reads an audited report, too; nil where no
+	// agents are driven. Read returns why not all of it was read, and done ends its use.
+	SecondReader func(ctx context.Context, named string, say func(line string)) (read func(ctx context.Context, parts *audit.Parts) (why string, err error), done func(), err error)
 
 	searching *step.Searching // once made
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -151,6 +153,35 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 	return nil
 }
 
+// fillTemplate reads the outline that a person names by its file.
+func (e *Env) fillTemplate(_ context.Context, _ tool.Typed, args *codec.Value) error {
+	template, err := ReadTemplate(artifact.Everywhere, e.Dir, args.Get("template").Str())
+	if err == nil && template != "" {
+		args.Set("template", codec.Of(template))
+	}
+	return err
+}
+
+// ReadTemplate is the template that a person typed: a name as it is, or the outline in
+// the file of that path, which may be relative to dir. It returns the errors of reading
+// the file.
+func ReadTemplate(reach artifact.Reach, dir, typed string) (string, error) {
+	if typed == "" || slices.Contains(evidence.TemplateNames(), typed) {
+		return typed, nil
+	}
+	if !filepath.IsAbs(typed) {
+		typed = filepath.Join(dir, typed)
+	}
+	outline, err := reach.ReadFile("template", typed)
+	if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotFound {
+		return "", tidegate.Errorf(tidegate.CodeOf(err), tidegate.Pairs("template", typed), "%s is neither a file nor one of the templates %s", typed, strings.Join(evidence.TemplateNames(), ", "))
+	}
+	if !evidence.IsOutline(string(outline)) {
+		outline = append(outline, '\n') // not a name
+	}
+	return string(outline), err
+}
+
 // followRun hands on the log of a run as it grows, until the run is final.
 func (e *Env) followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
 	opened, err := run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
@@ -192,7 +223,8 @@ func runTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path:     "run init",
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
-				Rename:   map[string]string{"root_override": "in", "run_id": "id"},
+				Rename:   map[string]string{"root_override": "in", "run_id": "id", "audience": "for"},
+				Fill:     env.fillTemplate,
 				Hide:     []string{"require_bound_gates"},
 				Flags: []tool.Flag{
 					{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},

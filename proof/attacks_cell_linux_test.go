@@ -186,10 +186,18 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		fmt.Sprintf("taskset -p 1 %d", os.Getpid()), fmt.Sprintf("cat /proc/%d/environ", os.Getpid()), fmt.Sprintf("readlink /proc/%d/fd/0", os.Getpid()), fmt.Sprintf("cat /proc/%d/fd/0", os.Getpid()),
 		fmt.Sprintf("nsenter -t %d -n true", os.Getpid()), "nsenter -t 1 -m true", "echo x > /dev/tty", "echo x > /dev/console", "cat /dev/mem",
 		"perl -e 'exit !(syscall(425,1,0)>=0)'", "perl -e 'exit !(syscall(250,0,-3,0)>=0)'", "perl -e 'exit !(syscall(323,1)>=0)'", "perl -e 'ioctl(STDIN,0x5412,\"x\") or exit 1'",
+		// the claim of its attempt, which says to the next program that this one lives; a lease on what it may read
+		"cat ../claim", "flock -n ../claim true", "perl -e 'open F,\"<\",\"" + binary + "\"; exit !(syscall(72,fileno F,1024,0)>=0)'",
+		// sockets of kinds that nothing looks at
+		"perl -e 'socketpair(A,B,30,1,0) or exit 1'", "perl -e 'socket(S,43,1,0) or exit 1'", "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,0); setsockopt(S,6,31,\"smc\") or exit 1'",
+		"perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,262) or exit 1'", "perl -MSocket -e 'socket(S,AF_INET,SOCK_RAW,1) or exit 1'", "perl -e 'socket(S,17,3,0) or exit 1'", "perl -e 'socket(S,16,3,15) or exit 1'", "perl -e 'socket(S,38,5,0) or exit 1'",
+		fmt.Sprintf("perl -e 'exit !(syscall(101,16,%d,0,0)>=0)'", os.Getpid()), fmt.Sprintf("perl -e '$f=syscall(434,%d,0); exit !(syscall(438,$f,0,0)>=0)'", os.Getpid()), "perl -e 'exit !(syscall(321,0,0,0)>=0)'", "perl -e 'exit !(syscall(298,0,0,0,0,0)>=0)'",
 		"kill -0 1", "kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $PPID))", "echo x > /proc/1/oom_score_adj",
 		// the network
 		"curl -sS --max-time 20 http://127.0.0.1:" + tcp + "/", "exec 3<>/dev/tcp/127.0.0.1/" + tcp, "echo x > /dev/udp/127.0.0.1/" + udp, "exec 3<>/dev/tcp/1.1.1.1/443", "echo x > /dev/udp/1.1.1.1/53",
 		// more rights
+		"perl -e 'syscall(272,0x10020000)==0 or exit 1; $t=syscall(428,-100,\"" + p.person + "/.ssh\",1); $t>=0 or exit 1; exit !(syscall(257,$t,\"id_ed25519\",0,0)>=0)'",
+		"echo x > /proc/self/fd/1/../0", "cat < /proc/$PPID/fd/255", "git config --global --add safe.directory '*' && git -C " + p.project + " status",
 		"mount -t tmpfs none /mnt", "unshare -m true", "unshare -Urm mount -t tmpfs none /mnt", "unshare -Ur cat " + run + "/manifest.json", "unshare -Ur cat /proc/1/environ",
 		"unshare -Urn curl -sS --max-time 20 http://1.1.1.1/", "unshare -Urm mount --bind " + p.home + " $TMPDIR", "chroot / true", "mknod " + p.out + "/disk b 8 0 && cat " + p.out + "/disk", "su -c true nobody", "ulimit -c 1",
 		// another way to the same: a child of its own, in a session of its own
@@ -214,7 +222,7 @@ func TestNoAgentLeavesItsCell(t *testing.T) {
 		}
 	}
 	// What an agent needs it has.
-	needs := []string{"echo x > made && cat made", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version", "ulimit -n 100", "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1'"}
+	needs := []string{"echo x > made && cat made", "mkdir a b && echo x > a/x && perl -e 'rename(\"a/x\",\"b/x\") or exit 1; link(\"b/x\",\"a/y\") or exit 1'", "ls ..", "mktemp", "echo $HOME && touch ~/.profile", "ls /usr/bin >/dev/null", "git --version", "exec 3<&0; sleep 0.01 & wait", "cat <(echo x)", "curl --version", "ulimit -n 100", "perl -MSocket -e 'socketpair(A,B,AF_UNIX,SOCK_STREAM,0) or exit 1'"}
 	for i, got := range p.lock(needs) {
 		if !strings.HasPrefix(got, "0 ") {
 			t.Errorf("an agent cannot: %s\n%s", needs[i], got)
@@ -352,4 +360,59 @@ echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}'
 		}
 	}
 	p.types(0, "run", "verify", "tides")
+}
+
+// TestNoImplementerRunsGitOutside has an implementer fill a submodule of the project with
+// a repository at the commit that is asked for, whose settings name programs as filters
+// and monitors: a git that looks whether the submodule changed would start them outside.
+func TestNoImplementerRunsGitOutside(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	owned, module := filepath.Join(p.person, "owned"), filepath.Join(p.project, "sub")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(dir string, args ...string) {
+		t.Helper()
+		command := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "advice.addEmbeddedRepo=false"}, args...)...)
+		command.Env = p.env
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	write(filepath.Join(module, "file"), "one\n")
+	git(module, "init", "-q")
+	git(module, "add", ".")
+	git(module, "commit", "-q", "-m", "file")
+	git(p.project, "add", ".")
+	git(p.project, "commit", "-q", "-m", "first")
+	// What everybody can have of a project that others publish.
+	if out, err := exec.Command("cp", "-r", module, filepath.Join(p.out, "published")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	write(filepath.Join(p.project, "agentd/changes/mend/proposal.md"), "# Mend\n\nThe script says mended.\n")
+	write(filepath.Join(p.out, "implementer.sh"), fmt.Sprintf(`cat >/dev/null
+echo echo mended > main.sh
+rm -rf sub && cp -r %[1]s/published sub
+printf '#!/bin/sh\ntouch %[2]s\ncat\n' > sub/.git/trap && chmod 755 sub/.git/trap
+for key in filter.evil.clean filter.evil.process core.fsmonitor; do GIT_DIR=$PWD/sub/.git git config $key $PWD/sub/.git/trap; done
+echo '* filter=evil' > sub/.git/info/attributes
+echo two > sub/file
+touch -d 2001-01-01 sub/file
+echo It is done.
+`, p.out, owned))
+	write(filepath.Join(p.out, "reviewer.sh"), "cat >/dev/null\necho '{\"change_id\":\"mend\",\"verdict\":\"APPROVED\",\"summary\":\"Good.\",\"issues\":[]}'\n")
+	said := p.types(-1, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
+	if !strings.Contains(said, "sub was changed: it is a repository of its own") {
+		t.Errorf("change run says:\n%s", said)
+	}
+	if _, err := os.Stat(owned); err == nil {
+		t.Error("a program of the implementer's ran outside of its cell")
+	}
 }

@@ -37,7 +37,7 @@ func (f Foreign) Payload() Payload {
 	if p.Counts().High > 0 {
 		p.Verdict = NeedsFix
 	}
-	p.Summary = fmt.Sprintf("Imported from %s: %s.", strings.Join(f.Tools, ", "), p.Counts().words())
+	p.Summary = fmt.Sprintf("Imported from %s: %s.", strings.Join(f.Tools, ", "), p.Counts().Words())
 	return p
 }
 

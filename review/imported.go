@@ -47,7 +47,7 @@ func (i Imported) Report() report.Report {
 	if i.ChangeID != "" {
 		r.Title, name = "Imported review of "+i.ChangeID, i.ChangeID
 	}
-	fields := report.Fields{{Name: "Verdict", Value: i.Verdict, Mark: status}, {Name: "Issues", Value: i.Counts.words()}}
+	fields := report.Fields{{Name: "Verdict", Value: i.Verdict, Mark: status}, {Name: "Issues", Value: i.Counts.Words()}}
 	if i.ReviewPath != "" {
 		fields = append(fields, report.Field{Name: "File", Value: i.ReviewPath})
 	}

@@ -14,6 +14,9 @@ const Never = "never"
 // Thresholds are the values of [Policy.FailOn].
 var Thresholds = []string{"high", "medium", "low", Never}
 
+// RefutedBecause stands before the reason of a verifier in what [Policy.Spares] says.
+const RefutedBecause = "refuted by the verifier: "
+
 // Policy says which findings keep a review from passing. What a reviewer calls the
 // whole is not enough for that.
 type Policy struct {
@@ -32,7 +35,7 @@ func (p Policy) Spares(f Finding) string {
 	case dismissed:
 		return "dismissed: " + reason
 	case isRefuted:
-		return "refuted by the verifier: " + refuted
+		return RefutedBecause + refuted
 	case p.Known[f.ID]:
 		return "known before"
 	case p.Agree > 1 && len(f.FoundBy) < p.Agree:

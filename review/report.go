@@ -56,7 +56,7 @@ func (s Shown) issueWords() string {
 	if !s.Complete {
 		return "only the verdict can be read"
 	}
-	return s.Counts.words()
+	return s.Counts.Words()
 }
 
 func (s Shown) caseName() string {
@@ -152,7 +152,8 @@ func rules(issues []Identified) []report.Rule {
 	return out
 }
 
-func (c Counts) words() string {
+// Words counts the issues in words.
+func (c Counts) Words() string {
 	if c.Total() == 0 {
 		return "no issues"
 	}

@@ -27,6 +27,9 @@ type Caller struct {
 	// Waiting hears what a call has been waiting for longest, and for how long; ""
 	// when nothing is worth saying. Nil when nobody listens.
 	Waiting func(what string, since time.Duration)
+	// Say hears a line about what a long call does, such as whom it asks; nil when nobody
+	// listens.
+	Say func(line string)
 	// Panicked hears the value and the stack of a panic that became INTERNAL.
 	Panicked func(value any, stack []byte)
 }

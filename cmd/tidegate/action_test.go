@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/test/fakeforge"
 )
 
 // action is action.yml.
@@ -65,7 +67,7 @@ func newRunner(t *testing.T, workspace string, inputs map[string]string) *runner
 	}
 	r := &runner{t: t, workspace: workspace, temp: t.TempDir(), values: map[string]string{
 		"github.action_path": root, "github.action_ref": "main", "runner.os": "Linux", "runner.arch": "X64", "runner.temp": "",
-		"github.token": "token", "github.repository": "owner/name", "github.event.pull_request.number": "", "github.event.pull_request.base.sha": "",
+		"github.token": fakeforge.Token, "github.event_name": "push", "github.event.pull_request.number": "", "github.event.pull_request.base.sha": "", "github.event.pull_request.head.sha": "",
 	}}
 	r.values["runner.temp"] = r.temp
 	r.uses = map[string]func(map[string]string) map[string]string{
@@ -312,108 +314,6 @@ func TestActionReviewsAWave(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestActionReviewsAChange runs the mode that lets an agent review a pull request,
-// with a stand-in for GitHub's own program: the first comment is made, the next
-// takes its place.
-func TestActionReviewsAChange(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("there is no git")
-	}
-	var a action
-	parseYAML(t, "action.yml", &a)
-	t.Setenv("TIDEGATE_HOME", t.TempDir())
-	workspace, bin, said, person := t.TempDir(), t.TempDir(), t.TempDir(), t.TempDir()
-	t.Setenv("XDG_CONFIG_HOME", person)
-	put := func(path, text string) {
-		t.Helper()
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	git := func(args ...string) string {
-		t.Helper()
-		command := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@example.org"}, args...)...)
-		command.Dir = workspace
-		out, err := command.CombinedOutput()
-		if err != nil {
-			t.Fatalf("git %v: %v\n%s", args, err, out)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	if err := os.Mkdir(filepath.Join(person, "tidegate"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	put(filepath.Join(person, "tidegate", "tidegate.toml"), fmt.Sprintf("[agents.default]\nwrite = [%q]\n", said))
-	git("init", "-q", "-b", "main")
-	git("commit", "-q", "--allow-empty", "-m", "first")
-	base := git("rev-parse", "HEAD")
-	put(filepath.Join(workspace, "main.sh"), "echo wrong\n")
-	git("add", ".")
-	git("commit", "-q", "-m", "second")
-	git("checkout", "-q", "--detach") // as on a pull request
-	reviewer := filepath.Join(bin, "reviewer")
-	answer := func(verdict, issues string) {
-		put(reviewer, "#!/bin/sh\ncat >/dev/null\necho asked >> "+said+"/asked\necho '{\"change_id\":\"review\",\"verdict\":\""+verdict+"\",\"summary\":\"Read.\",\"issues\":["+issues+"]}'\n")
-	}
-	// The stand-in keeps one comment, under the number 7.
-	put(filepath.Join(bin, "gh"), `#!/bin/bash
-echo "$*" >> `+bin+`/calls
-case "$*" in
-*--paginate*) if [ -f `+bin+`/comment ] && [[ "$(head -n 1 `+bin+`/comment)" == "$MARK" ]]; then echo 7; fi ;;
-*"PATCH repos/owner/name/issues/comments/7"*|*"POST repos/owner/name/issues/12/comments"*) for last; do :; done; cat "${last#body=@}" > `+bin+`/comment ;;
-*) exit 1 ;;
-esac
-`)
-	issue := `{"title":"It is wrong","severity":"High","category":"Bug","file":"main.sh","line":1,"description":"It says so."}`
-	inputs := map[string]string{"mode": "review", "reviewer": "exec:" + reviewer, "test": "exit 0", "comment": "true"}
-	run := func() (*runner, map[string]string, int) {
-		t.Helper()
-		r := newRunner(t, workspace, inputs)
-		r.values["github.event.pull_request.number"], r.values["github.event.pull_request.base.sha"], r.path = "12", base, bin
-		r.cached()
-		outputs, status := r.run(a)
-		return r, outputs, status
-	}
-	answer("NEEDS_FIX", issue)
-	r, outputs, status := run()
-	if status != 1 || outputs["status"] != "1" || !strings.Contains(r.log.String(), "::error file=main.sh,line=1") || !strings.Contains(r.summary, "It is wrong") {
-		t.Fatalf("exit status %d, output %v\n%s\n%s", status, outputs, r.log.String(), r.summary)
-	}
-	for _, name := range []string{outputs["review"], outputs["sarif"]} {
-		if text, err := os.ReadFile(name); err != nil || !strings.Contains(string(text), "It is wrong") {
-			t.Errorf("%s: %v\n%s", name, err, text)
-		}
-	}
-	// What has not changed is not reviewed again.
-	push := func(text string) {
-		put(filepath.Join(workspace, "main.sh"), text)
-		git("commit", "-q", "-a", "-m", "another push")
-	}
-	push("echo third\n")
-	answer("APPROVED", "")
-	if r, outputs, status := run(); status != 0 || outputs["status"] != "0" {
-		t.Fatalf("exit status %d, output %v\n%s", status, outputs, r.log.String())
-	}
-	calls, _ := os.ReadFile(filepath.Join(bin, "calls"))
-	comment, _ := os.ReadFile(filepath.Join(bin, "comment"))
-	if strings.Count(string(calls), "POST") != 1 || strings.Count(string(calls), "PATCH") != 1 || !strings.HasPrefix(string(comment), "<!-- tidegate review review -->\n") || strings.Contains(string(comment), "It is wrong") {
-		t.Errorf("the calls are\n%s\nthe comment is\n%s", calls, comment)
-	}
-	if asked, _ := os.ReadFile(filepath.Join(said, "asked")); strings.Count(string(asked), "asked") != 2 {
-		t.Errorf("the agent was asked %d times for two reviews", strings.Count(string(asked), "asked"))
-	}
-	// Without an answer that counts there is no comment, and the job fails.
-	push("echo fourth\n")
-	answer("APPROVED", issue)
-	if r, outputs, status := run(); status != 4 || outputs["review"] != "" || strings.Contains(strings.Join(r.did, ";"), "Write the comment") {
-		t.Errorf("exit status %d, output %v, steps %v\n%s", status, outputs, r.did, r.log.String())
-	}
-	inputs["mode"] = "waves"
-	if _, _, status := run(); status != 2 {
-		t.Errorf("a mode that is none: exit status %d", status)
 	}
 }
 

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/change"
@@ -26,7 +28,21 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 		}
 		return ids
 	}
+	reviews := func() []engine.ReviewRecord {
+		records, _ := engine.ReviewRecords(env.Desk(artifact.Everywhere), env.Home)
+		return slices.DeleteFunc(records, func(r engine.ReviewRecord) bool { return r.Ended == nil || r.Project != env.Project })
+	}
 	return map[string]func(context.Context, map[string]string) []string{
+		"FINDING": func(context.Context, map[string]string) []string {
+			var ids []string
+			for _, r := range reviews() {
+				for _, f := range r.Ended.Findings {
+					ids = append(ids, f.ID)
+				}
+			}
+			slices.Sort(ids)
+			return slices.Compact(ids)
+		},
 		"RUN": func(ctx context.Context, _ map[string]string) []string {
 			var ids []string
 			runs, _ := run.Recent(env.Desk(artifact.Everywhere), env.Home)
@@ -73,7 +89,13 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 			}
 			return ids
 		},
-		"change_id":   changes,
-		"review_path": changes,
+		"change_id": changes,
+		"review_path": func(ctx context.Context, before map[string]string) []string {
+			ids := changes(ctx, before)
+			for _, r := range reviews() {
+				ids = append(ids, r.ID)
+			}
+			return ids
+		},
 	}
 }

@@ -107,6 +107,7 @@ type surroundings struct {
 	getenv         func(string) string
 	stdout, stderr io.Writer
 	fetch          step.Fetch // nil for the web
+	call           step.Call  // how search services are asked; nil for the web
 	typed          string     // by a person at a terminal; "" where nobody is there
 }
 
@@ -131,7 +132,7 @@ func (s surroundings) run(ctx context.Context, args ...string) int {
 	env := &catalog.Env{
 		Now: time.Now, Dir: s.dir, Project: s.dir, Program: "tidegate " + cli.Version(),
 		SignKey: s.getenv("TIDEGATE_SIGN_KEY"), AgentSocket: s.getenv("SSH_AUTH_SOCK"),
-		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv, Environ: s.environ(), Fetch: s.fetch,
+		ConfigDir: filepath.Join(s.getenv("XDG_CONFIG_HOME"), "tidegate"), Getenv: s.getenv, Environ: s.environ(), Fetch: s.fetch, Call: s.call,
 	}
 	if pinned := s.getenv("TIDEGATE_NOW"); pinned != "" {
 		at, err := time.Parse(time.RFC3339, pinned)

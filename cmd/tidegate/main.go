@@ -80,6 +80,7 @@ func atOnce() {
 // assemble is the program with all of its commands.
 func assemble(env *catalog.Env) *cli.Program {
 	env.Sample = &catalog.Sample{Name: "electric-tugs.md", Report: demo.ForeignReport, Fetch: demo.Pages{Now: env.Now}.Fetch}
+	env.SecondReader = researchEnv(env).SecondReader
 	tools := catalog.Tools(env)
 	return &cli.Program{
 		Tools:    tools,
@@ -123,7 +124,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 // demo among the recordings.
 func researchEnv(env *catalog.Env) *research.Env {
 	return &research.Env{Env: env, Recordings: map[string]research.Recording{
-		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question},
+		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape},
 	}}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
@@ -32,15 +32,17 @@ passages that it rests on, the log. The page of a run that is under way changes
 as the run does.
 
 It prints the address to open, with a token that lets you in, and serves until it
-is interrupted. Only this machine can reach it unless --http names another
-address. The pages can only be read; with --allow-decisions they also offer the
+is interrupted. The token is kept in the home for 30 days, so that open tabs work
+after a restart; --new-token makes another. Only this machine can reach it unless
+--http names another address. The pages can only be read; with --allow-decisions they also offer the
 decisions that are commands otherwise, such as to pause a run or to give a job its
 tries again, each asked for once more before it is taken. Where decisions are
 signed a page takes none and shows the command. Behind a reverse proxy,
 --public-url is the address that people open.`,
 		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
 		Flags: []cli.Flag{
-			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one", Default: "127.0.0.1:0"},
+			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one (default 127.0.0.1:8643, and a free port where that is taken)"},
+			{Name: "new-token", Kind: tool.Switch, About: "make another token: addresses and tabs with the one before no longer work"},
 			{Name: "allow-decisions", Kind: tool.Switch, About: "let whoever has the token take a person's decisions"},
 			{Name: "public-url", About: "the `address` under which a reverse proxy offers the pages"},
 		},
@@ -59,29 +61,33 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 				unsigned.SignKey = ""
 				shown.Decisions = catalog.Tools(&unsigned)
 			}
-			listener, err := cli.Listen(call.Flag("http"), nil)
+			listener, err := cli.Listen(cmp.Or(call.Flag("http"), pagePort), nil)
+			if err != nil && call.Flag("http") == "" {
+				fmt.Fprintf(call.Stderr, "tidegate: %s is taken, so another port is used\n", pagePort)
+				listener, err = cli.Listen("127.0.0.1:0", nil)
+			}
 			if err != nil {
 				return err
 			}
-			token := web.NewToken()
+			token, err := pageToken(env, call.Flag("new-token") == "true")
+			if err != nil {
+				fmt.Fprintf(call.Stderr, "tidegate: tabs will not outlive this server: %s\n", tidegate.AsError(err).Message)
+			}
 			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
 			return cli.Serve(ctx, listener, web.Handler(shown, token, public), pageGrace, true)
 		},
 	}
 }
 
+// pagePort is where pages are served that nobody asked to have elsewhere.
+const pagePort = "127.0.0.1:8643"
+
 // site is what the pages show.
 func site(env *catalog.Env, version string) *web.Site {
 	commands := &research.Env{Env: env}
 	return &web.Site{
 		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
-		Next: func(board *job.Board) []web.Command {
-			var out []web.Command
-			for _, n := range commands.Next(board) {
-				out = append(out, web.Command{Line: n.Command, About: n.About})
-			}
-			return out
-		},
+		Standing: commands.Standing,
 	}
 }
 

@@ -5,21 +5,22 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// TestServeIsForThosePeopleWithItsAddress starts the pages twice in one home: only
-// this machine reaches them, each start has a token of its own, nothing is shown
-// without it, and looking writes nothing.
+// TestServeIsForThosePeopleWithItsAddress starts the pages four times in one home: only
+// this machine reaches them, nothing is shown without the token, and open tabs outlive a
+// restart: the token stays until another is asked for, or others could have read it.
 func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	var addresses []string
-	for range 2 {
-		server := exec.Command("tidegate", "serve")
+	kept := filepath.Join(home, "serve.json")
+	start := func(args ...string) (token string) {
+		server := exec.Command("tidegate", append([]string{"serve", "--http", "0"}, args...)...)
 		server.Dir, server.Env = home, append(os.Environ(), "TIDEGATE_HOME="+home)
 		out, err := server.StdoutPipe()
 		if err != nil {
@@ -28,24 +29,19 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 		if err := server.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
+		defer func() {
 			if err := server.Process.Signal(syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
 			server.Wait()
-		})
+		}()
 		lines := bufio.NewScanner(out)
 		lines.Scan()
-		addresses = append(addresses, lines.Text())
-	}
-	tokens := map[string]bool{}
-	for _, address := range addresses {
-		found := regexp.MustCompile(`^(http://127\.0\.0\.1:\d+/)\?token=(\w{20,})$`).FindStringSubmatch(address)
+		found := regexp.MustCompile(`^(http://127\.0\.0\.1:\d+/)\?token=(\w{20,})$`).FindStringSubmatch(lines.Text())
 		if found == nil {
-			t.Fatalf("it serves at %q", address)
+			t.Fatalf("it serves at %q", lines.Text())
 		}
-		tokens[found[2]] = true
-		for at, want := range map[string]int{found[1]: 401, found[1] + "?token=" + strings.Repeat("A", len(found[2])): 401, address: 303} {
+		for at, want := range map[string]int{found[1]: 401, found[1] + "?token=" + strings.Repeat("A", len(found[2])): 401, found[0]: 303} {
 			answer, err := http.DefaultTransport.RoundTrip(request(t, at))
 			if err != nil {
 				t.Fatal(err)
@@ -55,11 +51,26 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 				t.Errorf("%s is answered with %d, want %d", at, answer.StatusCode, want)
 			}
 		}
+		return found[2]
 	}
-	if len(tokens) != 2 {
-		t.Error("both have the same token")
+	first := start()
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the token is kept as %v, %v", info, err)
 	}
-	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
+	if start() != first {
+		t.Error("a restart has another token")
+	}
+	second := start("--new-token")
+	if second == first {
+		t.Error("another token was asked for")
+	}
+	if err := os.Chmod(kept, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if start() == second {
+		t.Error("a token that others could read is used again")
+	}
+	if left, err := os.ReadDir(home); err != nil || len(left) != 1 {
 		t.Errorf("the home has %v, %v", left, err)
 	}
 }

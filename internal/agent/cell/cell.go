@@ -92,6 +92,7 @@ type Policy struct {
 	System   System
 	Confined bool     // false: the program gets the mark, its network, and nothing else
 	Read     []string // files and folders that it may read, and start programs from
+	List     []string // folders that it may list, with all below, and not read
 	Write    []string // folders that it may write in
 	Devices  []string // files that it may read and write
 	Network  Network

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +69,25 @@ var tries = map[string]func(arg string) error{
 		}
 		return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: path})
 	},
-	"raw pair": func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_RAW, 0); return err },
+	"raw pair":             func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_RAW, 0); return err },
+	"pair of another kind": func(string) error { _, err := unix.Socketpair(unix.AF_TIPC, unix.SOCK_STREAM, 0); return err },
+	"socket of another kind": func(string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_ULP, "smc") })
+	},
+	"lease": func(path string) error {
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		_, err = unix.FcntlInt(file.Fd(), unix.F_SETLEASE, unix.F_RDLCK)
+		return err
+	},
+	"end memory": func(id string) error {
+		n, _ := strconv.Atoi(id)
+		_, err := unix.SysvShmCtl(n, unix.IPC_RMID, nil)
+		return err
+	},
+	"end messages": call(unix.SYS_MSGCTL, 0, unix.IPC_RMID),
 	"limits": func(pid string) error {
 		n, _ := strconv.Atoi(pid)
 		return unix.Prlimit(n, unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1000, Max: 1000}, nil)
@@ -117,6 +136,7 @@ var tries = map[string]func(arg string) error{
 		n, _ := strconv.Atoi(pid)
 		return syscall.Kill(n, 0)
 	},
+	"end all": func(string) error { return endAll() },
 	"below": func(what string) error { // in a child of its own
 		child := exec.Command("/proc/self/exe")
 		child.Env = []string{"TRY=" + what}
@@ -200,6 +220,26 @@ func hideMark() error {
 		return syscall.EPERM
 	}
 	return nil
+}
+
+// endAll ends every process that it can reach, once it is enclosed: one that has left it,
+// and none that was there before.
+func endAll() error {
+	runtime.LockOSThread()
+	if !cell.Enclose() {
+		return errors.New("it is not enclosed")
+	}
+	out, err := exec.Command("sh", "-c", "setsid sleep 1000 >/dev/null 2>&1 & echo $!").Output()
+	if err != nil {
+		return err
+	}
+	unix.Kill(-1, unix.SIGKILL)
+	for {
+		stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(out)) + "/stat")
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return nil
+		}
+	}
 }
 
 // try tries a list of things, one a line, and says of each what became of it.
@@ -393,12 +433,13 @@ func TestWhatACellHolds(t *testing.T) {
 	environ := fmt.Sprintf("read:/proc/%d/environ", stranger.Process.Pid)
 	limits := fmt.Sprintf("limits:%d", stranger.Process.Pid)
 	memory := h.share(t)
+	shared := strings.TrimPrefix(memory, "memory:")
 	refused := []string{
 		"read:" + file, "list:" + h.secret, "list:" + h.dir, "list:/", "write:" + filepath.Join(h.secret, "made"), "write:" + file, "truncate:" + file, "remove:" + file,
 		"write:" + filepath.Join(h.dir, "beside"), "read:/etc/passwd", "link:" + file + " " + filepath.Join(h.work, "linked"),
 		environ, "read:/proc/self/../" + strconv.Itoa(os.Getpid()) + "/environ",
 		"connect:" + h.listener.Addr().String(), "mptcp:" + h.port(), "fast open:" + h.port(), "fast open by sendmsg:" + h.port(), "udp", "raw", "unix", "vsock", "uevents",
-		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
+		"io_uring", "ptrace", "vm", "keyctl", "bpf", "perf", "getfd", "sticky", "paste", "foreign", "core file", "pair that sends anywhere:" + h.inbox(t), "raw pair", "pair of another kind", "socket of another kind", "lease:" + h.program, "end memory:" + shared, "end messages", limits, "userfaultfd", "messages", "be called", memory, "mark", "hide the mark",
 		"below:read:" + file, "below:mark", "below:unix",
 	}
 	if os.Getuid() == 0 {
@@ -462,6 +503,27 @@ func TestAnUnconfinedProgramIsMarked(t *testing.T) {
 	h.check(t, "refused", "mark", "below:mark", "hide the mark", "own:/etc")
 	if below, _ := cell.Below("none"); below {
 		t.Error("this test is marked")
+	}
+	asUser(t)
+}
+
+// TestOneCallEndsAll is about what a supervisor does to what an agent has left.
+func TestOneCallEndsAll(t *testing.T) {
+	if cell.Here().ABI < 6 {
+		t.Skip("the kernel cannot keep signals in")
+	}
+	stranger := exec.Command("sleep", "1000")
+	if err := stranger.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { stranger.Process.Kill(); stranger.Wait() }()
+	program := exec.Command("/proc/self/exe")
+	program.Env = []string{"TRY=end all", "PATH=" + os.Getenv("PATH")}
+	if out, err := program.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "done" {
+		t.Errorf("got %s, %v", out, err)
+	}
+	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", stranger.Process.Pid)); err != nil || strings.Contains(string(stat), ") Z ") {
+		t.Error("a stranger was ended")
 	}
 	asUser(t)
 }

@@ -76,6 +76,8 @@ func (p Policy) program() code {
 		is(unix.SYS_IOCTL, together(code{argument(1)}, is(unix.TIOCSTI, answer(refused)), is(unix.TIOCLINUX, answer(refused)), code{answer(allowed)})...),
 		is(unix.SYS_SOCKET, p.sockets()...),
 		is(unix.SYS_SOCKETPAIR, pairs()...),
+		is(unix.SYS_SETSOCKOPT, options()...),
+		is(unix.SYS_FCNTL, descriptors()...),
 		// Its own limits are asked for with 0. Those of others could end them.
 		is(unix.SYS_PRLIMIT64, together(code{argument(0)}, is(0, answer(allowed)), code{answer(refused)})...),
 		ours,
@@ -93,13 +95,31 @@ var refusedCalls = []uint32{
 // sharedCalls reach what all programs of a user share where the program has no namespaces
 // of its own: memory, messages and semaphores, and ports on which anybody could call it.
 // Landlock does not look at a server that lets the system choose its port.
-var sharedCalls = []uint32{unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_LISTEN}
+var sharedCalls = []uint32{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_LISTEN,
+}
 
-// pairs lists the pairs of sockets that can be made. One of a pair for datagrams could
-// send to every unix socket that takes them.
+// pairs lists the pairs of sockets that can be made: of unix sockets alone, as others
+// reach further, and not for datagrams, as one of such a pair could send to every unix
+// socket that takes them.
 func pairs() code {
-	return together(code{argument(1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}},
+	kinds := together(code{argument(1), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf}},
 		is(unix.SOCK_STREAM, answer(allowed)), is(unix.SOCK_SEQPACKET, answer(allowed)), code{answer(refused)})
+	return together(code{argument(0)}, is(unix.AF_UNIX, kinds...), code{answer(refused)})
+}
+
+// options refuses the one by which a TCP socket becomes one of another kind, which
+// Landlock does not look at.
+func options() code {
+	other := together(code{argument(2)}, is(unix.TCP_ULP, answer(refused)), code{answer(allowed)})
+	return together(code{argument(1)}, is(unix.IPPROTO_TCP, other...), code{answer(allowed)})
+}
+
+// descriptors refuses leases, by which whoever reads a file has everybody else who opens
+// it wait.
+func descriptors() code {
+	return together(code{argument(1)}, is(unix.F_SETLEASE, answer(refused)), code{answer(allowed)})
 }
 
 // sockets lists the sockets that can be made. Pairs are made by another call.

@@ -64,7 +64,7 @@ func (p Policy) enterDomain() error {
 	for _, list := range []struct {
 		paths  []string
 		rights uint64
-	}{{p.Read, readAll}, {p.Write, writeAll}, {p.Devices, device}} {
+	}{{p.Read, readAll}, {p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR}, {p.Write, writeAll}, {p.Devices, device}} {
 		for _, path := range list.paths {
 			if err := allowPath(rules, path, list.rights&attr.Handled_access_fs); err != nil {
 				return err
@@ -82,6 +82,33 @@ func (p Policy) enterDomain() error {
 		return os.NewSyscallError("landlock_restrict_self", errno)
 	}
 	return nil
+}
+
+// Enclose puts this thread, and every program that it starts, into a domain of its own:
+// they reach all that they reached before, but nobody outside by a signal or a trace.
+// Then a signal to every process there is goes to those in it, at once, so that none can
+// get away by starting the next. It reports whether it did; older kernels cannot.
+func Enclose() bool {
+	if landlockABI() < abiSignals {
+		return false
+	}
+	// Every domain denies to move files from folder to folder unless it says otherwise.
+	const move = unix.LANDLOCK_ACCESS_FS_REFER
+	attr := unix.LandlockRulesetAttr{Handled_access_fs: move, Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	number, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Offsetof(attr.Quiet_access_fs), 0)
+	if errno != 0 {
+		return false
+	}
+	rules := int(number)
+	defer unix.Close(rules)
+	if allowPath(rules, "/", move) != nil {
+		return false
+	}
+	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+		return false
+	}
+	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0)
+	return errno == 0 && unix.Kill(os.Getppid(), 0) == unix.EPERM
 }
 
 func allowPath(rules int, path string, rights uint64) error {

@@ -64,6 +64,9 @@ try "echo x > $PERSON/made"
 try "echo x > ../beside"
 try "echo x > ../prompt"
 try "rm ../claim"
+try "cat ../claim"
+try "flock -n ../claim true"
+try "ls .."
 try "cat $DATA/figures"
 try "echo x > $DATA/made"
 try "echo x > $OUT/made"
@@ -81,7 +84,7 @@ echo "HOME $HOME" "bus $DBUS_SESSION_BUS_ADDRESS" "proxy $HTTPS_PROXY"
 		t.Fatal(err)
 	}
 	want := []string{"refused: cat " + home + "/.ssh/id", "refused: cat " + home + "/notes", "refused: ls " + home, "refused: echo x > " + home + "/made", "refused: echo x > ../beside",
-		"refused: echo x > ../prompt", "refused: rm ../claim", "done: cat " + data + "/figures", "refused: echo x > " + data + "/made", "done: echo x > " + out + "/made", "done: echo x > made", "done: mktemp",
+		"refused: echo x > ../prompt", "refused: rm ../claim", "refused: cat ../claim", "refused: flock -n ../claim true", "done: ls ..", "done: cat " + data + "/figures", "refused: echo x > " + data + "/made", "done: echo x > " + out + "/made", "done: echo x > made", "done: mktemp",
 		"done: mkdir -p ~/.claude", "done: cat ../prompt", "done: echo x > /dev/null", "refused: cat /etc/shadow", "refused: cat /proc/1/environ"}
 	lines := strings.Split(answer.Text, "\n")
 	for i, line := range want {
@@ -174,6 +177,46 @@ func TestNothingIsSpentWithoutACell(t *testing.T) {
 			}
 			if _, err := os.Stat(marker); err == nil {
 				t.Errorf("%s on %+v was started", name, system)
+			}
+		}
+	}
+}
+
+// TestAgentsOnOlderKernels takes from the kernel what it did not have with ABI 3 and 5.
+// There are cells, and each says what it does not hold.
+func TestAgentsOnOlderKernels(t *testing.T) {
+	t.Parallel()
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	for abi, held := range map[int]map[cell.Network]string{3: {cell.None: "none", cell.Model: "open"}, 5: {cell.None: "none", cell.Model: "model, by port"}} {
+		for network, want := range held {
+			system := cell.System{Name: "linux", ABI: abi, Filter: true}
+			path := filepath.Join(t.TempDir(), "agent.sh")
+			if err := os.WriteFile(path, []byte("cat >/dev/null; cat "+secret+" || echo kept\nbash -c 'exec 3<>/dev/tcp/127.0.0.1/"+port+"' || echo shut"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			d, err := driver.New(driver.Settings{Driver: "exec:sh " + path, Access: driver.Access{Network: network}}, driver.Host{Temp: t.TempDir(), Cells: driver.Cells{System: system}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := d.Run(t.Context(), task(), func(driver.Event) {})
+			said := "kept\nshut\n"
+			if want == "open" {
+				said = "kept\n" // as its name says
+			}
+			if err != nil || answer.Text != said || answer.Kept == nil || answer.Kept.Network != want || answer.Kept.ABI != abi {
+				t.Errorf("ABI %d, %s: got %q, %+v, %v", abi, network, answer.Text, answer.Kept, err)
+			}
+			if system.Weak() == "" {
+				t.Errorf("ABI %d: nothing is said of signals", abi)
 			}
 		}
 	}

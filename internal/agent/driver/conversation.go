@@ -289,7 +289,7 @@ func (c *conversation) events(body io.Reader, take func(data []byte) error) erro
 
 // searches reports whether there is a search for this task.
 func (c *conversation) searches() bool {
-	return c.task.Tools.Web && c.driver.host.Search != nil && c.task.Lease.Token != "" && c.task.gets(SearchCalls, "search")
+	return (c.task.Tools.Web || c.task.Tools.Frozen) && c.driver.host.Search != nil && c.task.Lease.Token != "" && c.task.gets(SearchCalls, "search")
 }
 
 // offered are the tools that the model may call.
@@ -299,7 +299,7 @@ func (c *conversation) offered() []offer {
 		all = append(all, offer{"search", "Search the web. Returns titles, addresses and excerpts, and names the services that can be asked.", [][2]string{
 			{"query", "what to search for"}, {"service", "the service to ask first; empty for any"}, {"language", "of the pages wanted, such as de; empty for any"}}})
 	}
-	if c.task.Tools.Web && c.driver.host.Open != nil && c.task.gets(FetchCalls, "open") {
+	if (c.task.Tools.Web || c.task.Tools.Frozen) && c.driver.host.Open != nil && c.task.gets(FetchCalls, "open") {
 		all = append(all, offer{"open", "Open a page of the web. Returns its text.", [][2]string{{"url", "an address that begins with https:// or http://"}}})
 	}
 	return all
@@ -340,7 +340,7 @@ func (c *conversation) do(ctx context.Context, call toolCall) string {
 		language, _ := arguments["language"].(string)
 		text, err = c.driver.host.Search(ctx, c.task, Query{value, strings.TrimSpace(service), strings.TrimSpace(language)})
 	} else {
-		text, err = c.driver.host.Open(ctx, value)
+		text, err = c.driver.host.Open(ctx, c.task, value)
 	}
 	if err != nil {
 		return "error: " + shown(err.Error())

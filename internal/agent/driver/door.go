@@ -13,6 +13,7 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,7 @@ import (
 // everything, and so is known to want what it cannot have.
 type door struct {
 	network   cell.Network
-	hosts     []string // of the agent's model; *.name stands for every host below name
+	hosts     []string // of the agent's model; * stands for what is no dot
 	endpoints []string // host:port, that a person configured
 	local     []string // of these, the ones on this machine's loopback
 	token     string
@@ -260,6 +261,7 @@ func (d *door) serve(listener net.Listener) {
 			}
 		}),
 		ReadHeaderTimeout: time.Minute,
+		MaxHeaderBytes:    64 << 10, // of each of many
 		BaseContext:       func(net.Listener) context.Context { return d.ends },
 	}
 	stop := context.AfterFunc(d.ends, func() { server.Close() })
@@ -318,13 +320,13 @@ func (d *door) allows(address string) bool {
 	return slices.Contains(d.endpoints, address) || among(d.hosts, address)
 }
 
-// among reports whether an address is that of one of the hosts, by HTTPS; *.name stands
-// for every host below name.
+// among reports whether an address is that of one of the hosts, by HTTPS.
 func among(hosts []string, address string) bool {
 	host, port, _ := net.SplitHostPort(address)
 	return port == "443" && slices.ContainsFunc(hosts, func(known string) bool {
-		below, all := strings.CutPrefix(known, "*")
-		return host == known || all && strings.HasSuffix(host, below)
+		// Dots are to a * what slashes are.
+		fits, _ := path.Match(strings.ReplaceAll(known, ".", "/"), strings.ReplaceAll(host, ".", "/"))
+		return fits && !strings.Contains(host, "/")
 	})
 }
 

@@ -56,3 +56,24 @@ func TestADoorHasRoomForSoMany(t *testing.T) {
 		t.Errorf("the next was not let in: %v", err)
 	}
 }
+
+// TestARentedMachineIsNoModel: where a model is at a provider of machines and of places
+// for files, those of others there are not let through.
+func TestARentedMachineIsNoModel(t *testing.T) {
+	t.Parallel()
+	for variable, hosts := range map[string][]string{
+		"CLAUDE_CODE_USE_BEDROCK": {"bedrock-runtime.eu-west-1.amazonaws.com", "bucket.s3.amazonaws.com", "ec2-1-2-3-4.compute.amazonaws.com", "bedrock-runtime.evil.com.amazonaws.com"},
+		"CLAUDE_CODE_USE_VERTEX":  {"europe-west1-aiplatform.googleapis.com", "storage.googleapis.com", "evil.storage.googleapis.com", "evil.com/-aiplatform.googleapis.com"},
+		"CLAUDE_CODE_USE_FOUNDRY": {"mine.services.ai.azure.com", "evil.cloudapp.azure.com", "evil.westeurope.cloudapp.azure.com", "services.ai.azure.com"},
+	} {
+		d := &door{network: cell.Model, hosts: places["claude"].hostsFor([]string{variable + "=1"})}
+		for i, host := range hosts {
+			if got := d.allows(host + ":443"); got != (i == 0) {
+				t.Errorf("%s: allowed is %v", host, got)
+			}
+		}
+		if d.allows(hosts[0]+":80") || !d.allows("api.anthropic.com:443") || d.allows("api.anthropic.com.evil.com:443") {
+			t.Errorf("%s: other ports, or hosts by a part of their name", variable)
+		}
+	}
+}

@@ -96,9 +96,11 @@ func TaskID(copied, run, createdAt, job string, attempt, turn int, prompt string
 // Tools is what an agent may use. The agent does not get what it does not name,
 // as far as the client can enforce that.
 type Tools struct {
-	Web   bool     `json:"web"`   // search the web and open its pages
-	Write bool     `json:"write"` // read and write files in the folder of the task, and run commands there
-	MCP   []Server `json:"mcp,omitempty"`
+	Web bool `json:"web"` // search the web and open its pages
+	// Frozen gives the searches and pages that the home has, and nothing of the web.
+	Frozen bool     `json:"frozen,omitempty"`
+	Write  bool     `json:"write"` // read and write files in the folder of the task, and run commands there
+	MCP    []Server `json:"mcp,omitempty"`
 	// Forbidden takes tools away again, by the names of Answer.ToolCalls or by the
 	// client's own. What names no tool takes nothing away.
 	Forbidden []string `json:"forbidden,omitempty"`

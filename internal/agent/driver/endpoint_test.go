@@ -50,7 +50,7 @@ func (s service) play(t *testing.T, of fakemodel.Service, script fakemodel.Scrip
 	if s.key != "" {
 		host.Environ = append(host.Environ, s.key+"="+modelSecret)
 	}
-	host.Open = func(context.Context, string) (string, error) { return "a page", nil }
+	host.Open = func(context.Context, driver.Task, string) (string, error) { return "a page", nil }
 	if change != nil {
 		change(&settings, &host)
 	}
@@ -394,7 +394,7 @@ func TestAKeyThatIsRepeated(t *testing.T) {
 			answer(w, strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
 		}))
 		defer server.Close()
-		d, err := driver.New(driver.Settings{Driver: "model:" + server.URL + "/v1", KeyEnv: "K"}, driver.Host{Environ: []string{"K=" + modelSecret}, Temp: t.TempDir(), Open: func(_ context.Context, url string) (string, error) { return url, nil }})
+		d, err := driver.New(driver.Settings{Driver: "model:" + server.URL + "/v1", KeyEnv: "K"}, driver.Host{Environ: []string{"K=" + modelSecret}, Temp: t.TempDir(), Open: func(_ context.Context, _ driver.Task, url string) (string, error) { return url, nil }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
@@ -27,7 +26,8 @@ import (
 //	tmp/     its temporary files
 //	home/    its home, with a copy of its login; unused without a cell
 //	tree     a link to the tree of its task
-//	claim    held while this program lives, so that [Sweep] knows
+//	claim    held while this program lives, so that [Sweep] knows; no agent in a cell can
+//	         open it, and so hold it in the place of a program that is gone
 //	prompt   its standard input
 //	relay    where the tools of the home are
 //	stdout, stderr
@@ -44,6 +44,10 @@ type folder struct {
 
 // writable are the folders of an attempt that its agent may write in.
 var writable = []string{"work", "tmp", "home"}
+
+// readable are the files beside them that it may read: what it is asked, and how its client
+// is set up.
+var readable = []string{"prompt", "input", relayFile, "mcp.json", "policy.toml", "config"}
 
 const (
 	folderPrefix = "tidegate-"
@@ -69,7 +73,7 @@ func makeFolder(temp, key string) (*folder, error) {
 		removeTree(path)
 		return nil, err
 	}
-	if f.claim, err = claim(path); err == nil {
+	if f.claim, err = artifact.ClaimScratch(path); err == nil {
 		err = f.furnish()
 	}
 	if err != nil {
@@ -77,16 +81,6 @@ func makeFolder(temp, key string) (*folder, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// claim takes the claim of the attempt's folder at path.
-func claim(path string) (*artifact.Claim, error) {
-	in, err := artifact.Everywhere.Open("folder", path)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	return in.Claim(claimName, tidegate.Pairs("process", os.Getpid()))
 }
 
 // furnish makes the folders that an agent expects.
@@ -167,6 +161,11 @@ func Sweep(temp string) {
 	if temp == "" {
 		temp = os.TempDir()
 	}
+	above, err := os.OpenRoot(temp)
+	if err != nil {
+		return
+	}
+	defer above.Close()
 	entries, _ := os.ReadDir(temp)
 	for _, entry := range entries {
 		key, ours := strings.CutPrefix(entry.Name(), folderPrefix)
@@ -177,12 +176,15 @@ func Sweep(temp string) {
 			continue
 		}
 		path := filepath.Join(temp, entry.Name())
-		made, err := os.Lstat(filepath.Join(path, claimName))
+		// An agent may have taken the right to look at them from itself, and so from us.
+		above.Chmod(entry.Name(), 0o700)
+		above.Chmod(filepath.Join(entry.Name(), claimName), 0o600)
+		since, err := artifact.ScratchSince(path)
 		if err != nil {
 			continue // it is just being made
 		}
-		if held, err := claim(path); err == nil {
-			if endLeft(path, made.ModTime()) {
+		if held, err := artifact.ClaimScratch(path); err == nil {
+			if endLeft(path, since) {
 				removeClaimed(path, held)
 			} else {
 				held.Release()
@@ -331,6 +333,15 @@ func (f *folder) owns(task Task) bool { return task.Folder == f.in("work") }
 // variables are those by which an agent keeps its temporary files in f.
 func (f *folder) variables() []string {
 	return []string{"TMPDIR=" + f.in("tmp"), "TMP=" + f.in("tmp"), "TEMP=" + f.in("tmp")}
+}
+
+// paths are those of files and folders in f.
+func (f *folder) paths(names []string) []string {
+	var list []string
+	for _, name := range names {
+		list = append(list, f.in(name))
+	}
+	return list
 }
 
 // in is the path of a file or folder in f.

@@ -2,14 +2,17 @@ package driver_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"golang.org/x/sys/unix"
@@ -184,13 +187,18 @@ func TestFolderThatAnAgentTurnedIntoATrap(t *testing.T) {
 }
 
 // TestSweepEndsWhatAKilledProgramLeft leaves processes in the folder of a dead attempt:
-// by their working folder, by an open file and by their environment. Whoever wants to
-// sweep the folder, too, is not one of them.
+// by their working folder, by an open file and by their environment. They have changed
+// the times of its claim, and who may look at it, which no cell keeps an agent from.
+// Whoever wants to sweep the folder, too, is not one of them.
 func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
 	folder := filepath.Join(temp, "tidegate-77")
-	for _, err := range []error{os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)} {
+	claim, future := filepath.Join(folder, "claim"), time.Now().Add(time.Hour)
+	for _, err := range []error{
+		os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600),
+		os.WriteFile(claim, fmt.Appendf(nil, `{"process":1,"since":%d}`, time.Now().UnixMilli()), 0o600), os.Chtimes(claim, future, future),
+	} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,6 +230,8 @@ func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
 	person := start("cd "+folder+"; echo; exec sleep 1000", "TERM=xterm", "PWD="+folder)
 	stranger := start("echo; exec sleep 1000", "TMPDIR="+folder+"7/tmp")
 	sweeper := start("exec 3<" + folder + " 4<" + folder + "/claim; echo; exec sleep 1000")
+	os.Chmod(claim, 0)
+	os.Chmod(folder, 0)
 	driver.Sweep(temp)
 	for i, command := range left {
 		if err := command.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
@@ -314,5 +324,35 @@ func TestSweepRemovesWhatAKilledProgramLeft(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(victim, "folder", "file")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSweepKnowsEveryKind looks for the temporary folders of every kind that the program
+// makes, and has a killed program leave one of each.
+func TestSweepKnowsEveryKind(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	made := regexp.MustCompile(`Scratch\("(tidegate-[a-z]+-)"\)`)
+	kinds := 0
+	if err := filepath.WalkDir("../../..", func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range made.FindAllStringSubmatch(string(text), -1) {
+			kinds++
+			folder := filepath.Join(temp, found[1]+fmt.Sprint(kinds))
+			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)); err != nil {
+				return err
+			}
+		}
+		return err
+	}); err != nil || kinds < 5 {
+		t.Fatalf("%d kinds, %v", kinds, err)
+	}
+	driver.Sweep(temp)
+	left, err := os.ReadDir(temp)
+	if err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

@@ -40,7 +40,7 @@ func askModel(t *testing.T, script fakemodel.Script, change func(*driver.Setting
 		Search: func(_ context.Context, _ driver.Task, q driver.Query) (string, error) {
 			return "1. A page\n   https://example.org/a\n   about " + q.Text + "\n", nil
 		},
-		Open: func(_ context.Context, url string) (string, error) {
+		Open: func(_ context.Context, _ driver.Task, url string) (string, error) {
 			a.opened = append(a.opened, url)
 			if strings.Contains(url, "gone") {
 				return "", errors.New("404 Not Found")
@@ -236,7 +236,7 @@ func TestModelMakesRoomFromTheOldestResults(t *testing.T) {
 		}
 		return fakemodel.Reply{Text: answerText}
 	}, func(_ *driver.Settings, host *driver.Host) {
-		host.Open = func(_ context.Context, url string) (string, error) {
+		host.Open = func(_ context.Context, _ driver.Task, url string) (string, error) {
 			return url + strings.Repeat(" word\n", 4_000), nil
 		}
 	})

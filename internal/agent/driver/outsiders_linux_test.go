@@ -366,6 +366,23 @@ func TestRealClientsStayInTheirCells(t *testing.T) {
 			"curl -sS --max-time 20 --noproxy '*' http://" + port + "/", "curl -sSf --max-time 20 http://" + port + "/", "curl -sSf --max-time 20 --noproxy '' http://" + port + "/",
 			"curl -sS --max-time 20 --noproxy '*' http://1.1.1.1/", "curl -sSf --max-time 20 http://example.org/", "bash -c 'echo x > /dev/udp/127.0.0.1/9'", "bash -c 'echo x > /dev/udp/1.1.1.1/53'",
 		}
+		us := fmt.Sprint(os.Getpid())
+		refused = append(refused,
+			// what is around it
+			"ls -l /proc/"+us+"/fd/", "cat /proc/"+us+"/mem", "cat /proc/1/environ", "ls /proc/1/root/", "cat ../claim", "cat ../../claim", "flock -n ../claim true", "env | grep MARK=. && ls "+v.temp,
+			"ln "+person+"/.ssh/id key", "ln -s "+person+"/.ssh/id leads && cat leads", "mv "+person+"/notes .", "echo x > /tmp/tidegate-proof", "echo x > /dev/shm/tidegate-proof", "echo x > /usr/bin/tidegate-proof", "echo x > /dev/tty",
+			// calls that reach into other programs, or past what looks at calls: io_uring, ptrace, keys, bpf, perf, descriptors of others
+			"perl -e 'exit !(syscall(425,1,0)>=0)'", "perl -e 'exit !(syscall(101,16,"+us+",0,0)>=0)'", "perl -e 'exit !(syscall(250,0,-3,0)>=0)'", "perl -e 'exit !(syscall(321,0,0,0)>=0)'", "perl -e 'exit !(syscall(298,0,0,0,0,0)>=0)'",
+			"perl -e '$f=syscall(434,"+us+",0); exit !(syscall(438,$f,0,0)>=0)'", "perl -e 'exit !(syscall(310,"+us+",0,0,0,0,0)>=0)'", "prlimit --pid "+us+" --cpu=1000",
+			// sockets that are none of the network's
+			"perl -MSocket -e 'socket(S,AF_INET,SOCK_RAW,1) or exit 1'", "perl -e 'socket(S,17,3,0) or exit 1'", "perl -e 'socket(S,16,3,15) or exit 1'", "perl -MSocket -e 'socket(S,AF_UNIX,SOCK_STREAM,0) or exit 1'", "perl -MSocket -e 'socket(S,AF_INET,SOCK_STREAM,262) or exit 1'",
+			"curl -sS --max-time 20 --abstract-unix-socket tidegate-proof http://bus/",
+			// more rights
+			"unshare -Urm mount -t tmpfs none /mnt", "unshare -Ur cat "+person+"/.ssh/id", "unshare -Urm mount --bind "+person+" $PWD", "mount -t tmpfs none /mnt", "nsenter -t 1 -m true", "chroot / true", "su -c true nobody", "ulimit -c 1",
+			"kill -9 "+us, "renice 5 -p 1", "setsid cat "+person+"/.ssh/id", "env -i /bin/cat "+person+"/.ssh/id",
+			// git of the person's
+			"git config --file "+person+"/.gitconfig core.hooksPath /tmp", "git -C "+person+" init",
+		)
 		for _, server := range []string{"bus", "tmux-0/default", "ssh-agent"} {
 			at := filepath.Join(person, server)
 			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {

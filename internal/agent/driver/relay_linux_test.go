@@ -99,6 +99,7 @@ head -1 <&3
 		"no file":           {"echo | relay none", "INVALID_ARGS"},
 		"a closed door":     {"echo http://agent:x@127.0.0.1:1 > mine; echo | relay mine", "INVALID_STATE"},
 		"a file of its own": {"echo x > ../relay 2>/dev/null || echo refused", "refused"},
+		"a long question":   {ask(`CONNECT tools.invalid:1 HTTP/1.1\r\nX: '$(head -c 100000 /dev/zero | tr "\0" x)'`), "431"},
 		"too many at once":  {"for i in 1 2 3 4 5 6 7 8; do sleep 1000 | relay & done; until echo | relay | grep 429; do :; done; kill $(jobs -p)", "429"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -138,11 +138,11 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	if t.Network == cell.Open {
 		p.Ports = append(p.Ports, 443)
 	}
-	p.Write = append([]string{f.in("work"), f.in("tmp"), f.in("home")}, t.Write...)
+	p.List, p.Write = []string{f.path}, append(f.paths(writable), t.Write...)
 	if t.task.Folder != "" {
 		p.Write = append(p.Write, t.task.Folder)
 	}
-	p.Read = slices.Concat(common()["read"], []string{f.path}, t.Read, []string{t.task.objects(), t.task.Tree}, h.tools(), h.program(t.path))
+	p.Read = slices.Concat(common()["read"], f.paths(readable), t.Read, []string{t.task.objects(), t.task.Tree}, h.tools(), h.program(t.path))
 	for _, arg := range t.args {
 		if named := filepath.Clean(arg); filepath.IsAbs(named) && exists(named) {
 			p.Read = append(p.Read, named)

@@ -42,7 +42,7 @@ type Host struct {
 
 	// What the model driver's tools use. Open returns the text of a page and
 	// decides whether it may be opened; nil: there is no such tool.
-	Open func(ctx context.Context, url string) (string, error)
+	Open func(ctx context.Context, task Task, url string) (string, error)
 	// Search searches for the holder of the task's lease, and returns what was found as
 	// text; nil, or no lease: there is no such tool.
 	Search func(ctx context.Context, task Task, q Query) (string, error)

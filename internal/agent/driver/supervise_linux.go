@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,10 @@ import (
 // It reaps them all, and ends them when this program asks for it or is gone, even
 // killed. The agent itself gets a parent-death signal in case the supervisor is
 // killed.
+//
+// Where the kernel can, a supervisor encloses itself with the agents of cells: one call
+// then kills all that is left of one, however fast it starts the next. Elsewhere, it
+// kills its children until there are none.
 //
 // A supervisor has one agent at a time. Once nothing of an attempt is left it
 // waits for the next one, because starting this program costs more than starting
@@ -260,7 +265,10 @@ func init() {
 
 // ward is the agent that a supervisor has at the moment.
 type ward struct {
-	begun chan struct{} // has a value once an agent was started, or could not be
+	begun    chan struct{}  // has a value once an agent was started, or could not be
+	children chan os.Signal // has a value when a child has ended
+	kill     chan struct{}  // has a value when all are to end
+	enclosed bool           // see [cell.Enclose]; of the main thread, which alone may kill all
 
 	mu      sync.Mutex
 	agent   int // 0 when there is none
@@ -280,11 +288,13 @@ func supervise() {
 	// Signals are for the agent's group. They are caught because, unlike ignored
 	// ones, caught signals are not inherited.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
-	w := ward{begun: make(chan struct{})}
+	w := ward{begun: make(chan struct{}), children: make(chan os.Signal, 1), kill: make(chan struct{}, 1)}
+	signal.Notify(w.children, syscall.SIGCHLD)
 	given := make(chan started)
 	go w.obey(given)
 	// This is the main thread, which lives as long as the process: an agent's
 	// parent-death signal follows the thread that started it.
+	runtime.LockOSThread()
 	for next := range given {
 		status, err := json.Marshal(w.raise(next))
 		if err == nil {
@@ -316,7 +326,7 @@ func (w *ward) obey(given chan<- started) {
 			w.mu.Lock()
 			w.lost, w.ending = true, true
 			w.mu.Unlock()
-			killChildren()
+			w.wake()
 			return
 		case what == orderStart:
 			given <- next
@@ -331,8 +341,16 @@ func (w *ward) obey(given chan<- started) {
 			w.mu.Lock()
 			w.ending = w.agent != 0
 			w.mu.Unlock()
-			killChildren()
+			w.wake()
 		}
+	}
+}
+
+// wake has the main thread see that all are to end.
+func (w *ward) wake() {
+	select {
+	case w.kill <- struct{}{}:
+	default:
 	}
 }
 
@@ -397,6 +415,9 @@ func (w *ward) raise(next started) exit {
 		Dir: next.Dir, Env: next.Env, Files: []uintptr{uintptr(next.streams[0]), uintptr(next.streams[1]), uintptr(next.streams[2])},
 		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
 	}
+	if next.Cell.Confined && !w.enclosed {
+		w.enclosed = cell.Enclose()
+	}
 	hand := -1
 	if len(next.streams) > 3 {
 		hand = next.streams[3]
@@ -431,24 +452,31 @@ func (w *ward) raise(next started) exit {
 // reap waits for every child, and returns how the agent ended. Once the agent has
 // ended, what it left is killed.
 func (w *ward) reap(agent int) (end exit) {
+	struck := false
 	for {
+		// At once, and not when there is nobody to reap: they may be more every moment.
+		if !struck && w.isEnding() {
+			struck = true
+			w.killAll()
+		}
 		var state syscall.WaitStatus
 		pid, err := syscall.Wait4(-1, &state, syscall.WNOHANG, nil)
-		if pid == 0 && err == nil {
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return end // no child is left
+		case pid == 0:
 			// Before a child is reaped, what it had started is already a child of
 			// this process, so that the next round kills it.
 			if w.isEnding() {
-				killChildren()
+				w.killAll()
 			}
-			pid, err = syscall.Wait4(-1, &state, 0, nil)
-		}
-		if err == syscall.EINTR {
-			continue
-		}
-		if err != nil {
-			return end // no child is left
-		}
-		if pid == agent {
+			select {
+			case <-w.children:
+			case <-w.kill:
+			}
+		case pid == agent:
+			agent = 0 // the number may be another's from now on
 			end = exit{Code: state.ExitStatus()}
 			if state.Signaled() {
 				end.Signal = state.Signal().String()
@@ -464,6 +492,15 @@ func (w *ward) isEnding() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.ending
+}
+
+// killAll ends all that is left of an agent, or at least every child of this process.
+func (w *ward) killAll() {
+	if w.enclosed {
+		syscall.Kill(-1, syscall.SIGKILL)
+		return
+	}
+	killChildren()
 }
 
 // killChildren ends every child of this process.

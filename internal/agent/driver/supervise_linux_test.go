@@ -1,7 +1,9 @@
 package driver_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // TestASupervisorIsUsedAgain has agents name their parent. It does not run beside
@@ -49,6 +52,43 @@ func TestASupervisorIsUsedAgain(t *testing.T) {
 	}
 	if other := parentOf(`sh -c 'echo $PPID'`); other == first {
 		t.Errorf("the parent is %s, which was killed", other)
+	}
+}
+
+// TestASwarmEnds has an agent leave processes that each start the next, in a session of
+// its own, and end: whoever looks for them finds those that are gone. What outlives the
+// attempt says so.
+func TestASwarmEnds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip("no perl here")
+	}
+	many := 10
+	if full.Asked() {
+		many = 300
+	}
+	outlived, script := filepath.Join(t.TempDir(), "outlived"), filepath.Join(t.TempDir(), "swarm.pl")
+	if err := os.WriteFile(script, []byte(`use POSIX; %ENV = (); $end = time + 60;
+for (1..$ARGV[1]) {
+	$child = fork;
+	next if !defined $child || $child;
+	close STDIN; close STDOUT; close STDERR; chdir "/";
+	while (time < $end) { $child = fork; exit if $child; POSIX::setsid() }
+	open F, ">", $ARGV[0]; exit
+}
+print "hello"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := driver.New(driver.Settings{Driver: fmt.Sprintf("exec:perl %s %s %d", script, outlived, many), Access: driver.Access{Write: []string{filepath.Dir(outlived)}}}, driver.Host{Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := d.Run(t.Context(), driver.Task{}, func(driver.Event) {})
+	if err != nil || answer.Text != "hello" {
+		t.Errorf("got %q, %v", answer.Text, err)
+	}
+	if _, err := os.Stat(outlived); err == nil {
+		t.Error("a process outlived the attempt")
 	}
 }
 

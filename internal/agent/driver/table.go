@@ -41,6 +41,14 @@ type login struct {
 	keychain string // where the client keeps it instead, on macOS
 }
 
+// The hosts of providers at which everybody can rent a machine or a place for files: of
+// them, those of models and logins alone.
+var (
+	bedrock = []string{"bedrock.*.amazonaws.com", "bedrock-runtime.*.amazonaws.com", "bedrock-runtime-fips.*.amazonaws.com", "sts.amazonaws.com", "sts.*.amazonaws.com", "oidc.*.amazonaws.com", "portal.sso.*.amazonaws.com"}
+	vertex  = []string{"aiplatform.googleapis.com", "*-aiplatform.googleapis.com", "aiplatform.*.rep.googleapis.com", "oauth2.googleapis.com", "sts.googleapis.com", "iamcredentials.googleapis.com"}
+	foundry = []string{"*.services.ai.azure.com", "*.openai.azure.com", "*.cognitiveservices.azure.com", "login.microsoftonline.com"}
+)
+
 // places are the cells of the clients, by the name of their driver.
 var places = map[string]place{
 	"claude": {
@@ -52,7 +60,7 @@ var places = map[string]place{
 		plants: []string{"settings.json", "settings.local.json", "CLAUDE.md", "agents", "commands", "skills", "plugins", "hooks"},
 		hosts:  []string{"api.anthropic.com", "claude.ai", "platform.claude.com"},
 		further: map[string][]string{
-			"CLAUDE_CODE_USE_BEDROCK": {"*.amazonaws.com"}, "CLAUDE_CODE_USE_VERTEX": {"*.googleapis.com"}, "CLAUDE_CODE_USE_FOUNDRY": {"*.azure.com", "*.microsoftonline.com"},
+			"CLAUDE_CODE_USE_BEDROCK": bedrock, "CLAUDE_CODE_USE_VERTEX": vertex, "CLAUDE_CODE_USE_FOUNDRY": foundry,
 		},
 	},
 	"codex": {
@@ -82,7 +90,7 @@ var places = map[string]place{
 		plants: []string{"settings.json", "GEMINI.md", "extensions", "commands", "policies", "hooks"},
 		hosts:  []string{"generativelanguage.googleapis.com", "cloudcode-pa.googleapis.com", "oauth2.googleapis.com"},
 		further: map[string][]string{
-			"GOOGLE_GENAI_USE_VERTEXAI": {"*.googleapis.com"},
+			"GOOGLE_GENAI_USE_VERTEXAI": vertex,
 		},
 	},
 }

@@ -62,8 +62,8 @@ func (t Task) gets(counted, own string) bool {
 	})
 }
 
-// MaySearch reports whether the agent may search the web, by whatever tool.
-func (t Task) MaySearch() bool { return t.Tools.Web && t.gets(SearchCalls, "") }
+// MaySearch reports whether the agent may search, by whatever tool.
+func (t Task) MaySearch() bool { return (t.Tools.Web || t.Tools.Frozen) && t.gets(SearchCalls, "") }
 
 // otherNames are other names that people use for the tools of the web.
 var otherNames = map[string]string{

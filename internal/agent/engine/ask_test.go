@@ -38,7 +38,7 @@ func (p *scripted) Do(_ context.Context, task driver.Task, _ func(driver.Event))
 
 func (p *scripted) Cancel(context.Context, string) error { return nil }
 
-func faithful(task driver.Task) string { return reader.Faithful(task.Prompt) }
+func truthful(task driver.Task) string { return reader.Faithful(task.Prompt) }
 
 // asking is a home with a finished audit over two known pages.
 type asking struct {
@@ -129,7 +129,7 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 	sentence := reader.Sentence(1, 3)
 	question := "What did " + strings.Fields(sentence)[3] + " " + strings.Join(strings.Fields(sentence)[2:7], " ") + " do under its owner in " + strings.Fields(sentence)[1] + "?"
 	before := a.files(audit.Home(a.runs))
-	pool := &scripted{reader: faithful}
+	pool := &scripted{reader: truthful}
 	pool.writer = func(task driver.Task) string {
 		if !strings.Contains(task.Prompt, sentence) {
 			t.Fatalf("the prompt does not show the passage:\n%s", task.Prompt)
@@ -231,7 +231,7 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 		{"one that says so and more", func(task driver.Task) string { return refusal(task.Prompt) + " But ask me again." }},
 	} {
 		for _, q := range questions {
-			pool := &scripted{writer: writer.write, reader: faithful}
+			pool := &scripted{writer: writer.write, reader: truthful}
 			got, err := a.ask(pool, q)
 			if err != nil {
 				t.Errorf("%s, %s: %v", writer.name, q, err)

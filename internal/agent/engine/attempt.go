@@ -80,11 +80,15 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 	a.began = a.engine.Desk.Now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
+	a.events.Write(a.held.Events)
 	a.kept = a.held.Session != ""
 	defer a.tidy()
 	d := &dialogue{faults: a.held.Faults, warnings: a.held.Warnings, session: a.held.Session, since: a.began}
 	if a.held.Answers > 0 && !a.held.Judged {
-		verdict, err := a.engine.board.JudgeKept(ctx, a.held)
+		verdict, err := a.engine.board.JudgeKept(ctx, a.held, a.held.Answers)
+		if err == nil {
+			verdict, err = a.online(ctx, verdict, a.held.Answers)
+		}
 		if err != nil {
 			return ending{}, a.left(ctx, err)
 		}
@@ -112,7 +116,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		case failure != nil:
 			return ending{failure}, a.failed(ctx, failure, prompt, answer)
 		}
-		accepted, err := a.submit(ctx, answer, repair, d)
+		accepted, err := a.submit(ctx, turn, answer, repair, d)
 		if err != nil {
 			return ending{}, a.left(ctx, err)
 		}
@@ -188,8 +192,8 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 	return answer, nil, err
 }
 
-// submit hands an answer in and keeps what is wrong with it.
-func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
+// submit hands in the answer of a turn and keeps what is wrong with it.
+func (a *attempt) submit(ctx context.Context, turn int, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
 	d.session = answer.Session
 	if a.release(ctx) {
 		d.since = a.engine.Desk.Now()
@@ -199,8 +203,32 @@ func (a *attempt) submit(ctx context.Context, answer driver.Answer, repair strin
 		Home: &job.HomeAnswer{Version: answer.Version, Session: answer.Session, Repair: repair, Events: a.events.Bytes(), Price: a.engine.agent(a.role).Price,
 			Confinement: confinement(answer.Kept)},
 	})
+	if err == nil {
+		verdict, err = a.online(ctx, verdict, turn)
+	}
 	d.faults, d.warnings = verdict.Faults, verdict.Warnings
 	return verdict.Accepted, err
+}
+
+// lineAgain is how often the sources of an answer are tried again where nothing can be
+// reached from here.
+const lineAgain = time.Minute
+
+// online waits with answer n until its sources can be judged. The time does not count
+// against the agent's.
+func (a *attempt) online(ctx context.Context, verdict job.Verdict, n int) (_ job.Verdict, err error) {
+	since := a.engine.Desk.Now()
+	for err == nil && verdict.WaitingFor != "" {
+		a.engine.Wait(ctx, lineAgain)
+		if ctx.Err() != nil {
+			return verdict, context.Cause(ctx)
+		}
+		verdict, err = a.engine.board.JudgeKept(ctx, a.held, n)
+	}
+	a.resting.Lock()
+	defer a.resting.Unlock()
+	a.idle += a.engine.Desk.Now().Sub(since)
+	return verdict, err
 }
 
 // tidy has the pool remove what it keeps for the repair of an attempt that has
@@ -374,7 +402,8 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	if tree := a.engine.tree; tree != nil && tree.Load() != nil && (a.held.Kind == "code_review" || a.held.Kind == "code_verify") {
 		task.Tree = *tree.Load()
 	}
-	task.Tools.Web = a.engine.board.Web(a.held.Assignment)
+	web, frozen := a.engine.board.Web(a.held.Assignment), !a.engine.board.Policy().Frozen.IsZero()
+	task.Tools.Web, task.Tools.Frozen = web && !frozen, web && frozen
 	a.relay(&task)
 	return task
 }

@@ -316,7 +316,7 @@ func (l *loop) keep(ctx context.Context) error {
 	if err := l.worktree.Restore(ctx, l.desk); err != nil { // a reviewer may have been there
 		return err
 	}
-	hidden := append(touchesSettings(l.diff), notShown(l.diff)...)
+	hidden := append(touchesSettings(l.diff, l.in.Guidelines), notShown(l.diff)...)
 	for _, what := range hidden {
 		l.in.Note(what)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +28,9 @@ type CodeReviewInput struct {
 	Name    string // the change_id of the review
 	change.DiffInput
 	Earlier change.Earlier // the review before
+	// Before is the review of the same change at an earlier commit, nil for none. Where
+	// the change goes on from there, only what is new is reviewed.
+	Before *Before
 	// Reviewers are the names of those who are asked, one where there is none. The first
 	// has the role code_reviewer, the second code_reviewer.2, and so on.
 	Reviewers  []string
@@ -53,7 +55,9 @@ func ReviewerRole(n int) string {
 type CodeReview struct {
 	in         CodeReviewInput
 	desk       run.Desk
-	diff       *change.Diff
+	whole      *change.Diff // all that the change is
+	diff       *change.Diff // what of it is reviewed
+	carried    []review.Finding
 	tests      tested
 	guidelines []change.Document
 	seed       string // of the controls among the findings
@@ -66,26 +70,38 @@ func OpenCodeReview(ctx context.Context, desk run.Desk, in CodeReviewInput) (*Co
 	if err != nil {
 		return nil, err
 	}
-	guidelines, err := d.Guidelines(ctx, in.Guidelines)
+	r := &CodeReview{in: in, desk: desk, whole: d, diff: d}
+	if r.guidelines, err = d.Guidelines(ctx, in.Guidelines); err == nil {
+		err = r.goOn(ctx)
+	}
 	if err != nil {
-		d.Close()
+		r.Close()
 		return nil, err
 	}
-	return &CodeReview{in: in, desk: desk, diff: d, guidelines: guidelines}, nil
+	return r, nil
 }
 
 // Close ends reading from the project.
-func (r *CodeReview) Close() error { return r.diff.Close() }
+func (r *CodeReview) Close() error {
+	if r.diff != r.whole {
+		r.diff.Close()
+	}
+	return r.whole.Close()
+}
 
-// Diff is what is reviewed.
+// Diff is what is reviewed: of a change that goes on from the review before, what is
+// new.
 func (r *CodeReview) Diff() *change.Diff { return r.diff }
+
+// Whole is all that the change is.
+func (r *CodeReview) Whole() *change.Diff { return r.whole }
 
 // RunTests runs the project's test command on a copy of what is reviewed, and shows
 // its result to the reviewers. It returns the errors of [driver.RunTests], those of
 // starting as INVALID_ARGS.
 func (r *CodeReview) RunTests(ctx context.Context, t driver.Tests) (review.TestRun, error) {
 	var err error
-	if r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.diff, t); err != nil {
+	if r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.whole, t); err != nil {
 		return review.TestRun{}, err
 	}
 	return *r.tests.run, nil
@@ -94,8 +110,8 @@ func (r *CodeReview) RunTests(ctx context.Context, t driver.Tests) (review.TestR
 // Tests is what the project's tests said, nil where they were not run.
 func (r *CodeReview) Tests() *review.TestRun { return r.tests.run }
 
-// Unanswered are what no reviewer of the diff answers for.
-func (r *CodeReview) Unanswered() []review.Unanswered { return unanswered(r.diff, r.tests) }
+// Unanswered are what no reviewer of the change answers for.
+func (r *CodeReview) Unanswered() []review.Unanswered { return unanswered(r.whole, r.tests) }
 
 // Estimate is how many jobs the review has, and how many bytes their prompts.
 func (r *CodeReview) Estimate() (jobs, size int, err error) {
@@ -153,6 +169,9 @@ func (r *CodeReview) subject() string {
 	}
 	for _, o := range r.linters() {
 		texts = append(texts, review.IssueList(review.IdentifiedOf(o.Findings)))
+	}
+	if r.in.Before != nil {
+		texts = append(texts, review.IssueList(r.in.Earlier.Issues), review.IssueList(review.IdentifiedOf(r.carried)))
 	}
 	if t := r.tests.run; t != nil {
 		texts = append(texts, fmt.Sprint(t.Passed, t.Failed, t.Skipped, t.Failing))
@@ -292,6 +311,9 @@ type CodeReviewOutcome struct {
 	job.CodeReviewed                  // where it waits for nothing
 	Checked          []review.Checked // what the verifier said of the findings
 	Spent            job.Spent
+	// Unavailable says that it waits because agents could not answer, or not in time or
+	// within the budget: what they answered is not the reason.
+	Unavailable bool
 }
 
 // verify asks the verifier about the findings of the review.
@@ -363,6 +385,7 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	}
 	ended := CodeReviewOutcome{Outcome: out, Spent: board.Spent()}
 	if out.WaitingFor != ForNothing {
+		ended.Unavailable = !s.refused
 		return ended, nil
 	}
 	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
@@ -371,18 +394,24 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	if ended.Checked, err = board.Checked(); err != nil {
 		return CodeReviewOutcome{}, err
 	}
-	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.diff)...), notShown(v.review.diff)...)
-	kept := EndedReview{CodeReviewed: ended.CodeReviewed, Files: evidenceOf(v.review.diff, ended.CodeReviewed).Files, Checked: ended.Checked, Spent: ended.Spent}
+	v.review.carry(&ended)
+	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole, v.review.in.Guidelines)...), notShown(v.review.whole)...)
+	kept := EndedReview{CodeReviewed: ended.CodeReviewed, Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files, Checked: ended.Checked, Spent: ended.Spent}
 	return ended, writeEnded(board.Folder(), review.Format(ended.Review, ended.Warnings), kept)
 }
 
-// touchesSettings are the warnings about files of a diff that decide about reviews.
-func touchesSettings(d *change.Diff) []string {
+// touchesSettings are the warnings about files of a diff that decide about reviews, or
+// about what CI runs. Guidelines are those that the project names.
+func touchesSettings(d *change.Diff, guidelines []string) []string {
 	var warnings []string
 	for _, f := range d.Files {
-		switch path.Base(f.Name) {
-		case config.FileName, ".gitattributes", change.DismissedFile:
+		switch {
+		case change.DecidesReviews(f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and decides what is reviewed, by whom, or what counts")
+		case d.IsGuideline(f.Name), slices.Contains(guidelines, f.Name):
+			warnings = append(warnings, f.Name+" is part of the change, and says how the project wants its code")
+		case strings.HasPrefix(f.Name, ".github/workflows/"):
+			warnings = append(warnings, f.Name+" is part of the change, and decides what CI runs")
 		}
 	}
 	return warnings
@@ -408,10 +437,12 @@ func notShown(d *change.Diff) []string {
 type codeSettler struct {
 	board *job.Board
 	over  string // which limit of the budget is reached
+
+	refused bool // tries are used up, and the last answer was refused
 }
 
 func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
-	judged, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
+	judged, _, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
 	if err != nil {
 		return StepResult{}, err
 	}
@@ -437,7 +468,9 @@ func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
 	case work[job.Open]+work[job.Leased] > 0:
 		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])
 	default:
-		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+s.lastFault(exhausted[0])
+		fault := s.lastFault(exhausted[0])
+		s.refused = fault != ""
+		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+fault
 	}
 	return out, nil
 }

@@ -177,11 +177,22 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 		return s.judgeSources(ctx)
 	case run.Summaries:
 		return s.pack(ctx)
+	case run.Synthesis:
+		// The last part that was accepted may have opened the next.
+		if err := s.board.Reload(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		if s.board.Work()[job.Open] > 0 {
+			return nil, nil
+		}
 	case run.Review:
 		return s.read(ctx)
 	}
 	return s.advance(ctx, "")
 }
+
+// PlanWaits is why a run waits whose plan a person has to confirm.
+const PlanWaits = "the perspectives wait for a person's yes"
 
 // Why says why a paused or failed run waits for a person.
 func Why(m run.Manifest) string {
@@ -199,7 +210,7 @@ func Why(m run.Manifest) string {
 // nothing is. Answers whose judge was stopped are judged first. A stage whose
 // jobs have used up their tries, or that is out of budget, is left to a person.
 func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, left bool, err error) {
-	judged, err := s.board.JudgeLeftOver(ctx)
+	judged, waiting, err := s.board.JudgeLeftOver(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -211,6 +222,8 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 	switch {
 	case work[job.Open] > 0 && work[job.Leased] == 0 && limit != "": // nobody gets one of them
 		return nil, true, s.outOfBudget(ctx, limit, spent)
+	case len(waiting) > 0 && work[job.Open] == 0 && work[job.Leased] == len(waiting):
+		return &pause{ForTime, "nothing can be reached from here: the sources of " + tidegate.Cut(strings.Join(waiting, ", ")) + " are tried again each minute, for half an hour"}, true, nil
 	case work[job.Open]+work[job.Leased] > 0:
 		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])}, true, nil
 	case work[job.Exhausted] > 0:
@@ -287,7 +300,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 			Message: "the perspectives break a rule of the run: " + fault.Code + ": " + fault.Message})
 	}
 	if s.board.Policy().ConfirmPlan {
-		return &pause{ForPerson, "the perspectives wait for a person's yes"}, nil
+		return &pause{ForPerson, PlanWaits}, nil
 	}
 	result, err := step.Plan(ctx, s.desk, step.PlanInput{ManifestPath: s.manifest, Reason: "settled"})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
@@ -48,7 +49,7 @@ type Board struct {
 	// waiting is since when attempts of this home wait for a machine, by job id
 	waiting map[string]time.Time
 	claims  map[string]knownClaims // sentences of syntheses, by the name of their file
-	asks    *step.Questions        // what second readers are asked, once asked for
+	asks    *reading.Questions     // what second readers are asked, once asked for
 	asksOf  string                 // the digest of the claims that they are about
 	// passed says that a person let gate E pass: nobody need read the report
 	passed bool

@@ -9,11 +9,12 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// Change is a code change, or a review alone, that agents work on: where its jobs
-// are kept, and what they are.
+// Change is a code change, a review alone, or the audit of a report that agents work on:
+// where its jobs are kept, and what they are.
 type Change struct {
 	ID        string
 	CreatedAt string
@@ -22,6 +23,16 @@ type Change struct {
 	Implement *Implementation // that is asked for, nil where none is
 	Reviews   []CodeReview    // that are asked for, in order
 	Verify    []CodeVerify    // that are asked for, in order
+
+	Questions *reading.Questions // about the report of an audit; nil for code
+}
+
+// log is the chained log in its folder, and what it calls the id.
+func (c *Change) log() (file, id string) {
+	if c.Questions != nil {
+		return run.AuditFile, "audit_id"
+	}
+	return ChangeLog, "change_id"
 }
 
 // ChangeLog is the chained log in the folder of a change.
@@ -55,14 +66,18 @@ func (c *coding) unmoved(update) error        { return nil }
 func (c *coding) granted(string) int          { return 0 }
 func (c *coding) worked() (run.Times, error)  { return nil, nil }
 func (c *coding) missing(jobID string) error {
-	return tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("job_id", tidegate.Cut(jobID), "change_id", c.change.ID),
-		"the change %s has no job %q", c.change.ID, tidegate.Cut(jobID))
+	_, id := c.change.log()
+	return tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("job_id", tidegate.Cut(jobID), id, c.change.ID), "%s has no job %q", c.change.ID, tidegate.Cut(jobID))
 }
 
 func (c *coding) kinds() []*kind {
-	list := make([]*kind, len(codeKinds))
-	for i := range codeKinds {
-		list[i] = &codeKinds[i]
+	of := codeKinds
+	if c.change.Questions != nil {
+		of = auditKinds
+	}
+	list := make([]*kind, len(of))
+	for i := range of {
+		list[i] = &of[i]
 	}
 	return list
 }
@@ -129,7 +144,8 @@ func (c *coding) transact(ctx context.Context, desk run.Desk, do func(update) er
 		return err
 	}
 	defer lock.Unlock()
-	log, err := lock.CheckLog(ChangeLog)
+	file, _ := c.change.log()
+	log, err := lock.CheckLog(file)
 	if err != nil {
 		return err
 	}
@@ -170,12 +186,13 @@ func (u *codeUpdate) OthersWrote() int { return math.MaxInt }
 func (u *codeUpdate) Log(event run.Event, kind string, fields tidegate.Details) {
 	u.lines++
 	fields = slices.DeleteFunc(slices.Clone(fields), func(d tidegate.Detail) bool { return d.Key == "args" })
-	line := append(tidegate.Pairs("ts", u.now, "kind", kind, "event", event, "change_id", u.change.ID, "seq", u.lines), u.actor.Logged()...)
+	file, id := u.change.log()
+	line := append(tidegate.Pairs("ts", u.now, "kind", kind, "event", event, id, u.change.ID, "seq", u.lines), u.actor.Logged()...)
 	line = append(line, fields...)
 	if u.desk.Pinned {
 		line = append(line, tidegate.Detail{Key: "clock", Value: "pinned"})
 	}
-	if err := u.tx.Record(ChangeLog, line); err != nil && u.failed == nil {
+	if err := u.tx.Record(file, line); err != nil && u.failed == nil {
 		u.failed = err
 	}
 }

@@ -21,6 +21,7 @@ type Held struct {
 	Driver   string
 	Model    string
 	Called   map[string]float64 // tools that its agent called, by name
+	Events   []byte             // of the agents before, one line each
 }
 
 // TakeOver takes over those leases of homes that nobody works on, as lost says: each
@@ -66,6 +67,10 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		if err != nil {
 			return err
 		}
+		events, err := b.Folder().Read(a.dir() + "/events.jsonl")
+		if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+			return err
+		}
 		token, digest := b.newToken(u, shown.ID, a.Number)
 		if a.Driver != by.Driver || a.Model != by.Model {
 			a.Driver, a.Model, a.Session = by.Driver, by.Model, "" // which only the other agent could continue
@@ -80,7 +85,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		h = &Held{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
 				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.format(), TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
-			Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
+			Events: events, Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
 			h.Judged, h.Faults, h.Warnings = s.Judged, s.Faults, s.Warnings
@@ -103,10 +108,10 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 	return h, b.Refresh(shown.ID)
 }
 
-// JudgeKept judges the last answer of an attempt that was taken over before it
-// was judged. It returns the errors of [Board.Submit].
-func (b *Board) JudgeKept(ctx context.Context, h Held) (Verdict, error) {
-	return b.judgeKept(ctx, h.JobID, h.Attempt, h.Answers)
+// JudgeKept judges answer n of an attempt that was taken over before it was judged, or
+// that waited for the line at home. It returns the errors of [Board.Submit].
+func (b *Board) JudgeKept(ctx context.Context, h Held, n int) (Verdict, error) {
+	return b.judgeKept(ctx, h.JobID, h.Attempt, n)
 }
 
 // Leave lets go of a lease of this home and keeps its attempt open: the next home

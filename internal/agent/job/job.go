@@ -22,7 +22,7 @@ const (
 // the order of job_list.
 type Job struct {
 	ID        string  `json:"job_id"`
-	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, synthesis, verify or review"`
+	Kind      string  `json:"kind" jsonschema:"perspectives, wave1, wave2, summary, outline, section, synthesis, verify or review"`
 	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
 	Attempt   int     `json:"attempt" jsonschema:"the number of the last attempt, 0 before the first"`
 	TriesLeft int     `json:"tries_left"`
@@ -33,6 +33,7 @@ type Job struct {
 	perspective string           // of which perspective, "" for a job of the whole run
 	wave        run.Stage        // of the output that it is about
 	round       int64            // of review
+	section     int              // of the template, for a part of a long report
 	part        evidence.Part    // that a second reader is asked
 	byPerson    bool             // a person answers it
 	drawn       *string          // the seed that an attempt had which is done again

@@ -33,12 +33,13 @@ type kind struct {
 	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-// The kinds of a run, and those of a code change.
-var kinds, codeKinds []kind
+// The kinds of a run, those of a code change, and those of an audit.
+var kinds, codeKinds, auditKinds []kind
 
 func init() {
+	auditKinds = []kind{auditVerifyKind}
 	codeKinds = []kind{implementKind, codeReviewKind, codeVerifyKind}
-	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, synthesisKind, verifyKind, reviewKind}
+	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, outlineKind, sectionKind, synthesisKind, verifyKind, reviewKind}
 }
 
 // reached reports whether a run has come to the kind's work, even if it has gone
@@ -84,10 +85,14 @@ type judgement struct {
 	// holds reports whether its sources would be judged by the same evidence; nil
 	// without sources
 	holds func(context.Context) (bool, error)
+	// offline says that its sources cannot be judged, because nothing can be reached from
+	// here.
+	offline bool
 
 	text      string       // what is accepted, where it is a text
 	value     *codec.Value // where it is a document
 	draft     step.Judged
+	outline   *synthesis.Outline
 	reading   *step.Reading // of a second reader
 	review    synthesis.Review
 	code      CodeReviewed

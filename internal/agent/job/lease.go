@@ -163,7 +163,7 @@ func notOpen(j Job) error {
 
 // lease takes one job. What the prompt was made from is compared under the lock.
 func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignment, error) {
-	if err := b.judgeLeftOver(ctx, id); err != nil {
+	if _, err := b.judgeLeftOver(ctx, id); err != nil {
 		return nil, err
 	}
 	j, err := b.Job(id)
@@ -311,8 +311,17 @@ func closeLapsed(u update, j *Job) (bool, error) {
 	return true, ended.write(u)
 }
 
-func logEnded(u update, a *Attempt) {
-	u.Log(run.EventEnded, "job_ended", tidegate.Pairs("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)))
+func logEnded(u update, a *Attempt, more ...tidegate.Detail) {
+	u.Log(run.EventEnded, "job_ended", append(tidegate.Pairs("job_id", a.JobID, "attempt", a.Number, "outcome", a.Outcome, "reason", run.Note(a.Reason)), more...))
+}
+
+// eventsKept says how much of an agent's events a line has seen, in a run in which origins
+// follow from them.
+func (b *Board) eventsKept(events []byte) tidegate.Details {
+	if b.Policy().Origins == "" || len(events) == 0 {
+		return nil
+	}
+	return tidegate.Pairs("events", len(events))
 }
 
 // newToken makes a token: the job and the attempt that it is for, and a secret.
@@ -458,7 +467,7 @@ func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) 
 		if err != nil {
 			return err
 		}
-		return endAttempt(u, a, how)
+		return b.endAttempt(u, a, how)
 	})
 	return b.jobAfter(id, err)
 }
@@ -474,7 +483,7 @@ func (b *Board) jobAfter(id string, err error) (Job, error) {
 	return b.Job(id)
 }
 
-func endAttempt(u update, a *Attempt, how Ending) error {
+func (b *Board) endAttempt(u update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
 	switch {
 	case how.Usage != nil:
@@ -483,7 +492,7 @@ func endAttempt(u update, a *Attempt, how Ending) error {
 		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
 	}
 	a.note(how.Version, "", how.ToolCalls)
-	logEnded(u, a)
+	logEnded(u, a, b.eventsKept(how.Events)...)
 	if len(how.Events) > 0 {
 		if err := u.Write(a.dir()+"/events.jsonl", how.Events); err != nil {
 			return err
@@ -527,7 +536,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 		if err != nil {
 			return err
 		}
-		return endAttempt(u, a, Ending{Outcome: OutcomeReleased, Reason: reason})
+		return b.endAttempt(u, a, Ending{Outcome: OutcomeReleased, Reason: reason})
 	})
 	return b.jobAfter(id, err)
 }

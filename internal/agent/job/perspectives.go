@@ -73,9 +73,10 @@ func perspectivesPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	}
 	text, err := fill("perspectives.md", struct {
 		about
-		Count   string
-		Example string
-	}{said, count, string(example)})
+		Count    string
+		Services string // that the run may ask, "" for none
+		Example  string
+	}{said, count, strings.Join(b.policy.Search, ", "), string(example)})
 	return draft{text: text, seen: seen}, err
 }
 

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"math"
@@ -11,6 +12,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -26,11 +29,32 @@ var prompts = sync.OnceValue(func() *template.Template {
 		"show":    markdown.Show,
 		"plus":    func(a, b int) int { return a + b },
 		"counted": report.Counted,
+		"name":    evidence.LanguageName,
+		"grouped": func(n int) string { return evidence.Thousands("en", int64(n)) },
 		"join":    strings.Join,
+		"either":  either,
+		"plan":    planList,
 		"sources": sourceList,
 		"faults":  faultList,
 	}).ParseFS(promptFiles, "prompts/*.md"))
 })
+
+// either names one of some things.
+func either(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
+
+// planList lists what the sections of a report must answer, for a quotation.
+func planList(sections []synthesis.PartOutline) string {
+	var b strings.Builder
+	for _, p := range sections {
+		fmt.Fprintf(&b, "- %s: %s\n", p.Section, p.Answers)
+	}
+	return b.String()
+}
 
 // sourceList lists sources for a quotation: titles and words of pages were written
 // by others.
@@ -80,9 +104,11 @@ type about struct {
 	Notes       string
 	Assumptions []string
 	Sensitivity string
-	Allowed     []string // what the person asks of sources, one sentence each
-	Day         string   // of the run
-	Language    string   // of the question, "" where it is not known
+	Frozen      bool           // the pages of a finished run stand for the web
+	Allowed     []string       // what the person asks of sources, one sentence each
+	Day         string         // of the run
+	Shape       evidence.Shape // of the report
+	Language    string         // to write in, "" where that of the question is not known
 	Attempt     int
 	Note        string // of a person who gave the tries again
 	Last        *lastAnswer
@@ -125,12 +151,15 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	}
 	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Allowed: b.policy.Sources.Lines(), Attempt: 1, Note: j.note,
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(), b.policy.Sources.Lines()...), Attempt: 1, Note: j.note,
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
 		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}
+	if a.Shape, err = b.run.Shape(); err != nil {
+		return about{}, nil, err
+	}
 	created := b.work.createdAt()
-	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], page.Language(a.Question)
+	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], cmp.Or(a.Shape.Language, page.QuestionLanguage(a.Question))
 	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
 		a.Questions = nil // it stands above already
 	}

@@ -65,6 +65,12 @@ func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	statements, err := b.statements(ctx, nil)
+	if err != nil {
+		return draft{}, err
+	}
+	ignored, faults := step.Ignored(step.Contradictions(statements), found.Claims)
+	found.Warnings = append(found.Warnings, faults...)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	said, seen, err := b.about(j)
@@ -91,9 +97,10 @@ func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 		Lines            int
 		Faults, Warnings []Fault
 		Sentences        string
+		Disagree         string
 		Summaries        []summarized
 		Example          string
-	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.shorten(sentenceList(found.Claims)), summaries, example})
+	}{said, shown, lines, faultsOf(found.Faults), faultsOf(found.Warnings), all.shorten(sentenceList(found.Claims)), contradictionList(ignored, all), summaries, example})
 	return draft{text: filled, seen: seen}, err
 }
 

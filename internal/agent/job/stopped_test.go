@@ -75,11 +75,11 @@ func TestAStepJudgesWhatAStoppedJudgeLeft(t *testing.T) {
 	t.Parallel()
 	manifest, set, desk := inWave1(t, "a")
 	_, b := handInAndStop(t, manifest, desk, good)
-	if ids, err := b.JudgeLeftOver(t.Context()); err != nil || len(ids) != 0 {
+	if ids, _, err := b.JudgeLeftOver(t.Context()); err != nil || len(ids) != 0 {
 		t.Errorf("%v, %v: somebody may still be judging it", ids, err)
 	}
 	set.pass(3 * time.Minute)
-	if ids, err := b.JudgeLeftOver(t.Context()); err != nil || len(ids) != 1 {
+	if ids, _, err := b.JudgeLeftOver(t.Context()); err != nil || len(ids) != 1 {
 		t.Errorf("%v, %v", ids, err)
 	}
 	if j, err := b.Job("wave1.a"); err != nil || j.State != job.Accepted {

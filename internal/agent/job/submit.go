@@ -43,6 +43,8 @@ type Verdict struct {
 	Warnings  []Fault `json:"warnings"`
 	TriesLeft int     `json:"tries_left"`
 	State     State   `json:"state" enum:"open,leased,accepted,exhausted"`
+	// WaitingFor is set for an answer that is neither accepted nor refused.
+	WaitingFor string `json:"waiting_for,omitzero" jsonschema:"time, where nothing can be reached from here, so that the sources of the answer cannot be judged: it is kept, and deep_research_run_step judges it again" enum:"time"`
 }
 
 // Submit takes an answer to a job that the holder of the token has. It is kept
@@ -177,6 +179,9 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		if c := a.Confinement; in.Home != nil && c != nil && c.By != "" { // else the run says it
 			said = append(said, tidegate.Pairs("confinement", *c)...)
 		}
+		if in.Home != nil {
+			said = append(said, b.eventsKept(in.Home.Events)...)
+		}
 		u.Log(run.EventAnswered, "job_submit", said)
 		line = u.LastLine()
 		return u.WriteJSON(run.LeaseFile(j.ID), lease)
@@ -297,6 +302,9 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	judged, took, err := b.judge(ctx, &j, a, n)
 	if err != nil {
 		return Verdict{}, err
+	}
+	if judged.offline && !b.desk.Pinned && b.desk.Now().Sub(handedIn(a, n)) < lineTime {
+		return b.waitForLine(ctx, id, number, n)
 	}
 	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
 	var lease *run.Lease
@@ -453,9 +461,10 @@ func (b *Board) maskKept(u update, name string) error {
 	return u.Write(name, wave.MaskCredentials(data))
 }
 
-// JudgeLeftOver judges the answers whose judges were stopped, and returns the
-// ids of their jobs. It returns the errors of [Board.Submit].
-func (b *Board) JudgeLeftOver(ctx context.Context) ([]string, error) {
+// JudgeLeftOver judges the answers whose judges were stopped, and those that waited for
+// the line at home. It returns the ids of the jobs of which it judged one, and of those
+// whose answers still wait. It returns the errors of [Board.Submit].
+func (b *Board) JudgeLeftOver(ctx context.Context) (judged, waiting []string, err error) {
 	b.mu.Lock()
 	var ids []string
 	for _, id := range b.order {
@@ -464,27 +473,33 @@ func (b *Board) JudgeLeftOver(ctx context.Context) ([]string, error) {
 		}
 	}
 	b.mu.Unlock()
-	for i, id := range ids {
-		if err := b.judgeLeftOver(ctx, id); err != nil {
-			return ids[:i], err
+	for _, id := range ids {
+		verdict, err := b.judgeLeftOver(ctx, id)
+		if err != nil {
+			return judged, waiting, err
+		}
+		if verdict.WaitingFor != "" {
+			waiting = append(waiting, id)
+		} else {
+			judged = append(judged, id)
 		}
 	}
-	return ids, nil
+	return judged, waiting, nil
 }
 
 // judgeLeftOver judges an answer whose judge was stopped, so that it is not lost.
-func (b *Board) judgeLeftOver(ctx context.Context, id string) error {
+func (b *Board) judgeLeftOver(ctx context.Context, id string) (Verdict, error) {
 	b.mu.Lock()
 	number, n := b.leftOver(id)
 	b.mu.Unlock()
 	if n == 0 {
-		return nil
+		return Verdict{}, nil
 	}
-	_, err := b.judgeKept(ctx, id, number, n)
+	verdict, err := b.judgeKept(ctx, id, number, n)
 	if tidegate.CodeOf(err) == tidegate.LeaseLost {
-		return nil // another process was faster
+		return Verdict{}, nil // another process was faster
 	}
-	return err
+	return verdict, err
 }
 
 // leftOver is the attempt and the number of an answer that was kept and not

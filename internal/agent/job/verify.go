@@ -52,23 +52,34 @@ var verifyKind = kind{
 		if err != nil || claims == nil || !claims.Open(j.part) {
 			return err == nil
 		}
-		read := 0
-		for _, a := range j.attempts {
-			if a.Outcome == OutcomeAccepted {
-				if read++; read > 1 || !a.Refuses {
-					return true
-				}
-			}
-		}
-		return false
+		return j.readEnough()
 	},
 	prompt: verifyPrompt,
 	judge:  judgeReading,
 	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		read := *judged.reading
-		read.JobID, read.Attempt, read.Round, read.Part, read.Look = j.ID, attempt, j.round, j.part.Number, j.part.Look
-		return step.TakeReading(u, read)
+		return step.TakeReading(u, readingOf(j, attempt, judged))
 	}),
+}
+
+// readEnough reports whether a part was read: twice where its first reader refused most of
+// what stands by rule.
+func (j *Job) readEnough() bool {
+	read := 0
+	for _, a := range j.attempts {
+		if a.Outcome == OutcomeAccepted {
+			if read++; read > 1 || !a.Refuses {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readingOf is an answer as it is kept.
+func readingOf(j *Job, attempt int, judged judgement) step.Reading {
+	read := *judged.reading
+	read.SchemaVersion, read.JobID, read.Attempt, read.Round, read.Part, read.Look = step.ReadingVersion, j.ID, attempt, j.round, j.part.Number, j.part.Look
+	return read
 }
 
 // knownClaims is a document of claims with the digest of its file.
@@ -105,31 +116,36 @@ func (b *Board) claimsOf(round int64) (*evidence.Claims, error) {
 	return claims, nil
 }
 
-// questions are what second readers of the present synthesis are asked, made once for
-// each state of its claims, with the digest of that.
-func (b *Board) questions(ctx context.Context) (*step.Questions, string, error) {
+// questions are what second readers are asked, with the digests of the documents that they
+// were made from. Those of the synthesis of a run are made once for each state of its
+// claims.
+func (b *Board) questions(ctx context.Context) (*reading.Questions, map[string]string, error) {
+	if c, is := b.work.(*coding); is {
+		return c.change.Questions, nil, nil
+	}
 	r := b.Run()
 	digest, err := r.Folder().Digest(r.Layout().Claims())
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
+	seen := map[string]string{r.Layout().Claims(): digest}
 	b.mu.Lock()
 	known, of := b.asks, b.asksOf
 	b.mu.Unlock()
 	if known != nil && of == digest {
-		return known, digest, nil
+		return known, seen, nil
 	}
 	asks, err := step.ReadQuestions(context.WithoutCancel(ctx), r) // it serves other calls, too
 	if err == nil && asks == nil {
 		err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", r.Layout().Claims()), "the run has no sentences to read")
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, nil, err
 	}
 	b.mu.Lock()
 	b.asks, b.asksOf = asks, digest
 	b.mu.Unlock()
-	return asks, digest, nil
+	return asks, seen, nil
 }
 
 // newSeed is the seed of the next attempt at a job. The one of an attempt that told its
@@ -175,11 +191,10 @@ func missedControls(faults []Fault) bool {
 }
 
 func verifyPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	asks, digest, err := b.questions(ctx)
+	asks, seen, err := b.questions(ctx)
 	if err != nil {
 		return draft{}, err
 	}
-	seen := map[string]string{b.Run().Layout().Claims(): digest}
 	if j.byPerson {
 		asked, err := asks.Open(j.part.Number)
 		return draft{text: asked.Prompt(), seen: seen}, err
@@ -209,7 +224,7 @@ func verifyPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 }
 
 func judgeReading(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
-	asks, digest, err := b.questions(ctx)
+	asks, seen, err := b.questions(ctx)
 	if err != nil {
 		return judgement{}, err
 	}
@@ -219,12 +234,11 @@ func judgeReading(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 	}
 	given, faults := asked.Judge([]byte(a.text))
 	given.Refuses = given.Refuses && j.part.Look == 1 // what is looked at again was refused before
-	return judgement{faults: faultsOf(faults), seen: map[string]string{b.Run().Layout().Claims(): digest},
-		reading: &step.Reading{Judged: given}}, nil
+	return judgement{faults: faultsOf(faults), seen: seen, reading: &step.Reading{Judged: given}}, nil
 }
 
 // asked is the part as the attempt has it: with controls, unless a person reads.
-func (a *Attempt) asked(asks *step.Questions, part int) (reading.Asked, error) {
+func (a *Attempt) asked(asks *reading.Questions, part int) (reading.Asked, error) {
 	if a.ControlSeed == "" {
 		return asks.Open(part)
 	}
@@ -278,7 +292,7 @@ func (b *Board) mayTake(id, reader string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[id]
-	if j != nil && j.Kind == codeVerifyKind.name {
+	if j != nil && (j.Kind == codeVerifyKind.name || b.run == nil && j.Kind == verifyKind.name) {
 		return b.mayRead(j, reader)
 	}
 	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name || !b.policy.Evidence.Sentences {
@@ -287,7 +301,7 @@ func (b *Board) mayTake(id, reader string) error {
 	if !b.policy.Evidence.OneAgent {
 		for _, other := range b.order {
 			written := b.jobs[other]
-			if written.Kind == synthesisKind.name && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
+			if writes(written.Kind) && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
 				return tidegate.Errorf(tidegate.SameHolder, tidegate.Pairs("job_id", id, "wrote", written.ID), "whoever wrote the report gets neither its reading nor its review, and %s has handed in %s", reader, written.ID)
 			}
 		}
@@ -296,6 +310,11 @@ func (b *Board) mayTake(id, reader string) error {
 		return b.mayRead(j, reader)
 	}
 	return nil
+}
+
+// writes reports whether jobs of a kind write something of the report.
+func writes(kind string) bool {
+	return kind == outlineKind.name || kind == sectionKind.name || kind == synthesisKind.name
 }
 
 // mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.

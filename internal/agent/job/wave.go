@@ -226,6 +226,7 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	if err != nil {
 		return judgement{}, err
 	}
+	judged.offline = checked.Offline
 	judged.holds = func(ctx context.Context) (bool, error) { return check.Holds(ctx, checked) }
 	for _, f := range checked.Faults {
 		judged.faults = append(judged.faults, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))

@@ -7,11 +7,15 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // inAudit is where the files of an audit lie in its seal.
@@ -44,8 +48,40 @@ func auditAgain(ctx context.Context, a *audit.Audit, program string) (Result, er
 		return Result{}, err
 	}
 	out.Steps = []Step{same(audit.ResultFile, kept, made)}
+	if asks := again.Questions(); asks != nil {
+		for _, part := range asks.Claims.Parts {
+			if err := out.readAgain(a, asks, part); err != nil {
+				return Result{}, err
+			}
+		}
+	}
 	out.Pass = out.otherVersion() || out.differ() == 0
 	return out, nil
+}
+
+// readAgain judges the accepted answers to a part again.
+func (r *Result) readAgain(a *audit.Audit, asks *reading.Questions, part evidence.Part) error {
+	id := step.VerifyJob(1, part.Number)
+	has, err := run.JobsIn(a.Folder()).Of(id)
+	if err != nil {
+		return err
+	}
+	for _, n := range has.Attempts {
+		name := step.ReadingFile(id, n)
+		kept, err := a.Folder().Read(name)
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		made, err := job.ReadAgain(a.Folder(), asks, part, n)
+		if err != nil && tidegate.CodeOf(err) != tidegate.InvalidState {
+			return err
+		}
+		r.Steps = append(r.Steps, same(name, kept, made))
+	}
+	return nil
 }
 
 // SealAudit puts an audit that is finished into one signed file, as [Seal] does a run. It

@@ -39,6 +39,10 @@ func (w *walk) refreshBoard(c change) error {
 	for _, l := range c.lines {
 		switch l.event {
 		case run.EventLeased, run.EventAnswered, run.EventVerdict, run.EventEnded, run.EventExtended:
+			if job.OpensOthers(l.get("job_id")) {
+				w.closeBoard()
+				return nil
+			}
 			ids = append(ids, l.get("job_id"))
 		case run.EventIngested, run.EventFetched, run.EventSearched, run.EventFiles: // what belongs to those
 		default:

@@ -46,7 +46,7 @@ func (w *walk) byEarlierRules(c change) (bool, error) {
 // aboutSentences reports whether a line records how a report was written or read.
 func aboutSentences(l line) bool {
 	kind, _, _ := strings.Cut(l.get("job_id"), ".")
-	return kind == "verify" || kind == "synthesis" || l.kind == "claims_read" || l.kind == "claim_accept" ||
+	return kind == "verify" || kind == "synthesis" || kind == "section" || l.kind == "claims_read" || l.kind == "claim_accept" ||
 		l.kind == "review_kept" && l.entry.Get("made_by").Get("actor").Str() == string(tidegate.Rule)
 }
 

@@ -20,6 +20,7 @@ const (
 	BadTLS      Kind = "tls"          // the server could not prove who it is
 	Redirects   Kind = "redirects"    // more redirects than are followed
 	Broken      Kind = "broken"       // the answer is not HTTP, or ends too early
+	Absent      Kind = "absent"       // the archive that answers in the place of the web does not have it
 )
 
 // Capture is one complete fetch of a URL.

@@ -3,8 +3,10 @@ package artifact
 import (
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
 // ScratchClaim is the claim of a temporary folder. It is held as long as the process
@@ -19,13 +21,7 @@ func Scratch(prefix string) (path string, remove func(), err error) {
 	if err != nil {
 		return "", nil, tidegate.Errorf(tidegate.WriteFailed, nil, "no temporary folder can be made: %w", err)
 	}
-	folder, err := Everywhere.Open("scratch", path)
-	if err != nil {
-		os.RemoveAll(path)
-		return "", nil, err
-	}
-	defer folder.Close()
-	claim, err := folder.Claim(ScratchClaim, tidegate.Pairs("process", os.Getpid()))
+	claim, err := ClaimScratch(path)
 	if err != nil {
 		os.RemoveAll(path)
 		return "", nil, err
@@ -42,4 +38,30 @@ func Scratch(prefix string) (path string, remove func(), err error) {
 		claim.Release()
 		os.RemoveAll(path)
 	}, nil
+}
+
+// ClaimScratch takes the claim of the temporary folder at path, as [Folder.Claim] does.
+func ClaimScratch(path string) (*Claim, error) {
+	folder, err := Everywhere.Open("scratch", path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	return folder.Claim(ScratchClaim, tidegate.Pairs("process", os.Getpid(), "since", time.Now().UnixMilli()))
+}
+
+// ScratchSince is when the temporary folder at path was claimed, by what its claim says:
+// the times of a file can be changed by who cannot write to it. It is zero where the
+// claim does not say it.
+func ScratchSince(path string) (time.Time, error) {
+	text, err := Everywhere.ReadFile("scratch", filepath.Join(path, ScratchClaim))
+	if err != nil {
+		return time.Time{}, err
+	}
+	if note, err := codec.Parse(text); err == nil {
+		if since, ok := note.Get("since").Int(); ok {
+			return time.UnixMilli(int64(since)), nil
+		}
+	}
+	return time.Time{}, nil
 }

@@ -121,11 +121,11 @@ var Keys = []Key{
 		Default: "`AGENTS.md`, `CLAUDE.md`, `REVIEW.md`, `.github/copilot-instructions.md` and `.github/REVIEW.md`, where they are there",
 	},
 	{
-		Name: "change.author", Type: "text", Example: `"Harbour bot <bot@harbour.example>"`, About: "who is the author of what `change run` commits", Default: "`tidegate <tidegate@localhost>`",
+		Name: "change.author", Type: "text", Example: `"Harbour bot <bot@harbour.example>"`, About: "who is the author of what `change run` and `change merge` commit", Default: "`tidegate <tidegate@localhost>`",
 		Waits: "it says in whose name is committed",
 	},
 	{
-		Name: "change.message", Type: "text", Example: `"{change}: round {round}"`, About: "the message of what `change run` commits; `{change}` and `{round}` stand for the id of the change and the number of the round",
+		Name: "change.message", Type: "text", Example: `"{change}: round {round}"`, About: "the message of what `change run` and `change merge` commit; `{change}` and `{round}` stand for the id of the change and the number of the round or review; `change merge` adds which review approved which commit",
 		Default: "`{change}: round {round}`, and that an agent implemented it", Waits: "it says what stands in the history",
 	},
 }

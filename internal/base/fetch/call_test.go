@@ -125,3 +125,18 @@ func TestCallPauses(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// TestHostsThatAskForALongerPause has the clients of pages and of searches share the pause
+// of arXiv.
+func TestHostsThatAskForALongerPause(t *testing.T) {
+	pages, searches := fetch.New(fetch.Options{}), fetch.New(fetch.Options{})
+	one, spacing, atOnce := pages.Gate("export.arxiv.org")
+	other, _, _ := searches.Gate("export.arxiv.org")
+	if one != other || spacing != 3*time.Second || atOnce != 1 {
+		t.Errorf("the same: %t, %v, %d at once", one == other, spacing, atOnce)
+	}
+	one, spacing, atOnce = pages.Gate("example.org")
+	if other, _, _ := searches.Gate("example.org"); one == other || spacing != fetch.DefaultLimits.Spacing || atOnce != fetch.DefaultLimits.PerHost {
+		t.Errorf("another host: %v, %d at once", spacing, atOnce)
+	}
+}

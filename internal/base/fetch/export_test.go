@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 )
@@ -14,4 +15,10 @@ func (c *Client) Get(ctx context.Context, rawURL string) (archive.Capture, error
 	defer f.leave()
 	err := f.run(ctx)
 	return f.capture, err
+}
+
+// Gate is what requests of a client to a host pass.
+func (c *Client) Gate(host string) (gate any, spacing time.Duration, atOnce int) {
+	g := c.gates.of(host)
+	return g, g.spacing, cap(g.places)
 }

@@ -61,6 +61,10 @@ func (g *gate) hold(wait time.Duration) {
 	}
 }
 
+// longer are the pauses that hosts ask for whose rules say so, one request at a time. They
+// hold for all clients of the process, searches and look-ups alike.
+var longer = map[string]*gate{"export.arxiv.org": newGate(Limits{PerHost: 1, Spacing: 3 * time.Second})}
+
 // gates are the gates of all hosts.
 type gates struct {
 	limits Limits
@@ -69,6 +73,9 @@ type gates struct {
 }
 
 func (g *gates) of(host string) *gate {
+	if own := longer[host]; own != nil && g.limits.Spacing > 0 { // without pauses there are none
+		return own
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.byHost[host] == nil {

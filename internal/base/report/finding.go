@@ -86,3 +86,14 @@ func firstOf(texts ...string) string {
 	}
 	return ""
 }
+
+// matters says for people how much a finding matters: in the words of who found it, where
+// those are known.
+func (f Finding) matters() string {
+	for _, p := range f.Properties {
+		if p.Name == "severity" {
+			return p.Value
+		}
+	}
+	return string(f.Level.known())
+}

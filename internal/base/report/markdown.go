@@ -187,7 +187,7 @@ func mdParagraphs(s string) []mdItem {
 		}
 	}
 	for line := range strings.SplitSeq(lineEnds.Replace(s), "\n") {
-		if line = mdStart(shorten(line, mdLongText)); line != "" {
+		if line = mdProse(oneLine(shorten(line, mdLongText)), mdStart); line != "" {
 			lines = append(lines, line)
 		} else {
 			flush()
@@ -271,18 +271,18 @@ func mdFindings(cases []Case, root string) mdPart {
 
 func mdFinding(c Case, f Finding, name, root string) string {
 	place := Place{firstOf(f.File, c.File), f.Line}.show(root)
-	parts := []string{"+ **" + string(f.Level.known()) + "**", mdCode(shorten(f.ruleID(), mdCellText)), parenthesised(mdInline(shorten(f.Category, mdCellText))), name}
+	parts := []string{"+ **" + mdInline(f.matters()) + "**", mdCode(shorten(f.ruleID(), mdCellText)), parenthesised(mdInline(shorten(f.Category, mdCellText))), name}
 	if place != "" {
 		parts = append(parts, "at "+mdCode(shorten(place, mdCellText)))
 	}
 	text := joinNonEmpty(" ", parts...) + ":"
-	if title := mdInline(shorten(f.Title, mdCellText)); title != "" {
+	if title := Inline(shorten(f.Title, mdCellText)); title != "" {
 		text += " **" + title + "**"
 	}
-	if message := mdInline(shorten(f.Message, mdLongText)); message != "" {
+	if message := Inline(shorten(f.Message, mdLongText)); message != "" {
 		text += " " + message
 	}
-	if help := mdInline(shorten(f.Help, mdLongText)); help != "" {
+	if help := Inline(shorten(f.Help, mdLongText)); help != "" {
 		text += " — *What to do:* " + help
 	}
 	return text + "\n"

@@ -16,14 +16,17 @@ package report
 
 // Report is what one call has to say, for people and for programs.
 type Report struct {
-	Name       string     // what was judged, as a machine calls it: "wave_review"; names the JUnit suite
-	Title      string     // heading, one line
-	Summary    string     // the outcome in one line
-	Status     Status     // None when nothing was judged
-	Blocks     []Block    // for people, in order; text and markdown show these and nothing else of the body
-	Cases      []Case     // for programs, one per judged thing; people see them where a Findings block stands
-	Rules      []Rule     // explains the rules that findings name; a finding may name one that is not here
-	Properties []Property // facts about the whole that have no other place; SARIF and JUnit carry them
+	Name    string // what was judged, as a machine calls it: "wave_review"; names the JUnit suite
+	Title   string // heading, one line
+	Summary string // the outcome in one line
+	Status  Status // None when nothing was judged
+	// OutcomeFirst has text begin with the outcome, which else ends it: for a report that is
+	// longer than a screen.
+	OutcomeFirst bool
+	Blocks       []Block    // for people, in order; text and markdown show these and nothing else of the body
+	Cases        []Case     // for programs, one per judged thing; people see them where a Findings block stands
+	Rules        []Rule     // explains the rules that findings name; a finding may name one that is not here
+	Properties   []Property // facts about the whole that have no other place; SARIF and JUnit carry them
 }
 
 // Add appends blocks.

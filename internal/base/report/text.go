@@ -26,7 +26,11 @@ func Text(w io.Writer, r Report, o Options) error {
 		}
 		return deliver(w, t.out.Bytes())
 	}
+	if r.OutcomeFirst {
+		t.outcome(r)
+	}
 	if title := oneLine(r.Title); title != "" {
+		t.gap()
 		t.wrapped("", "", title, bold)
 	}
 	for _, b := range r.Blocks {
@@ -53,12 +57,18 @@ func Text(w io.Writer, r Report, o Options) error {
 			t.cases(r.Cases)
 		}
 	}
+	if !r.OutcomeFirst {
+		t.outcome(r)
+	}
+	return deliver(w, t.out.Bytes())
+}
+
+func (t *terminal) outcome(r Report) {
 	if summary := joinNonEmpty("  ", r.Status.label(), oneLine(r.Summary)); summary != "" {
 		t.tight = false
 		t.gap()
 		t.wrapped("", "", summary, shownAs[r.Status].color)
 	}
-	return deliver(w, t.out.Bytes())
 }
 
 // document is the text of a report that consists of nothing else.
@@ -201,7 +211,7 @@ func (t *terminal) finding(c Case, f Finding) {
 	l := f.Level.known()
 	place := Place{file, f.Line}.show(t.root)
 	head := joinNonEmpty("  ", oneLine(f.ruleID()), parenthesised(oneLine(f.Category)), oneLine(place))
-	t.wrapped("  "+t.paint(levelShownAs[l].color, string(l))+"  ", "    ", head, "")
+	t.wrapped("  "+t.paint(levelShownAs[l].color, oneLine(f.matters()))+"  ", "    ", head, "")
 	if title := oneLine(f.Title); title != "" {
 		t.wrapped("    ", "    ", title, bold)
 	}

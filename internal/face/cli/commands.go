@@ -178,7 +178,7 @@ func (p *Program) callAndShow(ctx context.Context, t *tool.Tool, args *codec.Val
 	}
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	bar := p.startProgress(t.Command.Path)
-	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Panicked: p.logPanic})
+	result := t.Call(ctx, raw, tool.Caller{Reach: p.Reach, Progress: bar.update, Waiting: bar.wait, Say: p.sayAbove(bar), Panicked: p.logPanic})
 	bar.stop()
 	if result.Err != nil {
 		result = tool.Failure(p.misplaced(result.Err))
@@ -212,7 +212,7 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 	if c.Complete == nil {
 		var operands []tool.Operand
 		for _, name := range strings.Fields(c.Operands) {
-			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[]")})
+			operands = append(operands, tool.Operand{Name: strings.Trim(name, "[].")})
 		}
 		cmd.ValidArgsFunction = p.completions(operands)
 	}
@@ -233,6 +233,15 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 		}
 		if offered := slices.Concat(f.Enum, f.Complete); offered != nil {
 			complete(cmd, f.Name, offered)
+		}
+		name, _ := pflag.UnquoteUsage(cmd.Flags().Lookup(f.Name))
+		if list := p.Complete[name]; list != nil { // it takes what an operand of that name takes
+			err := cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+				return beginning(begun, list(cmd.Context(), nil)), cobra.ShellCompDirectiveNoFileComp
+			})
+			if err != nil {
+				panic("cli: " + err.Error())
+			}
 		}
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -84,10 +84,27 @@ func (b *progress) stop() {
 	if b == nil {
 		return
 	}
+	b.wipe()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stopped = true
-	if b.drawn {
+}
+
+func (b *progress) wipe() {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.drawn && !b.stopped {
 		fmt.Fprint(b.out, "\r\x1b[K")
+	}
+}
+
+// sayAbove prints lines on stderr, out of the way of a bar.
+func (p *Program) sayAbove(bar *progress) func(line string) {
+	return func(line string) {
+		bar.wipe()
+		fmt.Fprintln(p.Stderr, report.Visible(line)) // nothing can be done about a reader that is gone
 	}
 }

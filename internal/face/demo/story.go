@@ -1,5 +1,7 @@
 package demo
 
+import "github.com/tidegate/tidegate/internal/rule/evidence"
+
 // step is one scene of the story: what happens and why, then what a user would
 // type.
 type step struct {
@@ -23,6 +25,9 @@ func tidegateLine(status int, after string, args ...string) action {
 // Question is what the recorded agents were asked.
 const Question = "Harbour: should the port replace two of its four tugs with electric ones?"
 
+// Shape is what the report was to be.
+var Shape = evidence.Shape{Template: "decision", Audience: "the board of the port"}
+
 // runName is the run that research makes from it: the words before the colon.
 const runName = "harbour"
 
@@ -33,7 +38,7 @@ var story = []step{
 			"Each answer is judged by a contract, each source is fetched and checked before it counts, and each sentence of the report is held against the pages that it cites. The agents and the pages of this demo are recorded, so that nothing is sent anywhere; " +
 			"with an agent of yours installed, leave out --agent. --parallel 1 lets one agent work after the other, so that you can read along.",
 		actions: []action{tidegateLine(0, "Completed: six gates passed, and each is a rule that anybody can run again. What went wrong on the way was put right on the way:",
-			"research", Question, "--agent", "recorded:demo", "--parallel", "1", "--yes")},
+			"research", Question, "--template", Shape.Template, "--for", Shape.Audience, "--agent", "recorded:demo", "--parallel", "1", "--yes")},
 	},
 	{
 		title:   "An answer that broke its contract",
@@ -64,7 +69,7 @@ var story = []step{
 	{
 		title: "Numbers that no page has",
 		text: "That a source exists does not mean that it says what it is cited for. Every sentence of the report cites its sources or says that it is inferred, " +
-			"and its numbers, dates, quotations and names are looked for in the archived text: the first draft saved 310,000 euro a year, and the study says 210,000.",
+			"and its numbers, dates, quotations and names are looked for in the archived text: the first draft saved 310,000 euro a year, and the study says 210,000. What a report calculates is computed again: its total of 700,000 should be 600,000.",
 		actions: []action{tidegateLine(0, "", "job", "show", runName, "synthesis")},
 	},
 	{
@@ -79,7 +84,7 @@ var story = []step{
 		actions: []action{
 			{show: "runs/" + runName + "/jobs/verify.1/002/answer-1.json", after: "The report went back to its writer, who changes what is asked for and leaves every other byte as it was:"},
 			{show: "runs/" + runName + "/jobs/synthesis.2/001/answer-1.json", after: "Only what changed was read again. Now it stands:"},
-			tidegateLine(0, "", "claim", "show", runName, "c7"),
+			tidegateLine(0, "", "claim", "show", runName, "c27"),
 		},
 	},
 	{
@@ -89,7 +94,7 @@ var story = []step{
 	},
 	{
 		title: "The report",
-		text: "Every citation leads to the passage on its page, and the report says what was checked, how, and by whom: here by a recording. As HTML it is one file " +
+		text: "It is one for a board: options, what they cost in all, a recommendation, and what would change it. Every citation leads to the passage on its page, every total to its numbers, and the report says what was checked, how, and by whom: here by a recording. As HTML it is one file " +
 			"that you can send to anybody.",
 		actions: []action{
 			tidegateLine(0, "", "report", runName),

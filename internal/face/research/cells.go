@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -66,6 +67,7 @@ func (e *Env) cells(typed cellsTyped, settings config.Settings, runs ...string) 
 		}
 	}
 	forbid(e.Home, "the folder of runs")
+	forbid(audit.Home(e.Home), "the folder of audits")
 	for _, root := range runs {
 		forbid(root, "the run")
 	}

@@ -142,5 +142,5 @@ func nothingFound(wanted crewWanted, said []string, loaded config.Config) error 
 		add("or look at recorded answers", wanted.flag+" "+demoAgents)
 		names = "`tidegate setup` asks what to use, and `--agent …` names it"
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, details, "%s; %s", problem, names)
+	return tidegate.Errorf(tidegate.InvalidArgs, append(details, unavailable(problem)...), "%s; %s", problem, names)
 }

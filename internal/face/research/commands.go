@@ -77,6 +77,7 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
+				"tidegate research \"Should the port buy electric tugs?\" --template decision --length standard --for \"the board of a port\"\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
@@ -86,6 +87,7 @@ interrupted. Each says what to type next.`,
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
 				searchFlag,
+				{Name: "sources", About: "answer searches and fetches from the archive of this finished `RUN` alone, by its id or folder", Kind: tool.Word},
 				{Name: "origins", About: "whether the report says where each source comes from; required refuses one that comes from nowhere", Default: run.OriginsShown, Enum: []string{run.OriginsShown, run.OriginsRequired}},
 				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
@@ -93,7 +95,7 @@ interrupted. Each says what to type next.`,
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
-			}, slices.Concat(sourceFlags, CellFlags, budgetFlags)...),
+			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
 		askCommand(env, append([]cli.Flag{agent, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
@@ -126,7 +128,7 @@ has, and changes nothing.`,
 			Run:     env.watch,
 		},
 		setupCommand(env),
-	}, append(append(reviewCommands(env), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
+	}, append(append(append(reviewCommands(env), forgeCommands(env)...), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
 }
 
 // named is the path of the manifest of the run that a person named.

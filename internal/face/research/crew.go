@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -27,12 +28,18 @@ type Recording struct {
 	// removes.
 	Unpack func() (folder string, remove func(), err error)
 	Fetch  step.Fetch // answers with the pages, and opens no connection
-	// Question is what its agents were asked.
+	// Question is what its agents were asked, and Shape what the report was to be. A run
+	// for which nobody asks for anything else has it, too.
 	Question string
+	Shape    evidence.Shape
 }
+
+// writer is the role that writes the report.
+const writer = "writer"
 
 // crew is the agents that do the work of a run.
 type crew struct {
+	shape   evidence.Shape // of the report that its writer was recorded with
 	roles   []string
 	named   string                  // with --agent, "" where none was
 	model   string                  // with --model, "" where none was
@@ -229,7 +236,8 @@ func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 	if recorded && name != "" {
 		if recording, ofProgram = e.Recordings[name]; !ofProgram {
 			folder := absolute(e.Dir, name)
-			agent.Driver, recording.Question = "recorded:"+folder, e.questionOf(folder)
+			agent.Driver = "recorded:" + folder
+			recording.Question, recording.Shape = e.recordedIn(folder)
 			made, c.fetch = agent.Driver, e.recordedPages(folder)
 		}
 	}
@@ -253,7 +261,9 @@ func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 		}
 		c.made[same] = d
 	}
-	c.drivers[role] = d
+	if c.drivers[role] = d; role == writer {
+		c.shape = recording.Shape
+	}
 	hired := engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Idle: agent.IdleMinutes, Price: (*engine.Price)(agent.Price)}
 	if recorded {
 		hired.Recording = &job.Recording{Question: recording.Question, Attempt: func(jobID string, attempt int) []byte { return driver.Recorded(d, jobID, attempt) }}
@@ -262,14 +272,18 @@ func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 	return nil
 }
 
-// questionOf is the question of the run whose folder is a recording, "" where it is none.
-func (e *Env) questionOf(folder string) string {
+// recordedIn is the question of the run whose folder is a recording, "" where it is none,
+// and what its report was to be.
+func (e *Env) recordedIn(folder string) (question string, shape evidence.Shape) {
 	r, err := run.Open(context.Background(), e.desk(), filepath.Join(folder, run.ManifestFile))
 	if err != nil {
-		return ""
+		return "", shape
 	}
 	defer r.Close()
-	return r.Manifest().Query()
+	if shape, err = r.Shape(); err != nil {
+		return "", evidence.Shape{}
+	}
+	return r.Manifest().Query(), shape
 }
 
 // answers returns RECORDING_DIFFERS for a crew with recorded agents that were asked
@@ -290,7 +304,7 @@ func (e *Env) newDriver(name string, agent config.Agent, cells driver.Cells) (dr
 			Driver: name, Model: agent.Model, URL: agent.URL, KeyEnv: agent.KeyEnv, Env: agent.Env, Priced: agent.Price != nil,
 			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network)},
 		},
-		driver.Host{Environ: e.Environ, Cells: cells, Search: e.searchFor, Open: opener(e.pages()), Tools: e.serve},
+		driver.Host{Environ: e.Environ, Cells: cells, Search: e.searchFor, Open: e.opener(), Tools: e.serve},
 	)
 }
 
@@ -362,7 +376,7 @@ func (c *crew) unfit(role string, failure *driver.Error) error {
 	if failure.Code != "" {
 		code = failure.Code
 	}
-	details := append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), orTrust(c.project, "env", "key_env", "url")...)
+	details := append(append(tidegate.Pairs("agent", c.agents[role].Driver, "role", role, "help", help), unavailable(failure.Message)...), orTrust(c.project, "env", "key_env", "url")...)
 	if len(failure.Choices) > 0 {
 		details = append(details, tidegate.Pairs("models", failure.Choices)...)
 	}
@@ -446,7 +460,7 @@ func (e *Env) recordedPages(folder string) step.Fetch {
 			return err
 		}
 		for _, url := range urls {
-			capture := archive.Capture{URL: url, Kind: archive.Unreachable, Time: e.Now()}
+			capture := archive.Capture{URL: url, Kind: archive.Absent, Time: e.Now(), Detail: "the recording does not have it"}
 			if entry, found := pages.Find(url); found {
 				if capture, err = pages.Read(ctx, entry); err != nil {
 					return err

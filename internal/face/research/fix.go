@@ -16,7 +16,7 @@ import (
 
 func fixCommand(env *Env) cli.Command {
 	return cli.Command{
-		Path: "review fix", Operands: "[ID...]", MaxArgs: math.MaxInt,
+		Path: "review fix", Operands: "[FINDING...]", MaxArgs: math.MaxInt,
 		Short: "Let agents mend what a review found",
 		Long: `Let an agent mend what the last ` + "`review run`" + ` of the branch found: the findings with
 these ids, or all that were neither dismissed nor refuted. They become the proposal of

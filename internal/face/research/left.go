@@ -49,7 +49,7 @@ func minutesLeft(jobs []job.Job, shown []Job, parallel float64) float64 {
 		guess float64 // minutes of one
 	}{
 		{"perspectives", 0, otherMinutes}, {"wave1", waves, waveMinutes}, {"wave2", 0, waveMinutes},
-		{"summary", waves, otherMinutes}, {"synthesis", 1, otherMinutes}, {"review", 1, otherMinutes},
+		{"summary", waves, otherMinutes}, {"outline", 0, otherMinutes}, {"section", 0, otherMinutes}, {"synthesis", 1, otherMinutes}, {"review", 1, otherMinutes},
 	} {
 		t := kinds[k.kind]
 		each := k.guess

@@ -27,11 +27,11 @@ func (textLines) begin(context.Context, string) {}
 func (textLines) rest()                         {}
 
 func (t textLines) happened(e run.Entry) {
-	h, ok := tell(e)
+	h, ok := e.Tell()
 	if !ok {
 		return
 	}
-	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
+	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.Job, oneLine(h.Text))
 	// Nothing can be done about a reader that is gone.
 	fmt.Fprintln(t.s.call.Stdout, strings.TrimRight(line, " "))
 	t.s.plannedBy(e)

@@ -61,18 +61,18 @@ func (l *live) happened(e run.Entry) {
 			l.sources[status.Key] = int(n)
 		}
 	}
-	h, ok := tell(e)
+	h, ok := e.Tell()
 	if !ok {
 		return
 	}
 	mark := Ahead
-	switch h.mark {
+	switch h.Mark {
 	case report.Pass:
 		mark = Done
 	case report.Fail:
 		mark = Failed
 	}
-	l.events = append(l.events, Event{Time: e.Time.In(l.s.Now().Location()).Format("15:04:05"), Job: h.job, Text: h.text, Mark: mark})
+	l.events = append(l.events, Event{Time: e.Time.In(l.s.Now().Location()).Format("15:04:05"), Job: h.Job, Text: h.Text, Mark: mark})
 	l.trim()
 }
 

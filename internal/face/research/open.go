@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // opener gives an agent the text of a page, fetched in the same way and with the same
-// checks as sources. The page is not kept: a page that an agent read is not
-// evidence.
-func opener(fetch step.Fetch) func(ctx context.Context, url string) (string, error) {
-	return func(ctx context.Context, url string) (string, error) {
+// checks as sources, or from the run that answers in the place of the web. The page is
+// not kept: a page that an agent read is not evidence.
+func (e *Env) opener() func(ctx context.Context, task driver.Task, url string) (string, error) {
+	return func(ctx context.Context, task driver.Task, url string) (string, error) {
+		fetch := e.pages()
+		if task.Tools.Frozen {
+			fetch = step.FrozenPages(e.desk(), task.Lease.Manifest)
+		}
 		var text string
 		var failed error
 		err := fetch(ctx, []string{url}, func(captures []*archive.Packed) error {
@@ -33,6 +38,8 @@ func opener(fetch step.Fetch) func(ctx context.Context, url string) (string, err
 func textOf(c archive.Capture) (string, error) {
 	last := c.Last()
 	switch {
+	case c.Kind == archive.Absent:
+		return "", fmt.Errorf("the page cannot be opened: %s", c.Detail)
 	case c.Kind != archive.Responded:
 		return "", fmt.Errorf("the page cannot be opened: %s", strings.ReplaceAll(string(c.Kind), "_", " "))
 	case last.Status != 200:

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/archive"
 )
 
@@ -23,7 +25,7 @@ func TestAgentsOpenPagesThroughTheDoorOfSources(t *testing.T) {
 		"https://example.org/photo": page(200, "image/png", "\x89PNG\x00\x01"),
 		"http://10.0.0.1/":          {Kind: archive.Refused, Time: at, Detail: "private"},
 	}
-	open := opener(func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	env := &Env{Env: &catalog.Env{Fetch: func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
 			c, known := pages[url]
 			if !known {
@@ -39,7 +41,8 @@ func TestAgentsOpenPagesThroughTheDoorOfSources(t *testing.T) {
 			}
 		}
 		return nil
-	})
+	}}}
+	open := env.opener()
 	for url, want := range map[string]string{
 		"https://example.org/tides": "Tides\n\nHigh water comes twice a day.",
 		"https://example.org/plain": "High water.",
@@ -48,7 +51,7 @@ func TestAgentsOpenPagesThroughTheDoorOfSources(t *testing.T) {
 		"http://10.0.0.1/":          "error: the page cannot be opened: refused",
 		"https://example.org/full":  "error: the disk is full",
 	} {
-		got, err := open(t.Context(), url)
+		got, err := open(t.Context(), driver.Task{}, url)
 		if err != nil {
 			got = "error: " + err.Error()
 		}

@@ -1,16 +1,19 @@
 package research
 
 import (
+	"context"
 	"math"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -32,6 +35,8 @@ type order struct {
 	search       []string           // services that may be asked; nil: those of the home
 	evidence     run.EvidenceChoice
 	sources      policy.Policy // which sources are allowed
+	frozen       run.Frozen    // the run whose archive answers in the place of the web
+	shape        evidence.Shape
 	yes          bool
 	planOnly     bool
 }
@@ -87,12 +92,58 @@ func sourcesTyped(call cli.Invocation) (policy.Policy, error) {
 		Languages: call.Flags["source-language"], Classes: call.Flags["source-class"]}.Checked()
 }
 
-// hasWeb reports whether researchers have tools for the web.
-func (o order) hasWeb() bool { return o.sensitivity != "restricted" && o.sensitivity != "no_web" }
+// shapeFlags are the flags of what is asked of the report.
+var shapeFlags = []cli.Flag{
+	{Name: "length", About: "how long the report is: brief (400 words), standard (1,500), long (5,000) or a number of `words`, give or take a fifth", Kind: tool.Word, Complete: evidence.LengthNames()},
+	{Name: "for", About: "whom the report is for, such as \"the board of a port\"", Kind: tool.Word},
+	{Name: "template", About: "the sections of the report: " + strings.Join(evidence.TemplateNames(), ", ") + ", or a `file` with an outline of your own in Markdown (default briefing)", Kind: tool.Word, Complete: evidence.TemplateNames()},
+	{Name: "language", About: "the `language` of the report: " + strings.Join(evidence.Languages(), ", ") + " (default that of the question)", Kind: tool.Word, Complete: evidence.Languages()},
+}
 
-// orderOf reads what was typed, and what it names. It returns INVALID_ARGS, and
-// what is wrong with the file of perspectives.
-func (e *Env) orderOf(call cli.Invocation) (order, error) {
+// shapeTyped reads the flags of what is asked of the report. It returns INVALID_ARGS,
+// and the errors of reading an outline.
+func (e *Env) shapeTyped(call cli.Invocation, question string) (evidence.Shape, error) {
+	template, err := catalog.ReadTemplate(artifact.Everywhere, e.Dir, call.Flag("template"))
+	if err != nil {
+		return evidence.Shape{}, err
+	}
+	return run.CheckShape(evidence.Shape{Length: call.Flag("length"), Audience: call.Flag("for"), Template: template, Language: call.Flag("language")}, question)
+}
+
+// hasWeb reports whether researchers have tools for the web.
+func (o order) hasWeb() bool {
+	return o.frozen.IsZero() && o.sensitivity != "restricted" && o.sensitivity != "no_web"
+}
+
+// frozenTyped is the finished run that --sources names. It returns INVALID_ARGS where that
+// does not go with what else was typed, NOT_FOUND, and INVALID_STATE for a run that is not
+// finished.
+func (e *Env) frozenTyped(ctx context.Context, o order, name string) (run.Frozen, error) {
+	switch {
+	case name == "":
+		return run.Frozen{}, nil
+	case o.sensitivity == "no_web":
+		return run.Frozen{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sources", tidegate.Cut(name)), "--sources answers searches and fetches, and a no_web run has none")
+	case o.search != nil:
+		return run.Frozen{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sources", tidegate.Cut(name), "search", o.search), "give --sources or --search: a run that is answered by a finished one asks no service")
+	case e.Far != nil:
+		return run.Frozen{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sources", tidegate.Cut(name)), "--sources is for agents on this machine: those on %s cannot reach the archive", e.Far.Where)
+	}
+	manifest, err := run.Find(e.desk(), e.Home, e.Dir, name)
+	if err != nil {
+		return run.Frozen{}, err
+	}
+	r, err := run.OpenFinished(ctx, e.desk(), manifest)
+	if err != nil {
+		return run.Frozen{}, err
+	}
+	defer r.Close()
+	return run.Frozen{RunID: r.ID(), Root: r.Root()}, nil
+}
+
+// orderOf reads what was typed, and what it names. It returns INVALID_ARGS, what is wrong
+// with the file of perspectives, and the errors of frozenTyped.
+func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}
@@ -100,6 +151,12 @@ func (e *Env) orderOf(call cli.Invocation) (order, error) {
 	o.evidence = run.EvidenceChoice{NoGrounding: call.Flag("grounding") == "off", NoReader: call.Flag("no-second-reader") == "true", OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"}
 	var err error
 	if o.sources, err = sourcesTyped(call); err != nil {
+		return order{}, err
+	}
+	if o.frozen, err = e.frozenTyped(ctx, o, call.Flag("sources")); err != nil {
+		return order{}, err
+	}
+	if o.shape, err = e.shapeTyped(call, o.question); err != nil {
 		return order{}, err
 	}
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {

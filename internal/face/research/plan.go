@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -37,6 +38,7 @@ type plan struct {
 	Reading      reading         `json:"reading"` // what of it the second reader takes
 	Sent         []string        `json:"sent"`
 	Allowed      []string        `json:"allowed_sources,omitzero"` // what the person asks of sources
+	Asked        []string        `json:"report,omitzero"`          // what the person asks of the report
 	Digest       string          `json:"perspectives_digest"`      // of the bytes that the yes is for
 }
 
@@ -94,7 +96,7 @@ type estimate struct {
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
-	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: o.sources.Lines()}
+	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: append(o.frozen.Lines(), o.sources.Lines()...), Asked: o.shape.Lines()}
 	if n := utf8.RuneCountInString(o.question); n > longQuestion {
 		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
 	}
@@ -141,8 +143,12 @@ func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget
 	}
 	p.Jobs = 2*n + 2 // an output and a summary each, the synthesis, its review
 	if !o.evidence.NoReader && !o.evidence.NoGrounding {
-		p.Reading.Jobs = 2 // a report of usual length is read in two parts
+		p.Reading.Jobs = max(2, o.shape.Words()/wordsRead) // a report of usual length is read in two parts
 		p.Jobs += p.Reading.Jobs
+	}
+	if template, err := o.shape.Sections(); err == nil && o.shape.InParts() {
+		p.Jobs += 1 + len(template.Titles(func(s evidence.Section) bool { return !s.Summary })) // the outline, and the sections
+		p.Asked = append(p.Asked, "It is written by parts: an outline, its sections side by side, and what joins them.")
 	}
 	if perspectives == nil {
 		p.Jobs++ // the planner
@@ -198,6 +204,7 @@ const (
 	otherMinutes      = 2
 	tokenPrice        = 3.0 // USD per million
 	lookedAt          = 20  // runs at home
+	wordsRead         = 350 // of a report, by a second reader in one job
 )
 
 // estimateOf estimates what the jobs will take, from the completed runs at home with
@@ -336,15 +343,17 @@ func (c *crew) sends(o order) []string {
 	if c.far != nil {
 		lines = append(lines, "Agents work on "+c.where()+", which get all prompts. How these keep their agents is their word.")
 	}
-	switch o.sensitivity {
-	case "restricted":
+	switch {
+	case !o.frozen.IsZero():
+		lines = append(lines, "Agents get no web tools. Their searches, the pages that they cite and what registries say of papers come from the archive of the run "+o.frozen.RunID+": tidegate opens no connection for them.")
+	case o.sensitivity == "restricted":
 		lines = append(lines, "Agents get no web tools. The pages that they cite are fetched from this machine.")
-	case "no_web":
+	case o.sensitivity == "no_web":
 		lines = append(lines, "Agents get no web tools, and tidegate opens no connection for this run.")
 	default:
 		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
 	}
-	if o.sensitivity != "no_web" {
+	if o.sensitivity != "no_web" && o.frozen.IsZero() {
 		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
 	}
 	if o.files != "" {
@@ -429,6 +438,9 @@ func (p plan) report() report.Report {
 		{Name: "known", Value: p.Estimate.Basis},
 	})
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
+	if len(p.Asked) > 0 {
+		out.Add(report.Heading("The report"), report.Bullets(p.Asked))
+	}
 	if len(p.Allowed) > 0 {
 		out.Add(report.Heading("Which sources are allowed"), report.Bullets(p.Allowed))
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -17,7 +19,7 @@ import (
 // research is the command of that name.
 func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
-		o, err := e.orderOf(call)
+		o, err := e.orderOf(ctx, call)
 		if err != nil {
 			return nil, err
 		}
@@ -30,6 +32,9 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 			return nil, err
 		}
 		defer c.close()
+		if !slices.ContainsFunc(shapeFlags, func(f cli.Flag) bool { return call.Flag(f.Name) != "" }) && c.shape != (evidence.Shape{}) {
+			o.shape = c.shape // a recorded report is what it was asked to be
+		}
 		if err := c.mayAsk(ctx, e, o); err != nil {
 			return nil, err
 		}
@@ -115,9 +120,9 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen, Shape: o.shape,
 	}
-	if len(c.search) > 0 {
+	if len(c.search) > 0 || !o.frozen.IsZero() {
 		in.Search, in.Origins = c.searchNames(), run.OriginsShown
 	}
 	if o.origins == run.OriginsRequired {

@@ -128,15 +128,6 @@ func acceptedGates(r *run.Run, decisions []run.Decided) ([]string, error) {
 // mostDisputed is how many sentences the end of a run shows with their passages.
 const mostDisputed = 10
 
-// Next is what a person may type about a run in its current state.
-func (e *Env) Next(board *job.Board) []Next {
-	waiting := engine.ForAgents
-	if board.Policy().ConfirmPlan && board.Run().Manifest().Stage() == run.Perspectives {
-		waiting = engine.ForPerson
-	}
-	return nextFor{far: e.Far, name: e.called(board.Run()), board: board}.list(waiting)
-}
-
 // called is how a person names a run: by its id where that is enough.
 func (e *Env) called(r *run.Run) string {
 	if e.Home != "" && r.Root() == filepath.Join(e.Home, r.ID()) {

@@ -76,8 +76,12 @@ func (e *Env) recordConfinement(ctx context.Context, manifest string, c *crew) e
 	if err != nil {
 		return err
 	}
-	web := order{sensitivity: r.Manifest().Sensitivity()}.hasWeb()
+	policy, err := r.Policy()
+	web := order{sensitivity: r.Manifest().Sensitivity(), frozen: policy.Frozen}.hasWeb()
 	r.Close()
+	if err != nil {
+		return err
+	}
 	kept, err := c.confinement(web)
 	if err != nil || kept.Mode == "" {
 		return err
@@ -119,6 +123,13 @@ func (e *Env) keptAgents(ctx context.Context, manifest string) (map[string]run.A
 		return nil, "", err
 	}
 	defer r.Close()
+	sources, err := r.Sources(ctx) // before anything is spent
+	if err != nil {
+		return nil, "", err
+	}
+	if sources != nil {
+		sources.Close()
+	}
 	policy, err := r.Policy()
 	return policy.Agents, r.Manifest().Status(), err
 }

@@ -97,17 +97,19 @@ gone, and a person has to look. 130: interrupted.`,
 			{Name: "fail-on", About: "the least severity of a finding that makes the exit status 1", Default: "medium", Enum: review.Thresholds},
 			{Name: "only-new", About: "let only findings count that the last review of the same name does not have", Kind: tool.Switch},
 			{Name: "baseline", About: "let only findings count that this `file` does not have: a REVIEW.md, or what --format json printed", Kind: tool.PathFlag},
+			{Name: "earlier", About: "resume from the review in this `file`, which --format json printed: only what is new since is reviewed, and what it found is carried", Kind: tool.PathFlag},
 			{Name: "import", About: "take in what other tools found, from their SARIF or rdjson `file`", Kind: tool.PathFlag, List: true},
 			{Name: "settings", About: "which of the project's settings count: those of your files, or those of the base", Default: "tree", Enum: []string{"tree", "base"}},
 			{Name: "again", About: "ask the reviewers although nothing has changed since their last review", Kind: tool.Switch},
 			{Name: "yes", About: "begin a large review without being asked", Kind: tool.Switch},
 			{Name: "name", About: "the `name` of the review, by which a comment replaces the one before (default the branch)", Kind: tool.Word},
 			{Name: "output", About: "write REVIEW.md to this `file`, too", Kind: tool.PathFlag},
+			{Name: "json", About: "write what --format json prints to this `file`, too", Kind: tool.PathFlag},
 			{Name: "format", About: "how to print the review", Default: "text", Enum: []string{"text", "json", "markdown", "sarif", "junit", "github", "rdjson", "gitlab"}},
 		}, testFlags...), slices.Concat(CellFlags, budgetFlags)...),
 		Run: env.reviewRun,
 	}, {
-		Path: "review dismiss", Operands: "ID", MaxArgs: 1,
+		Path: "review dismiss", Operands: "FINDING", MaxArgs: 1,
 		Short: "Let a finding count no more",
 		Long: `Say that a finding does not count: the one with this id in the last reviews of the
 project that ` + "`review run`" + ` made. It is written to dismissed.json beside the folder of
@@ -149,7 +151,7 @@ last one of each name and those that have not ended.`,
 // reviewDismiss is the command review dismiss.
 func (e *Env) reviewDismiss(ctx context.Context, call cli.Invocation) error {
 	if len(call.Args) == 0 {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the finding, as `review run` shows it")
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FINDING", nil), "FINDING is missing: its id, as `review run` shows it")
 	}
 	records, err := engine.ReviewRecords(e.desk(), e.Home)
 	if err != nil {
@@ -213,7 +215,12 @@ func (e *Env) reviewRun(ctx context.Context, call cli.Invocation) error {
 func (e *Env) onCode(ctx context.Context, call cli.Invocation, do func(*session, context.Context) (int, error)) error {
 	s := &session{Env: e, call: call, json: call.Flag("format") == "json"}
 	status, err := do(s, tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal}))
-	switch err = again(err); {
+	err = again(err)
+	if path := call.Flag("json"); err != nil && path != "" {
+		// What went wrong is told to the person, whether or not it can be written.
+		_ = artifact.Everywhere.WriteFile("json", path, append(tool.Failure(err).Envelope, '\n'))
+	}
+	switch {
 	case err != nil && s.json:
 		return s.failed(err)
 	case err == nil && status != 0:
@@ -258,9 +265,11 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if output := call.Flag("output"); output != "" {
-		if err := artifact.Everywhere.Writable("output", output); err != nil {
-			return 0, err
+	for _, name := range []string{"output", "json"} {
+		if path := call.Flag(name); path != "" {
+			if err := artifact.Everywhere.Writable(name, path); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if in.Name, err = s.reviewName(ctx); err != nil {
@@ -285,11 +294,15 @@ func (s *session) reviewRun(ctx context.Context) (int, error) {
 	}
 	defer r.Close()
 	s.sayDiff(r.Diff())
-	if len(r.Diff().Files) == 0 {
-		nothing := nothingToReview(in.Name, r)
-		return nothing.Exit, s.showReview(nothing)
+	var result ReviewRun
+	if out, unchanged := r.Unchanged(); unchanged {
+		s.say("nothing that can be shown has changed since the review before, which stands")
+		result, err = s.reviewed(r, out, in.Name, policy)
+	} else if len(r.Diff().Files) == 0 {
+		result = nothingToReview(in.Name, r)
+	} else {
+		result, err = s.review(ctx, r, c, parallel, budget, policy)
 	}
-	result, err := s.review(ctx, r, c, parallel, budget, policy)
 	if err != nil {
 		return 0, err
 	}
@@ -453,6 +466,13 @@ func (s *session) readBefore(ctx context.Context, in *engine.CodeReviewInput, po
 	if in.Earlier, err = earlierReview(s.call.Flag("output"), last); err != nil {
 		return err
 	}
+	if path := s.call.Flag("earlier"); path != "" {
+		r, err := readReviewRun("earlier", path)
+		if err != nil {
+			return err
+		}
+		in.Before = r.before()
+	}
 	if last != nil && s.call.Flag("only-new") == "true" {
 		for _, issue := range last.Ended.Earlier().Issues {
 			policy.Known[issue.ID] = true
@@ -611,8 +631,8 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 	show := func(e run.Entry) {
 		if s.jobs != nil && e.Number > seen {
 			s.jobs.happened(e)
-		} else if h, ok := tell(e); ok && e.Number > seen {
-			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.job, oneLine(h.text))
+		} else if h, ok := e.Tell(); ok && e.Number > seen {
+			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.Job, oneLine(h.Text))
 		}
 		seen = max(seen, e.Number)
 	}

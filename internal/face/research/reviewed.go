@@ -3,11 +3,13 @@ package research
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
@@ -16,6 +18,7 @@ import (
 // ReviewRun is how review run ended: the review, what it is of, and what it took.
 type ReviewRun struct {
 	review.Shown
+	Schema  string           `json:"schema_version"`
 	Nothing bool             `json:"nothing_to_review"` // no file that can be shown has changed
 	Base    string           `json:"base"`              // the commit that was compared with, or the empty tree
 	Head    *string          `json:"head"`              // the last commit, null before the first
@@ -45,8 +48,8 @@ type Finding struct {
 
 // reviewOf is the review of a diff, before there is one.
 func reviewOf(of *engine.CodeReview) ReviewRun {
-	d := of.Diff()
-	r := ReviewRun{Base: d.Base, Paths: d.Parts, LeftOut: d.LeftOut, Findings: []Finding{}, Dropped: []review.Dropped{}, Closed: []string{}, ForPerson: of.Unanswered(), Failing: []string{}}
+	d := of.Whole()
+	r := ReviewRun{Schema: reviewRunVersion, Base: d.Base, Paths: d.Parts, LeftOut: d.LeftOut, Findings: []Finding{}, Dropped: []review.Dropped{}, Closed: []string{}, ForPerson: of.Unanswered(), Failing: []string{}}
 	if t := of.Tests(); t != nil && t.Failed > 0 {
 		r.Failing, r.said = t.Failing, t.Tail
 	}
@@ -66,10 +69,14 @@ func nothingToReview(name string, of *engine.CodeReview) ReviewRun {
 	r.Nothing = true
 	r.ChangeID, r.Verdict, r.AgentdVerdict = name, review.Verdict("").String(), review.Verdict("").String()
 	r.Agree, r.Complete = true, true
-	r.Summary = "There is nothing to review: no file that can be shown differs from " + of.Diff().Since() + "."
+	r.Summary = "There is nothing to review: no file that can be shown differs from " + of.Whole().Since() + "."
 	r.Issues, r.Warnings, r.Problems = []review.Identified{}, []string{}, []string{}
 	return r
 }
+
+// unavailable says in the details of an error why agents could not work, so that a job
+// in CI can tell it from a review that somebody has to look at.
+func unavailable(why string) tidegate.Details { return tidegate.Pairs("unavailable", why) }
 
 // reviewed is the review that agents wrote, once it is written where the person
 // wants it. It returns GATE_BLOCKED where there is none.
@@ -80,7 +87,11 @@ func (s *session) reviewed(of *engine.CodeReview, out engine.CodeReviewOutcome, 
 		if out.Help != "" {
 			help = out.Help
 		}
-		return r, tidegate.Errorf(tidegate.GateBlocked, tidegate.Pairs("folder", filepath.Dir(path), "help", help), "there is no review: %s", out.Reason)
+		details := tidegate.Pairs("folder", filepath.Dir(path), "help", help)
+		if out.Unavailable {
+			details = append(details, unavailable(out.Reason)...)
+		}
+		return r, tidegate.Errorf(tidegate.GateBlocked, details, "there is no review: %s", out.Reason)
 	}
 	data := review.Format(out.Review, out.Warnings)
 	if file := s.call.Flag("output"); file != "" {
@@ -136,7 +147,11 @@ func (r ReviewRun) report() report.Report {
 	shown.Issues = nil
 	for _, f := range r.Findings {
 		if f.Counts {
-			shown.Issues = append(shown.Issues, f.Identified)
+			issue := f.Identified
+			if f.Suggestion != "" {
+				issue.Recommendation = strings.TrimSpace(issue.Recommendation + "\n\nSuggestion:\n" + report.Fenced(f.Suggestion, ""))
+			}
+			shown.Issues = append(shown.Issues, issue)
 			ids = append(ids, f.ID+" "+f.Title)
 		} else {
 			spared = append(spared, fmt.Sprintf("%s %s (%s): %s", f.ID, f.Title, f.Severity, f.Spared))
@@ -189,6 +204,15 @@ func (r ReviewRun) reportNothing() report.Report {
 
 // showReview prints the review.
 func (s *session) showReview(r ReviewRun) error {
+	if path := s.call.Flag("json"); path != "" {
+		data, err := codec.MarshalLine(r)
+		if err == nil {
+			err = artifact.Everywhere.WriteFile("json", path, append(data, '\n'))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	format := s.call.Flag("format")
 	switch format {
 	case "json":

@@ -33,7 +33,7 @@ func (c *crew) mayAsk(ctx context.Context, e *Env, o order) error {
 // lacking returns INVALID_ARGS for a service that the person named and that cannot be
 // asked, and for agents of whose searches nobody hears, where the person asks for them.
 func (c *crew) lacking(o order) error {
-	if name := Scheme(c.agents["researcher"].Driver); o.origins == run.OriginsRequired && (name == "exec" || name == "acp" && len(c.search) == 0) {
+	if name := Scheme(c.agents["researcher"].Driver); o.origins == run.OriginsRequired && (name == "exec" || name == "acp" && len(c.search) == 0 && o.frozen.IsZero()) {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("origins", o.origins, "agent", c.agents["researcher"].Driver),
 			"--origins required: nobody sees what %s agents search, so no source of theirs has an origin; name another agent, or leave it out", name)
 	}

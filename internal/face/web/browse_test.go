@@ -19,7 +19,8 @@ func (p *tab) tour(id string, jobs int, check func()) {
 	p.t.Helper()
 	p.open("/")
 	check()
-	p.click(`a[href="/runs/` + id + `"]`)
+	p.click(`#runs a[href^="/runs/` + id + `"]`)
+	p.click(`.tabs a[href="/runs/` + id + `"]`)
 	check()
 	for _, view := range []string{"jobs", "outputs", "gates", "sources", "report", "log"} {
 		p.click(`.tabs a[href="/runs/` + id + "/" + view + `"]`)
@@ -58,7 +59,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 		view := views[turn%len(views)]
 		p.media(screens[turn%4].width, screens[turn%4].scheme, "screen")
 		p.open("/")
-		p.click(`a[href="/runs/harbour"]`)
+		p.click(`#runs a[href="/runs/harbour"]`)
 		if !strings.Contains(p.text(), task.Job) {
 			t.Errorf("%s is at work and not on the page:\n%s", task.Job, p.text())
 		}
@@ -104,7 +105,7 @@ func TestBrowserLooksAtEveryView(t *testing.T) {
 	failed := newTab(t, failedRun(t).site)
 	p = failed
 	p.tour("harbour", 1, check)
-	if text := p.text(); !strings.Contains(text, "needs a person") {
+	if text := p.text(); !strings.Contains(text, "needs you") {
 		t.Errorf("the failed run does not say so:\n%s", text)
 	}
 	p.quiet()

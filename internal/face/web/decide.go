@@ -90,6 +90,9 @@ type decideView struct {
 	Back        string
 	Token       string
 	Fields      []field
+	Seen        int    // the last line of the log when the form was made
+	Change      string // what is now → what will be, "" where that is not known
+	Wrong       string // what is wrong with what was filled in
 	Confirm     bool
 	Signed      bool
 	Ends        bool // it cannot be undone
@@ -120,15 +123,25 @@ func (s *server) decideRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("POST /changes/{change}/decide/{what}", s.takeForm)
 }
 
+// decisionsView is what a person may decide about a run.
+type decisionsView struct {
+	Now []offer          // as it stands
+	All []listedDecision // at one time or another
+}
+
 // decisionsPage lists what a person may decide about the run.
 func (l *visit) decisionsPage(all []decision) (*page, error) {
+	now, err := l.offers()
+	if err != nil {
+		return nil, err
+	}
 	var list []listedDecision
 	for _, d := range all {
 		if d.subject == aboutRun {
 			list = append(list, listedDecision{d.Command.Short, d.Command.Long, l.link("decide", l.run.ID(), d.name)})
 		}
 	}
-	return l.page("decisions", "Decide", list), nil
+	return l.page("decisions", "Decide", decisionsView{now, list}), nil
 }
 
 // form is the decision that a request is about, as far as it was filled in.
@@ -141,6 +154,9 @@ type form struct {
 	back   string
 	values url.Values
 	page   *page
+	line   int         // the last of the run's log
+	log    []run.Entry // of the run
+	budget run.Budget
 }
 
 // openForm finds the decision and what it is about.
@@ -171,6 +187,7 @@ func (s *server) openForm(r *http.Request, values url.Values) (f form, err error
 	if f.signed, err = l.run.Folder().Exists(run.SignersFile); err != nil {
 		return f, err
 	}
+	f.line, f.log, f.budget = l.line, l.entries, l.board.Policy().Budget
 	f.page = l.page("decide", f.Command.Short, nil)
 	f.page.Live = "" // a form that is being filled in must not be replaced
 	return f, nil
@@ -217,15 +234,15 @@ func (f form) arguments() ([]byte, error) {
 		}
 	}
 	for name := range f.values {
-		if name != formToken && name != formConfirm && !slices.ContainsFunc(f.asked, func(a tool.Argument) bool { return a.Name == name }) {
+		if name != formToken && name != formConfirm && name != formSeen && !slices.ContainsFunc(f.asked, func(a tool.Argument) bool { return a.Name == name }) {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("field", tidegate.Cut(name)), "the decision has no field %q", tidegate.Cut(name))
 		}
 	}
 	return codec.Canonical(codec.Of(args))
 }
 
-// line is what a person would type.
-func (f form) line() string {
+// typed is what a person would type.
+func (f form) typed() string {
 	words := []string{"tidegate", f.Command.Path}
 	values := map[string]field{}
 	for _, v := range f.fields() {
@@ -260,11 +277,25 @@ func (f form) line() string {
 const (
 	formToken   = "form_token"
 	formConfirm = "form_confirm"
+	formSeen    = "form_seen" // the last line of the log when the form was made
 )
 
-// show is the page of the form; with confirm it says what would be done.
-func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bool, purpose string) {
-	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.line(), Action: f.here, Back: f.back, Fields: f.fields(), Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
+// show is the page of the form; with confirm it says what would be done, and with wrong
+// what is wrong with what was filled in.
+func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bool, wrong error) {
+	purpose := "fill in " + f.here
+	status := http.StatusOK
+	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.typed(), Action: f.here, Back: f.back, Fields: f.fields(), Seen: f.line, Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
+	if wrong != nil {
+		status, view.Wrong = http.StatusBadRequest, tidegate.AsError(wrong).Message
+	} else if confirm {
+		args, err := f.arguments()
+		if err != nil {
+			s.problem(w, r, err)
+			return
+		}
+		purpose, view.Change = "do "+f.here+" "+string(args), f.change()
+	}
 	if !f.signed {
 		view.Token = s.forms.issue(s.site.Desk.Now(), purpose)
 	}
@@ -274,7 +305,34 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bo
 		s.problem(w, r, err)
 		return
 	}
-	s.send(w, http.StatusOK, data)
+	s.send(w, status, data)
+}
+
+// change is what a limit is now and what it will be.
+func (f form) change() string {
+	value, err := strconv.ParseFloat(strings.TrimSpace(f.values.Get("value")), 64)
+	if f.name != "run-limit" || err != nil {
+		return ""
+	}
+	return limitWords(f.values.Get("name")) + ": " + limitText(f.budget.Of(f.values.Get("name"))) + " → " + limitText(value)
+}
+
+// decidedSince is what people decided about the run since the form was made, "" where
+// nobody decided anything.
+func (f form) decidedSince() string {
+	seen, err := strconv.Atoi(f.values.Get(formSeen))
+	if err != nil {
+		return ""
+	}
+	for _, e := range slices.Backward(f.log) {
+		if e.Number <= seen {
+			break
+		}
+		if told, ok := e.Tell(); ok && e.Actor == tidegate.Person {
+			return told.Text
+		}
+	}
+	return ""
 }
 
 // showForm asks for what a decision needs. The address may fill in fields.
@@ -284,7 +342,7 @@ func (s *server) showForm(w http.ResponseWriter, r *http.Request) {
 		s.problem(w, r, err)
 		return
 	}
-	s.show(w, r, f, false, "fill in "+f.here)
+	s.show(w, r, f, false, nil)
 }
 
 // takeForm takes a form that was filled in and asks for confirmation, or takes the
@@ -305,15 +363,15 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.signed {
-		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "decisions about this run are signed, and a page has no key: type %s --sign KEY", f.line()))
+		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "decisions about this run are signed, and a page has no key: type %s --sign KEY", f.typed()))
 		return
 	}
-	args, err := f.arguments()
-	if err != nil {
-		s.problem(w, r, err)
-		return
-	}
+	args, wrong := f.arguments()
 	confirmed := r.PostForm.Get(formConfirm) != ""
+	if confirmed && wrong != nil {
+		s.problem(w, r, wrong)
+		return
+	}
 	purpose := "fill in " + f.here
 	if confirmed {
 		purpose = "do " + f.here + " " + string(args)
@@ -323,7 +381,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !confirmed {
-		s.show(w, r, f, true, "do "+f.here+" "+string(args))
+		s.show(w, r, f, wrong == nil, wrong)
 		return
 	}
 	// Closing the page does not undo the decision.
@@ -332,10 +390,27 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
 	}})
 	if result.Err != nil {
-		s.problem(w, r, result.Err)
+		s.undone(w, r, f, result.Err)
 		return
 	}
 	http.Redirect(w, r, f.back, http.StatusSeeOther)
+}
+
+// undone says why nothing was decided: what was filled in stays, with what is wrong, and
+// of two decisions the second says that the first was taken.
+func (s *server) undone(w http.ResponseWriter, r *http.Request, f form, wrong error) {
+	e := tidegate.AsError(wrong)
+	switch tidegate.ClassOf(e.Code) {
+	case tidegate.Invalid:
+		s.show(w, r, f, false, wrong)
+	case tidegate.Conflict:
+		if decided := f.decidedSince(); decided != "" {
+			wrong = tidegate.Errorf(e.Code, e.Details, "it was decided already: %s. %s", decided, e.Message)
+		}
+		fallthrough
+	default:
+		s.problem(w, r, wrong)
+	}
 }
 
 // forms are those that were shown and may be sent, once each.

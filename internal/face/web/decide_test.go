@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -104,7 +105,8 @@ func TestDecisionsThatPagesTake(t *testing.T) {
 	s, _, _ := newRun(t)
 	_, page := visit(t, deciding(s), nil).get(t, "/runs/rain/decide")
 	var got []string
-	for _, part := range strings.Split(page, `href="/runs/rain/decide/`)[1:] {
+	_, all, _ := strings.Cut(page, `id="d-all"`)
+	for _, part := range strings.Split(all, `href="/runs/rain/decide/`)[1:] {
 		name, _, _ := strings.Cut(part, `"`)
 		got = append(got, name)
 	}
@@ -112,6 +114,82 @@ func TestDecisionsThatPagesTake(t *testing.T) {
 		"gate-a", "gate-b", "gate-c", "gate-d", "gate-e", "gate-f", "citations-replace", "claim-accept"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestWhatCanBeDecidedNow: the list follows the state of the run, names what each
+// decision is about and what it changes, and leads to a form that is filled in.
+func TestWhatCanBeDecidedNow(t *testing.T) {
+	t.Parallel()
+	offered := func(b *browser, id string) string {
+		_, page := b.get(t, "/runs/"+id+"/decide")
+		_, page, _ = strings.Cut(page, "What you can decide now")
+		page, _, _ = strings.Cut(page, `id="d-all"`)
+		return html.UnescapeString(page)
+	}
+	s, _, _ := newRun(t)
+	b := visit(t, deciding(s), nil)
+	inOrder(t, offered(b, "rain"), "Hold the run", "created → paused", "Change a limit", "the time in minutes: 240", "End the run for good")
+	if status, _, _ := b.decide(t, "/runs/rain/decide/run-pause", nil); status != http.StatusSeeOther {
+		t.Fatalf("%d", status)
+	}
+	if got := offered(b, "rain"); !strings.Contains(got, "Resume the run") || strings.Contains(got, "Hold the run") {
+		t.Errorf("a paused run offers %s", got)
+	}
+	if status, page, _ := b.send(t, "/runs/rain/decide/run-limit", b.base, func() url.Values {
+		_, form := b.get(t, "/runs/rain/decide/run-limit")
+		fields := hiddenFields(form)
+		fields.Set("name", "max_minutes")
+		fields.Set("value", "500")
+		return fields
+	}()); status != http.StatusOK || !strings.Contains(page, "the time in minutes: 240 → 500") {
+		t.Errorf("the change of a limit is not shown: %d\n%s", status, page)
+	}
+
+	failed := failedRun(t)
+	inOrder(t, offered(visit(t, deciding(failed.site), nil), "harbour"), "/decide/job-retry?job_id=perspectives", "Give “Plan the perspectives of the research” its tries again", "Let it try again", "failed → running")
+	if completed := offered(visit(t, deciding(demoSite(t)), nil), "harbour"); !strings.Contains(completed, "there is nothing to decide") {
+		t.Errorf("a completed run offers %s", completed)
+	}
+}
+
+// TestWrongInputStaysInItsForm: with what is wrong, and what was typed.
+func TestWrongInputStaysInItsForm(t *testing.T) {
+	t.Parallel()
+	s, _, _ := newRun(t)
+	b := visit(t, deciding(s), nil)
+	path := "/runs/rain/decide/run-limit"
+	_, form := b.get(t, path)
+	fields := hiddenFields(form)
+	fields.Set("name", "max_minutes")
+	fields.Set("value", "a <lot>")
+	status, page, _ := b.send(t, path, b.base, fields)
+	if status != http.StatusBadRequest {
+		t.Errorf("it is answered with %d", status)
+	}
+	inOrder(t, page, `role="alert"`, "value must be a number", `value="max_minutes"`, `value="a &lt;lot&gt;"`)
+	// What only the rules know is wrong comes after the yes, and stays, too.
+	status, page, _ = b.decide(t, path, url.Values{"name": {"max_minutes"}, "value": {"-1"}})
+	if status != http.StatusBadRequest {
+		t.Errorf("it is answered with %d", status)
+	}
+	inOrder(t, page, `role="alert"`, `value="max_minutes"`, `value="-1"`)
+}
+
+// TestTheSecondDecisionHearsOfTheFirst: of two tabs, one ends the run; the other, which
+// would hold it, says that it was decided already.
+func TestTheSecondDecisionHearsOfTheFirst(t *testing.T) {
+	t.Parallel()
+	s, _, _ := newRun(t)
+	b := visit(t, deciding(s), nil)
+	path, before := "/runs/rain/decide/run-pause", "/runs/rain/decide/run-cancel"
+	first, second := b.confirmation(t, before, nil), b.confirmation(t, path, nil)
+	if status, _, _ := b.send(t, before, b.base, first); status != http.StatusSeeOther {
+		t.Fatalf("the first is answered with %d", status)
+	}
+	status, page, _ := b.send(t, path, b.base, second)
+	if status != http.StatusConflict || !strings.Contains(page, "it was decided already: the run is cancelled.") {
+		t.Errorf("the second is answered with %d:\n%s", status, page)
 	}
 }
 

@@ -10,8 +10,9 @@ import (
 // earlyTime is how long a page may take before its first bytes are sent.
 var earlyTime = 40 * time.Millisecond
 
-// firstBytes are those that every page begins with, the report too.
-const firstBytes = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+// firstBytes are those that every page begins with, the report too, which has a language of
+// its own.
+const firstBytes = "<!DOCTYPE html>\n<html lang=\""
 
 // early is an answer whose first bytes are sent early when the rest takes long, so
 // that a browser knows that it is being worked on. An error after that shows only in

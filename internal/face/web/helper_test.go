@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/research"
@@ -82,19 +81,13 @@ func environment(folder string) *catalog.Env {
 }
 
 func recorded(env *catalog.Env) *research.Env {
-	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question}}}
+	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}}
 }
 
 func site(folder string) *web.Site {
 	env := environment(folder)
 	return &web.Site{Home: env.Home, Project: folder, Desk: run.Desk{Now: env.Now, Pinned: true}, Version: "test",
-		Next: func(board *job.Board) []web.Command {
-			var out []web.Command
-			for _, n := range recorded(env).Next(board) {
-				out = append(out, web.Command{Line: n.Command, About: n.About})
-			}
-			return out
-		}}
+		Standing: recorded(env).Standing}
 }
 
 const token = "OPENSESAME"

@@ -21,6 +21,7 @@ type jobRow struct {
 	Agent     string
 	Tool      string // that it used last
 	Took      string
+	Since     string // when its agent began, where one is at work
 	Faults    string // of its last answer
 	Exhausted bool
 }
@@ -48,6 +49,7 @@ func (l *visit) jobRow(j job.Job) jobRow {
 	if last.EndedAt != "" {
 		row.Took = lasting(between(last.StartedAt, last.EndedAt))
 	} else {
+		row.Since = last.StartedAt
 		row.Took = lasting(between(last.StartedAt, l.site.Desk.Now().UTC().Format(timeForm)))
 	}
 	if n := len(last.Submissions); n > 0 && last.Submissions[n-1].Judged {

@@ -13,16 +13,20 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// pollEvery is how often a stream looks which tools the agents of a run used last:
-// the log does not say that, and what a far agent does arrives every other second.
+// pollEvery is how often a stream looks which tools the agents of a run used last, and
+// whether a process still drives it: the log does not say that, and what a far agent
+// does arrives every other second.
 const pollEvery = 500 * time.Millisecond
 
-// beatEvery is how often a quiet stream shows that it is alive, so that each end
-// notices when the other has gone.
-const beatEvery = 15 * time.Second
+// beatEvery is how often a stream shows that it is alive, so that each end notices when
+// the other has gone or hangs. The page waits for three of them.
+const beatEvery = 2 * time.Second
+
+const beat = "event: beat\ndata: there\n\n"
 
 // events streams the numbers of the lines that are added to the log of a run, and
-// says when an agent uses another tool than before.
+// says when an agent uses another tool than before, and when nobody drives the run any
+// more.
 // A reader that comes back says which it saw last, and gets all that came since.
 // The text of a line is not sent: a reader that hears of one asks for the page
 // again, and gets it as of one moment.
@@ -62,23 +66,23 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		ended <- nil
 	}()
 	say := startStream(w)
-	beat := time.NewTicker(beatEvery)
-	defer beat.Stop()
+	beats := time.NewTicker(beatEvery)
+	defer beats.Stop()
 	poll := time.NewTicker(pollEvery)
 	defer poll.Stop()
-	tools := run.LastTools(opened.Folder())
+	tools, held := run.LastTools(opened.Folder()), driven(opened.Folder())
 	open := say("retry: 500\n\n")
 	for open {
 		select {
 		case <-poll.C:
-			if used := run.LastTools(opened.Folder()); !maps.Equal(used, tools) {
-				tools = used
+			if used, now := run.LastTools(opened.Folder()), driven(opened.Folder()); now != held || !maps.Equal(used, tools) {
+				tools, held = used, now
 				open = say("event: line\ndata: tools\n\n")
 			}
 		case n := <-lines:
 			open = say(fmt.Sprintf("id: %d\nevent: line\ndata: %d\n\n", n, n))
-		case <-beat.C:
-			open = say(": there\n\n")
+		case <-beats.C:
+			open = say(beat)
 		case err := <-ended:
 			if err != nil {
 				say(fmt.Sprintf("event: broken\ndata: %s\n\n", tidegate.CodeOf(err)))

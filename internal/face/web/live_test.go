@@ -211,7 +211,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	seen := make([][]string, 2)
 	for i := range seen {
 		// A separate site shares no snapshot of the run with the others.
-		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Next: s.Next}, nil)
+		b := visit(t, &web.Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing}, nil)
 		readers.Go(func() {
 			for n := i; ; n++ {
 				select {

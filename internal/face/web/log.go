@@ -52,21 +52,6 @@ func logRows(entries []run.Entry) []logRow {
 	return rows
 }
 
-// lastRows are the last lines that say what happened, the newest first. A line of
-// digests belongs to the one before it.
-func lastRows(entries []run.Entry, most int) []logRow {
-	var last []run.Entry
-	for _, e := range slices.Backward(entries) {
-		if e.Event != run.EventFiles {
-			last = append(last, e)
-		}
-		if len(last) == most {
-			break
-		}
-	}
-	return logRows(last)
-}
-
 // logPage shows the log, the newest line first.
 func (l *visit) logPage(query url.Values) (*page, error) {
 	rows := logRows(l.entries)

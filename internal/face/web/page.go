@@ -34,12 +34,16 @@ type page struct {
 	View  string
 	Title string
 	Run   *heading // nil on pages that are not of a run
-	Live  string   // where the stream of events is, "" without one
-	Seen  string   // the state that the page shows: a line of the log, or a digest
-	Files bool     // it is one of several files, without a server
+	// Layout names the order of the parts: a page that is put in its place by another
+	// layout is put there as a whole.
+	Layout string
+	Live   string // where the stream of events is, "" without one
+	Seen   string // the state that the page shows: a line of the log, or a digest
+	Files  bool   // it is one of several files, without a server
 	// Decides holds where the page offers decisions about what it shows.
 	Decides bool
 	Data    any
+	Now     time.Time // when it was made
 
 	link func(view string, args ...string) string
 }
@@ -49,16 +53,43 @@ func (p *page) To(view string, args ...string) string { return p.link(view, args
 
 // heading is what all pages of a run begin with.
 type heading struct {
-	ID, Question  string
-	Stage, Status string
-	State         state
-	Tabs          []tab
+	ID, Question string
+	Stage        string // in words, "" where the run is over
+	State        state
+	Tabs         []tab
 }
 
 type tab struct {
 	View, Name string
 	Count      string
 	Here       bool
+}
+
+// when is a moment as people say it, with the exact time behind it.
+type when struct{ Exact, Time, Words string }
+
+// When says how long ago a moment of the log was.
+func (p *page) When(text string) when {
+	t, ok := tidegate.ParseTime(text)
+	if !ok {
+		return when{Words: report.Visible(text)}
+	}
+	return when{t.UTC().Format(time.RFC3339), moment(text), ago(p.Now.Sub(t), t)}
+}
+
+// ago is a time that has passed, in one unit.
+func ago(d time.Duration, then time.Time) string {
+	switch {
+	case d < 0: // also where a page has no time of its own
+		return moment(then.UTC().Format(timeForm))
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + " s ago"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min ago"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h ago"
+	}
+	return then.UTC().Format("2 Jan 2006")
 }
 
 func (p *page) render() ([]byte, error) {
@@ -77,6 +108,7 @@ var functions = template.FuncMap{
 	"days":   moment,
 	"short":  short,
 	"person": person,
+	"icon":   icon,
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },
@@ -145,6 +177,15 @@ func bad(word string) state     { return state{"bad", "✕", word} }
 func working(word string) state { return state{"working", "▸", word} }
 func waiting(word string) state { return state{"waiting", "○", word} }
 func person(word string) state  { return state{"person", "◆", word} }
+
+// icon is the sign of a page in the tab of a browser: a disc in the colour of its state.
+func icon(class string) template.URL {
+	colour := map[string]string{"good": "1a7f4b", "bad": "b3261e", "person": "b26a00", "working": "0b6e8a"}[class]
+	if colour == "" {
+		colour = "5b6b73"
+	}
+	return template.URL("data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ccircle cx='8' cy='8' r='7' fill='%23" + colour + "'/%3E%3C/svg%3E")
+}
 
 // cut is one piece of a long list, with links to the other pieces.
 type cut struct {

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"html"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -84,14 +85,24 @@ func changeOf(t *testing.T, b *browser) string {
 	return id
 }
 
-// TestTheRunAnswersItsQuestionsFirst: each view answers its question before
-// anything else.
-func TestTheRunAnswersItsQuestionsFirst(t *testing.T) {
+// TestACompletedRunShowsItsReportFirst: in the list, among the tabs, and on the overview,
+// which says how far the report can be trusted before anything else.
+func TestACompletedRunShowsItsReportFirst(t *testing.T) {
 	t.Parallel()
-	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour")
+	b := visit(t, demoSite(t), nil)
+	_, list := b.get(t, "/")
+	inOrder(t, list, `<th scope="row"><a href="/runs/harbour/report">`, "completed")
+	_, report := b.get(t, "/runs/harbour/report")
+	inOrder(t, report, `aria-label="Run"`, `href="/runs/harbour/report" aria-current="page">Report`, `href="/runs/harbour">Overview`, "Every gate passed by its judge.", "sentences")
+	_, overview := b.get(t, "/runs/harbour")
+	inOrder(t, overview, "The run is completed.", "Every gate passed by its judge.", "Read the report", "What you may type", "What came in last", "What does it cost", "Attempts over time")
+}
+
+// inOrder checks that a page has these texts, one after the other.
+func inOrder(t *testing.T, page string, texts ...string) {
+	t.Helper()
 	at := 0
-	for _, want := range []string{"What is happening", "The run is completed.", "What is it waiting for", "Nothing.", "What does it cost", "Can I trust this",
-		"Every gate passed by its judge.", "Attempts over time", "What happened last"} {
+	for _, want := range texts {
 		next := strings.Index(page[at:], want)
 		if next < 0 {
 			t.Fatalf("%q is missing, or in the wrong place", want)
@@ -143,8 +154,8 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	for _, c := range []struct{ path, has, not string }{
-		{"/?q=HARBOUR+tugs", `href="/runs/harbour"`, "No run has these words"},
-		{"/?q=nowhere", "No run has these words", `href="/runs/harbour"`},
+		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "No run has these words"},
+		{"/?q=nowhere", "No run has these words", `href="/runs/harbour/report"`},
 		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
 		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
 		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},
@@ -221,6 +232,36 @@ func TestThePageSaysHowAgentsAreKept(t *testing.T) {
 		}
 		if _, page := visit(t, s, nil).get(t, "/runs/rain"); !strings.Contains(html.UnescapeString(page), kept.String()) {
 			t.Errorf("the page does not say %q", kept)
+		}
+	}
+}
+
+// TestTheReportIsReadBesideItsPages: each sentence leads to its passage on the archived
+// page, from our own archive, marked and as text, in a frame that can do nothing.
+func TestTheReportIsReadBesideItsPages(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	_, page := b.get(t, "/runs/harbour/report")
+	found := regexp.MustCompile(`<a id="(\w+)" class="s good" target="source" href="([^"]+)" title="[^"]+">On 88 % of all boat-days`).FindStringSubmatch(page)
+	if found == nil || !strings.Contains(page, `<iframe name="source" sandbox="allow-popups"`) {
+		t.Fatalf("the sentence leads nowhere:\n%s", page)
+	}
+	answer, err := b.Get(b.base + html.UnescapeString(found[2]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOrder(t, string(text), "Duty cycles from position logs", "as fetched", "<mark>On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery</mark>")
+	if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script") {
+		t.Errorf("the archived text has the policy %q", policy)
+	}
+	for path, want := range map[string]int{"/runs/harbour/archived/none": 404, "/runs/harbour/archived/..%2f..": 404, strings.Split(html.UnescapeString(found[2]), "?")[0] + "?s=nobody": 200} {
+		if status, _ := b.get(t, path); status != want {
+			t.Errorf("%s is answered with %d, want %d", path, status, want)
 		}
 	}
 }

@@ -16,10 +16,14 @@ import (
 // held against.
 type reportView struct {
 	cut
+	Stands  state // how far it can be trusted
+	Why     string
 	Partial string
 	Trust   string
 	Checked bool // its sentences were; else its quotations and numbers
 	Empty   bool
+	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
+	Opened  string         // the archived page that is shown first
 	Claims  []claimRow
 	Counts  []meter
 	Filters []string
@@ -65,11 +69,20 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 	}
 	r := reported.Report
 	view := reportView{Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
+	decided, err := l.run.Decisions()
+	if err != nil {
+		return nil, err
+	}
+	view.Stands, view.Why = l.trust(decided)
 	sources := map[string]synthesis.Source{}
 	for _, s := range r.Sources {
 		sources[s.CID] = s
 	}
 	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
+		if !l.files && query.Get("q")+query.Get("state")+query.Get("page") == "" {
+			view.Reading = l.reading(&r.Parts[0])
+			view.Opened = firstLink(view.Reading)
+		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
 		view.finish(l, query)
 		return l.page("report", "Report", view), nil

@@ -63,6 +63,7 @@ func (s *server) routes(mux *http.ServeMux) {
 		s.decideRoutes(mux)
 	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /runs/{run}/archived/{cid}", s.archived)
 	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
 	mux.HandleFunc("GET /runs/{run}/events", s.events)
@@ -114,6 +115,8 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
+	case "archived":
+		return s.base + "/runs/" + args[0] + "/archived/" + args[1]
 	case "text":
 		return s.base + "/runs/" + args[0] + "/text/" + args[1] + "/" + args[2] + "/" + args[3]
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -16,19 +15,26 @@ import (
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
-// page begins a page of the run.
+// page begins a page of the run. The report of a completed run is the first of its pages.
 func (l *visit) page(view, title string, data any) *page {
 	m := l.run.Manifest()
 	id := l.run.ID()
-	h := &heading{ID: id, Question: m.Query(), Stage: string(m.Stage()), Status: string(m.Status()), State: runState(m.Status())}
-	for _, t := range []tab{
+	h := &heading{ID: id, Question: m.Query(), State: standingState(l.standing.Kind)}
+	if !m.Status().Final() {
+		h.Stage = stageWords(m.Stage())
+	}
+	tabs := []tab{
 		{View: "run", Name: "Overview"}, {View: "jobs", Name: "Jobs", Count: strconv.Itoa(len(l.board.Jobs()))}, {View: "outputs", Name: "Outputs"},
 		{View: "gates", Name: "Gates"}, {View: "sources", Name: "Sources", Count: strconv.Itoa(len(l.records))}, {View: "report", Name: "Report"}, {View: "log", Name: "Log"},
-	} {
+	}
+	if m.Status() == run.Completed {
+		tabs = slices.Concat([]tab{{View: "report", Name: "Report"}}, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
+	}
+	for _, t := range tabs {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"
 		h.Tabs = append(h.Tabs, t)
 	}
-	p := &page{View: view, Title: title + " · " + id, Run: h, Seen: strconv.Itoa(l.line), Files: l.files, Data: data, link: l.link}
+	p := &page{View: view, Title: title + " · " + id, Run: h, Layout: string(l.standing.Kind), Seen: strconv.Itoa(l.line), Files: l.files, Data: data, Now: l.site.Desk.Now(), link: l.link}
 	if !m.Status().Final() && !l.files {
 		p.Live = l.link("events", id)
 		p.Decides = len(l.site.Decisions) > 0
@@ -36,35 +42,36 @@ func (l *visit) page(view, title string, data any) *page {
 	return p
 }
 
-// runView answers what a person asks first: what is happening, what is it waiting
-// for, what will it cost, can I trust this.
+// runView is the overview of a run. How the run stands comes first, and decides what of
+// the rest is folded away.
 type runView struct {
-	Happening  string
-	Blockers   []stage.Blocker
-	Commands   []Command
+	Stands     standingView
+	Blockers   []stage.Blocker // of a run that is moved by single tools
 	Rail       []railStage
 	Spent      []meter
 	Spending   spending
 	Gates      []gateRow
-	GatesGood  int
 	Sources    []meter
 	Usable     int
 	AllSources int
 	AtWork     []jobRow
+	Feed       []feedRow
 	Timeline   timeline
-	Last       []logRow
 	Trust      string
 	TrustState state
 	Sentences  string // how those of the report were checked
 	Decided    []run.Decided
 	Confined   []run.Confinement
+	Asked      []string // of the report
 }
 
 // railStage is one stage of the rail.
 type railStage struct {
-	Name  string
-	Class string // done, here or "" for what is to come
-	State state
+	Name string
+	// Stages are the engine's names for it.
+	Stages []string
+	Class  string // done, here or "" for what is to come
+	State  state
 }
 
 // meter is one amount and its limit, as a row with a bar.
@@ -80,35 +87,32 @@ type meter struct {
 
 func (l *visit) runPage() (*page, error) {
 	m := l.run.Manifest()
-	view := runView{Blockers: l.status.WaitingFor}
-	if l.site.Next != nil {
-		view.Commands = l.site.Next(l.board)
+	view := runView{Stands: standingOf(l.standing)}
+	view.Blockers = l.status.WaitingFor
+	if l.status.Interrupted {
+		view.Blockers = nil
 	}
-	var leased, open []job.Job
+	tools := run.LastTools(l.run.Folder())
+	open := 0
 	for _, j := range l.board.Jobs() {
 		switch j.State {
 		case job.Leased:
-			leased = append(leased, j)
+			row := l.jobRow(j)
+			row.Tool = tools[j.ID]
+			view.AtWork = append(view.AtWork, row)
 		case job.Open:
-			open = append(open, j)
+			open++
 		}
 	}
-	view.Happening = activity(l, leased, open)
-	tools := run.LastTools(l.run.Folder())
-	for _, j := range leased {
-		row := l.jobRow(j)
-		row.Tool = tools[j.ID]
-		view.AtWork = append(view.AtWork, row)
+	if view.Stands.AtWork() {
+		view.Stands.Sentence = activity(m.Stage(), len(view.AtWork), open)
 	}
-	view.Rail = rail(m)
+	view.Feed = l.feed()
+	view.Rail = rail(m, view.Stands.State)
 	view.Spent = spentMeters(l.board.Spent(), l.board.Policy().Budget)
 	view.Spending = l.spending(l.board.Policy().Budget)
 	for _, g := range l.gates.Gates {
-		row := l.gateRow(g)
-		view.Gates = append(view.Gates, row)
-		if g.Counts == run.GatePass {
-			view.GatesGood++
-		}
+		view.Gates = append(view.Gates, l.gateRow(g))
 	}
 	view.Sources = sourceMeters(l.records)
 	view.AllSources = len(l.records)
@@ -124,38 +128,15 @@ func (l *visit) runPage() (*page, error) {
 	if view.Confined, err = l.run.Confinements(); err != nil {
 		return nil, err
 	}
+	shape, err := l.run.Shape()
+	if err != nil {
+		return nil, err
+	}
+	view.Asked = shape.Lines()
 	view.TrustState, view.Trust = l.trust(view.Decided)
 	view.Sentences = l.status.Trust
 	view.Timeline = l.timeline()
-	view.Last = lastRows(l.entries, 8)
 	return l.page("run", "Overview", view), nil
-}
-
-// activity says in one sentence what goes on.
-func activity(l *visit, leased, open []job.Job) string {
-	m := l.run.Manifest()
-	switch m.Status() {
-	case run.Completed:
-		return "The run is completed."
-	case run.Cancelled:
-		return "The run was cancelled."
-	case run.Paused:
-		return "A person paused the run in stage " + string(m.Stage()) + "."
-	case run.Failed:
-		why := "The run stopped in stage " + string(m.Stage()) + " and needs a person"
-		if failures := m.Failures(); len(failures) > 0 {
-			last := failures[len(failures)-1]
-			why += ": " + strings.TrimSuffix(report.Visible(cmp.Or(last.Get("message").Str(), last.Get("reason").Str())), ".")
-		}
-		return why + "."
-	}
-	switch {
-	case len(leased) > 0:
-		return report.Counted(len(leased), "agent") + " at work in stage " + string(m.Stage()) + ", " + report.Counted(len(open), "job") + " open."
-	case len(open) > 0:
-		return "No agent is at work in stage " + string(m.Stage()) + ": " + report.Counted(len(open), "job") + " open."
-	}
-	return "In stage " + string(m.Stage()) + " no agent is needed."
 }
 
 // trust says how far the results of the run can be trusted, and why.
@@ -185,31 +166,6 @@ func (l *visit) trust(decided []run.Decided) (state, string) {
 		return good("judged"), "Every gate passed by its judge. That says what the pages say, and not whether it is true."
 	}
 	return waiting("not yet"), strconv.Itoa(passed) + " of " + report.Counted(all, "gate") + " passed by their judges so far."
-}
-
-// rail is the path of a run through its stages.
-func rail(m run.Manifest) []railStage {
-	been := map[run.Stage]bool{}
-	for _, move := range m.History() {
-		been[run.Stage(move.Get("from").Str())] = true
-		been[run.Stage(move.Get("to").Str())] = true
-	}
-	var out []railStage
-	for _, s := range run.Stages {
-		r := railStage{Name: string(s), State: waiting("to come")}
-		switch {
-		case s == m.Stage() && m.Status() == run.Completed:
-			r.Class, r.State = "done", good("done")
-		case s == m.Stage():
-			r.Class, r.State = "here", runState(m.Status())
-		case been[s] && slices.Index(run.Stages, s) < slices.Index(run.Stages, m.Stage()):
-			r.Class, r.State = "done", good("done")
-		case slices.Index(run.Stages, s) < slices.Index(run.Stages, m.Stage()):
-			r.Class, r.State = "skipped", state{"", "–", "left out"}
-		}
-		out = append(out, r)
-	}
-	return out
 }
 
 func spentMeters(s job.Spent, b run.Budget) []meter {
@@ -271,10 +227,11 @@ func sourceMeters(records []source.Record) []meter {
 	var out []meter
 	for _, status := range []string{"valid", "paywalled", "blocked", "mismatch", "invalid"} {
 		n := counts[status]
-		m := meter{Name: status, Amount: strconv.Itoa(n), State: sourceState(status), About: report.Counted(n, "source") + " " + status}
-		if len(records) > 0 {
-			m.Share = round(float64(n) / float64(len(records)) * 100)
+		if n == 0 {
+			continue
 		}
+		m := meter{Name: status, Amount: strconv.Itoa(n), State: sourceState(status), About: report.Counted(n, "source") + " " + status}
+		m.Share = round(float64(n) / float64(len(records)) * 100)
 		out = append(out, m)
 	}
 	return out

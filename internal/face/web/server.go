@@ -5,13 +5,13 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed" // the style and the script
-	"encoding/hex"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -95,8 +95,8 @@ func underBase(base string, next http.Handler) http.Handler {
 	})
 }
 
-// pagePolicy allows a page our style, our script and our stream.
-const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+// pagePolicy allows a page our style, our script, our stream and our archived texts.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // textPolicy is for everything that is not one of our pages.
 const textPolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
@@ -184,10 +184,15 @@ func (g guard) ownOrigin(origin, host string) bool {
 
 // cookie is the name of the cookie. Servers on other ports of the same machine
 // share cookies, so each has its own name.
-func (g guard) cookie() string {
-	sum := sha256.Sum256([]byte(g.token))
-	return "tidegate-" + hex.EncodeToString(sum[:4])
+func (g guard) cookie(r *http.Request) string {
+	if at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr); ok {
+		return "tidegate-" + strconv.Itoa(at.Port)
+	}
+	return "tidegate"
 }
+
+// cookieDays is how long a browser keeps the token.
+const cookieDays = 30
 
 // tokens lets in everybody who has the token: on the first visit in the address,
 // which sets a cookie and removes the token from the address, and later in that
@@ -200,7 +205,7 @@ func (g guard) tokens(base string, next http.Handler) http.Handler {
 				g.refuse(w)
 				return
 			}
-			http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: g.token, Path: base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			http.SetCookie(w, &http.Cookie{Name: g.cookie(r), Value: g.token, Path: base + "/", MaxAge: cookieDays * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 				Secure: g.public != nil && g.public.Scheme == "https"})
 			query.Del(tokenName)
 			// One slash: two would lead to another host.
@@ -211,7 +216,7 @@ func (g guard) tokens(base string, next http.Handler) http.Handler {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
-		cookie, err := r.Cookie(g.cookie())
+		cookie, err := r.Cookie(g.cookie(r))
 		if errors.Is(err, http.ErrNoCookie) || err != nil || !g.is(cookie.Value) {
 			g.refuse(w)
 			return

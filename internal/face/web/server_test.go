@@ -164,13 +164,16 @@ func TestBehindAProxy(t *testing.T) {
 		}
 		r.Host = "example.org"
 		r.Header.Set("Origin", "https://example.org")
-		w := httptest.NewRecorder()
 		first := r.Clone(t.Context())
 		first.URL.RawQuery = "token=" + token
-		web.Handler(demoSite(t), token, public).ServeHTTP(w, first)
-		cookie := w.Result().Cookies()[0]
-		if cookie.Path != "/tools/tidegate/" || !cookie.Secure || w.Header().Get("Location") != "/tools/tidegate/runs/harbour" {
-			t.Errorf("%s leaves %v and leads to %q", path, cookie, w.Header().Get("Location"))
+		w, err := http.DefaultTransport.RoundTrip(first)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Body.Close()
+		cookie := w.Cookies()[0]
+		if cookie.Path != "/tools/tidegate/" || !cookie.Secure || w.Header.Get("Location") != "/tools/tidegate/runs/harbour" {
+			t.Errorf("%s leaves %v and leads to %q", path, cookie, w.Header.Get("Location"))
 		}
 		r.AddCookie(cookie)
 		answer, err := (&http.Client{Jar: jar}).Do(r)

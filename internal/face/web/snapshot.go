@@ -10,7 +10,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -24,8 +26,8 @@ type Site struct {
 	Project string // of changes
 	Desk    run.Desk
 	Version string
-	// Next are the commands that a person may type about a run in its current state.
-	Next func(*job.Board) []Command
+	// Standing says how a run stands for a person, and what they may type.
+	Standing func(*job.Board) (research.Standing, error)
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
@@ -35,19 +37,17 @@ type Site struct {
 	seen  map[string]seenRun // by run id
 }
 
-// Command is what a person may type, and what it does.
-type Command struct{ Line, About string }
-
 // snapshot is a run as it stood at one moment. Several readers share it; it is
 // closed when the last of them has gone and another has taken its place.
 type snapshot struct {
-	users  sync.RWMutex
-	stamp  string
-	line   int // the last line of the log
-	board  *job.Board
-	run    *run.Run
-	status stage.StatusResult
-	gates  step.GateList
+	users    sync.RWMutex
+	stamp    string
+	line     int // the last line of the log
+	board    *job.Board
+	run      *run.Run
+	status   stage.StatusResult
+	standing research.Standing
+	gates    step.GateList
 	// gateNotes are what the judges noted, by gate.
 	gateNotes map[string]string
 	records   []source.Record
@@ -199,6 +199,9 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error)
 				return err
 			}
 			l.run = l.board.Run()
+			if l.standing, err = s.Standing(l.board); err != nil {
+				return err
+			}
 			l.entries, err = l.run.Events()
 			return err
 		},
@@ -240,13 +243,15 @@ func (l *snapshot) readGateNotes() error {
 }
 
 // stampOf is a stamp of the state of a run: every write ends with a line in the
-// log; the other files count because a person may edit them by hand. While
-// something is being written it is empty.
+// log; the other files count because a person may edit them by hand, and the process
+// that drives it because it may die without a word. While something is being written
+// it is empty.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
 	if r.Folder().Writing() {
 		return ""
 	}
+	fmt.Fprintf(&b, "%t ", driven(r.Folder()))
 	files := r.Folder().FS()
 	layout := r.Layout()
 	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
@@ -257,6 +262,12 @@ func stampOf(r *run.Run) string {
 		}
 	}
 	return b.String()
+}
+
+// driven reports whether a process drives the run of a folder at this moment.
+func driven(folder *artifact.Folder) bool {
+	_, held, err := folder.Claimed(run.HomeFile)
+	return held && err == nil
 }
 
 // readReport compares the claims of the run's report with the archive, once.

@@ -141,7 +141,7 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 		if !more {
 			break
 		}
-		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, " at work in stage ") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `data-layout="at work"`) || !strings.Contains(page, " at work") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
 			t.Errorf("%s is at work and not on the page:\n%s", task.Job, page)
 		}
 		u.answer()
@@ -170,7 +170,7 @@ func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
 		u.uses <- tool
 		for stream.Scan() && stream.Text() != "data: tools" {
 		}
-		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "<td>"+html.EscapeString(tool)+"</td>") {
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `<td data-name="Last tool">`+html.EscapeString(tool)+"</td>") {
 			t.Errorf("the agent uses %s and the page does not show it:\n%s", tool, page)
 		}
 	}

@@ -93,9 +93,12 @@ func (w *watch) now() (digest string, changed <-chan struct{}) {
 	return w.digest, w.changed
 }
 
-// sealed gives a page, as its state, the digest of what it shows.
+// sealed gives a page, as its state, the digest of what it shows. That time passes is no
+// change.
 func (p *page) sealed() (*page, error) {
-	data, err := p.render()
+	still := *p
+	still.Now = time.Time{}
+	data, err := still.render()
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +124,8 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return build(ctx, asked) })
 		defer leave()
 		say := startStream(w)
-		beat := time.NewTicker(beatEvery)
-		defer beat.Stop()
+		beats := time.NewTicker(beatEvery)
+		defer beats.Stop()
 		for open := say("retry: 500\n\n"); open; {
 			digest, changed := watched.now()
 			if digest != "" && digest != last {
@@ -132,8 +135,8 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 			}
 			select {
 			case <-changed:
-			case <-beat.C:
-				open = say(": there\n\n")
+			case <-beats.C:
+				open = say(beat)
 			case <-r.Context().Done():
 				return
 			}

@@ -54,6 +54,75 @@ var EditsShape = codec.Table(
 		codec.Field{Name: "after", Shape: codec.NotBlank(), About: "the id of a sentence, or the title of a section"}), 0)},
 )
 
+// With are these edits and others.
+func (e Edits) With(others Edits) Edits {
+	return Edits{slices.Concat(e.Replace, others.Replace), slices.Concat(e.Insert, others.Insert), slices.Concat(e.Move, others.Move)}
+}
+
+// SectionAt is the title of the section in which a line of the draft stands, "" where it
+// stands in none.
+func (r *Report) SectionAt(line int) string {
+	title := ""
+	for _, h := range r.headings {
+		if line < 1 || bytes.Count(r.draft[:h.block.from], []byte("\n"))+1 > line {
+			break
+		}
+		title = h.text
+	}
+	return title
+}
+
+// IDsIn are those of some sentences that stand in a section.
+func (r *Report) IDsIn(section string, ids []string) []string {
+	var in []string
+	for i := range r.Sentences {
+		if s := &r.Sentences[i]; s.Section == section && slices.Contains(ids, s.ID) {
+			in = append(in, s.ID)
+		}
+	}
+	return in
+}
+
+// Outside finds the edits that name something outside a section.
+func (r *Report) Outside(e Edits, section string) []Fault {
+	var faults []Fault
+	look := func(name string) {
+		at := slices.IndexFunc(r.Sentences, func(s Sentence) bool { return s.ID == name })
+		outside := at >= 0 && r.Sentences[at].Section != section ||
+			at < 0 && strings.TrimSpace(strings.TrimLeft(name, "#")) != section && slices.ContainsFunc(r.headings, func(h title) bool { return h.text == strings.TrimSpace(strings.TrimLeft(name, "#")) })
+		if outside {
+			faults = append(faults, NewFault(tidegate.SchemaValidationFailed, 0, "Change the section that you were given, and nothing else.", "%q stands outside the section %q", name, section))
+		}
+	}
+	for _, x := range e.Replace {
+		look(x.Sentence)
+	}
+	for _, x := range e.Insert {
+		look(x.After)
+	}
+	for _, x := range e.Move {
+		look(x.Sentence)
+		look(x.After)
+	}
+	return faults
+}
+
+// NumberedSection is a section of the draft with ids beside its sentences, and the number
+// of its first line.
+func (r *Report) NumberedSection(section string) (text string, line int) {
+	for i, h := range r.headings {
+		if h.text != section {
+			continue
+		}
+		end := len(r.draft)
+		if i+1 < len(r.headings) {
+			end = r.headings[i+1].block.from
+		}
+		return r.numbered(h.block.from, end), bytes.Count(r.draft[:h.block.from], []byte("\n")) + 1
+	}
+	return "", 0
+}
+
 // ParseEdits reads edits: INVALID_JSON, SCHEMA_VALIDATION_FAILED.
 func ParseEdits(data []byte) (Edits, []Fault) {
 	doc, faults := ParseAnswer(data, EditsShape)
@@ -368,18 +437,19 @@ func (e Edited) Carry(strikes map[string]int, from, to Report) map[string]int {
 }
 
 // Numbered is the draft with its ids beside the sentences, as edits name them.
-func (r *Report) Numbered() string {
+func (r *Report) Numbered() string { return r.numbered(0, len(r.draft)) }
+
+func (r *Report) numbered(at, end int) string {
 	var b strings.Builder
-	at := 0
 	for i := range r.Sentences {
 		s := &r.Sentences[i]
-		if s.Start < at {
+		if s.Start < at || s.Start >= end {
 			continue
 		}
 		b.Write(r.draft[at:s.Start])
 		fmt.Fprintf(&b, "⟦%s⟧ ", s.ID)
 		at = s.Start
 	}
-	b.Write(r.draft[at:])
+	b.Write(r.draft[at:end])
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -12,9 +13,11 @@ const RunCID = "run"
 
 const (
 	maxSources = 3 // of an inference
-	maxRun     = 5 // sentences that name @run
 	maxCarried = 3 // how many sentences back a citation reaches
 )
+
+// MaxRun is how many sentences of a report may name @run.
+const MaxRun = 5
 
 // form decides whether the marks of a sentence make it an inference or a cited one.
 func (w *walker) form(s *Sentence, marks []mark) {
@@ -72,8 +75,8 @@ func (w *walker) inference(s *Sentence) {
 				w.fault(tidegate.UnknownCID, s.Line, "Move the sentence to a section of caveats, or infer it from sources.",
 					"line %d infers from @run, which only a section of caveats may name", s.Line)
 			}
-			if w.named++; w.named == maxRun+1 {
-				w.fault(tidegate.TooManyCitations, s.Line, "Say less about the run itself.", "line %d is the sixth sentence that names @run; five are allowed", s.Line)
+			if w.named++; w.named == cmp.Or(w.facts.MaxRun, MaxRun)+1 {
+				w.fault(tidegate.TooManyCitations, s.Line, "Say less about the run itself.", "line %d names @run in one sentence more than the %d that are allowed", s.Line, cmp.Or(w.facts.MaxRun, MaxRun))
 			}
 		case !slices.ContainsFunc(w.facts.Sources, func(source Source) bool { return source.CID == cid }):
 			w.fault(tidegate.UnknownCID, s.Line, "Infer from sources of the list you were given, by their ids, or take the sentence out.",

@@ -22,6 +22,10 @@ type Facts struct {
 	// to a further question: it must have substance, and nothing outside its sections.
 	Whole bool
 	Brief bool // a brief report needs less substance
+	// Least and Most are how many words a whole report must and may have, 0 for any.
+	Least, Most int
+	// MaxRun is how many sentences may name @run, 0 for [MaxRun].
+	MaxRun int
 	// SecondReader says that somebody else reads the sentences against their windows.
 	SecondReader bool
 	// Unsourced says that a person let the run go on without a single checked source:
@@ -66,7 +70,7 @@ type title struct {
 //     first two levels and none of the template;
 //   - LINK_NOT_ALLOWED for each footnote;
 //   - MISSING_REQUIRED_SECTION for text outside the sections of a whole report;
-//   - TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE.
+//   - TOO_MUCH_INFERRED and, in a whole report, TOO_LITTLE and TOO_MANY_WORDS.
 //
 // Links, images and HTML, and citations of what is not a source, are package
 // synthesis's to find. The cost grows with the bytes of the draft.
@@ -235,7 +239,7 @@ func (w *walker) wholeLines(b markdown.Block) span {
 
 // sentence makes a sentence of the present paragraph.
 func (w *walker) sentence(text string, line int, kind kind) Sentence {
-	s := Sentence{Line: line, Text: text, Paragraph: w.paragraph, kind: kind}
+	s := Sentence{Line: line, Text: text, Paragraph: w.paragraph, kind: kind, words: words(text)}
 	s.Context.Heading = w.heading
 	if w.section != nil {
 		s.Section, s.summary = w.section.Title, w.section.Summary
@@ -459,8 +463,8 @@ func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 		w.uncited(&s, "Cite the pages in the cells, or in the header cells of the columns that the row fills: [@id].")
 	}
 	w.limits(&s, maxRow, 6)
-	if n := words(strings.Join(bare, " ")); n > maxRow {
-		w.tooLong(&s, n, maxRow)
+	if s.words = words(strings.Join(bare, " ")); s.words > maxRow {
+		w.tooLong(&s, s.words, maxRow)
 	}
 	w.add(s)
 }

@@ -41,6 +41,7 @@ type Sentence struct {
 	Paragraph int
 
 	kind    kind
+	words   int // of a row without its header cells
 	italics []string
 	summary bool // it stands in a section that repeats others
 	block   span // the whole lines of its paragraph, heading or row

@@ -24,6 +24,7 @@ const (
 	notConfirmed = "not confirmed"
 	accepted     = "accepted"
 	frames       = "frames"
+	calculations = "calculations" // of sentences that stand under another
 )
 
 // Stands says how each sentence stands, in the order of the report.

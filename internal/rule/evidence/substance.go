@@ -26,12 +26,29 @@ func (w *walker) substance() {
 		w.fault(tidegate.TooMuchInferred, 0, "Cite pages that say it, or move what is your judgement to a section for it.",
 			"%d of %d sentences outside the sections of judgement are inferred; one in four may be", inferred, all)
 	}
-	if !w.facts.Whole {
-		return
+	var missing []string
+	if w.facts.Whole {
+		missing = w.missing()
 	}
-	if missing := w.missing(); len(missing) > 0 {
-		w.fault(tidegate.TooLittle, 0, "Write what is missing, from the sources that you were given.", "the report lacks %s", strings.Join(missing, "; "))
+	n := w.report.Words()
+	if n < w.facts.Least {
+		missing = append(missing, fmt.Sprintf("words: %d of at least %d", n, w.facts.Least))
 	}
+	if len(missing) > 0 {
+		w.fault(tidegate.TooLittle, 0, "Write what is missing, from the sources that you were given.", "it lacks %s", strings.Join(missing, "; "))
+	}
+	if w.facts.Most > 0 && n > w.facts.Most {
+		w.fault(tidegate.TooManyWords, 0, "Say it in fewer words, or leave out what matters least.", "it has %d words; at most %d are allowed", n, w.facts.Most)
+	}
+}
+
+// Words counts the words of a report, citations and headings of the template aside. In a
+// script without blanks ten characters are three words.
+func (r *Report) Words() (n int) {
+	for i := range r.Sentences {
+		n += r.Sentences[i].words
+	}
+	return n
 }
 
 // missing says what a whole report lacks.

@@ -25,7 +25,43 @@ type Readers struct {
 // TrustLine says how the sentences of a report were checked, in the words that every
 // view uses. Claims is nil where the run has none.
 func TrustLine(c *Claims, by Readers) string {
-	line := by.checked(c)
+	return by.checked(c) + by.also(c)
+}
+
+// TrustLineIn is the trust line in a language. What nobody has put into that language
+// stands in English.
+func TrustLineIn(language string, c *Claims, by Readers) string {
+	if language == "" || language == "en" || c == nil {
+		return Say(language, TrustLine(c, by))
+	}
+	counts := c.counts(!by.None)
+	first := "%d stand by rule and second reader"
+	if by.None {
+		first = "%d stand by rule"
+	}
+	parts := []string{Say(language, first, counts[byRule])}
+	for _, kind := range []string{byReader, inferred, marked, notConfirmed, accepted, frames, calculations} {
+		switch n := counts[kind]; {
+		case n == 0:
+		case kind == accepted:
+			parts = append(parts, Say(language, "%d accepted by %s", n, c.acceptedBy()))
+		default:
+			parts = append(parts, Say(language, "%d "+kind, n))
+		}
+	}
+	line := Say(language, "Sentences: %d", len(c.Sentences)) + " · " + strings.Join(parts, " · ") + ". "
+	tested := by.tested(c)
+	if c.Controls.Planted > 0 && strings.HasPrefix(tested[0], "Readers were tested") {
+		tested[0] = Say(language, "Readers were tested with planted errors: %d; with every word on the page: %d; caught: %d.", c.Controls.Planted, c.Controls.Hard, c.Controls.Caught)
+	}
+	for i := range tested {
+		tested[i] = Say(language, tested[i])
+	}
+	return line + strings.Join(tested, " ") + by.also(c)
+}
+
+// also is what else a reader must know of how sentences were checked.
+func (by Readers) also(c *Claims) (line string) {
 	if c != nil && c.Earlier() {
 		line += ByRules(c.Rules)
 	}
@@ -69,10 +105,10 @@ func (by Readers) checked(c *Claims) string {
 		}
 	}
 	line := fmt.Sprintf("%s: %s", report.Counted(len(c.Sentences), "sentence"), strings.Join(parts, ", "))
-	if n := counts["calculations"]; n > 0 {
+	if n := counts[calculations]; n > 0 {
 		line += "; " + report.Counted(n, "calculation")
 	}
-	return line + ". " + by.tested(c)
+	return line + ". " + strings.Join(by.tested(c), " ")
 }
 
 // counts puts every sentence under one heading, and counts the calculations.
@@ -81,7 +117,7 @@ func (c *Claims) counts(secondReader bool) map[string]int {
 	for i, stand := range c.Stands(secondReader) {
 		counts[stand.heading]++
 		if c.Sentences[i].Calculation != nil {
-			counts["calculations"]++
+			counts[calculations]++
 		}
 	}
 	return counts
@@ -99,7 +135,7 @@ func (c *Claims) acceptedBy() string {
 }
 
 // tested says how the readers were tested.
-func (by Readers) tested(c *Claims) string {
+func (by Readers) tested(c *Claims) []string {
 	controls, read := c.Controls, slices.ContainsFunc(c.Sentences, func(s Claim) bool { return s.Verdict != nil })
 	var said []string
 	switch {
@@ -135,5 +171,5 @@ func (by Readers) tested(c *Claims) string {
 			said = append(said, also.text)
 		}
 	}
-	return strings.Join(said, " ")
+	return said
 }

@@ -44,6 +44,8 @@ type anchor struct {
 
 type span struct{ start, end int }
 
+func (s span) by(n int) span { return span{s.start + n, s.end + n} }
+
 // start says that the text from a place on stands on a line.
 type start struct{ at, line int }
 
@@ -54,74 +56,6 @@ func (b *block) lineAt(at int) int {
 		return 1
 	}
 	return b.starts[i-1].line
-}
-
-// maker makes a block of pieces.
-type maker struct {
-	block
-	out  strings.Builder
-	open int  // index of the link that is open, from 1; 0 for none
-	up   int  // raised elements that are open
-	over bool // one was opened, and what comes does not go on with the last one
-}
-
-// raise begins or ends raised text.
-func (m *maker) raise(by int) {
-	m.up, m.over = max(0, m.up+by), true
-}
-
-// add adds text that stands on a line.
-func (m *maker) add(text string, line int) {
-	if text == "" {
-		return
-	}
-	at := m.out.Len()
-	if n := len(m.starts); n == 0 || m.starts[n-1].line != line {
-		m.starts = append(m.starts, start{at, line})
-	}
-	m.out.WriteString(text)
-	if m.up > 0 {
-		if n := len(m.raised); n > 0 && m.raised[n-1].end == at && !m.over {
-			m.raised[n-1].end = m.out.Len()
-		} else {
-			m.raised = append(m.raised, span{at, m.out.Len()})
-		}
-		m.over = false
-	}
-}
-
-// addCode adds text in which nothing is a citation.
-func (m *maker) addCode(text string, line int) {
-	at := m.out.Len()
-	m.add(text, line)
-	m.code = append(m.code, span{at, m.out.Len()})
-}
-
-func (m *maker) openLink(url string) {
-	m.closeLink()
-	m.links = append(m.links, anchor{span: span{m.out.Len(), m.out.Len()}, url: strings.TrimSpace(url)})
-	m.open = len(m.links)
-}
-
-func (m *maker) closeLink() {
-	if m.open > 0 {
-		m.links[m.open-1].end = m.out.Len()
-		m.open = 0
-	}
-}
-
-// picture notes that the open link shows a picture.
-func (m *maker) picture() {
-	if m.open > 0 {
-		m.links[m.open-1].picture = true
-	}
-}
-
-// done is the block, and whether it says anything.
-func (m *maker) done() (block, bool) {
-	m.closeLink()
-	m.text = m.out.String()
-	return m.block, strings.TrimSpace(m.text) != "" || len(m.links) > 0
 }
 
 // cells joins the cells of a row into one block.
@@ -136,13 +70,14 @@ func cells(list []block, kind kind, table int) block {
 		at := text.Len()
 		text.WriteString(strings.ReplaceAll(c.text, "\n", " "))
 		for _, a := range c.links {
-			out.links = append(out.links, anchor{span: span{a.start + at, a.end + at}, url: a.url, picture: a.picture})
+			a.span = a.by(at)
+			out.links = append(out.links, a)
 		}
 		for _, s := range c.raised {
-			out.raised = append(out.raised, span{s.start + at, s.end + at})
+			out.raised = append(out.raised, s.by(at))
 		}
 		for _, s := range c.code {
-			out.code = append(out.code, span{s.start + at, s.end + at})
+			out.code = append(out.code, s.by(at))
 		}
 		for _, s := range c.starts {
 			if n := len(out.starts); n == 0 || out.starts[n-1].line != s.line {
@@ -166,11 +101,11 @@ func (b *block) part(from, to int) block {
 	}
 	for i := sort.Search(len(b.links), func(i int) bool { return b.links[i].start >= from }); i < len(b.links) && b.links[i].end <= to; i++ {
 		a := b.links[i]
-		a.span = span{a.start - from, a.end - from}
+		a.span = a.by(-from)
 		out.links = append(out.links, a)
 	}
 	for i := sort.Search(len(b.raised), func(i int) bool { return b.raised[i].start >= from }); i < len(b.raised) && b.raised[i].end <= to; i++ {
-		out.raised = append(out.raised, span{b.raised[i].start - from, b.raised[i].end - from})
+		out.raised = append(out.raised, b.raised[i].by(-from))
 	}
 	return out
 }

@@ -53,6 +53,8 @@ type citer struct {
 	cites   []Citation
 	marked  bool // the last thing was a mark
 	sums    []sum
+
+	compared int // authors with entries, in the whole report
 }
 
 // sum is a calculation as reports of our own show one.
@@ -168,38 +170,50 @@ func (c *citer) cite(from, to int, style Style, ids, urls []string) {
 	c.marked = true
 }
 
+// lead is what mark a link is: a URL or DOI, a number that leads to an entry or to a
+// page, or a text that leads to a page. The style is empty where it leads to nothing that
+// can be cited.
+func (c *citer) lead(a anchor) (style Style, ids, urls []string) {
+	text := c.b.text[a.start:a.end]
+	id := strings.Trim(text, "[]()^【】 ")
+	switch {
+	case a.doi:
+		return PlainDOI, nil, []string{a.url}
+	case a.bare:
+		return PlainURL, nil, []string{a.url}
+	case strings.HasPrefix(a.url, "#") && (isNumber(id) || strings.HasPrefix(text, "^")):
+		return Footnote, []string{id}, c.list.urls([]string{id})
+	case !isWeb(a.url):
+		return "", nil, nil
+	case strings.HasPrefix(text, "^"):
+		return Footnote, []string{id}, []string{a.url}
+	}
+	if ids = numbers(id); ids == nil && isNumber(lowered(text)) {
+		ids = []string{lowered(text)}
+	}
+	if ids != nil {
+		return NumberLink, ids, []string{a.url}
+	}
+	return Linked, nil, []string{a.url}
+}
+
 // anchor reads a link, or a URL that stands in the text. After is the index of the next
 // one.
 func (c *citer) anchor(a anchor, after int) {
 	text := c.b.text[a.start:a.end]
-	id := strings.Trim(text, "[]()^【】 ")
-	switch {
-	case a.picture:
-	case a.doi:
-		c.cite(a.start, a.end, PlainDOI, nil, []string{a.url})
-	case a.bare:
-		c.cite(a.start, a.end, PlainURL, nil, []string{a.url})
-	case strings.HasPrefix(a.url, "#") && (isNumber(id) || strings.HasPrefix(text, "^")):
-		c.cite(a.start, a.end, Footnote, []string{id}, c.list.urls([]string{id}))
-	case !isWeb(a.url):
-		if !strings.HasPrefix(a.url, "#") || !strings.ContainsAny(text, "↩↑") {
+	style, ids, urls := c.lead(a)
+	if a.picture || style == "" {
+		if !a.picture && (!strings.HasPrefix(a.url, "#") || !strings.ContainsAny(text, "↩↑")) {
 			c.write(text, a.start)
 		}
-	case strings.HasPrefix(text, "^"):
-		c.cite(a.start, a.end, Footnote, []string{id}, []string{a.url})
-	case numbers(id) != nil || isNumber(lowered(text)):
-		ids := numbers(id)
-		if ids == nil {
-			ids = []string{lowered(text)}
-		}
-		c.cite(a.start, a.end, NumberLink, ids, []string{a.url})
-	case id == "", isURL(text), namesHost(text, a.url), c.attributes(a, after):
-		c.cite(a.start, a.end, Linked, nil, []string{a.url})
-	default:
-		c.write(text, a.start)
-		c.cite(a.start, a.end, Linked, nil, []string{a.url})
-		c.marked = false
+		return
 	}
+	said := style == Linked && strings.Trim(text, "[]()^【】 ") != "" && !isURL(text) && !namesHost(text, a.url) && !c.attributes(a, after)
+	if said { // by the sentence, too
+		c.write(text, a.start)
+	}
+	c.cite(a.start, a.end, style, ids, urls)
+	c.marked = !said
 }
 
 // namesHost reports whether a link shows nothing but the site that it leads to.
@@ -215,9 +229,7 @@ func namesHost(text, to string) bool {
 		!strings.Contains(shown, " ") && len(shown) > 2 && slices.Contains(strings.Split(host, "."), shown) && strings.Contains(text, "+"))
 }
 
-var attribution = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:sources?|via|quellen?|来源|资料来源|المصدر|مصدر)\s*[:：]?\s*$|[—–-]\s*$`)
-})
+var attribution = pattern(`(?i)(?:sources?|via|quellen?|来源|资料来源|المصدر|مصدر)\s*[:：]?\s*$|[—–-]\s*$`)
 
 // attributes reports whether a link stands behind a sentence and is no part of one: it
 // follows a full stop, or a word for source, and nothing but links follows it.
@@ -240,17 +252,18 @@ func (c *citer) attributes(a anchor, after int) bool {
 	return strings.Trim(c.b.text[rest:], " .\n") == ""
 }
 
+// pattern is a regular expression that is compiled when it is first used.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
 // The marks that are no links.
 var (
-	ours = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[(?:inferred from ((?:\d{1,4}|this run)(?:, (?:\d{1,4}|this run)){0,5})|calculated: [^\]\n]{1,400})\]`)
-	})
-	behind     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d{1,3}(?:\s?[,，]\s?\d{1,3}){0,9}`) })
-	endsInYear = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\d.,])(?:19|20)\d\d\.$`) })
-	inRound    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[(（]([^()（）\n]{4,240})[)）]`) })
-	byYear     = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:see |e\.g\.,? |cf\. |vgl\. |siehe |参见|انظر )?\s*(\p{Lu}[^\d,，;]{1,80}|[\p{Han}\p{Arabic}][^\d,，;]{0,80}?)\s*[,，、]?\s*((?:19|20)\d\d[a-z]?)(?:\s*[,，:：].{0,60})?$`)
-	})
+	ours       = pattern(`^\[(?:inferred from ((?:\d{1,4}|this run)(?:, (?:\d{1,4}|this run)){0,5})|calculated: [^\]\n]{1,400})\]`)
+	behind     = pattern(`^\d{1,3}(?:\s?[,，]\s?\d{1,3}){0,9}`)
+	endsInYear = pattern(`(?:^|[^\d.,])(?:19|20)\d\d\.$`)
+	inRound    = pattern(`^[(（]([^()（）\n]{4,240})[)）]`)
+	byYear     = pattern(`^(?i:see |e\.g\.,? |cf\. |vgl\. |siehe |参见|انظر )?\s*(\p{Lu}[^\d,，;]{1,80}|[\p{Han}\p{Arabic}][^\d,，;]{0,80}?)\s*[,，、]?\s*((?:19|20)\d\d[a-z]?)(?:\s*[,，:：].{0,60})?$`)
 )
 
 // mark reads a mark at a place, and says where it ends; 0 where there is none.
@@ -294,19 +307,8 @@ func (c *citer) group(i, next int) int {
 		rest := strings.TrimLeft(c.b.text[at:], " ")
 		if closing, size := utf8.DecodeRuneInString(rest); strings.ContainsRune(")]）】］", closing) {
 			for _, a := range c.anchors[next : n+1] {
-				text := strings.Trim(c.b.text[a.start:a.end], "[]()^ ")
-				switch {
-				case strings.HasPrefix(a.url, "#") && isNumber(text):
-					c.cite(a.start, a.end, Footnote, []string{text}, c.list.urls([]string{text}))
-				case strings.HasPrefix(a.url, "#"):
-				case a.doi:
-					c.cite(a.start, a.end, PlainDOI, nil, []string{a.url})
-				case a.bare:
-					c.cite(a.start, a.end, PlainURL, nil, []string{a.url})
-				case isNumber(text):
-					c.cite(a.start, a.end, NumberLink, []string{text}, []string{a.url})
-				default:
-					c.cite(a.start, a.end, Linked, nil, []string{a.url})
+				if style, ids, urls := c.lead(a); style != "" {
+					c.cite(a.start, a.end, style, ids, urls)
 				}
 			}
 			if len(c.cites) == from {
@@ -440,7 +442,7 @@ func isWord(s string) bool {
 }
 
 // units are what stands before a raised digit that is no mark.
-var units = names("m km cm mm dm nm µm ft in yd mi s x y z n r e a b c d h i j k l p q t v w co h2 log sec kg hz px")
+const units = " m km cm mm dm nm µm ft in yd mi s x y z n r e a b c d h i j k l p q t v w co h2 log sec kg hz px "
 
 // notes reports whether raised ids are marks, by what stands before them: neither a
 // number nor a unit or a single letter. Every id has an entry.
@@ -460,7 +462,7 @@ func (c *citer) notes(ids []string) bool {
 	if strings.HasSuffix(before, "=") {
 		return false
 	}
-	return page.IsDense(last) || !units[strings.ToLower(text[len(before):])]
+	return page.IsDense(last) || !strings.Contains(units, " "+strings.ToLower(text[len(before):])+" ")
 }
 
 // raisedDigits reads raised digits: one id, or one for each digit where no entry has
@@ -559,8 +561,9 @@ func (c *citer) authors(i int, text string) int {
 	return i + len(m[0])
 }
 
-// maxAuthors is how many entries are looked through for an author.
-const maxAuthors = 5000
+// maxCompared is how often an author of a report is compared with an entry: nobody reads
+// one in which that is not enough.
+const maxCompared = 20_000_000
 
 // author is the entry of a first author and year.
 func (c *citer) author(name, year string) *Entry {
@@ -575,8 +578,11 @@ func (c *citer) author(name, year string) *Entry {
 	if utf8.RuneCountInString(name) < 2 {
 		return nil
 	}
-	for i := range c.list.entries[:min(len(c.list.entries), maxAuthors)] {
+	for i := range c.list.entries {
 		e := &c.list.entries[i]
+		if c.compared++; c.compared > maxCompared {
+			break
+		}
 		if slices.Contains(e.years, year) && strings.Contains(e.named, name) {
 			return e
 		}

@@ -38,58 +38,44 @@ func readDocx(body []byte) ([]block, error) {
 		}
 		return data, err
 	}
-	r := &docxReader{links: map[string]string{}, m: &maker{}}
-	for _, name := range []string{"word/_rels/document.xml.rels", "word/_rels/footnotes.xml.rels"} {
-		if data, err := part(name); err == nil { // a document without links has none
-			r.prefix = name
-			if err := r.walk(data, r.relation, nil); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, name := range []string{"word/document.xml", "word/footnotes.xml", "word/endnotes.xml"} {
-		data, err := part(name)
-		if err != nil {
-			if name == "word/document.xml" {
-				return nil, err
-			}
-			continue
-		}
-		r.prefix = "word/_rels/" + strings.TrimPrefix(name, "word/") + ".rels"
-		if err := r.walk(data, r.start, r.end); err != nil {
+	r := &docxReader{links: map[string]string{}, numbered: map[string]int{}}
+	for _, name := range []string{"document", "footnotes", "endnotes"} {
+		links, _ := part("word/_rels/" + name + ".xml.rels") // a part without links has none
+		text, err := part("word/" + name + ".xml")
+		if err != nil && name == "document" {
 			return nil, err
 		}
+		clear(r.links)
+		if err := errors.Join(walk(links, r.relation, nil, nil), walk(text, r.start, r.end, r.read)); err != nil {
+			return nil, err
+		}
+		r.closeTo(0)
 		r.flush()
 	}
 	return r.out, nil
 }
 
 type docxReader struct {
-	prefix   string
-	links    map[string]string // relation, with the part that has it → URL
-	out      []block
-	m        *maker
+	builder
+	links    map[string]string // relation → URL
 	line     int
 	inText   bool
-	note     string // id of the footnote that is read
-	field    string // instruction of the field that is open
 	inField  bool
-	numbered map[string]int // list → number of its last item
-	tables   int
-	cells    []block
-	inCell   int
+	field    string // instruction of the field that is open
+	note     string // id of the footnote that is read
+	numbered map[string]int
 	rows     int
 }
 
 // walk visits the elements of a part.
-func (r *docxReader) walk(data []byte, start func(xml.StartElement), end func(xml.EndElement)) error {
+func walk(data []byte, start func(xml.StartElement), end func(xml.EndElement), text func(string)) error {
 	d := xml.NewDecoder(bytes.NewReader(data))
 	for {
 		token, err := d.Token()
-		switch {
-		case err == io.EOF:
+		if err == io.EOF {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 		switch t := token.(type) {
@@ -100,10 +86,8 @@ func (r *docxReader) walk(data []byte, start func(xml.StartElement), end func(xm
 				end(t)
 			}
 		case xml.CharData:
-			if r.inText {
-				r.m.add(string(t), r.line+1)
-			} else if r.inField {
-				r.field += string(t)
+			if text != nil {
+				text(string(t))
 			}
 		}
 	}
@@ -111,119 +95,119 @@ func (r *docxReader) walk(data []byte, start func(xml.StartElement), end func(xm
 
 func (r *docxReader) relation(e xml.StartElement) {
 	if e.Name.Local == "Relationship" && strings.HasSuffix(value(e, "Type"), "/hyperlink") {
-		r.links[r.prefix+" "+value(e, "Id")] = value(e, "Target")
+		r.links[value(e, "Id")] = value(e, "Target")
 	}
 }
 
+func (r *docxReader) read(text string) {
+	if r.inText {
+		r.add(text, r.line+1)
+	} else if r.inField {
+		r.field += text
+	}
+}
+
+// inHTML is what elements of Word are called by others.
+var inHTML = map[string]string{"tbl": "table", "tr": "tr", "tc": "td", "p": "p", "hyperlink": "a", "br": "br"}
+
 func (r *docxReader) start(e xml.StartElement) {
-	switch e.Name.Local {
+	switch name := e.Name.Local; name {
 	case "t":
 		r.inText = true
 	case "instrText":
 		r.inField = true
 	case "fldChar":
-		switch value(e, "fldCharType") {
-		case "begin":
-			r.field = ""
-		case "separate":
-			if words := strings.Fields(r.field); len(words) > 1 && words[0] == "HYPERLINK" {
-				r.m.openLink(strings.Trim(words[1], `"`))
-			}
-		case "end":
-			r.m.closeLink()
-		}
+		r.fieldMark(value(e, "fldCharType"))
 	case "tab":
-		r.m.add(" ", r.line+1)
-	case "br":
-		r.m.add("\n", r.line+1)
+		r.add(" ", r.line+1)
 	case "hyperlink":
-		if url := r.links[r.prefix+" "+value(e, "id")]; url != "" {
-			r.m.openLink(url)
-		} else {
-			r.m.openLink("#" + value(e, "anchor"))
+		url := r.links[value(e, "id")]
+		if url == "" {
+			url = "#" + value(e, "anchor")
 		}
+		r.open(element{name: "a", url: url}, r.line+1)
 	case "vertAlign":
 		if value(e, "val") == "superscript" {
-			r.m.up = 1
+			r.open(element{name: "sup"}, r.line+1)
 		}
 	case "pStyle":
-		style := strings.ToLower(value(e, "val"))
-		if level, found := strings.CutPrefix(style, "heading"); found {
-			r.m.kind, r.m.level = heading, 1
-			if n, err := strconv.Atoi(level); err == nil {
-				r.m.level = n
-			}
-		} else if style == "title" {
-			r.m.kind, r.m.level = heading, 1
-		}
+		r.style(strings.ToLower(value(e, "val")))
 	case "numId":
-		if id := value(e, "val"); id != "0" && r.m.kind != heading {
-			if r.numbered == nil {
-				r.numbered = map[string]int{}
-			}
+		if id := value(e, "val"); id != "0" && r.now.kind != heading {
 			r.numbered[id]++
-			r.m.kind, r.m.number = item, r.numbered[id]
+			r.now.kind, r.now.number = item, r.numbered[id]
 		}
 	case "footnoteReference", "endnoteReference":
-		r.m.add("[^"+value(e, "id")+"]", r.line+1)
+		r.add("[^"+value(e, "id")+"]", r.line+1)
 	case "footnote", "endnote":
 		r.note = value(e, "id")
 	case "tbl":
-		r.tables++
 		r.rows = 0
+		r.open(element{name: "table"}, r.line+1)
 	case "tr":
-		r.cells = nil
-	case "tc":
-		r.inCell++
+		r.rows++
+		r.open(element{name: "tr"}, r.line+1)
+	default:
+		if is := inHTML[name]; is != "" {
+			r.open(element{name: r.cell(is)}, r.line+1)
+		}
+	}
+	if e.Name.Local == "p" && r.note != "" {
+		r.add("[^"+r.note+"]: ", r.line+1)
+		r.note = ""
+	}
+}
+
+// cell is the name of a cell: those of the first row of a table are its header.
+func (r *docxReader) cell(name string) string {
+	if name == "td" && r.rows == 1 {
+		return "th"
+	}
+	return name
+}
+
+// fieldMark takes the beginning, the middle or the end of a field, which can be a link.
+func (r *docxReader) fieldMark(kind string) {
+	switch kind {
+	case "begin":
+		r.field = ""
+	case "separate":
+		if words := strings.Fields(r.field); len(words) > 1 && words[0] == "HYPERLINK" {
+			r.begin(&element{name: "a", url: strings.Trim(words[1], `"`)})
+		}
+	case "end":
+		r.closeLink()
+	}
+}
+
+// style takes the style of a paragraph.
+func (r *docxReader) style(name string) {
+	level, isHeading := strings.CutPrefix(name, "heading")
+	if !isHeading && name != "title" {
+		return
+	}
+	r.now.kind, r.now.level = heading, 1
+	if n, err := strconv.Atoi(level); err == nil && isHeading {
+		r.now.level = n
 	}
 }
 
 func (r *docxReader) end(e xml.EndElement) {
-	switch e.Name.Local {
+	switch name := e.Name.Local; name {
 	case "t":
 		r.inText = false
 	case "instrText":
 		r.inField = false
 	case "r":
-		r.m.up = 0
-	case "hyperlink":
-		r.m.closeLink()
+		r.close("sup")
 	case "p":
 		r.line++
-		if r.inCell > 0 {
-			r.m.add(" ", r.line)
-		} else {
-			r.flush()
+		r.close("p")
+	default:
+		if is := inHTML[name]; is != "" {
+			r.close(r.cell(is))
 		}
-	case "tc":
-		b, _ := r.m.done()
-		r.cells, r.m = append(r.cells, b), &maker{}
-		r.inCell = max(0, r.inCell-1)
-	case "tr":
-		k := row
-		if r.rows++; r.rows == 1 {
-			k = headerRow
-		}
-		if b := cells(r.cells, k, r.tables); strings.Trim(b.text, " |") != "" {
-			r.out = append(r.out, b)
-		}
-		r.cells = nil
 	}
-}
-
-func (r *docxReader) flush() {
-	b, says := r.m.done()
-	r.m = &maker{}
-	if !says {
-		return
-	}
-	if r.note != "" {
-		shift := "[^" + r.note + "]: "
-		b = cells([]block{{text: shift, starts: b.starts}, b}, paragraph, 0)
-		b.text = strings.Replace(b.text, cellMark, "   ", 1)
-		r.note = ""
-	}
-	r.out = append(r.out, b)
 }
 
 func value(e xml.StartElement, name string) string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -20,6 +21,8 @@ import (
 type Options struct {
 	NoFetch bool     `json:"no_fetch"` // no page is looked at: only the form of the report is judged
 	FailOn  []string `json:"fail_on"`  // kinds that make the report fail
+
+	Verifier string `json:"verifier,omitzero"` // the agent that reads the sentences, too
 }
 
 // The kinds that can make a report fail.
@@ -80,6 +83,7 @@ type judging struct {
 	records []source.Record
 	of      map[string]int // URL of a page → source
 	cids    map[string]int
+	held    map[int]claim.Judgement // by sentence
 	out     *Result
 }
 
@@ -87,7 +91,7 @@ type judging struct {
 // answers. The same evidence gives the same result. It returns the errors of evidence
 // and of ctx.
 func Judge(ctx context.Context, name string, body []byte, d *Document, options Options, evidence source.Evidence) (*Result, error) {
-	j := &judging{Document: d, options: options, sources: d.Sources(), of: map[string]int{}, cids: map[string]int{}}
+	j := &judging{Document: d, options: options, sources: d.Sources(), of: map[string]int{}, cids: map[string]int{}, held: map[int]claim.Judgement{}}
 	if options.NoFetch {
 		evidence = source.Evidence{Page: func(context.Context, string) (*source.Page, error) { return nil, nil }}
 	}
@@ -119,7 +123,8 @@ func Judge(ctx context.Context, name string, body []byte, d *Document, options O
 	}
 	j.listSources()
 	j.judgeReport()
-	j.out.count(options)
+	j.out.count()
+	j.out.judge(options)
 	return j.out, nil
 }
 
@@ -138,7 +143,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	quoted := j.quotations()
 	for i := range j.Document.Sentences {
 		s := &j.Document.Sentences[i]
-		judged := Judged{Line: s.Line, Text: link.Mask(s.Text), Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
+		judged := Judged{Line: s.Line, Text: s.Text, Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
 		switch {
 		case s.Form == Uncited:
 			judged.Findings = j.bare(s, quoted[i])
@@ -147,9 +152,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 			judged.Standing = claim.NoText
 		default:
 			question := claim.Sentence{Text: s.Text, Language: j.Language, Quotations: quoted[i]}
-			for _, url := range s.URLs {
-				question.CIDs = append(question.CIDs, j.sources[j.of[PageURL(url)]].CID)
-			}
+			question.CIDs = j.citedBy(s)
 			asked, of = append(asked, question), append(of, i)
 		}
 		j.out.Sentences = append(j.out.Sentences, judged)
@@ -181,12 +184,27 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	for k, i := range of {
 		j.stand(i, held[k])
 	}
-	return j.calculations(ctx, page, known)
+	if err := j.calculations(ctx, page, known); err != nil || j.options.Verifier == "" {
+		return err
+	}
+	j.out.questions = j.ask(ctx, page, known)
+	return nil
+}
+
+// citedBy are the sources that bear a sentence.
+func (j *judging) citedBy(s *Sentence) (cids []string) {
+	for _, url := range s.URLs {
+		cids = append(cids, j.sources[j.of[PageURL(url)]].CID)
+	}
+	return cids
 }
 
 // stand says how a sentence stands.
 func (j *judging) stand(i int, held claim.Judgement) {
 	judged := &j.out.Sentences[i]
+	if j.options.Verifier != "" {
+		j.held[i] = held
+	}
 	judged.Standing, judged.Findings, judged.Windows = held.Standing, []claim.Finding{}, []Window{}
 	for _, f := range held.Findings {
 		if n, is := j.cids[f.Text]; is {
@@ -199,6 +217,10 @@ func (j *judging) stand(i int, held claim.Judgement) {
 	}
 }
 
+// maxCalculating is how many sentences a paragraph with calculations has at most: those of
+// ours have few.
+const maxCalculating = 40
+
 // calculations judges the paragraphs with a calculation, which only reports of our own
 // have, as such reports are judged: a result counts where it is right and its numbers
 // stand on the pages.
@@ -210,8 +232,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 		facts := evidence.Facts{Template: evidence.Briefing, Language: j.Language}
 		for to < len(all) && all[to].Block == all[from].Block {
 			draft.WriteString(escaped(all[to].Text))
-			for _, url := range all[to].URLs {
-				cid := j.sources[j.of[PageURL(url)]].CID
+			for _, cid := range j.citedBy(&all[to]) {
 				draft.WriteString(" [@" + cid + "]")
 				facts.Sources = append(facts.Sources, evidence.Source{CID: cid})
 			}
@@ -222,7 +243,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 			draft.WriteByte(' ')
 			to++
 		}
-		if sums > 0 && !j.options.NoFetch {
+		if sums > 0 && to-from <= maxCalculating && !j.options.NoFetch {
 			report := evidence.Read([]byte("## Summary\n\n"+draft.String()+"\n"), facts)
 			held, err := report.Hold(ctx, j.Language, page, titles)
 			if err != nil {
@@ -367,6 +388,9 @@ const manySources = 6
 func (j *judging) judgeReport() {
 	add := func(code string, level claim.Level, line int, format string, args ...any) {
 		j.out.Findings = append(j.out.Findings, Finding{code, level, line, link.Mask(fmt.Sprintf(format, args...))})
+	}
+	if j.Left > 0 {
+		add("LEFT_OUT", claim.Remark, 1, "%s of code or beside the main part of the page: not read", report.Counted(j.Left, "block"))
 	}
 	used := map[string]bool{}
 	for i := range j.Document.Citations {

@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"embed"
-	"regexp"
 	"slices"
 	"sort"
 	"strconv"
@@ -40,9 +39,7 @@ var titles = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-var numbering = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\d{1,2}(?:\.\d{1,2})*[.)、．]?|[ivxIVX]{1,5}[.)]|[一二三四五六七八九十]{1,3}[、.．])\s*`)
-})
+var numbering = pattern(`^(?:\d{1,2}(?:\.\d{1,2})*[.)、．]?|[ivxIVX]{1,5}[.)]|[一二三四五六七八九十]{1,3}[、.．])\s*`)
 
 // isTitle reports whether a text is the title of a list of sources.
 func isTitle(text string) bool {
@@ -205,9 +202,7 @@ func (l *list) block(b *block) {
 }
 
 // leadID is an id at the beginning of an entry.
-var leadID = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:[\[【［〔]{1,2}\^?\s*(\d{1,4}|[\pL\pN_.:-]{1,40})\s*(?:†[^\]】]{0,80})?\^?[\]】］〕]{1,2}[:：.]?|(\d{1,4})\s?(?:[.)、．]|[:：](?:\s|$)|\s*\|)|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}))`)
-})
+var leadID = pattern(`^\s*(?:[\[【［〔]{1,2}\^?\s*(\d{1,4}|[\pL\pN_.:-]{1,40})\s*(?:†[^\]】]{0,80})?\^?[\]】］〕]{1,2}[:：.]?|(\d{1,4})\s?(?:[.)、．]|[:：](?:\s|$)|\s*\|)|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}))`)
 
 // leadingIDs are the ids with which a line begins, and where the rest of it begins.
 func leadingIDs(b *block) (ids []string, rest int) {
@@ -283,7 +278,7 @@ func lowered(s string) string {
 }
 
 // anotherID is an id in the middle of a line, behind the URL of the entry before it.
-var anotherID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\[【［]\^?\d{1,4}\^?[\]】］]`) })
+var anotherID = pattern(`[\[【［]\^?\d{1,4}\^?[\]】］]`)
 
 // line reads a line of the list: one entry, several, or what is left of one that began
 // on a line above.
@@ -346,14 +341,12 @@ func (e *Entry) describe(title string) {
 	e.years = year().FindAllString(e.Title, 6)
 }
 
-var year = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:19|20)\d\d[a-z]?\b`) })
+var year = pattern(`\b(?:19|20)\d\d[a-z]?\b`)
 
 func fold(s string) string { return strings.ToLower(s) }
 
 // accessed is what follows a title and says when somebody looked at it.
-var accessed = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)[,.;(]?\s*(?:last )?(?:accessed|retrieved|abgerufen|zugriff|accès|consultado|访问(?:日期|时间)?|تاريخ (?:الاطلاع|الوصول)|تم الوصول)\b.*$`)
-})
+var accessed = pattern(`(?i)[,.;(]?\s*(?:last )?(?:accessed|retrieved|abgerufen|zugriff|accès|consultado|访问(?:日期|时间)?|تاريخ (?:الاطلاع|الوصول)|تم الوصول)\b.*$`)
 
 // titleOf is what an entry calls its source: its text without ids, URLs and dates of
 // access.
@@ -399,7 +392,10 @@ func (l *list) urls(ids []string) []string {
 	for _, id := range ids {
 		for _, i := range l.byID[id] {
 			for _, url := range l.entries[i].URLs {
-				if !slices.Contains(urls, url) && len(urls) < maxURLs {
+				if len(urls) == maxURLs {
+					return urls
+				}
+				if !slices.Contains(urls, url) {
 					urls = append(urls, url)
 				}
 			}
@@ -408,9 +404,7 @@ func (l *list) urls(ids []string) []string {
 	return urls
 }
 
-var doi = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:doi:?\s*)?(10\.\d{4,9}/[^\s"<>|，。；、]{1,300})`)
-})
+var doi = pattern(`(?i)\b(?:doi:?\s*)?(10\.\d{4,9}/[^\s"<>|，。；、]{1,300})`)
 
 // anchorsOf are the links of a block, with the URLs and DOIs that stand in its text, in
 // order. None overlaps another.

@@ -1,131 +1,124 @@
 package foreign
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-// readMarkdown reads the blocks of a Markdown report. Code is left out.
-func readMarkdown(text []byte) []block {
+// readMarkdown reads the blocks of a Markdown report. Blocks of code are left out; left is
+// how many these are.
+func readMarkdown(text []byte) (blocks []block, left int) {
 	r := &markdownReader{doc: markdown.ParseGitHub(text), text: text}
-	r.nodes(r.doc.Tree(), 0)
+	r.nodes(r.doc.Tree())
 	for _, b := range r.doc.Blocks {
 		if b.Kind == markdown.DefinitionBlock {
 			r.definition(b)
 		}
 	}
-	return r.out
+	return r.out, r.left
 }
 
 type markdownReader struct {
-	doc    *markdown.Document
-	text   []byte
-	out    []block
-	tables int
+	builder
+	doc  *markdown.Document
+	text []byte
+	left int
 }
 
-// nodes reads nodes in order. Number is that of the item whose first paragraph comes
-// next, or -1 for an item without a number; 0 outside of items.
-func (r *markdownReader) nodes(nodes []*markdown.Node, number int) {
+// within reads what an element has in it.
+func (r *markdownReader) within(e element, line int, read func()) {
+	open := len(r.opened)
+	r.open(e, line)
+	read()
+	r.closeTo(open)
+}
+
+func (r *markdownReader) nodes(nodes []*markdown.Node) {
 	for _, n := range nodes {
+		e := element{}
+		read := func() { r.nodes(n.Children) }
 		switch n.Kind {
-		case markdown.ParagraphBlock, markdown.HeadingBlock:
-			m := r.inlines(n)
-			if n.Kind == markdown.HeadingBlock {
-				m.kind, m.level = heading, n.Level
-			} else if number != 0 {
-				m.kind, m.number = item, max(number, 0)
-				number = 0
-			}
-			r.keep(m)
+		case markdown.ParagraphBlock:
+			e.name, read = "p", func() { r.inlines(n) }
+		case markdown.HeadingBlock:
+			e.name, read = fmt.Sprintf("h%d", n.Level), func() { r.inlines(n) }
 		case markdown.ListBlock:
-			for i, child := range n.Children {
-				of := -1
-				if n.Ordered {
-					of = n.Start + i
-				}
-				r.nodes(child.Children, of)
+			e.name, read = "ul", func() { r.items(n) }
+			if n.Ordered {
+				e.name, e.number = "ol", n.Start
 			}
 		case markdown.TableBlock:
-			r.tables++
-			for i, child := range n.Children {
-				r.row(child, i == 0)
-			}
+			e.name, read = "table", func() { r.rows(n) }
 		case markdown.HTMLBlock:
-			r.out = append(r.out, readHTML([]byte(r.doc.Raw(n.Block)), n.Line-1)...)
+			r.readHTML([]byte(r.doc.Raw(n.Block)), n.Line-1)
+			continue
 		case markdown.CodeBlock:
+			r.left++
+			continue
 		default:
-			r.nodes(n.Children, number)
+			e.name = "div"
 		}
+		r.within(e, n.Line, read)
 	}
 }
 
-func (r *markdownReader) keep(m *maker) {
-	if b, says := m.done(); says {
-		r.out = append(r.out, b)
+func (r *markdownReader) items(list *markdown.Node) {
+	for _, n := range list.Children {
+		r.within(element{name: "li"}, n.Line, func() { r.nodes(n.Children) })
 	}
 }
 
-func (r *markdownReader) row(n *markdown.Node, header bool) {
-	var list []block
-	for _, cell := range n.Children {
-		b, _ := r.inlines(cell).done()
-		list = append(list, b)
-	}
-	k := row
-	if header {
-		k = headerRow
-	}
-	if b := cells(list, k, r.tables); strings.Trim(b.text, " |") != "" || len(b.links) > 0 {
-		r.out = append(r.out, b)
+func (r *markdownReader) rows(table *markdown.Node) {
+	for i, n := range table.Children {
+		name := "td"
+		if i == 0 {
+			name = "th"
+		}
+		r.within(element{name: "tr"}, n.Line, func() {
+			for _, cell := range n.Children {
+				r.within(element{name: name}, cell.Line, func() { r.inlines(cell) })
+			}
+		})
 	}
 }
 
 // inlines reads what a paragraph, heading or cell shows.
-func (r *markdownReader) inlines(n *markdown.Node) *maker {
-	m := &maker{}
+func (r *markdownReader) inlines(n *markdown.Node) {
 	line := n.Line
 	for _, p := range r.doc.Rendered(n.Block) {
 		switch {
 		case p.Kind == markdown.OpenInline && p.Span == markdown.LinkSpan:
-			m.openLink(p.Dest)
+			r.open(element{name: "a", url: p.Dest}, line)
 		case p.Kind == markdown.CloseInline && p.Span == markdown.LinkSpan:
-			m.closeLink()
+			r.close("a")
 		case p.Kind == markdown.OpenInline && p.Span == markdown.ImageSpan:
-			m.picture()
+			r.single("img", line)
 		case p.InImage, p.Kind == markdown.OpenInline, p.Kind == markdown.CloseInline:
 		case p.Kind == markdown.BreakInline:
-			m.add("\n", line)
+			r.add("\n", line)
 			line++
 		case p.Kind == markdown.HTMLInline:
-			m.tag(p.Text, line)
+			r.tag(p.Text, line)
 		case p.Kind == markdown.CodeInline:
-			m.addCode(string(p.Text), line)
+			r.within(element{name: "code"}, line, func() { r.add(string(p.Text), line) })
 		default:
-			m.add(string(p.Text), line)
+			r.add(string(p.Text), line)
 		}
 	}
-	return m
 }
 
 // tag takes what an HTML tag inside a text means for what it cites.
-func (m *maker) tag(tag []byte, line int) {
+func (r *markdownReader) tag(tag []byte, line int) {
 	for mark := range page.Marks(tag) {
 		switch {
-		case mark.Kind == page.StartMark && mark.Name == "sup":
-			m.raise(1)
-		case mark.Kind == page.EndMark && mark.Name == "sup":
-			m.raise(-1)
-		case mark.Kind == page.StartMark && mark.Name == "a":
-			m.openLink(attributeOf(mark, "href"))
-		case mark.Kind == page.EndMark && mark.Name == "a":
-			m.closeLink()
-		case mark.Kind == page.StartMark && mark.Name == "img":
-			m.picture()
-		case mark.Kind == page.StartMark && mark.Name == "br":
-			m.add("\n", line)
+		case mark.Name != "sup" && mark.Name != "a" && mark.Name != "img" && mark.Name != "br":
+		case mark.Kind == page.StartMark:
+			r.open(element{name: mark.Name, url: elementOf(mark).url}, line)
+		case mark.Kind == page.EndMark:
+			r.close(mark.Name)
 		}
 	}
 }
@@ -135,18 +128,15 @@ func (r *markdownReader) definition(b markdown.Block) {
 	from, to := r.doc.Range(b)
 	text := strings.TrimLeft(string(r.text[from:to]), " [")
 	label, rest, _ := strings.Cut(text, "]:")
-	m := &maker{}
-	m.kind, m.label = definition, strings.TrimSpace(label)
+	done := block{kind: definition, label: strings.TrimSpace(label), starts: []start{{0, b.Line}}}
 	for _, p := range r.doc.Inlines(b) {
 		if p.Kind == markdown.LinkInline {
-			m.openLink(string(p.Text))
-			m.closeLink()
+			done.links = []anchor{{url: string(p.Text)}}
 			break
 		}
 	}
 	if _, title, found := strings.Cut(rest, "\""); found {
-		m.add(strings.TrimRight(title, "\" \n"), b.Line)
+		done.text = strings.TrimRight(title, "\" \n")
 	}
-	m.starts = append(m.starts, start{0, b.Line})
-	r.keep(m)
+	r.take(done)
 }

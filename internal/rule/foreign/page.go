@@ -31,6 +31,7 @@ type pageView struct {
 	Style  template.CSS
 	Policy string
 	Line   string
+	Tested string // how the second reader was tested
 	Parts  []pagePart
 }
 
@@ -57,6 +58,9 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	view := pageView{Result: &r, Style: template.CSS(styleText), Policy: Policy(), Line: r.line()}
+	if read := r.Summary.Read; read != nil {
+		view.Tested = read.tested()
+	}
 	next, block := 0, -1
 	for i := range r.Sentences {
 		for next < len(r.document.Headings) && r.document.Headings[next].Before <= i {
@@ -74,6 +78,9 @@ func (r Result) Export(format string) (document []byte, ok bool, err error) {
 			if f.Level != claim.Remark {
 				s.Why = append(s.Why, said(f))
 			}
+		}
+		if s.Verdict != "" {
+			s.Why = append(s.Why, s.heard())
 		}
 		part.Sentences = append(part.Sentences, s)
 	}

@@ -1,9 +1,7 @@
 package foreign
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -54,9 +52,7 @@ func wraps(line string) bool {
 }
 
 // begins holds for a line that begins an item or an entry, whatever stands before it.
-var begins = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[-*•·▪–] |#{1,6} |[\[【［〔]\^?\d{1,4}\^?[\]】］〕]|\d{1,4}[.)、．] ?[^\d\s])`)
-})
+var begins = pattern(`^(?:[-*•·▪–] |#{1,6} |[\[【［〔]\^?\d{1,4}\^?[\]】］〕]|\d{1,4}[.)、．] ?[^\d\s])`)
 
 // isURL reports whether a line is nothing but a URL: the entry above it has it.
 func isURL(line string) bool {
@@ -65,31 +61,29 @@ func isURL(line string) bool {
 }
 
 // plainLink is a link as Markdown writes it, which texts and PDF files often keep.
-var plainLink = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\(<?(https?://[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)`)
-})
+var plainLink = pattern(`\[((?:[^\[\]\n]|\[[^\[\]\n]*\])*)\]\(<?(https?://[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*)>?\)`)
 
+// plainBlock reads the lines of one block, the first of which says what it is.
 func plainBlock(lines []string, first int) block {
-	m := &maker{}
+	b := &builder{}
+	if marks := len(lines[0]) - len(strings.TrimLeft(lines[0], "#")); marks > 0 && marks < 7 && strings.HasPrefix(lines[0][marks:], " ") {
+		b.now.kind, b.now.level, lines[0] = heading, marks, strings.TrimSpace(lines[0][marks:])
+	} else if mark, rest, found := strings.Cut(lines[0], " "); found && mark != "" && strings.Contains(" - * • · ▪ – ", " "+mark+" ") {
+		b.now.kind, lines[0] = item, rest
+	}
 	for i, line := range lines {
 		if i > 0 {
-			m.add("\n", first+i-1)
-		} else if marks := len(line) - len(strings.TrimLeft(line, "#")); marks > 0 && marks < 7 && strings.HasPrefix(line[marks:], " ") {
-			m.kind, m.level, line = heading, marks, strings.TrimSpace(line[marks:])
-		} else if bullet := strings.IndexRune("-*•·▪–", []rune(line)[0]); bullet >= 0 && strings.Contains(line, " ") {
-			_, rest, _ := strings.Cut(line, " ")
-			m.kind, line = item, rest
+			b.add("\n", first+i-1)
 		}
 		at := 0
 		for _, found := range plainLink().FindAllStringSubmatchIndex(line, -1) {
-			m.add(line[at:found[0]], first+i)
-			m.openLink(line[found[4]:found[5]])
-			m.add(line[found[2]:found[3]], first+i)
-			m.closeLink()
+			b.add(line[at:found[0]], first+i)
+			b.begin(&element{name: "a", url: line[found[4]:found[5]]})
+			b.add(line[found[2]:found[3]], first+i)
+			b.closeLink()
 			at = found[1]
 		}
-		m.add(line[at:], first+i)
+		b.add(line[at:], first+i)
 	}
-	b, _ := m.done()
-	return b
+	return b.done()
 }

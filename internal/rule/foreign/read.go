@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
 )
@@ -22,6 +23,7 @@ type Document struct {
 	Citations []Citation
 	Entries   []Entry
 	Headings  []Heading
+	Left      int // blocks of code, or paragraphs beside the main part of a page, that are not read
 }
 
 // Sentence is one of a report.
@@ -131,7 +133,9 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 	start := strings.ToLower(strings.TrimSpace(string(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf")))))
 	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
 		d.Format = "html"
-		return readHTML(page.UTF8(body, "text/html"), 0), nil
+		blocks, left := readHTML(page.UTF8(body, "text/html"))
+		d.Left = left
+		return blocks, nil
 	}
 	text := page.UTF8(body, "text/plain")
 	if bytes.ContainsRune(text, 0) {
@@ -143,7 +147,9 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 		return readPlain(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text))), nil
 	}
 	d.Format = "markdown"
-	return withoutRecord(readMarkdown(text)), nil
+	blocks, left := readMarkdown(text)
+	d.Left = left
+	return withoutRecord(blocks), nil
 }
 
 // withoutRecord leaves out of a report of our own what it says about itself: the lines
@@ -183,6 +189,7 @@ func (d *Document) sentences(blocks []block, l *list) {
 			continue
 		}
 		clean, cites := c.read(b)
+		clean.mask(cites, c.sums)
 		first := len(d.Citations)
 		d.Citations = append(d.Citations, cites...)
 		switch {
@@ -202,6 +209,33 @@ func (d *Document) sentences(blocks []block, l *list) {
 		}
 	}
 	slices.Sort(d.Styles)
+}
+
+// mask takes credentials out of a text, before it is cut into sentences: a cut may leave
+// the half of an address that nobody knows for one. Marks and lines keep their places.
+func (b *block) mask(cites []Citation, sums []sum) {
+	if link.Mask(b.text) == b.text {
+		return
+	}
+	var places []*int
+	for i := range cites {
+		places = append(places, &cites[i].at)
+	}
+	for i := range sums {
+		places = append(places, &sums[i].at)
+	}
+	for i := range b.starts {
+		places = append(places, &b.starts[i].at)
+	}
+	slices.SortStableFunc(places, func(a, b *int) int { return *a - *b })
+	var out strings.Builder
+	from := 0
+	for _, place := range places {
+		out.WriteString(link.Mask(b.text[from:*place]))
+		from, *place = *place, out.Len()
+	}
+	out.WriteString(link.Mask(b.text[from:]))
+	b.text = out.String()
 }
 
 func flag(b bool) int {

@@ -66,6 +66,10 @@ func TestSentences(t *testing.T) {
 			"1 cited The ferry was built in a yard of the north and has batteries of one megawatt hour on board, it is said. <a>\n3 uncited It sails.\n"},
 		{"a page in a page", "r.html", "<!doctype html><body><header>H</header><article><p>One is.<sup><a href='#fn1'>1</a></sup></p><div hidden>Two [1].</div><ol><li id=fn1>x</li></ol><h2>Notes</h2><ol><li>A <a href=https://x.example/a>a</a> <a href='#r'>↩</a></li></ol></article><aside>Z</aside>",
 			"1 cited One is. <a>\n1 uncited x\n"},
+		{"a row that begins with a header cell", "r.html", "<table><tr><th>What</th><th>How many <a href='https://x.example/a'>[1]</a></th></tr><tr><th>cars</th><td>120</td></tr></table>",
+			"1 cited cars | 120 <a>\n"},
+		{"a piece of HTML that nobody closed hides nothing", "r.md", "<div hidden>\n\nOne is <b hidden>here</b> [1].\n\n<!-- Two is.\n\nThree is [2]. -->" + refs, "3 cited One is here. <a>\n"},
+		{"code inside a page", "r.html", "<p>Of <code>a[1]</code> it was [1].</p><h2>Sources</h2><p>[1] https://x.example/a</p>", "1 cited Of a[1] it was. <a>\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if diff := cmp.Diff(c.want, shown(t, c.file, c.text)); diff != "" {
@@ -126,6 +130,32 @@ func TestUnreadable(t *testing.T) {
 	}
 	if _, err := foreign.Read("r.md", make([]byte, foreign.MaxReport+1)); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 		t.Errorf("a report without end: %v", err)
+	}
+}
+
+// TestMarksTimesEntries reads reports in which every mark could be compared with every entry:
+// time grows with their size, and not with its square.
+func TestMarksTimesEntries(t *testing.T) {
+	many := 5_000
+	if full.Asked() {
+		many = 50_000
+	}
+	for name, c := range map[string]struct{ mark, entry string }{
+		"one id":  {"One is [1]. ", "[1] T https://x.example/%d\n"},
+		"authors": {"It is so (Author, 2020). ", "Other, B. (2020). T. https://x.example/%d\n\n"},
+	} {
+		var report strings.Builder
+		report.WriteString(strings.Repeat(c.mark, many) + "\n\n# Sources\n\n")
+		for i := range many {
+			fmt.Fprintf(&report, c.entry, i)
+		}
+		d, err := foreign.Read("r.md", []byte(report.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(d.Citations) != many || len(d.Entries) != many || len(d.Citations[many-1].URLs) > 20 {
+			t.Errorf("%s: %d citations, %d entries", name, len(d.Citations), len(d.Entries))
+		}
 	}
 }
 

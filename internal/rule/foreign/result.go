@@ -5,6 +5,8 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
@@ -27,7 +29,8 @@ type Result struct {
 	Explain bool   `json:"-"` // what was recognised is shown, too
 	File    string `json:"-"` // where the report lies, for findings that name a place
 
-	document *Document
+	document  *Document
+	questions *reading.Questions
 }
 
 // About says what was audited.
@@ -56,6 +59,8 @@ type Summary struct {
 	Citations         int      `json:"citations"`
 	Entries           int      `json:"entries"`
 	Sources           Statuses `json:"sources"`
+
+	Read *Readings `json:"read,omitzero" jsonschema:"what a second reader said, where one was asked"`
 }
 
 // Statuses count sources by their status.
@@ -81,7 +86,9 @@ type Judged struct {
 	Standing claim.Standing  `json:"standing" jsonschema:"found, weak, missing or unchecked; empty for a sentence that no citation covers"`
 	Findings []claim.Finding `json:"findings"`
 	Windows  []Window        `json:"windows" jsonschema:"the passages of its pages that a reader needs"`
-	Verdict  string          `json:"verdict" jsonschema:"of a second reader; empty where none read it"`
+	Verdict  string          `json:"verdict" jsonschema:"of a second reader: supported, partly, unclear or unsupported; empty where none read it"`
+	Words    string          `json:"words,omitzero" jsonschema:"of a passage, by which the second reader finds it supported"`
+	Because  string          `json:"because,omitzero" jsonschema:"why the second reader does not"`
 }
 
 // Window is a passage of an archived page.
@@ -124,9 +131,8 @@ func (r Result) Document() ([]byte, error) {
 	return codec.MarshalFile(r)
 }
 
-// count counts, and decides whether the report passes. Nothing passes for want of what
-// could be checked.
-func (r *Result) count(options Options) {
+// count counts the sentences and the sources.
+func (r *Result) count() {
 	s := &r.Summary
 	s.Sentences, s.Citations, s.Entries = len(r.Sentences), len(r.Citations), len(r.document.Entries)
 	for i := range r.Sentences {
@@ -148,9 +154,27 @@ func (r *Result) count(options Options) {
 		*map[string]*int{string(source.Valid): &s.Sources.Valid, string(source.Paywalled): &s.Sources.Paywalled, string(source.Blocked): &s.Sources.Blocked,
 			string(source.Mismatch): &s.Sources.Mismatch, string(source.Invalid): &s.Sources.Invalid, Unchecked: &s.Sources.Unchecked}[r.Sources[i].Status]++
 	}
-	r.Pass = s.Cited > 0 && (options.NoFetch || s.Found+s.Weak+s.Missing > 0)
+}
+
+// judge decides whether the report passes. Nothing passes for want of what could be
+// checked. A second reader decides about weak sentences, and what it calls unsupported
+// counts as missing.
+func (r *Result) judge(options Options) {
+	s := &r.Summary
+	wrong := map[string]int{FailMissing: s.Missing, FailWeak: s.Weak, FailDead: s.Sources.Invalid, FailUncited: s.Uncited}
+	for i := range r.Sentences {
+		weak := r.Sentences[i].Standing == claim.Weak
+		switch r.Sentences[i].Verdict {
+		case evidence.Supported:
+			wrong[FailWeak] -= flag(weak)
+		case evidence.Unsupported:
+			wrong[FailMissing] += flag(r.Sentences[i].Standing != claim.Missing)
+		case evidence.Partly, evidence.Unclear:
+			wrong[FailWeak] += flag(r.Sentences[i].Standing == claim.Found)
+		}
+	}
+	r.Pass = s.Cited > 0 && (options.NoFetch || s.Found+s.Weak+s.Missing > 0) && (s.Read == nil || s.Read.Unread == 0)
 	for _, kind := range options.FailOn {
-		n := map[string]int{FailMissing: s.Missing, FailWeak: s.Weak, FailDead: s.Sources.Invalid, FailUncited: s.Uncited}[kind]
-		r.Pass = r.Pass && n == 0
+		r.Pass = r.Pass && wrong[kind] == 0
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 )
 
@@ -20,11 +21,14 @@ const shownSentences = 20
 // are not what they should be.
 func (r Result) Report() report.Report {
 	s := &r.Summary
-	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: report.PassIf(r.Pass), Summary: r.line()}
+	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: report.PassIf(r.Pass), Summary: r.line(), OutcomeFirst: true}
 	if r.Explain {
 		r.explain(&out)
 	}
 	out.Add(r.kinds())
+	if read := s.Read; read != nil {
+		out.Add(report.Paragraph(read.tested()))
+	}
 	if worst := r.worst(); len(worst) > 0 {
 		out.Add(report.Heading("The worst sentences"))
 		for _, i := range worst {
@@ -68,8 +72,20 @@ func (r *Result) line() string {
 	if s.Found+s.Weak+s.Missing == 0 {
 		return fmt.Sprintf("%s, %d cited, %d carried, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Uncited)
 	}
-	return fmt.Sprintf("%s: %d found on the cited page, %d weak, %d missing there, %d unchecked, %d uncited; %s, %d of them dead",
+	line := fmt.Sprintf("%s: %d found on the cited page, %d weak, %d missing there, %d unchecked, %d uncited; %s, %d of them dead",
 		report.Counted(s.Sentences, "sentence"), s.Found, s.Weak, s.Missing, s.Unchecked, s.Uncited, report.Counted(s.Sources.Total, "source"), s.Sources.Invalid)
+	if read := s.Read; read != nil {
+		line += fmt.Sprintf("; by a second reader %d supported, %d partly, %d unclear, %d unsupported, %d not read", read.Supported, read.Partly, read.Unclear, read.Unsupported, read.Unread)
+	}
+	return line
+}
+
+// tested says how the second reader was tested.
+func (r *Readings) tested() string {
+	if r.Controls.Planted == 0 {
+		return "The second reader, " + r.By + ", was not tested."
+	}
+	return fmt.Sprintf("The second reader, %s, was tested with %s, %d of them with every word on the page, and caught all.", r.By, report.Counted(r.Controls.Planted, "planted error"), r.Controls.Hard)
 }
 
 // kinds is the table of counts, each with what it is counted of.
@@ -77,11 +93,12 @@ func (r *Result) kinds() *report.Table {
 	s := &r.Summary
 	table := report.NewTable("Kind", ">Count", ">Of")
 	borne := s.Cited + s.Carried
-	for _, row := range []struct {
+	type counted struct {
 		kind  string
 		n, of int
 		bad   bool
-	}{
+	}
+	rows := []counted{
 		{"sentences cited", s.Cited, s.Sentences, false}, {"carried by the next citation", s.Carried, s.Sentences, false},
 		{"structural", s.Structural, s.Sentences, false}, {"uncited", s.Uncited, s.Sentences, true},
 		{"uncited with a number", s.UncitedNumbers, s.Uncited, true}, {"uncited with a quotation", s.UncitedQuotations, s.Uncited, true},
@@ -89,7 +106,13 @@ func (r *Result) kinds() *report.Table {
 		{"sources valid", s.Sources.Valid, s.Sources.Total, false}, {"behind a paywall", s.Sources.Paywalled, s.Sources.Total, false},
 		{"blocked", s.Sources.Blocked, s.Sources.Total, true}, {"another page", s.Sources.Mismatch, s.Sources.Total, true},
 		{"dead", s.Sources.Invalid, s.Sources.Total, true}, {"not checked", s.Sources.Unchecked, s.Sources.Total, true},
-	} {
+	}
+	if read := s.Read; read != nil {
+		of := s.Found + s.Weak + s.Missing
+		rows = append(rows, counted{"supported, by the second reader", read.Supported, of, false}, counted{"partly", read.Partly, of, true}, counted{"unclear", read.Unclear, of, true},
+			counted{"unsupported", read.Unsupported, of, true}, counted{"not read", read.Unread, of, true})
+	}
+	for _, row := range rows {
 		status := report.None
 		if row.bad && row.n > 0 {
 			status = report.Warn
@@ -103,13 +126,13 @@ func (r *Result) kinds() *report.Table {
 func (r *Result) worst() []int {
 	rank := func(s *Judged) int {
 		switch {
-		case s.Standing == claim.Missing:
+		case s.Standing == claim.Missing || s.Verdict == evidence.Unsupported:
 			return 0
 		case s.Form == Uncited && len(s.Findings) > 0:
 			return 2
 		case s.Standing == claim.NoText && len(s.Findings) > 0:
 			return 3
-		case s.Standing == claim.Weak:
+		case s.Standing == claim.Weak && s.Verdict != evidence.Supported, s.Verdict == evidence.Partly, s.Verdict == evidence.Unclear:
 			return 1
 		}
 		return 9
@@ -138,6 +161,9 @@ func (s *Judged) blocks() []report.Block {
 	for _, f := range s.Findings {
 		why = append(why, said(f))
 	}
+	if s.Verdict != "" {
+		why = append(why, s.heard())
+	}
 	if len(s.Windows) > 0 {
 		why = append(why, "the page says: "+tidegate.Cut(strings.Join(strings.Fields(s.Windows[0].Text), " "))+" ("+s.Windows[0].URL+")")
 	}
@@ -146,6 +172,11 @@ func (s *Judged) blocks() []report.Block {
 		out = append(out, report.Bullets(why))
 	}
 	return out
+}
+
+// heard is what the second reader said of a sentence.
+func (s *Judged) heard() string {
+	return "the second reader: " + s.Verdict + strings.TrimRight(": "+cmp.Or(s.Because, s.Words), ": ")
 }
 
 // said is a finding of a sentence as a person reads it.
@@ -201,6 +232,10 @@ func (r *Result) cases(out *report.Report) {
 			for _, f := range s.Findings {
 				c.Findings = append(c.Findings, report.Finding{Rule: strings.ToUpper(f.Rule), Level: levels[f.Level], Message: said(f) + "\n" + s.Text, Line: s.Line})
 			}
+		}
+		if s.Verdict == evidence.Unsupported {
+			c.Status = report.Fail
+			c.Findings = append(c.Findings, report.Finding{Rule: "UNSUPPORTED", Level: report.LevelError, Message: s.heard() + "\n" + s.Text, Line: s.Line})
 		}
 		if s.Form == Uncited && len(s.Findings) == 0 {
 			c.Findings = append(c.Findings, report.Finding{Rule: "UNCITED", Level: report.LevelNote, Message: "no citation covers: " + s.Text, Line: s.Line})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/text/sentence"
 )
 
 // Base is a sentence from which a control can be made.
@@ -14,6 +15,20 @@ type Base struct {
 	Text string
 	CIDs []string
 	Page bool // it is of a page, and not of a summary or output
+}
+
+// maxBases is how many sentences of one page controls are made from.
+const maxBases = 400
+
+// PageBases are the sentences of the page of a source, in its language.
+func PageBases(cid, text, language string) (bases []Base) {
+	for _, at := range sentence.Split(text, language) {
+		if len(bases) == maxBases {
+			break
+		}
+		bases = append(bases, Base{Text: text[at.Start:at.End], CIDs: []string{cid}, Page: true})
+	}
+	return bases
 }
 
 // Material is what controls are made from.

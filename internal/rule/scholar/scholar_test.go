@@ -159,3 +159,39 @@ func FuzzIDs(f *testing.F) {
 		}
 	})
 }
+
+// TestHostileRegistries has registries say what no reader should get.
+func TestHostileRegistries(t *testing.T) {
+	doi, _ := scholar.InText("10.1000/182")
+	arxiv, _ := scholar.InText("arXiv:2101.00001")
+	pmid, _ := scholar.InText("PMID 31452104")
+	isbn, _ := scholar.InText("ISBN 9780306406157")
+	evil := `Tides\u202e\u200b\u001b[31m <script>alert(1)</script>\n\n# Heading ` + strings.Repeat("long ", 5000)
+	many := strings.TrimSuffix(strings.Repeat(`{"name":"`+evil[:40]+`"},`, 5000), ",")
+	inXML := "Tides\u202e\u200b &lt;script&gt;alert(1)&lt;/script&gt;\n\n# Heading " + strings.Repeat("long ", 5000)
+	for name, c := range map[string]struct {
+		id   scholar.ID
+		body string
+	}{
+		"Crossref":     {doi, `{"message":{"title":["` + evil + `"],"subtitle":["` + evil + `"],"author":[` + many + `],"container-title":["` + evil + `"],"updated-by":[{"type":"retraction","DOI":"` + evil + `"}]}}`},
+		"arXiv":        {arxiv, `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>x</id><title>` + inXML + `</title>` + strings.Repeat("<author><name>"+inXML[:20]+"</name></author>", 5000) + `</entry></feed>`},
+		"Europe PMC":   {pmid, `{"resultList":{"result":[{"title":"` + evil + `","authorString":"` + strings.Repeat("A\u202e B, ", 5000) + `","journalInfo":{"journal":{"title":"` + evil + `"}}}]}}`},
+		"Open Library": {isbn, `{"ISBN:9780306406157":{"title":"` + evil + `","authors":[` + many + `],"publishers":[{"name":"` + evil + `"}]}}`},
+		"deep":         {doi, strings.Repeat(`{"message":`, 100_000)},
+	} {
+		w := c.id.Work(answers(200, c.body))
+		if name == "deep" {
+			if w != nil {
+				t.Errorf("%s: %+v", name, w)
+			}
+			continue
+		}
+		if w == nil || len(w.Authors) != 100 {
+			t.Fatalf("%s: %+v", name, w)
+		}
+		all := strings.Join(append(w.Authors, w.Title, w.Journal, w.Retracted), "|")
+		if strings.ContainsAny(all, "\u202e\u200b\x1b\n") || len(all) > 100*100+4*5<<10 {
+			t.Errorf("%s: %d bytes, %.300q", name, len(all), all)
+		}
+	}
+}

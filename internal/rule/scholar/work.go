@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -88,7 +89,7 @@ func (id ID) Work(answered func(address string) *Answer) *Work {
 		case answer.Status == 200:
 			work := r.read(answer.Body)
 			if work != nil {
-				work.Registry = r.name
+				work.Registry, work.Authors = r.name, work.Authors[:min(len(work.Authors), mostAuthors)]
 			}
 			return work
 		case answer.Status != 404:
@@ -246,10 +247,20 @@ func readOpenLibrary(body []byte) *Work {
 	return w
 }
 
-// plain is a text of a registry without markup, on one line.
+// mostAuthors is how many authors of a work are kept.
+const mostAuthors = 100
+
+// plain is a text of a registry without markup, on one line, and without what a reader
+// cannot see.
 func plain(text string) string {
 	if strings.ContainsAny(text, "<&") {
 		text = page.Read([]byte("<title>.</title>"+strings.ReplaceAll(text, "<jats:", "<x-")), "text/html; charset=utf-8").Text
 	}
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) && !unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
 	return page.CutBytes(page.TidySpace(text), 4<<10)
 }

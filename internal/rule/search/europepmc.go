@@ -10,7 +10,7 @@ var europePMC = Service{
 	request: func(a Ask) Request {
 		query := a.Query
 		if a.Since != "" {
-			query += " AND (FIRST_PDATE:[" + a.Since + " TO 9999-12-31])"
+			query += " AND (FIRST_PDATE:[" + a.Since + " TO 3000-12-31])"
 		}
 		return get(a.Address+"/europepmc/webservices/rest/search", "query", query, "format", "json", "resultType", "core", "pageSize", strconv.Itoa(a.Max))
 	},

@@ -206,3 +206,18 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatBraveTakes holds requests to what the documents of Brave allow.
+func TestWhatBraveTakes(t *testing.T) {
+	s, _ := search.Find("brave")
+	for language, want := range map[string]string{"de": "de", "pt": "pt-pt", "pt-BR": "pt-br", "zh": "zh-hans", "zh-TW": "zh-hant", "ja": "jp", "no": "nb", "tlh": "", "": ""} {
+		request, _, _ := s.Next(search.Ask{Query: strings.Repeat("many words ", 90), Language: language, Domains: []string{"a.example"}}, nil)
+		u, err := url.Parse(request.URL)
+		if err != nil || u.Query().Get("search_lang") != want {
+			t.Errorf("%q: %s, %v", language, request.URL, err)
+		}
+		if q := u.Query().Get("q"); len(q) > 400 || len(strings.Fields(q)) > 50 || !strings.Contains(q, "site:a.example") || !strings.HasPrefix(q, "many words") {
+			t.Errorf("the query is %q", q)
+		}
+	}
+}

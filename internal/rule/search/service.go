@@ -200,6 +200,19 @@ func (r Request) with(name, value string) Request {
 	return r
 }
 
+// beginning is the beginning of a query of at most so many words and bytes.
+func beginning(query string, words, bytes int) string {
+	var kept []string
+	size := 0
+	for _, word := range strings.Fields(query) {
+		if size += len(word) + 1; len(kept) == words || size > bytes {
+			break
+		}
+		kept = append(kept, word)
+	}
+	return strings.Join(kept, " ")
+}
+
 // onSites is a query by the words that web searches have for domains.
 func onSites(a Ask) string {
 	if len(a.Domains) == 0 {

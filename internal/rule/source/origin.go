@@ -64,6 +64,30 @@ var originShape = codec.Table(
 	codec.Field{Name: "page", Shape: codec.Text(), Optional: true, About: "the archived page that links to it"},
 )
 
+// ClientCalled hands over the texts of an event that the agent itself wrote as the input of
+// its tools.
+func ClientCalled(event *codec.Value, each func(text string)) { called(event, false, 0, each) }
+
+func called(v *codec.Value, input bool, depth int, each func(text string)) {
+	switch {
+	case depth > 32:
+	case v.Kind() == codec.String && input:
+		each(v.Str())
+	case v.Kind() == codec.Array:
+		for _, e := range v.Elems() {
+			called(e, input, depth+1, each)
+		}
+	case v.Kind() == codec.Object:
+		for _, m := range v.Members() {
+			called(m.Value, input || ownWords[m.Key], depth+1, each)
+		}
+	}
+}
+
+// ownWords are the keys under which clients show what an agent wrote as the input of a
+// tool.
+var ownWords = map[string]bool{"input": true, "rawInput": true, "arguments": true, "query": true, "title": true}
+
 // ClientFound hands over the texts of an event in which a client shows what its tools
 // returned to its agent. What the agent itself wrote, calls included, is no such text.
 func ClientFound(event *codec.Value, each func(text string)) { found(event, false, 0, each) }
@@ -86,11 +110,9 @@ func found(v *codec.Value, result bool, depth int, each func(text string)) {
 		}
 		result = result || v.Get("sessionUpdate").Str() == "tool_call_update"
 		for _, m := range v.Members() {
-			switch m.Key {
-			case "input", "rawInput", "arguments", "query", "title":
-				continue // the agent's own words
+			if !ownWords[m.Key] {
+				found(m.Value, result, depth+1, each)
 			}
-			found(m.Value, result, depth+1, each)
 		}
 	}
 }

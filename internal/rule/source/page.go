@@ -46,6 +46,7 @@ const (
 	TimedOut         Fault = "timed_out"          // the whole exchange took too long
 	BadTLS           Fault = "bad_tls"            // the certificate or the handshake
 	NoConnection     Fault = "no_connection"      // no network, refused, reset, or not HTTP
+	Absent           Fault = "absent"             // the archive that answers in the place of the web does not have it
 )
 
 // response reports whether there is something to judge the page by.

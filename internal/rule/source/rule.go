@@ -56,6 +56,7 @@ var rules = sync.OnceValue(func() []Rule {
 		{"retracted", Mismatch, "retracted", "Its registry says that the work was retracted, withdrawn or removed.", retracted},
 		{"other-work", Mismatch, "the id of another work", "Its registry gives another title than any that outputs gave it: fewer than half of the words of either are those of the other.", otherWork},
 		{"not-checked", Blocked, NotChecked, "The archive has neither a fetch nor an attached file.", notChecked},
+		{"absent", Blocked, "not in the archive that answers", "An archive answers in the place of the web, that of a finished run or of a recording, and does not have the page.", fault(Absent)},
 		{"refused-address", Invalid, "the address is private or reserved", "The host, or one that a redirect leads to, resolves to an address or a port that is not fetched.", fault(RefusedAddress)},
 		{"no-such-name", Invalid, "the host does not exist", "The name service does not know the host.", fault(NoSuchName)},
 		{"redirect-loop", Invalid, "redirects lead nowhere", "The redirects lead back, do not end, or lead to something that is not an http or https URL.", fault(RedirectLoop, TooManyRedirects, BadRedirect)},

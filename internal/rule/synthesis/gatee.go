@@ -67,7 +67,9 @@ func GateE(facts SynthesisFacts, r Result) Gate {
 	return g
 }
 
-func (r Result) sectionsPresent() int { return 100 * (len(Sections) - len(r.Missing)) / len(Sections) }
+func (r Result) sectionsPresent() int {
+	return 100 * (r.sections - len(r.Missing)) / max(1, r.sections)
+}
 
 // codes are those of the faults, in byte order, each once.
 func (r Result) codes(facts SynthesisFacts) []string {

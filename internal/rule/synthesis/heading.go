@@ -1,13 +1,14 @@
 package synthesis
 
 import (
-	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -28,12 +29,31 @@ func (j *judge) headings() {
 			text, at = text+string(runes(b.glyphs[at:m.from])), m.to
 		}
 		text += string(runes(b.glyphs[at:]))
-		if title := plainTitle(text); title != "" && slices.ContainsFunc(Reserved, func(own string) bool { return plainTitle(own) == title }) {
+		if IsReserved(text) {
 			j.fault(tidegate.ReservedHeading, b.Line, "Give the section another title, or leave it out: the report adds its own.",
 				"line %d has the heading %q, which the report writes itself", b.Line, tidegate.Cut(strings.TrimSpace(text)))
 		}
 	})
 }
+
+// IsReserved reports whether a title is one of [Reserved], in whatever spelling and in any
+// language that the report has.
+func IsReserved(title string) bool {
+	plain := plainTitle(title)
+	return plain != "" && reserved()[plain]
+}
+
+var reserved = sync.OnceValue(func() map[string]bool {
+	plain := map[string]bool{}
+	for _, own := range Reserved {
+		plain[plainTitle(own)] = true
+		for _, language := range evidence.Languages() {
+			plain[plainTitle(evidence.Say(language, own))] = true
+		}
+	}
+	delete(plain, "")
+	return plain
+})
 
 // sayLittle are words that do not distinguish one title from another.
 const sayLittle = " the this that our its all and or of for in by to list used cited checked consulted results result report section "

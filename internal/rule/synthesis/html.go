@@ -2,6 +2,7 @@ package synthesis
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	_ "embed" // the page and its style
 	"encoding/base64"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 //go:embed report.html
@@ -22,9 +24,10 @@ var pageText string
 //go:embed report.css
 var styleText string
 
-// page is parsed when the first report is written.
+// page is parsed when the first report is written. Each report speaks its own language, so
+// that each executes a copy.
 var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Parse(pageText))
+	return template.Must(template.New("report").Funcs(template.FuncMap{"say": evidence.Say}).Parse(pageText))
 })
 
 // HTML is the report as one file that asks for nothing: no script, and no address
@@ -40,8 +43,8 @@ func (r Report) HTML() []byte {
 	view := pageView{
 		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
 		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards,
-		Banners: l.banners(), Tiles: l.tiles(), Tokens: thousands(r.Cost.InputTokens + r.Cost.OutputTokens),
-		Input: thousands(r.Cost.InputTokens), Output: thousands(r.Cost.OutputTokens), USD: dollars(r.Cost.USD), Created: day(r.CreatedAt),
+		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
+		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
 	}
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
@@ -55,15 +58,19 @@ func (r Report) HTML() []byte {
 		view.Others = append(view.Others, l.sourceView(&reference{Source: s}, nil))
 	}
 	for _, g := range r.Gates {
-		word, class := gateWord(g)
+		word, class := l.gateWord(g)
 		view.Gates = append(view.Gates, gateView{g, word, class})
 	}
 	for _, c := range r.Contracts {
-		view.Contracts = append(view.Contracts, contractView{c.Title, c.Wave, amount(c.Words, c.MaxWords), amount(c.Sources, c.MaxSources),
+		view.Contracts = append(view.Contracts, contractView{c.Title, c.Wave, l.amount(c.Words, c.MaxWords), l.amount(c.Sources, c.MaxSources),
 			strings.Join(c.Sections, ", ")})
 	}
 	var out bytes.Buffer
-	if err := page().Execute(&out, view); err != nil {
+	speaks, err := page().Clone()
+	if err == nil {
+		err = speaks.Funcs(template.FuncMap{"say": r.say}).Execute(&out, view)
+	}
+	if err != nil {
 		panic(err) // a buffer takes everything, and the page fits its view
 	}
 	return out.Bytes()
@@ -96,7 +103,7 @@ type pageView struct {
 
 	Checked bool // its sentences were
 
-	Tokens, Input, Output, USD, Created string
+	Spent, Created, Lang, Dir string
 }
 
 // banner is what a reader must know before the first line.
@@ -105,7 +112,7 @@ type banner struct{ Title, Text string }
 func (r *Report) banners() []banner {
 	var out []banner
 	if r.Partial != "" {
-		out = append(out, banner{"Partial report", r.Partial})
+		out = append(out, banner{r.say("Partial report"), r.Partial})
 	}
 	if r.Unsourced {
 		out = append(out, banner{"No source was checked", "A person let this run continue without one source that could be looked at. Nothing below has been compared with a page."})
@@ -114,7 +121,7 @@ func (r *Report) banners() []banner {
 		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})
 	}
 	for _, note := range r.Notes {
-		out = append(out, banner{"Please note", note})
+		out = append(out, banner{r.say("Please note"), note})
 	}
 	return out
 }
@@ -130,27 +137,27 @@ func (l *layout) tiles() []tile {
 	var sources []string
 	for _, status := range []string{"valid", "paywalled", "blocked", "mismatch", "invalid"} {
 		if n := statuses[status]; n > 0 {
-			sources = append(sources, strconv.Itoa(n)+" "+status)
+			sources = append(sources, strconv.Itoa(n)+" "+l.say(status))
 		}
 	}
-	tiles := []tile{{"Sources cited", strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
+	tiles := []tile{{l.say("Sources cited"), strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
 		passed += flag(g.Status == GatePass)
 		accepted += flag(g.Accepted != "")
 	}
-	text, class := "by their judges", "good"
+	text, class := l.say("by their judges"), "good"
 	switch {
 	case accepted > 0:
-		text, class = fmt.Sprintf("%d accepted by a person", accepted), "poor"
+		text, class = l.say("%d accepted by a person", accepted), "poor"
 	case passed < len(l.Gates) || len(l.Gates) == 0:
-		text, class = "the others are listed below", "poor"
+		text, class = l.say("the others are listed below"), "poor"
 	}
-	tiles = append(tiles, tile{"Gates passed", fmt.Sprintf("%d of %d", passed, len(l.Gates)), text, class})
+	tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), text, class})
 	if l.Cost.Priced {
-		tiles = append(tiles, tile{"Cost", dollars(l.Cost.USD), thousands(l.Cost.InputTokens+l.Cost.OutputTokens) + " tokens", ""})
+		tiles = append(tiles, tile{l.say("Cost"), evidence.USD(l.Language, l.Cost.USD), l.say("%s tokens", l.thousands(l.Cost.InputTokens+l.Cost.OutputTokens)), ""})
 	} else if l.Cost.Known() {
-		tiles = append(tiles, tile{"Tokens", thousands(l.Cost.InputTokens + l.Cost.OutputTokens), "cost not known", ""})
+		tiles = append(tiles, tile{l.say("Tokens"), l.thousands(l.Cost.InputTokens + l.Cost.OutputTokens), l.say("cost not known"), ""})
 	}
 	return tiles
 }
@@ -166,9 +173,9 @@ func (l *layout) foundTile() tile {
 		}
 	}
 	if sentences > 0 {
-		t := tile{"Sentences", strconv.Itoa(sentences), "none is marked as not confirmed", "good"}
+		t := tile{l.say("Sentences"), strconv.Itoa(sentences), l.say("none is marked as not confirmed"), "good"}
 		if doubted > 0 {
-			t.Text, t.Class = fmt.Sprintf("%d marked in the text", doubted), "poor"
+			t.Text, t.Class = l.say("%d marked in the text", doubted), "poor"
 		}
 		return t
 	}
@@ -225,9 +232,9 @@ func origin(ref *reference) string {
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	var by []string
-	date := day(ref.Date)
+	date := l.day(ref.Date)
 	if ref.Undated {
-		date = "no date"
+		date = l.say("no date")
 	}
 	for _, part := range []string{authors(ref.Author), ref.Publisher, date, origin(ref)} {
 		if part != "" {
@@ -236,7 +243,7 @@ func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	}
 	v := sourceView{
 		Number: ref.number, Name: ref.name(), By: strings.Join(by, " · "), Link: ref.link(matches),
-		Status: ref.Status, Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
+		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
 	}
 	if ref.File == "" {
@@ -277,16 +284,16 @@ type gateView struct {
 	Word, Class string
 }
 
-func gateWord(g GateLine) (word, class string) {
+func (r *Report) gateWord(g GateLine) (word, class string) {
 	switch {
 	case g.Accepted != "":
-		return "accepted by a person", "fair"
+		return r.say("accepted by a person"), "fair"
 	case g.Status == GatePass:
-		return "passed", "good"
+		return r.say("passed"), "good"
 	case g.Status == GateFail:
-		return "failed", "bad"
+		return r.say("failed"), "bad"
 	}
-	return "not run", ""
+	return r.say("not run"), ""
 }
 
 // statusClass is how good a status of a source is.
@@ -307,33 +314,39 @@ type contractView struct {
 	Sections       string
 }
 
-func amount(has, most int) string { return thousands(int64(has)) + " of " + thousands(int64(most)) }
-
-// thousands groups the digits of a number.
-func thousands(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0 && digits[at-1] != '-'; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
+func (r *Report) amount(has, most int) string {
+	return r.say("%s of %s", r.thousands(int64(has)), r.thousands(int64(most)))
 }
 
-func dollars(usd float64) string { return "$" + strconv.FormatFloat(usd, 'f', 2, 64) }
+// thousands groups the digits of a number.
+func (r *Report) thousands(n int64) string { return evidence.Thousands(r.Language, n) }
+
+// spent says what the accepted answers took.
+func (r *Report) spent() string {
+	tokens := r.say("%s tokens read and %s written", r.thousands(r.Cost.InputTokens), r.thousands(r.Cost.OutputTokens))
+	if r.Cost.Priced {
+		return evidence.USD(r.Language, r.Cost.USD) + ", " + tokens
+	}
+	return tokens + "; " + r.say("cost not known")
+}
 
 // day is a date as people write it. Other texts stay as they are.
-func day(text string) string {
-	for _, form := range []struct{ in, out string }{{time.RFC3339Nano, "2 January 2006"}, {time.DateOnly, "2 January 2006"}, {"2006-01", "January 2006"}} {
-		if t, err := time.Parse(form.in, text); err == nil {
-			return t.UTC().Format(form.out)
+func (r *Report) day(text string) string {
+	for _, form := range []string{time.RFC3339Nano, time.DateOnly} {
+		if t, err := time.Parse(form, text); err == nil {
+			return evidence.Day(r.Language, t.UTC())
 		}
+	}
+	if t, err := time.Parse("2006-01", text); err == nil && (r.Language == "" || r.Language == "en") {
+		return t.Format("January 2006")
 	}
 	return text
 }
 
 // moment is a time to the minute.
-func moment(text string) string {
+func (r *Report) moment(text string) string {
 	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		return t.UTC().Format("2 January 2006, 15:04 UTC")
+		return evidence.Day(r.Language, t.UTC()) + t.UTC().Format(", 15:04 UTC")
 	}
 	return text
 }

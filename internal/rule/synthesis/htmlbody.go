@@ -234,13 +234,13 @@ func (w *htmlWriter) link(m mark) {
 func (w *htmlWriter) rests(place citationPlace, p *passage, c *claim.Claim, s *ShownSentence, inLink bool) {
 	switch {
 	case place.calculated != "" && (s == nil || inLink):
-		w.write(`<sup class="cite">calculated</sup>`)
+		w.write(`<sup class="cite">`, w.say("calculated"), `</sup>`)
 		return
 	case place.calculated != "":
-		w.button(w.card(cardKey{sentence: s}, nil), "calculated", "How it was calculated: "+shownText(place.calculated), "")
+		w.button(w.card(cardKey{sentence: s}, nil), w.say("calculated"), w.say("How it was calculated: %s", shownText(place.calculated)), "")
 		return
 	case place.inferred != nil:
-		w.write(`<sup class="cite form">inferred</sup>`)
+		w.write(`<sup class="cite form">`, w.say("inferred"), `</sup>`)
 	}
 	for _, ref := range place.refs {
 		w.cite(ref, p, c, s, inLink)
@@ -268,7 +268,7 @@ func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, s *ShownSe
 		w.linked[ref] = true
 		id = "cite-" + number
 	}
-	w.button(w.card(key, matches), number, fmt.Sprintf("Source %d: %s", ref.number, ref.name()), id)
+	w.button(w.card(key, matches), number, fmt.Sprintf("%s %d: %s", w.say("Source"), ref.number, ref.name()), id)
 }
 
 // card is the id of a card, which is made when it is first asked for.
@@ -316,9 +316,9 @@ func (w *htmlWriter) button(card, label, about, id string) {
 func (w *htmlWriter) endSentence(s *ShownSentence) {
 	w.endQuotation()
 	if s.Form == evidence.Frame || s.Form == evidence.Carried || len(s.CIDs) == 1 && s.CIDs[0] == evidence.RunCID {
-		w.button(w.card(cardKey{sentence: s}, nil), "°", "How this sentence stands", "")
+		w.button(w.card(cardKey{sentence: s}, nil), "°", w.say("How this sentence stands"), "")
 	}
-	switch label := s.label(); {
+	switch label := w.label(s); {
 	case s.Accepted != nil:
 		w.write("\u00a0", `<span class="status fair">`)
 		w.text(label)

@@ -15,10 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-// Sections are the titles that a synthesis must have as headings of the second
-// level, in the order in which they are asked for.
-var Sections = []string{"Summary", "Key Findings", "Evidence", "Caveats"}
-
 // Fault is one rule that a text breaks: what is wrong, where, and what to change.
 type Fault = evidence.Fault
 
@@ -42,6 +38,9 @@ type Facts struct {
 	// Unsourced says that a person let the run go on without a single validated
 	// source: no citation and no grounding is asked for.
 	Unsourced bool
+	// Sections are the titles that the draft must have as headings of the second level, in
+	// the order in which they are asked for; nil for those of [evidence.Briefing].
+	Sections []string
 	// RawURLs are the addresses that a reader of the draft would see or follow.
 	RawURLs []Place
 	// Claims say what stands on the pages that the draft cites, nil where nobody
@@ -68,7 +67,7 @@ type Result struct {
 	Faults   []Fault // what it must change, in the order of the lines
 	Warnings []Fault // what is not grounded, where the run does not require it
 
-	Missing  []string  // the titles of Sections that it does not have
+	Missing  []string  // the titles of its template that it does not have
 	Uncited  []Uncited // every number without a citation in its passage
 	Used     []string  // the validated cids that it cites, in byte order
 	Mentions int       // how many citations of validated sources a reader sees
@@ -78,6 +77,7 @@ type Result struct {
 	Utilization Rate
 	Duplicates  Rate
 	Grounding   Grounding
+	sections    int      // that its template has
 	validated   []string // in byte order
 	unsourced   bool
 }
@@ -95,7 +95,7 @@ type Uncited struct {
 
 // Judge checks a draft against all the rules of a synthesis:
 //
-//   - MISSING_REQUIRED_SECTION for each of [Sections] without its heading;
+//   - MISSING_REQUIRED_SECTION for each section of the template without its heading;
 //   - RESERVED_HEADING for each heading that the report writes itself;
 //   - UNKNOWN_CID for each citation of what is not validated, seen or not;
 //   - RAW_URL_NOT_ALLOWED for each address;
@@ -122,7 +122,10 @@ func Judge(draft []byte, facts Facts) Result {
 			j.known[c.CID] = c.SameAs
 		}
 	}
-	j.result.unsourced = facts.Unsourced
+	if j.facts.Sections == nil {
+		j.facts.Sections = evidence.Briefing.Titles(nil)
+	}
+	j.result.unsourced, j.result.sections = facts.Unsourced, len(j.facts.Sections)
 	j.sections()
 	j.headings()
 	j.citations()
@@ -169,7 +172,7 @@ func (j *judge) sections() {
 	var scanner markdown.Scanner
 	// A bytes.Reader does not fail.
 	_, _ = scanner.Scan(bytes.NewReader(j.source), markdown.Events{Heading: func(h markdown.Heading) bool {
-		for _, title := range Sections {
+		for _, title := range j.facts.Sections {
 			switch {
 			case h.Level == 2 && string(h.Text) == title:
 				there = append(there, title)
@@ -179,7 +182,7 @@ func (j *judge) sections() {
 		}
 		return false
 	}})
-	for _, title := range Sections {
+	for _, title := range j.facts.Sections {
 		if slices.Contains(there, title) {
 			continue
 		}

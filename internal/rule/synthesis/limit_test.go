@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -83,7 +84,7 @@ func TestHostileDraftsAreJudged(t *testing.T) {
 				Citations: []synthesis.Citation{{CID: "a"}},
 				Answers:   &synthesis.Answered{Draft: draft, Directives: []synthesis.Directive{{Line: 1, Action: "change"}}},
 			})
-			if len(result.Missing) != len(synthesis.Sections) {
+			if len(result.Missing) != len(evidence.Briefing.Titles(nil)) {
 				t.Errorf("missing sections %v", result.Missing)
 			}
 			if !slices.ContainsFunc(result.Faults, func(f synthesis.Fault) bool { return f.Code == tidegate.Unchanged }) {

@@ -19,8 +19,8 @@ func (r Report) Markdown() []byte {
 	w := &mdWriter{layout: r.layout()}
 	w.banners()
 	w.paragraph("# " + mdText(r.Question))
-	if day := day(r.CreatedAt); day != "" {
-		w.paragraph("Research report of " + mdText(day) + ".")
+	if day := r.day(r.CreatedAt); day != "" {
+		w.paragraph(r.say("Research report") + ", " + mdText(day) + ".")
 	}
 	if r.Trust != "" {
 		w.paragraph("*" + mdText(r.Trust) + "*")
@@ -205,16 +205,16 @@ func (w *mdWriter) fenced(text, info string) {
 
 // references lists the cited sources under their numbers, and the others.
 func (w *mdWriter) references() {
-	w.paragraph("## References")
+	w.paragraph("## " + w.say("References"))
 	if len(w.cited) == 0 {
-		w.paragraph("The report cites no source.")
+		w.paragraph(w.say("The report cites no source."))
 	}
 	for _, ref := range w.cited {
 		w.lines = append(w.lines, strconv.Itoa(ref.number)+". "+w.reference(ref, w.matchesOf(ref)))
 	}
 	w.lines = append(w.lines, "")
 	if len(w.others) > 0 {
-		w.paragraph("### Sources that the report does not cite")
+		w.paragraph("### " + w.say("Sources that the report does not cite"))
 		for _, s := range w.others {
 			w.lines = append(w.lines, "- "+w.reference(&reference{Source: s}, nil))
 		}
@@ -238,15 +238,15 @@ func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	}
 	switch {
 	case v.Attached:
-		text += ", attached by a person"
+		text += ", " + w.say("attached by a person")
 	case v.Fetched != "":
-		text += ", fetched " + mdText(v.Fetched)
+		text += ", " + w.say("fetched %s", mdText(v.Fetched))
 	}
 	if v.File != "" {
-		text += ", file " + mdText(v.File)
+		text += ". " + w.say("File") + " " + mdText(v.File)
 	}
 	if v.Replaced != "" {
-		text += ", cited as " + mdText(v.Address)
+		text += ". " + w.say("Cited as") + " " + mdText(v.Address)
 	}
 	return text + "."
 }
@@ -266,7 +266,7 @@ func (w *mdWriter) ungrounded() {
 		}
 	}
 	if len(list) > 0 {
-		w.paragraph("## Not found on the cited pages")
+		w.paragraph("## " + w.say("Not found on the cited pages"))
 		w.lines = append(append(w.lines, list...), "")
 	}
 }
@@ -294,7 +294,7 @@ func (w *mdWriter) decisions() {
 	if len(w.Decisions) == 0 {
 		return
 	}
-	w.paragraph("## Decisions by people")
+	w.paragraph("## " + w.say("Decisions by people"))
 	for _, d := range w.Decisions {
 		w.lines = append(w.lines, "- "+mdText(d))
 	}
@@ -302,11 +302,11 @@ func (w *mdWriter) decisions() {
 }
 
 func (w *mdWriter) making() {
-	w.paragraph("## How this report was made")
+	w.paragraph("## " + w.say("How this report was made"))
 	if len(w.Gates) > 0 {
-		w.lines = append(w.lines, "| gate | judges | result |", "|---|---|---|")
+		w.lines = append(w.lines, w.header("Gate", "Judges", "Result"), "|---|---|---|")
 		for _, g := range w.Gates {
-			word, _ := gateWord(g)
+			word, _ := w.gateWord(g)
 			for _, text := range []string{g.Accepted, g.Notes} {
 				if text != "" {
 					word += ": " + mdText(text)
@@ -317,19 +317,19 @@ func (w *mdWriter) making() {
 		w.lines = append(w.lines, "")
 	}
 	if len(w.Contracts) > 0 {
-		w.lines = append(w.lines, "| perspective | wave | words | sources | sections |", "|---|--:|--:|--:|---|")
+		w.lines = append(w.lines, w.header("Perspective", "Wave", "Words", "Sources", "Sections"), "|---|--:|--:|--:|---|")
 		for _, c := range w.Contracts {
 			w.lines = append(w.lines, fmt.Sprintf("| %s | %d | %s | %s | %s |", mdText(c.Title), c.Wave,
-				amount(c.Words, c.MaxWords), amount(c.Sources, c.MaxSources), mdText(strings.Join(c.Sections, ", "))))
+				w.amount(c.Words, c.MaxWords), w.amount(c.Sources, c.MaxSources), mdText(strings.Join(c.Sections, ", "))))
 		}
 		w.lines = append(w.lines, "")
 	}
 	if len(w.Agents) > 0 {
-		w.lines = append(w.lines, "| role | agent | model | accepted answers |", "|---|---|---|--:|")
+		w.lines = append(w.lines, w.header("Role", "Agent", "Model", "Accepted answers"), "|---|---|---|--:|")
 		for _, a := range w.Agents {
 			model := a.Model
 			if model == "" {
-				model = "not reported"
+				model = w.say("not reported")
 			}
 			w.lines = append(w.lines, fmt.Sprintf("| %s | %s | %s | %d |", mdText(a.Role), mdText(strings.TrimSpace(a.Driver+" "+a.Version)), mdText(model), a.Answers))
 		}
@@ -339,17 +339,17 @@ func (w *mdWriter) making() {
 		w.paragraph(mdText(text))
 	}
 	if len(w.Allowed) > 0 {
-		w.paragraph("Which sources were allowed:")
+		w.paragraph(w.say("Which sources were allowed") + ":")
 		for _, text := range w.Allowed {
 			w.lines = append(w.lines, "- "+mdText(text))
 		}
 		w.lines = append(w.lines, "")
 	}
 	if w.Cost.Known() {
-		w.paragraph("The accepted answers cost " + mdText(w.costs()) + ".")
+		w.paragraph(w.say("Cost of the accepted answers") + ": " + mdText(w.spent()) + ".")
 	}
 	if len(w.LeftOut) > 0 {
-		w.paragraph("Questions that were left open:")
+		w.paragraph(w.say("Questions that were left open") + ":")
 		for _, g := range w.LeftOut {
 			w.lines = append(w.lines, "- "+mdText(strings.TrimSpace(g.Priority+" "+g.Text)))
 		}
@@ -358,10 +358,11 @@ func (w *mdWriter) making() {
 	w.paragraph(mdText(w.Program + ", run " + w.RunID))
 }
 
-func (l *layout) costs() string {
-	tokens := thousands(l.Cost.InputTokens) + " tokens read and " + thousands(l.Cost.OutputTokens) + " written"
-	if l.Cost.Priced {
-		return dollars(l.Cost.USD) + ", " + tokens
+// header is the header row of a table.
+func (w *mdWriter) header(phrases ...string) string {
+	row := "|"
+	for _, phrase := range phrases {
+		row += " " + w.say(phrase) + " |"
 	}
-	return "an unknown amount, " + tokens
+	return row
 }

@@ -21,6 +21,7 @@ type mdLeaf struct {
 	last   rune // the last character that was written
 	inSpan bool // in a code span, whose text is kept until it ends
 	span   strings.Builder
+	report *Report // nil for a text without sentences
 }
 
 // lineStart is what of a line has been written.
@@ -56,7 +57,7 @@ func (d *document) showsOnly(text string) bool {
 }
 
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
-	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock}
+	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock, report: w.Report}
 	passage := w.part.of[b]
 	c := w.part.claims[passage]
 	w.text(b, c, w.part.on[b], l)
@@ -108,7 +109,7 @@ func (p citationPlace) words() string {
 }
 
 func (l *mdLeaf) endSentence(s *ShownSentence) {
-	if label := s.label(); label != "" {
+	if label := l.report.label(s); label != "" {
 		l.label("(" + mdText(label) + ")")
 	}
 }

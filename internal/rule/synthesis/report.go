@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // Report is everything that a report shows a person. All texts in it may come
@@ -17,6 +18,7 @@ type Report struct {
 	Program   string // what made the report, such as "tidegate 1.4.0"
 
 	Trust     string   // how the sentences were checked, "" where nothing is known of that
+	Language  string   // of the report, in two letters; "" for English
 	Partial   string   // why the report is partial, "" for a complete one
 	Unsourced bool     // a person let the run go on without a single checked source
 	Legacy    bool     // gates count as they were written
@@ -32,6 +34,11 @@ type Report struct {
 	Agents    []Agent
 	Cost      Cost
 	LeftOut   []Gap
+}
+
+// say is a phrase in the language of the report.
+func (r *Report) say(phrase string, args ...any) string {
+	return evidence.Say(r.Language, phrase, args...)
 }
 
 // Part is a document of the report: the synthesis, or, in a partial report, a

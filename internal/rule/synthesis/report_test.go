@@ -128,7 +128,7 @@ func TestReferences(t *testing.T) {
 	for _, want := range []string{
 		"Second \\[1]. First `[@d]` \\[2]. Again \\[2] \\[1]. Unknown \\[@x\\].\n",
 		"1. Beta. *valid*.\n2. [Alpha](<https://a.example>). *valid*.\n",
-		"- Delta. *valid*, file d.txt.\n",
+		"- Delta. *valid*. File d.txt.\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

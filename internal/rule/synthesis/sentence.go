@@ -22,16 +22,26 @@ type ShownSentence struct {
 }
 
 // label is what the report says behind the sentence, "" for nothing.
-func (s *ShownSentence) label() string {
+func (r *Report) label(s *ShownSentence) string {
 	switch {
 	case s.Accepted != nil:
 		return shownText(s.Words)
 	case s.Doubted && s.Form == evidence.Frame && s.Verdict == nil:
-		return "not read"
+		return r.say("not read")
 	case s.Doubted:
-		return "not confirmed"
+		return r.say("not confirmed")
 	}
 	return ""
+}
+
+// stands says how a sentence stands: what the words of [evidence.Stand] have between
+// commas are phrases.
+func (r *Report) stands(words string) string {
+	parts := strings.Split(words, ", ")
+	for i := range parts {
+		parts[i] = r.say(parts[i])
+	}
+	return strings.Join(parts, ", ")
 }
 
 // sentenceRun is what a leaf has of a sentence.
@@ -186,7 +196,7 @@ type passageView struct {
 // sentenceView shows a sentence with its passages: those of one source, or all where ref
 // is nil.
 func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
-	v := &sentenceView{ID: s.ID, Text: shownText(s.Text), Stands: shownText(s.Words), Why: shownText(s.Why), Reader: shownText(s.Reader), Class: "good"}
+	v := &sentenceView{ID: s.ID, Text: shownText(s.Text), Stands: shownText(l.stands(s.Words)), Why: shownText(s.Why), Reader: shownText(s.Reader), Class: "good"}
 	switch {
 	case s.Doubted:
 		v.Class = "bad"
@@ -196,7 +206,7 @@ func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
 		v.Class = ""
 	}
 	if s.Verdict != nil {
-		v.Verdict, v.Because = s.Verdict.Verdict, shownText(s.Verdict.Because)
+		v.Verdict, v.Because = l.say(s.Verdict.Verdict), shownText(s.Verdict.Because)
 	}
 	if s.NearlyQuoted() {
 		v.Hint = "These are nearly the words of the page. A quotation would say so."

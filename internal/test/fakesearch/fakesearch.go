@@ -176,6 +176,8 @@ func text(v any) string {
 type Server struct {
 	// Find says what a service finds, and with which status it answers.
 	Find func(service string, r *http.Request) (items []Item, status int)
+	// Raw answers in its own way; nil: all services answer as they should.
+	Raw http.HandlerFunc
 
 	mu    sync.Mutex
 	asked []string
@@ -193,6 +195,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, service)
 	s.mu.Unlock()
+	if s.Raw != nil {
+		s.Raw(w, r)
+		return
+	}
 	items, status := s.Find(service, r)
 	if status != http.StatusOK {
 		w.Header().Set("Retry-After", "3600")

@@ -271,21 +271,31 @@ func Language(text string) string {
 	if language := scriptLanguage(text); language != "" {
 		return language
 	}
-	words := functionWords()
-	seen, counts := make([]bool, len(words.of)), make([]int, len(words.languages))
-	EachFolded(text, func(word []byte, _ int) {
-		if id, found := words.ids[string(word)]; found && !seen[id] {
-			seen[id] = true
-			for _, language := range words.of[id] {
-				counts[language]++
-			}
-		}
-	})
-	best, most, second := "", 2, 0
+	counts := make([]int, len(functionWords().languages))
+	countWords(text, functionWords(), counts, 1)
+	return unmatched(counts, 2)
+}
+
+// QuestionLanguage is the language of a question, as [Language] tells it; one with few
+// function words is known by the words with which people ask, too.
+func QuestionLanguage(text string) string {
+	if language := Language(text); language != "" {
+		return language
+	}
+	counts := make([]int, len(functionWords().languages))
+	countWords(text, functionWords(), counts, 1)
+	countWords(text, questionWords(), counts, 2)
+	return unmatched(counts, 1)
+}
+
+// unmatched is the language with the highest count, "" where another has as many, or none
+// has more than least.
+func unmatched(counts []int, least int) string {
+	best, most, second := "", least, 0
 	for i, n := range counts {
 		switch {
 		case n > most:
-			best, most, second = words.languages[i], n, most
+			best, most, second = functionWords().languages[i], n, most
 		case n > second:
 			second = n
 		}
@@ -296,14 +306,36 @@ func Language(text string) string {
 	return best
 }
 
-// functionWords are those of all languages, numbered, with the languages that have them.
-var functionWords = sync.OnceValue(func() (words struct {
+// countWords adds to the counts of languages what each of their words in a text weighs,
+// once for each word.
+func countWords(text string, words wordsOf, counts []int, weight int) {
+	seen := make([]bool, len(words.of))
+	EachFolded(text, func(word []byte, _ int) {
+		if id, found := words.ids[string(word)]; found && !seen[id] {
+			seen[id] = true
+			for _, language := range words.of[id] {
+				counts[language] += weight
+			}
+		}
+	})
+}
+
+// wordsOf are words of languages, numbered, with the languages that have them.
+type wordsOf struct {
 	languages []string
 	ids       map[string]int
 	of        [][]int
-}) {
-	words.ids = map[string]int{}
-	for _, e := range List(lists, "lists/function-words.txt") {
+}
+
+var (
+	functionWords = sync.OnceValue(func() wordsOf { return readWords("lists/function-words.txt", nil) })
+	questionWords = sync.OnceValue(func() wordsOf { return readWords("lists/question-words.txt", functionWords().languages) })
+)
+
+// readWords reads a list of words. Languages are those that have numbers already.
+func readWords(name string, languages []string) wordsOf {
+	words := wordsOf{languages: slices.Clone(languages), ids: map[string]int{}}
+	for _, e := range List(lists, name) {
 		language := slices.Index(words.languages, e.Language)
 		if language < 0 {
 			language = len(words.languages)
@@ -319,7 +351,7 @@ var functionWords = sync.OnceValue(func() (words struct {
 		}
 	}
 	return words
-})
+}
 
 // scriptLanguage is the language for which the script of most letters stands, "" for
 // Latin letters.

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -47,13 +48,6 @@ type kept struct {
 	Digest string `json:"digest"`
 }
 
-var shape = codec.Table(
-	codec.Field{Name: "schema_version", Shape: codec.Text()}, codec.Field{Name: "audit_id", Shape: codec.NotBlank()},
-	codec.Field{Name: "created_at", Shape: codec.Text()}, codec.Field{Name: "program", Shape: codec.Text()},
-	codec.Field{Name: "report", Shape: codec.Table(codec.Field{Name: "name", Shape: codec.Text()}, codec.Field{Name: "file", Shape: codec.NotBlank()}, codec.Field{Name: "digest", Shape: codec.Text()})},
-	codec.Field{Name: "options", Shape: codec.Table(codec.Field{Name: "no_fetch", Shape: codec.Truth()}, codec.Field{Name: "fail_on", Shape: codec.List(codec.Text(), 0)})},
-)
-
 // Audit is an audit that is open for reading.
 type Audit struct {
 	about
@@ -62,72 +56,25 @@ type Audit struct {
 	counts  map[string]bool // digests of records that the log has
 	records map[string]string
 	at      string // when it was judged; "" for one that is not finished
+	why     string // why a part was not read by the second reader
+	held    *artifact.Claim
 }
 
 // Home is the folder of audits beside the folder of runs.
 func Home(runs string) string { return filepath.Join(filepath.Dir(runs), "audits") }
 
+// audits are what the home keeps.
+var audits = run.Kept{Noun: "audit", File: File}
+
 // Find is the path of the file of the audit that a person names: by its id or the
 // beginning of it under home, or by its folder, absolute or relative to workdir. It
-// returns NOT_FOUND and, for the beginning of several ids, INVALID_ARGS.
+// returns the errors of [run.Kept.FindByBeginning].
 func Find(desk run.Desk, home, workdir, name string) (string, error) {
-	var places []string
-	switch {
-	case filepath.IsAbs(name):
-		places = []string{name}
-	case run.CheckID(name) == nil:
-		places = []string{filepath.Join(home, name), filepath.Join(workdir, name)}
-	case name != "":
-		places = []string{filepath.Join(workdir, name)}
+	path, err := audits.FindByBeginning(desk, home, workdir, name)
+	if err == nil && filepath.Base(path) != File {
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("audit", name), "%s is not an audit", tidegate.Cut(name))
 	}
-	for _, place := range places {
-		if filepath.Base(place) != File {
-			place = filepath.Join(place, File)
-		}
-		if file, err := desk.Reach.OpenFile("audit", place); err == nil {
-			return place, file.Close()
-		}
-	}
-	ids, err := IDs(desk, home)
-	if err != nil {
-		return "", err
-	}
-	var meant []string
-	for _, id := range ids {
-		if name != "" && strings.HasPrefix(id, name) {
-			meant = append(meant, id)
-		}
-	}
-	switch len(meant) {
-	case 0:
-		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("audit", name, "home", home), "there is no audit %q: neither an id under %s nor an audit's folder", tidegate.Cut(name), home)
-	case 1:
-		return filepath.Join(home, meant[0], File), nil
-	}
-	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("audit", name, "audits", meant[:min(len(meant), 10)]), "%d audits begin with %q; type more of the id", len(meant), tidegate.Cut(name))
-}
-
-// IDs are the ids of the audits under home, in byte order. It returns READ_FAILED.
-func IDs(desk run.Desk, home string) ([]string, error) {
-	folder, err := desk.Reach.Open("home", home)
-	if err != nil {
-		return nil, artifact.UnlessMissing(err)
-	}
-	defer folder.Close()
-	entries, err := folder.List(".")
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, e := range entries {
-		if run.CheckID(e.Name()) != nil {
-			continue
-		}
-		if there, err := folder.Exists(e.Name() + "/" + File); err == nil && there {
-			ids = append(ids, e.Name())
-		}
-	}
-	return ids, nil
+	return path, err
 }
 
 // Open opens the audit whose [File] is at a path. It returns NOT_FOUND, READ_FAILED,
@@ -149,7 +96,12 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 }
 
 // Close closes the audit.
-func (a *Audit) Close() { a.folder.Close() }
+func (a *Audit) Close() {
+	if a.held != nil {
+		a.held.Release()
+	}
+	a.folder.Close()
+}
 
 // ID is the id of the audit.
 func (a *Audit) ID() string { return a.AuditID }
@@ -175,18 +127,8 @@ func (a *Audit) read() error {
 	if err != nil {
 		return err
 	}
-	doc, err := codec.ParseFile("audit", a.folder.Path(), data)
-	if err != nil {
-		return err
-	}
-	if err := shape.Check(doc); err != nil {
-		return err
-	}
-	report, options := doc.Get("report"), doc.Get("options")
-	a.about = about{doc.Get("schema_version").Str(), doc.Get("audit_id").Str(), doc.Get("created_at").Str(), doc.Get("program").Str(),
-		kept{report.Get("name").Str(), report.Get("file").Str(), report.Get("digest").Str()}, foreign.Options{NoFetch: options.Get("no_fetch").Bool(), FailOn: []string{}}}
-	for _, kind := range options.Get("fail_on").Elems() {
-		a.Options.FailOn = append(a.Options.FailOn, kind.Str())
+	if err := json.Unmarshal(data, &a.about); err != nil || a.SchemaVersion != schema || a.Report.File != "report"+path.Ext(a.Report.File) {
+		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("path", a.folder.Path()), "%s does not say what was audited", File)
 	}
 	return a.readLog()
 }
@@ -213,7 +155,10 @@ func (a *Audit) readLog() error {
 		for _, m := range entry.Get("files").Members() {
 			a.records[m.Key] = m.Value.Str()
 		}
-		if entry.Get("event").Str() == eventJudged {
+		switch entry.Get("event").Str() {
+		case eventRead:
+			a.why = entry.Get("why").Str()
+		case eventJudged:
 			a.at = entry.Get("ts").Str()
 		}
 	}
@@ -222,12 +167,8 @@ func (a *Audit) readLog() error {
 
 // page reads what the archive has of a URL, nil when it has nothing.
 func (a *Audit) page(ctx context.Context, url string) (*source.Page, error) {
-	entry, found := a.archive.Find(url)
-	if !found {
-		return nil, nil
-	}
-	capture, err := a.archive.Read(ctx, entry)
-	if err != nil {
+	capture, found, err := a.capture(ctx, url)
+	if err != nil || !found {
 		return nil, err
 	}
 	return step.PageOf(capture), nil
@@ -245,19 +186,16 @@ func (a *Audit) evidence() source.Evidence {
 // answers gives what an address of a registry answered. The error is set where the
 // archive cannot be read.
 func (a *Audit) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
-	failed = new(error)
-	return func(address string) *scholar.Answer {
-		entry, found := a.archive.Find(address)
-		if !found || *failed != nil {
-			return nil
-		}
-		capture, err := a.archive.Read(ctx, entry)
-		if err != nil {
-			*failed = err
-			return nil
-		}
-		return step.AnswerOf(capture)
-	}, failed
+	return step.Answers(func(address string) (archive.Capture, bool, error) { return a.capture(ctx, address) })
+}
+
+// capture is what the archive has of an address.
+func (a *Audit) capture(ctx context.Context, address string) (c archive.Capture, found bool, err error) {
+	entry, found := a.archive.Find(address)
+	if found {
+		c, err = a.archive.Read(ctx, entry)
+	}
+	return c, found, err
 }
 
 // Again judges the report again, by what the audit keeps and nothing else. It returns the
@@ -276,7 +214,10 @@ func (a *Audit) Again(ctx context.Context) (*foreign.Result, error) {
 		return nil, err
 	}
 	result.AuditID, result.AuditPath = a.AuditID, a.folder.Path()
-	return result, nil
+	if a.Options.Verifier != "" && a.at != "" {
+		err = a.hear(a.parts(result), result)
+	}
+	return result, err
 }
 
 // Result is the result that the audit keeps, judged again so that it can be shown in

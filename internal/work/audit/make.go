@@ -6,13 +6,16 @@ import (
 	"encoding/hex"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -32,18 +35,23 @@ type Input struct {
 	Compare    string `json:"compare,omitzero" jsonschema:"an earlier audit, by its id or folder: what changed since, in the report and in its sources"`
 	Demo       bool   `json:"demo,omitzero" jsonschema:"audit a sample report with lies in it, offline"`
 	Explain    bool   `json:"explain,omitzero" jsonschema:"show what was recognised, and what each sentence cites"`
+	Verifier   string `json:"verifier,omitzero" jsonschema:"an agent that reads each sentence against its passages, and is tested by planted errors: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER"`
 
 	// Dir is the working folder, in which an agent may name a report, and Home the
 	// folder of audits.
 	Dir, Home string `json:"-"`
 	// Name is what a report is called that is handed over as text.
 	Name string `json:"-"`
+	// Read has the agent of Verifier read the parts of the report. It returns why not all of
+	// them were read; "" where they were.
+	Read func(ctx context.Context, parts *Parts) (why string, err error) `json:"-"`
 }
 
 // The events of the log of an audit.
 const (
 	eventCreated = "created"
 	eventFetched = "fetched"
+	eventRead    = "read"
 	eventJudged  = "judged"
 )
 
@@ -79,7 +87,7 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if err != nil {
 		return none, err
 	}
-	a, err := create(ctx, desk, in.Home, name, body, document.Format, options)
+	a, err := in.begin(ctx, desk, name, body, document.Format, options)
 	if err != nil {
 		return none, err
 	}
@@ -92,6 +100,11 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	result, err := foreign.Judge(ctx, name, body, document, options, a.evidence())
 	if err != nil {
 		return none, err
+	}
+	if options.Verifier != "" {
+		if err := a.have(ctx, desk, in.Read, result); err != nil {
+			return none, err
+		}
 	}
 	result.AuditID, result.AuditPath = a.AuditID, a.folder.Path()
 	result.Explain = in.Explain
@@ -118,9 +131,12 @@ func (in *Input) earlier(ctx context.Context, desk run.Desk) (foreign.Result, er
 
 // options checks what makes the report fail.
 func (in *Input) options() (foreign.Options, error) {
-	o := foreign.Options{NoFetch: in.NoFetch, FailOn: []string{foreign.FailMissing, foreign.FailDead}}
+	o := foreign.Options{NoFetch: in.NoFetch, FailOn: []string{foreign.FailMissing, foreign.FailDead}, Verifier: agentName(in.Verifier)}
 	if in.NoFetch {
 		o.FailOn = []string{foreign.FailUncited}
+	}
+	if in.NoFetch && in.Verifier != "" {
+		return o, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verifier", in.Verifier), "without fetching there is nothing that a second reader could read")
 	}
 	if in.FailOn == "" {
 		return o, nil
@@ -140,6 +156,14 @@ func (in *Input) options() (foreign.Options, error) {
 	}
 	slices.Sort(o.FailOn)
 	return o, nil
+}
+
+// agentName is the part of the name of an agent that is kept: not its command or address.
+func agentName(named string) string {
+	if scheme, _, found := strings.Cut(named, ":"); found && scheme != "api" {
+		return scheme
+	}
+	return named
 }
 
 // report reads the report and says what it is called.
@@ -203,6 +227,60 @@ func (in *Input) fetchReport(ctx context.Context, fetch step.Fetch) (name string
 	return name, page.Body, nil
 }
 
+// heldBy is claimed by the process that makes an audit.
+const heldBy = ".tidegate.audit"
+
+// resumable is how old what was fetched may be when an interrupted audit goes on.
+const resumable = 24 * time.Hour
+
+// begin makes the folder of an audit. One of the same report that fetched from the web and
+// was interrupted goes on where it stopped.
+func (in *Input) begin(ctx context.Context, desk run.Desk, name string, body []byte, format string, options foreign.Options) (*Audit, error) {
+	if in.Pages == "" && in.Offline == "" && !in.Demo && !options.NoFetch {
+		a, err := interrupted(ctx, desk, in.Home, about{Report: kept{name, "report" + endings[format], codec.DigestBytes(body)}, Options: options})
+		if a != nil || err != nil {
+			return a, err
+		}
+	}
+	return create(ctx, desk, in.Home, name, body, format, options)
+}
+
+// interrupted is an audit of the same report with the same options that nobody finished
+// and nobody is making, nil where there is none.
+func interrupted(ctx context.Context, desk run.Desk, home string, like about) (*Audit, error) {
+	var ids []string
+	now := desk.Now()
+	err := audits.Each(desk, home, func(folder *artifact.Folder, id string) {
+		for _, day := range []time.Time{now, now.Add(-resumable)} {
+			if done, err := folder.Exists(id + "/" + ResultFile); err == nil && !done && strings.HasPrefix(id, tidegate.Stamp(day)[:len("2006-01-02")]) {
+				ids = append(ids, id)
+				break
+			}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		a, err := Open(ctx, desk, filepath.Join(home, id, File))
+		if err != nil {
+			continue // it cannot go on
+		}
+		begun, _ := time.Parse(time.RFC3339, a.CreatedAt)
+		if a.at == "" && a.Report == like.Report && reflect.DeepEqual(a.Options, like.Options) && a.Program == desk.Program && now.Sub(begun) < resumable && a.hold() == nil {
+			return a, nil
+		}
+		a.Close()
+	}
+	return nil, nil
+}
+
+// hold keeps other processes from going on with the audit. It returns LOCK_HELD.
+func (a *Audit) hold() (err error) {
+	a.held, err = a.folder.Claim(heldBy, nil)
+	return err
+}
+
 // endings are those of the copies of reports.
 var endings = map[string]string{"markdown": ".md", "html": ".html", "docx": ".docx", "pdf": ".pdf", "text": ".txt"}
 
@@ -237,7 +315,11 @@ func create(ctx context.Context, desk run.Desk, home, name string, body []byte, 
 		if err != nil {
 			return nil, err
 		}
-		return Open(ctx, desk, filepath.Join(path, File))
+		a, err := Open(ctx, desk, filepath.Join(path, File))
+		if err != nil {
+			return nil, err
+		}
+		return a, a.hold()
 	}
 }
 
@@ -254,28 +336,42 @@ func line(desk run.Desk, event string, more tidegate.Details) tidegate.Details {
 func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, document *foreign.Document) error {
 	var urls []string
 	sources := document.Sources()
+	answered := 0
 	for i := range sources {
-		if url, ok := sources[i].FetchURL(); ok {
-			urls = append(urls, url)
+		url, ok := sources[i].FetchURL()
+		if !ok {
+			continue
 		}
+		if entry, found := a.archive.Find(url); found && reached(entry) {
+			answered++ // before the audit was interrupted
+			continue
+		}
+		urls = append(urls, url)
 	}
-	answered, asked := 0, 0
+	asked := 0
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		for _, packed := range batch {
-			asked++
-			if kind := packed.Entry().Kind; kind != archive.Unreachable && kind != archive.TimedOut {
+			if packed.Entry().Kind != archive.Refused { // nobody was asked
+				asked++
+			}
+			if reached(packed.Entry()) {
 				answered++
 			}
 		}
 		return a.keep(context.WithoutCancel(ctx), desk, batch)
 	})
 	if err == nil && asked > 0 && answered == 0 {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %d sources could be reached: look at the network, or name saved pages with --pages", asked)
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %s could be reached: either none of these hosts exists, or there is no network; --pages takes saved pages", report.Counted(asked, "source"))
 	}
 	if err != nil {
 		return err
 	}
 	return a.lookUp(ctx, desk, fetch, sources)
+}
+
+// reached reports whether somebody answered.
+func reached(entry archive.Entry) bool {
+	return entry.Kind != archive.Unreachable && entry.Kind != archive.TimedOut && entry.Kind != archive.NoSuchName && entry.Kind != archive.Refused
 }
 
 // lookUp asks the registries about the ids of papers and books. Each answer may lead to
@@ -286,14 +382,8 @@ func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch step.Fetch, sou
 		if err != nil {
 			return err
 		}
-		var urls []string
 		answered, failed := a.answers(ctx)
-		for i := range records {
-			id, _ := scholar.Parse(records[i].Identifier)
-			if url := id.Missing(answered); url != "" && !slices.Contains(urls, url) {
-				urls = append(urls, url)
-			}
-		}
+		urls := step.Unanswered(records, answered)
 		if *failed != nil || len(urls) == 0 {
 			return *failed
 		}
@@ -340,16 +430,24 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 	if err != nil {
 		return err
 	}
+	return a.record(ctx, desk, func(tx *artifact.Tx) error {
+		if err := tx.Write(ResultFile, data); err != nil {
+			return err
+		}
+		return tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
+	})
+}
+
+// record writes into the folder, all or nothing.
+func (a *Audit) record(ctx context.Context, desk run.Desk, do func(tx *artifact.Tx) error) error {
 	lock, err := a.folder.Lock(ctx, desk.Now)
 	if err != nil {
 		return err
 	}
 	defer lock.Unlock()
 	tx := lock.Begin()
-	if err := tx.Write(ResultFile, data); err != nil {
-		return err
-	}
-	if err := tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data))))); err != nil {
+	if err := do(tx); err != nil {
+		tx.Rollback()
 		return err
 	}
 	return tx.Commit()

@@ -45,14 +45,7 @@ func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch step.Fet
 		return nil, nil, err
 	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
-			entry, found := a.archive.Find(url)
-			if !found {
-				return archive.Capture{}, false, nil
-			}
-			c, err := a.archive.Read(ctx, entry)
-			return c, true, err
-		})
+		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) { return a.capture(ctx, url) })
 	}, a.Close, nil
 }
 

@@ -2,12 +2,14 @@ package audit
 
 import (
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
@@ -82,12 +84,11 @@ func Verify(ctx context.Context, desk run.Desk, path, program string) (Verified,
 	if log.Mismatch != "" {
 		wrong("the log: " + log.Mismatch)
 	}
-	for _, name := range []string{File, a.Report.File, ResultFile} {
+	for _, name := range slices.Sorted(maps.Keys(a.records)) {
 		digest, err := a.folder.Digest(name)
 		switch {
 		case err != nil:
 			return v, err
-		case name == ResultFile && a.at == "" && digest == "":
 		case digest != a.records[name]:
 			wrong(name + " is not the file that the log records")
 		}
@@ -132,8 +133,8 @@ type Item struct {
 // List lists the audits under home, the newest first. It returns READ_FAILED.
 func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 	out := Listed{Audits: []Item{}}
-	ids, err := IDs(desk, home)
-	if err != nil {
+	var ids []string
+	if err := audits.Each(desk, home, func(_ *artifact.Folder, id string) { ids = append(ids, id) }); err != nil {
 		return out, err
 	}
 	for _, id := range ids {

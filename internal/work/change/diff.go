@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -72,6 +73,36 @@ func (d *Diff) ChangedSince(files []string) func(file string) bool {
 		_, there := d.later.files[file]
 		return !there || slices.Contains(files, file) || slices.ContainsFunc(d.LeftOut, func(left LeftOut) bool { return left.File == file })
 	}
+}
+
+// Changes reports whether a file, by its name in either version, is part of the diff.
+func (d *Diff) Changes(file string) bool {
+	_, there := d.later.files[file]
+	return !there || slices.ContainsFunc(d.Files, func(f review.File) bool { return f.Name == file || f.From == file }) ||
+		slices.ContainsFunc(d.LeftOut, func(left LeftOut) bool { return left.File == file })
+}
+
+// GrownSince reports whether the diff is one of a base and a head with more commits
+// after that head. It returns READ_FAILED.
+func (d *Diff) GrownSince(ctx context.Context, base, head string) (bool, error) {
+	if base != d.Base || head == "" || d.Head == "" {
+		return false, nil
+	}
+	if commit, err := commitOf(ctx, d.folder.Path(), head); err != nil || commit != head {
+		return false, ctx.Err()
+	}
+	left, err := git(ctx, d.folder.Path(), "merge-base", head, d.Head)
+	if err != nil {
+		return false, unread(ctx, err)
+	}
+	return strings.TrimSpace(string(left)) == head, nil
+}
+
+// NewAfter is what of the diff is new after a commit of it. What no reviewer is shown is
+// decided as the base of the whole has it. It returns the errors of [ReadDiff].
+func (d *Diff) NewAfter(ctx context.Context, desk run.Desk, project, head string, in DiffInput) (*Diff, error) {
+	in.Base, in.Settings.At = head, cmp.Or(in.Settings.At, d.Base)
+	return ReadDiff(ctx, desk, project, in)
 }
 
 // LeftOut is a file that changed and is not shown.

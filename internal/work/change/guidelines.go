@@ -14,6 +14,11 @@ import (
 // repository or in the folder of the project.
 var guidelineNames = []string{"AGENTS.md", "CLAUDE.md", "REVIEW.md", ".github/copilot-instructions.md", ".github/REVIEW.md"}
 
+// IsGuideline reports whether a file has one of the usual names of guidelines.
+func (d *Diff) IsGuideline(name string) bool {
+	return slices.Contains(guidelineNames, name) || d.prefix != "" && slices.Contains(guidelineNames, strings.TrimPrefix(name, d.prefix))
+}
+
 // maxGuidelines is how many bytes of guidelines are shown.
 const maxGuidelines = 64 << 10
 

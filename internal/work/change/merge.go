@@ -70,8 +70,10 @@ func (v *visit) approved() (*Worktree, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case slices.Contains(endedPhases, v.s.phase):
+		return nil, blocked(v.id, v.s, "has ended already", nil)
 	case v.s.phase != Complete || v.r.phase != Complete || again:
-		return nil, blocked(v.id, v.s, "is merged only when it is "+Complete, []string{Complete})
+		return nil, blocked(v.id, v.s, fmt.Sprintf("is merged only when it is %s: `tidegate change run %s` resumes it", Complete, v.id), []string{Complete})
 	case v.r.worktree == nil || v.r.last() == nil:
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", v.id), "change %s has no branch of ours: `tidegate change run` did not implement it", v.id)
 	}

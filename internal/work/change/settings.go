@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -98,6 +99,15 @@ type Settings struct {
 	At     string   // the commit whose attributes count, "" for those of the work tree
 }
 
+// DecidesReviews reports whether a file says what is reviewed, by whom, or what counts.
+func DecidesReviews(name string) bool {
+	switch path.Base(name) {
+	case config.FileName, ".gitattributes", DismissedFile:
+		return true
+	}
+	return false
+}
+
 // leaveMarked takes the files out of the diff that settings and attributes name:
 // nobody has to see them. Attributes count in full only as the base has them: what
 // the change itself marks is not shown, and a person decides about it.
@@ -120,6 +130,9 @@ func (d *Diff) leaveMarked(ctx context.Context, dir string, s Settings) error {
 		}
 	}
 	rule := func(name string) (reason string, unseen bool) {
+		if DecidesReviews(name) {
+			return "", false // else it could keep itself from being seen
+		}
 		for _, glob := range s.Ignore {
 			if matches(glob, name) {
 				return fmt.Sprintf("ignored by %q of tidegate.toml", glob), false

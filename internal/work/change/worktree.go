@@ -325,6 +325,9 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
+	if filled, err := w.filled(ctx, desk, k); err != nil || len(filled) > 0 {
+		return Work{Forbidden: filled}, err
+	}
 	if err := w.setAside(ctx, desk, k); err != nil {
 		return Work{}, err
 	}
@@ -353,7 +356,7 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	}
 	// What agents must not give away was masked when they ended. A file that is about the
 	// mask, and has it before, may keep it.
-	masked, err := k.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--text", "-S"+link.SecretMask, w.head, work.tree)
+	masked, err := k.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", "--text", "-S"+link.SecretMask, w.head, work.tree)
 	if err != nil {
 		return Work{}, err
 	}
@@ -365,6 +368,36 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 		work.Forbidden = append(work.Forbidden, Forbidden{changesDir(desk), "it is the folder of changes", tidegate.PathNotAllowed})
 	}
 	return work, err
+}
+
+// filled are the submodules in which something lies. Nobody has put it there but an agent,
+// and git would start another git in it, which obeys the settings that it finds: filters
+// are programs.
+func (w *Worktree) filled(ctx context.Context, desk run.Desk, k *keeper) ([]Forbidden, error) {
+	tracked, err := k.git(ctx, "ls-files", "-z", "--stage")
+	if err != nil {
+		return nil, err
+	}
+	folder, err := desk.Reach.Open("worktree", w.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	var list []Forbidden
+	for line := range zeroTerminated(tracked) {
+		mode, name, _ := strings.Cut(string(line), "\t")
+		if !strings.HasPrefix(mode, gitlink) {
+			continue
+		}
+		info, err := fs.Lstat(folder.FS(), name)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			continue // git sees that it is gone
+		}
+		if entries, err := fs.ReadDir(folder.FS(), name); err != nil || len(entries) > 0 {
+			list = append(list, Forbidden{name, ownRepository, tidegate.PathNotAllowed})
+		}
+	}
+	return list, nil
 }
 
 // setAside keeps the tracked files that are not in the worktree as they are in the last
@@ -434,6 +467,8 @@ func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
 	return len(entries) > 0, err
 }
 
+const ownRepository = "it is a repository of its own, whose files nobody would review"
+
 // add takes in one changed file: fields are the modes and ids before and after.
 func (work *Work) add(desk run.Desk, name string, fields []string) {
 	work.Files = append(work.Files, name)
@@ -442,7 +477,7 @@ func (work *Work) add(desk run.Desk, name string, fields []string) {
 	} else if strings.Contains(name, link.SecretMask) {
 		work.addMasked(name)
 	} else if len(fields) > 1 && fields[1] == gitlink {
-		work.Forbidden = append(work.Forbidden, Forbidden{name, "it is a repository of its own, whose files nobody would review", tidegate.PathNotAllowed})
+		work.Forbidden = append(work.Forbidden, Forbidden{name, ownRepository, tidegate.PathNotAllowed})
 	}
 }
 

@@ -19,6 +19,89 @@ import (
 
 var always = run.Desk{Now: time.Now}
 
+// TestWorktreeStaysOutOfSubmodules has an agent fill a submodule with a repository of its
+// own, at the commit that the project names, whose settings name programs. git would
+// start another git there to see whether the submodule changed.
+func TestWorktreeStaysOutOfSubmodules(t *testing.T) {
+	dir := repository(t)
+	trap := filepath.Join(t.TempDir(), "ran")
+	module := filepath.Join(dir, "sub")
+	if err := os.Mkdir(module, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command(t, module, "git", "init", "-q")
+	if err := os.WriteFile(filepath.Join(module, "file"), []byte("one\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	command(t, module, "git", "add", ".")
+	command(t, module, "git", "commit", "-q", "-m", "file")
+	command(t, dir, "git", "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+	command(t, dir, "git", "commit", "-q", "-m", "sub")
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("two\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if work, err := w.Inspect(ctx, always); err != nil || !slices.Equal(work.Files, []string{"a.txt"}) || len(work.Forbidden) != 0 {
+		t.Fatalf("an empty submodule: got %+v and %v", work, err)
+	}
+	filled := filepath.Join(w.Path, "sub")
+	command(t, dir, "cp", "-r", module+"/.", filled)
+	program := filepath.Join(filled, ".git", "trap")
+	for name, text := range map[string]string{
+		program: "#!/bin/sh\ntouch " + trap + "\ncat\n",
+		filepath.Join(filled, ".git/info/attributes"): "* filter=evil\n",
+		filepath.Join(filled, "file"):                 "two\n", // as long as before: git has to read it
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"filter.evil.clean", "filter.evil.process", "core.fsmonitor"} {
+		command(t, filled, "git", "config", key, program)
+	}
+	if err := os.Chtimes(filepath.Join(filled, "file"), time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+		t.Fatal(err)
+	}
+	work, err := w.Inspect(ctx, always)
+	if err != nil || len(work.Forbidden) != 1 || work.Forbidden[0].File != "sub" || work.Forbidden[0].Code != tidegate.PathNotAllowed {
+		t.Errorf("got %+v and %v", work, err)
+	}
+	if _, err := os.Stat(trap); err == nil {
+		t.Error("a program of the agent's was run")
+	}
+}
+
+// TestWorktreeTakesOddModules has an agent write settings of submodules that git refuses.
+func TestWorktreeTakesOddModules(t *testing.T) {
+	dir := repository(t)
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
+		t.Fatal(err)
+	}
+	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(w.Path, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	command(t, filepath.Join(w.Path, "sub"), "git", "init", "-q")
+	command(t, filepath.Join(w.Path, "sub"), "git", "commit", "-q", "--allow-empty", "-m", "empty")
+	if err := os.WriteFile(filepath.Join(w.Path, ".gitmodules"), []byte("[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tupdate = !touch owned\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if work, err := w.Inspect(ctx, always); err != nil || len(work.Forbidden) != 1 || work.Forbidden[0].File != "sub" {
+		t.Errorf("got %+v and %v", work, err)
+	}
+}
+
 // TestWorktreeRunsNothing opens a worktree of a repository whose configuration,
 // attributes and hooks name programs, and commits in it: none of them is run.
 func TestWorktreeRunsNothing(t *testing.T) {

@@ -163,10 +163,11 @@ func (f *fetched) fetch(ctx context.Context, again Again) error {
 
 // answer is what a registry answered, nil where it was not asked.
 func (f *fetched) answer(address string) *scholar.Answer {
-	if capture, asked := f.captures[address]; asked {
-		return step.AnswerOf(capture)
-	}
-	return nil
+	answered, _ := step.Answers(func(address string) (archive.Capture, bool, error) {
+		capture, asked := f.captures[address]
+		return capture, asked, nil
+	})
+	return answered(address)
 }
 
 const notModified = 304

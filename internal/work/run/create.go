@@ -7,12 +7,15 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 )
 
@@ -108,12 +111,23 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 	if err != nil {
 		return err
 	}
+	files := map[string][]byte{}
 	if signers != nil {
-		if err := d.Write(SignersFile, signers); err != nil {
+		files[SignersFile] = signers
+	}
+	if evidence.IsOutline(in.Template) {
+		files[TemplateFile] = []byte(in.Template)
+	}
+	var written tidegate.Details
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := d.Write(name, files[name]); err != nil {
 			return err
 		}
-		state[SignersFile] = codec.DigestBytes(signers)
-		digests = append(digests, tidegate.Detail{Key: "files", Value: tidegate.Pairs(SignersFile, state[SignersFile])})
+		state[name] = codec.DigestBytes(files[name])
+		written = append(written, tidegate.Detail{Key: name, Value: state[name]})
+	}
+	if written != nil {
+		digests = append(digests, tidegate.Detail{Key: "files", Value: written})
 	}
 	for _, name := range Folders {
 		if err := d.MakeFolder(name); err != nil {
@@ -144,6 +158,8 @@ type initArgs struct {
 	Origins           string   `json:"origins,omitzero"`
 	Search            []string `json:"search,omitzero"`
 	policy.Policy
+	evidence.Shape
+	Frozen       Frozen             `json:"sources_run,omitzero"`
 	SignersPath  string             `json:"-"`
 	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
 	Confinement  Confinement        `json:"confinement,omitzero"`
@@ -158,6 +174,9 @@ func (in *InitInput) args() initArgs {
 	args := initArgs(*in)
 	if len(args.Query) > maxPatch {
 		args.Query = ""
+	}
+	if evidence.IsOutline(args.Template) {
+		args.Template = evidence.OwnTemplate // the run keeps the outline as a file
 	}
 	return args
 }
@@ -263,6 +282,13 @@ func (in *InitInput) sameAs(ctx context.Context, desk Desk, root string) (create
 		return "", err
 	}
 	note(codec.Digest(kept.Sources) == codec.Digest(in.Policy), "sources")
+	shape, err := r.Shape()
+	if err != nil {
+		return "", err
+	}
+	note(shape == in.Shape, "report")
+	note(kept.Origins == in.Origins, "origins")
+	note(slices.Equal(kept.Search, in.Search) && (kept.Search == nil) == (in.Search == nil), "search")
 	signed, err := r.folder.Exists(SignersFile)
 	if err != nil {
 		return "", err

@@ -10,13 +10,25 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
+// Kept is what a home keeps in folders: runs, or something like them.
+type Kept struct {
+	Noun string // what one is called
+	File string // that its folder has
+}
+
+var keptRuns = Kept{"run", ManifestFile}
+
 // Find is the path of the manifest of the run that a person names: by the path
 // of its manifest or folder, by its id under home, or by a path relative to
 // workdir. An id takes precedence over a relative path. It returns NOT_FOUND with
 // the name and the places that were searched, and READ_FAILED where the caller may
 // not look into such a place.
 func Find(desk Desk, home, workdir, name string) (string, error) {
-	if err := CheckText("run", name); err != nil {
+	return keptRuns.find(desk, home, workdir, name)
+}
+
+func (k Kept) find(desk Desk, home, workdir, name string) (string, error) {
+	if err := CheckText(k.Noun, name); err != nil {
 		return "", err
 	}
 	var candidates []string
@@ -30,7 +42,7 @@ func Find(desk Desk, home, workdir, name string) (string, error) {
 	}
 	var denied error
 	for _, path := range candidates {
-		manifest, err := manifestAt(desk, path)
+		manifest, err := k.fileAt(desk, path)
 		switch {
 		case err == nil:
 			return manifest, nil
@@ -42,24 +54,23 @@ func Find(desk Desk, home, workdir, name string) (string, error) {
 		return "", denied
 	}
 	if home == "" {
-		home = "a home of runs, which is not known (set TIDEGATE_HOME),"
+		home = "a home of " + k.Noun + "s, which is not known (set TIDEGATE_HOME),"
 	}
-	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name, "searched", candidates),
-		"there is no run %q: neither an id under %s nor a run's folder", tidegate.Cut(name), home)
+	return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs(k.Noun, name, "searched", candidates),
+		"there is no %s %q: neither an id under %s nor the folder of one", k.Noun, tidegate.Cut(name), home)
 }
 
-// manifestAt is the path of a run's manifest that stands at path or in the folder
-// there.
-func manifestAt(desk Desk, path string) (string, error) {
-	file, err := desk.Reach.OpenFile("run", path)
+// fileAt is the path of the file that stands at path or in the folder there.
+func (k Kept) fileAt(desk Desk, path string) (string, error) {
+	file, err := desk.Reach.OpenFile(k.Noun, path)
 	if err == nil {
 		return path, file.Close()
 	}
 	if errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
-	inFolder := filepath.Join(path, ManifestFile)
-	if file, err = desk.Reach.OpenFile("run", inFolder); err != nil {
+	inFolder := filepath.Join(path, k.File)
+	if file, err = desk.Reach.OpenFile(k.Noun, inFolder); err != nil {
 		return "", err
 	}
 	return inFolder, file.Close()
@@ -80,26 +91,34 @@ func FindByBeginning(desk Desk, home, workdir, name string) (manifest string, ot
 		}
 		return filepath.Join(home, runs[0].ID, ManifestFile), len(runs) - 1, nil
 	}
-	manifest, err = Find(desk, home, workdir, name)
+	manifest, err = keptRuns.FindByBeginning(desk, home, workdir, name)
+	return manifest, 0, err
+}
+
+// FindByBeginning is the path of the file of what a person names as [Find] takes names, or
+// by the beginning of its id. It returns INVALID_ARGS for the beginning of several ids,
+// NOT_FOUND and READ_FAILED.
+func (k Kept) FindByBeginning(desk Desk, home, workdir, name string) (file string, err error) {
+	file, err = k.find(desk, home, workdir, name)
 	if tidegate.CodeOf(err) != tidegate.FileNotFound || CheckID(name) != nil || home == "" {
-		return manifest, 0, err
+		return file, err
 	}
 	var ids []string
-	if listed := eachRun(desk, home, func(_ *artifact.Folder, id string) {
+	if listed := k.Each(desk, home, func(_ *artifact.Folder, id string) {
 		if strings.HasPrefix(id, name) {
 			ids = append(ids, id)
 		}
 	}); listed != nil {
-		return "", 0, listed
+		return "", listed
 	}
 	switch len(ids) {
 	case 0:
-		return "", 0, err
+		return "", err
 	case 1:
-		return filepath.Join(home, ids[0], ManifestFile), 0, nil
+		return filepath.Join(home, ids[0], k.File), nil
 	}
-	return "", 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("run", name, "runs", ids[:min(len(ids), 10)]),
-		"%d runs begin with %q: %s; type more of the id", len(ids), tidegate.Cut(name), tidegate.Cut(strings.Join(ids, ", ")))
+	return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(k.Noun, name, k.Noun+"s", ids[:min(len(ids), 10)]),
+		"%d %ss begin with %q: %s; type more of the id", len(ids), k.Noun, tidegate.Cut(name), tidegate.Cut(strings.Join(ids, ", ")))
 }
 
 // ByID is the path of the manifest of the run with that id under home, whether it
@@ -125,9 +144,9 @@ func checkHome(home string) error {
 	return CheckPath("home", home)
 }
 
-// eachRun visits the folders in home that hold a manifest, in byte order. A home
-// that does not exist has none. It returns READ_FAILED.
-func eachRun(desk Desk, home string, visit func(folder *artifact.Folder, id string)) error {
+// Each visits the folders in home that hold the file, in byte order. A home that does not
+// exist has none. It returns READ_FAILED.
+func (k Kept) Each(desk Desk, home string, visit func(folder *artifact.Folder, id string)) error {
 	folder, err := desk.Reach.Open("home", home)
 	if err != nil {
 		return artifact.UnlessMissing(err)
@@ -141,7 +160,7 @@ func eachRun(desk Desk, home string, visit func(folder *artifact.Folder, id stri
 		if CheckID(e.Name()) != nil {
 			continue
 		}
-		if there, err := folder.Exists(e.Name() + "/" + ManifestFile); err == nil && there {
+		if there, err := folder.Exists(e.Name() + "/" + k.File); err == nil && there {
 			visit(folder, e.Name())
 		}
 	}

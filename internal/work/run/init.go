@@ -11,8 +11,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -27,8 +29,11 @@ type InitInput struct {
 	RequireBoundGates bool    `json:"require_bound_gates,omitzero" jsonschema:"accepted, and does nothing: every gate says what it judged"`
 	Origins           string  `json:"origins,omitzero" jsonschema:"whether records say where each URL comes from; required refuses a source that comes from nowhere" enum:"shown,required"`
 	// Search is nil for the services that the home has.
-	Search        []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
-	policy.Policy          // which sources are allowed
+	Search         []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
+	policy.Policy           // which sources are allowed
+	evidence.Shape          // of the report
+	// Frozen is the finished run whose archive answers searches and fetches.
+	Frozen Frozen `json:"-"`
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -144,8 +149,30 @@ func (in *InitInput) check(desk Desk, home string) error {
 		}
 	}
 	var err error
-	in.Policy, err = in.Policy.Checked()
+	if in.Policy, err = in.Policy.Checked(); err != nil {
+		return err
+	}
+	in.Shape, err = CheckShape(in.Shape, in.Query)
 	return err
+}
+
+// CheckShape is what a person asks of the report about a question, with what follows from
+// the question. It returns INVALID_ARGS.
+func CheckShape(asked evidence.Shape, question string) (evidence.Shape, error) {
+	asked, err := asked.Checked(question)
+	if err != nil {
+		return evidence.Shape{}, err
+	}
+	template, err := asked.Sections()
+	if err != nil {
+		return evidence.Shape{}, err
+	}
+	for _, title := range template.Titles(nil) {
+		if synthesis.IsReserved(title) {
+			return evidence.Shape{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("template", title), "the outline has the heading %q, which the report writes itself", title)
+		}
+	}
+	return asked, nil
 }
 
 // CheckSearch returns INVALID_ARGS for a name that no search service has.
@@ -218,7 +245,7 @@ func newID(desk Desk) string {
 // documents are the files of a new run, in the order in which they are written.
 func (in *InitInput) documents(root, now string) []document {
 	return []document{
-		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode)},
+		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode, in.Shape)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
 		{"gates", layoutDefault("gates_file"), CheckGates, NewGates(in.RunID, now)},
 		{"policy", PolicyFile, nil, in.policy()},

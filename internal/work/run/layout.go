@@ -1,6 +1,7 @@
 package run
 
 import (
+	"fmt"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ const (
 	ManifestFile        = "manifest.json"
 	ScopeFile           = "operator/scope.json"
 	PolicyFile          = "run-config/policy.json"
+	TemplateFile        = "run-config/template.md"
 	AuditFile           = "logs/audit.jsonl"
 	HeadFile            = "logs/audit.head"
 	RetryDirectivesFile = "retry/retry-directives.json"
@@ -86,6 +88,18 @@ func (l Layout) Draft() string { return l.SynthesisDir + "/draft-synthesis.md" }
 // Claims is the name of the document with the sentences of the final report.
 func (l Layout) Claims() string { return l.SynthesisDir + "/claims.json" }
 
+// Outline is the name of the outline of a report that is written by parts.
+func (l Layout) Outline() string { return l.SynthesisDir + "/outline.json" }
+
+// Part is the name of the section with that number as an agent wrote it for a round: a
+// text in the first, and edits in the others.
+func (l Layout) Part(number int, round int64) string {
+	if round > 1 {
+		return fmt.Sprintf("%s/section-%d.%d.json", l.SynthesisDir, number, round)
+	}
+	return fmt.Sprintf("%s/section-%d.md", l.SynthesisDir, number)
+}
+
 // Round names the synthesis and the review with which the run went back to
 // writing for the nth time.
 func (l Layout) Round(n int64) (draft, bundle string) {
@@ -119,7 +133,7 @@ func (l Layout) BlockedQueue() string { return l.CitationsDir + "/blocked-urls.q
 func (r *Run) DocumentsBeside(key string) []string {
 	l := r.layout
 	names := []string{
-		ManifestFile, ScopeFile, PolicyFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
+		ManifestFile, ScopeFile, PolicyFile, TemplateFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
 	}
 	names = append(names, r.name) // the manifest may have another name
 	for _, d := range []struct{ key, name string }{

@@ -56,7 +56,7 @@ func List(ctx context.Context, desk Desk, home string, in ListInput) (ListResult
 		return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("since", tidegate.Cut(in.Since)), "since must be a day or a time such as 2026-05-04 or 2026-05-04T12:00:00Z, got %q", tidegate.Cut(in.Since))
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
-	err := eachRun(desk, home, func(_ *artifact.Folder, id string) {
+	err := keptRuns.Each(desk, home, func(_ *artifact.Folder, id string) {
 		r := Listed(ctx, desk, filepath.Join(home, id, ManifestFile))
 		updated, _ := tidegate.ParseTime(r.UpdatedAt)
 		if (in.Status == "" || in.Status == string(r.Status)) && (in.Since == "" || !updated.Before(since)) && hasWords(r.RunID+" "+r.question, in.Words) {
@@ -103,7 +103,7 @@ func Recent(desk Desk, home string) ([]Stamped, error) {
 		return nil, err
 	}
 	var runs []Stamped
-	err := eachRun(desk, home, func(folder *artifact.Folder, id string) {
+	err := keptRuns.Each(desk, home, func(folder *artifact.Folder, id string) {
 		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
 			runs = append(runs, Stamped{id, info.ModTime()})
 		}

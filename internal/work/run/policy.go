@@ -115,7 +115,9 @@ type Policy struct {
 	Origins string
 	// Search are the names of the search services that may be asked; nil: those that
 	// this home has.
-	Search   []string
+	Search []string
+	// Frozen is the run whose archive answers searches and fetches.
+	Frozen   Frozen
 	timeouts map[Stage]int64
 	legacy   bool // gates count as they are written
 }
@@ -144,7 +146,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if origins := doc.Get(originsKey).Str(); origins == OriginsShown || origins == OriginsRequired {
 		p.Origins = origins
 	}
@@ -236,6 +238,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if in.Search != nil {
 		policy.Set(searchKey, codec.Of(in.Search))
+	}
+	if !in.Frozen.IsZero() {
+		policy.Set(frozenKey, codec.Of(in.Frozen))
 	}
 	if !in.Policy.IsZero() {
 		policy.Set(sourcesKey, codec.Of(in.Policy))

@@ -32,6 +32,8 @@ type archived struct {
 	dates map[string]string
 	// originsKept says whether records say where URLs come from, as the run's policy has it.
 	originsKept string
+	// frozen is the run whose archive answers in the place of the web.
+	frozen run.Frozen
 
 	lines int          // of the log about sources that were read
 	last  *codec.Value // of them
@@ -56,7 +58,7 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.allowed, e.originsKept = kept.Sources, kept.Origins
+	e.allowed, e.originsKept, e.frozen = kept.Sources, kept.Origins, kept.Frozen
 	if e.whole, err = archive.Open(ctx, r.Folder(), archiveFile, e.countsRecord); err != nil {
 		return nil, err
 	}
@@ -131,7 +133,7 @@ func (e *archived) readDates(ctx context.Context) error {
 func (e *archived) about(sources []source.Source) *archived {
 	part := newArchived(e.run)
 	part.parent, part.mu, part.whole = e, e.mu, e.whole
-	part.allowed, part.dates, part.originsKept = e.allowed, e.dates, e.originsKept
+	part.allowed, part.dates, part.originsKept, part.frozen = e.allowed, e.dates, e.originsKept, e.frozen
 	var urls []string
 	for i := range sources {
 		source := &sources[i]
@@ -308,6 +310,7 @@ func (e *archived) page(ctx context.Context, url string) (*source.Page, error) {
 var faults = map[archive.Kind]source.Fault{
 	archive.Refused: source.RefusedAddress, archive.NoSuchName: source.NoSuchName, archive.TimedOut: source.TimedOut, archive.BadTLS: source.BadTLS,
 	archive.Unreachable: source.NoConnection, archive.Broken: source.NoConnection, archive.Redirects: source.TooManyRedirects,
+	archive.Absent: source.Absent,
 }
 
 // PageOf is a capture in the form by which sources are judged.

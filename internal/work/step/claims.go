@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -118,7 +119,18 @@ func reportFacts(r *run.Run, draft []byte) (evidence.Facts, []source.Record, err
 	if err != nil {
 		return evidence.Facts{}, nil, err
 	}
-	facts := evidence.Facts{Template: evidence.Briefing, Language: page.Language(string(draft)), Question: r.Manifest().Query(), Whole: true, SecondReader: policy.Evidence.Reader}
+	shape, err := r.Shape()
+	if err != nil {
+		return evidence.Facts{}, nil, err
+	}
+	facts := evidence.Facts{Language: cmp.Or(shape.Language, page.Language(string(draft))), Question: r.Manifest().Query(), Whole: true, Brief: shape.Brief(), SecondReader: policy.Evidence.Reader}
+	if facts.Template, err = shape.Sections(); err != nil {
+		return evidence.Facts{}, nil, err
+	}
+	facts.Least, facts.Most = shape.Range()
+	if r.Manifest().ReviewRounds() > 0 {
+		facts.Least = 0 // what does not stand must go
+	}
 	for i := range records {
 		if rec := &records[i]; rec.Usable() {
 			facts.Sources = append(facts.Sources, evidence.Source{CID: rec.CID, SameAs: rec.SameAs, Perspectives: perspectivesOf(rec), Silent: rec.Snippet == ""})

@@ -96,6 +96,11 @@ func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (Judged, error) {
 // judgeText judges a draft; kept is false where the run does not have the review that
 // the draft answers.
 func judgeText(ctx context.Context, r *run.Run, draft []byte) (judged Judged, kept bool, err error) {
+	return judgeTextFor(ctx, r, draft, func(a *synthesis.Answered) *synthesis.Answered { return a })
+}
+
+// judgeTextFor judges a draft that answers some of the directives of its review.
+func judgeTextFor(ctx context.Context, r *run.Run, draft []byte, answers func(*synthesis.Answered) *synthesis.Answered) (judged Judged, kept bool, err error) {
 	facts, err := factsOf(ctx, r, draft)
 	if err != nil {
 		return Judged{}, false, err
@@ -103,6 +108,7 @@ func judgeText(ctx context.Context, r *run.Run, draft []byte) (judged Judged, ke
 	if facts.Answers, kept, err = answeredBy(r, r.Manifest().ReviewRounds()); err != nil {
 		return Judged{}, false, err
 	}
+	facts.Answers = answers(facts.Answers)
 	policy, err := r.Policy()
 	if err != nil {
 		return Judged{}, false, err

@@ -111,6 +111,14 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}
+	if !e.frozen.IsZero() {
+		f, err := frozenOf(ctx, e.run)
+		if err != nil {
+			return err
+		}
+		defer f.close()
+		fetch = f.fetch
+	}
 	byURL := e.byPage(judged)
 	fields := tidegate.Pairs("sensitivity", e.run.Manifest().Sensitivity())
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -77,6 +78,15 @@ func judgeSynthesis(ctx context.Context, r *run.Run, name string) (judgedSynthes
 	return out, nil
 }
 
+// templateOf is the template of the run's report.
+func templateOf(r *run.Run) (evidence.Template, error) {
+	shape, err := r.Shape()
+	if err != nil {
+		return evidence.Template{}, err
+	}
+	return shape.Sections()
+}
+
 // thereOf are those of some files that the run has: a gate cannot be bound to a file
 // that may be missing.
 func thereOf(r *run.Run, names ...string) (there []string, err error) {
@@ -100,6 +110,11 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 		return synthesis.Facts{}, err
 	}
 	facts := synthesis.Facts{Citations: sources.usable}
+	template, err := templateOf(r)
+	if err != nil {
+		return synthesis.Facts{}, err
+	}
+	facts.Sections = template.Titles(nil)
 	if facts.Unsourced, err = unsourced(r, sources); err != nil {
 		return synthesis.Facts{}, err
 	}

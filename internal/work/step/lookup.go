@@ -18,29 +18,53 @@ func (e *archived) work(ctx context.Context, id scholar.ID) (*scholar.Work, erro
 // answers gives what an address of a registry answered. The error is set where the
 // archive cannot be read.
 func (e *archived) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
-	failed = new(error)
-	return func(address string) *scholar.Answer {
+	return Answers(func(address string) (c archive.Capture, found bool, err error) {
 		entry, found := e.archive.Find(address)
 		if !found && e.parent != nil {
 			e.mu.Lock()
 			entry, found = e.parent.archive.Find(address)
 			e.mu.Unlock()
 		}
-		if !found || *failed != nil {
+		if found {
+			c, err = e.archive.Read(ctx, entry)
+		}
+		return c, found, err
+	})
+}
+
+// Answers gives what an address of a registry answered, by what an archive has. The error
+// is set where the archive cannot be read.
+func Answers(read func(address string) (c archive.Capture, found bool, err error)) (answered func(address string) *scholar.Answer, failed *error) {
+	failed = new(error)
+	return func(address string) *scholar.Answer {
+		if *failed != nil {
 			return nil
 		}
-		capture, err := e.archive.Read(ctx, entry)
-		if err != nil {
-			*failed = err
+		capture, found, err := read(address)
+		if *failed = err; err != nil || !found {
 			return nil
 		}
-		return AnswerOf(capture)
+		return answerOf(capture)
 	}, failed
 }
 
-// AnswerOf is what a registry answered. One that could not be reached answered nothing,
+// Unanswered are the addresses of registries to ask next about sources, each once.
+func Unanswered(records []source.Record, answered func(address string) *scholar.Answer) []string {
+	var urls []string
+	seen := map[string]bool{}
+	for i := range records {
+		id, _ := scholar.Parse(records[i].Identifier)
+		if url := id.Missing(answered); url != "" && !seen[url] && records[i].Rule != source.PolicyRule {
+			seen[url] = true
+			urls = append(urls, url)
+		}
+	}
+	return urls
+}
+
+// answerOf is what a registry answered. One that could not be reached answered nothing,
 // with status 0.
-func AnswerOf(c archive.Capture) *scholar.Answer {
+func answerOf(c archive.Capture) *scholar.Answer {
 	if last := c.Last(); c.Kind == archive.Responded && last.Truncated == "" {
 		return &scholar.Answer{Status: last.Status, Body: last.Body}
 	}
@@ -56,16 +80,8 @@ func (e *archived) lookUp(ctx context.Context, fetch Fetch, sources []source.Sou
 		if err != nil {
 			break
 		}
-		var urls []string
-		seen := map[string]bool{}
 		answered, failed := e.answers(ctx)
-		for i := range records {
-			id, _ := scholar.Parse(records[i].Identifier)
-			if url := id.Missing(answered); url != "" && !seen[url] && records[i].Rule != source.PolicyRule {
-				seen[url] = true
-				urls = append(urls, url)
-			}
-		}
+		urls := Unanswered(records, answered)
 		if err = *failed; err != nil || len(urls) == 0 {
 			break
 		}

@@ -79,9 +79,13 @@ func (e *archived) origins() (map[string]source.Origin, error) {
 }
 
 // foundByClients hands over the URLs that the tools of agents' clients returned, as the
-// kept events of the waves' attempts say.
+// kept events of the waves' attempts say, up to what the log has of them.
 func (e *archived) foundByClients(each func(url string)) error {
 	jobs, err := e.run.Folder().List(run.JobsDir)
+	if err != nil {
+		return err
+	}
+	kept, err := e.keptEvents()
 	if err != nil {
 		return err
 	}
@@ -94,28 +98,61 @@ func (e *archived) foundByClients(each func(url string)) error {
 			return err
 		}
 		for _, attempt := range attempts {
-			data, err := e.run.Folder().Read(run.JobsDir + "/" + job.Name() + "/" + attempt.Name() + "/events.jsonl")
+			dir := run.JobsDir + "/" + job.Name() + "/" + attempt.Name()
+			data, err := e.run.Folder().Read(dir + "/events.jsonl")
 			if err != nil {
 				continue // a client without events
 			}
-			for line := range strings.Lines(string(data)) {
-				event, err := codec.Parse([]byte(line))
-				if kind := event.Get("kind").Str(); err != nil || kind != "tool" && kind != "other" {
-					continue
-				}
-				raw, err := codec.Parse([]byte(event.Get("raw").Str()))
-				if err != nil {
-					continue
-				}
-				source.ClientFound(raw, func(text string) {
-					for _, url := range source.URLsIn(text) {
-						each(url)
-					}
-				})
+			if most, logged := kept[dir]; logged {
+				data = data[:min(most, len(data))]
 			}
+			foundIn(string(data), each)
 		}
 	}
 	return nil
+}
+
+// keptEvents says how many bytes of an attempt's events the log has so far, by its folder.
+// An attempt goes on, and its events with it, after an answer was judged by them.
+func (e *archived) keptEvents() (map[string]int, error) {
+	lines, err := e.run.EventsOf(run.EventAnswered, run.EventEnded)
+	kept := map[string]int{}
+	for _, l := range lines {
+		attempt, _ := l.Entry.Get("attempt").Int()
+		if n, ok := l.Entry.Get("events").Int(); ok {
+			kept[run.AttemptDir(l.Entry.Get("job_id").Str(), int(attempt))] = int(n)
+		}
+	}
+	return kept, err
+}
+
+// foundIn hands over what tools returned in an attempt, but for what the agent had put
+// into their input before: a page that says which address was asked for did not find it.
+func foundIn(events string, each func(url string)) {
+	said, found := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(events) {
+		event, err := codec.Parse([]byte(line))
+		if kind := event.Get("kind").Str(); err != nil || kind != "tool" && kind != "other" {
+			continue
+		}
+		raw, err := codec.Parse([]byte(event.Get("raw").Str()))
+		if err != nil {
+			continue
+		}
+		source.ClientCalled(raw, func(text string) {
+			for _, url := range source.URLsIn(text) {
+				said[url] = said[url] || !found[url]
+			}
+		})
+		source.ClientFound(raw, func(text string) {
+			for _, url := range source.URLsIn(text) {
+				if !said[url] {
+					found[url] = true
+					each(url)
+				}
+			}
+		})
+	}
 }
 
 // followLinks adds what archived pages link to whose own origin is known: a page that an

@@ -79,6 +79,8 @@ func TestOrigins(t *testing.T) {
 		// What the agent itself writes is no origin.
 		event("message", object{"type": "assistant", "message": object{"content": []object{{"type": "text", "text": planted50("unknown", i)}}}})
 		event("tool", object{"type": "assistant", "message": object{"content": []object{{"type": "tool_use", "name": "WebFetch", "input": object{"url": planted50("unknown", i)}}}}})
+		event("other", object{"type": "user", "message": object{"content": []object{{"type": "tool_result", "content": "404, nothing at " + planted50("unknown", i)}}}})
+		event("other", object{"type": "item.completed", "item": object{"type": "mcp_tool_call", "arguments": object{"markdown": planted50("unknown", i)}, "result": object{"content": planted50("unknown", i)}}})
 		event("tool", object{"type": "tool", "name": "open", "url": planted50("unknown", i)})
 		event("other", object{"type": "result", "result": output})
 	}

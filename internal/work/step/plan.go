@@ -90,8 +90,16 @@ func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) 
 			if err := u.Write(name, data); err != nil {
 				return err
 			}
-			u.Log(run.EventPlanned, "wave1_plan", tidegate.Pairs("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
-				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.Pairs()))
+			fields := tidegate.Pairs("reason", run.Note(in.Reason), "plan_path", r.InRecord(result.PlanPath),
+				"planned", result.Planned, "inputs_digest", result.InputsDigest, "args", tidegate.Pairs())
+			ignored, err := p.ignored()
+			if err != nil {
+				return err
+			}
+			if len(ignored) > 0 {
+				fields = append(fields, tidegate.Pairs("ignored_services", ignored)...)
+			}
+			u.Log(run.EventPlanned, "wave1_plan", fields)
 			return p.judgeWithPlan(u, data)
 		}))
 		return err
@@ -153,6 +161,22 @@ func (p *planner) read() error {
 		return err
 	}
 	return sameRun(p.run.ID(), "scope_run_id", p.scope.Get("run_id").Str())
+}
+
+// ignored are the search services that the planner expects and the person did not list, in
+// a run that lists those it asks.
+func (p *planner) ignored() ([]string, error) {
+	kept, err := p.run.Policy()
+	if err != nil || kept.Search == nil {
+		return nil, err
+	}
+	var all []string
+	for _, v := range p.perspectives.Get("perspectives").Elems() {
+		_, _, unlisted := Platforms(v.Get("expected_platforms").Strs(), kept.Search)
+		all = append(all, unlisted...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 // readDocument reads a JSON document of the run. It returns NOT_FOUND,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -17,7 +19,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/text/sentence"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -44,7 +45,8 @@ func VerifyJob(round int64, part int) string {
 	return fmt.Sprintf("verify.%d", part)
 }
 
-func readingFile(jobID string, attempt int) string {
+// ReadingFile is where the accepted answer of an attempt lies.
+func ReadingFile(jobID string, attempt int) string {
 	return run.AttemptDir(jobID, attempt) + "/reading.json"
 }
 
@@ -55,18 +57,20 @@ func TakeReading(u *run.Update, read Reading) error {
 		return err
 	}
 	read.SchemaVersion = ReadingVersion
-	return u.WriteJSON(readingFile(read.JobID, read.Attempt), read)
+	return u.WriteJSON(ReadingFile(read.JobID, read.Attempt), read)
 }
 
-// readingsAt are the accepted readings of a job, in the order of their attempts.
-func readingsAt(r *run.Run, jobID string) ([]Reading, error) {
-	has, err := run.JobsIn(r.Folder()).Of(jobID)
+// ReadingOf is the accepted reading of a job that counts, nil where another is asked for:
+// one that refuses most of what stands by rule counts when a second one does the same. It
+// returns READ_FAILED and INVALID_STATE.
+func ReadingOf(folder *artifact.Folder, jobID string) (*Reading, error) {
+	has, err := run.JobsIn(folder).Of(jobID)
 	if err != nil {
 		return nil, err
 	}
 	var list []Reading
 	for _, n := range has.Attempts {
-		data, err := r.Folder().Read(readingFile(jobID, n))
+		data, err := folder.Read(ReadingFile(jobID, n))
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
 		}
@@ -75,20 +79,14 @@ func readingsAt(r *run.Run, jobID string) ([]Reading, error) {
 		}
 		var read Reading
 		if err := json.Unmarshal(data, &read); err != nil || read.SchemaVersion != ReadingVersion {
-			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", r.Path(readingFile(jobID, n))), "the reading of %s is none", jobID)
+			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", filepath.Join(folder.Path(), ReadingFile(jobID, n))), "the reading of %s is none", jobID)
 		}
 		list = append(list, read)
 	}
-	return list, nil
-}
-
-// counts is the reading of a part that counts, nil where another is asked for: one that
-// refuses most of what stands by rule counts when a second one does the same.
-func counts(list []Reading) *Reading {
 	if len(list) == 0 || len(list) == 1 && list[0].Refuses {
-		return nil
+		return nil, nil
 	}
-	return &list[len(list)-1]
+	return &list[len(list)-1], nil
 }
 
 // readingsOf are the files of the readings of the present round.
@@ -99,12 +97,12 @@ func readingsOf(r *run.Run) ([]string, error) {
 	}
 	var names []string
 	for _, p := range claims.Parts {
-		list, err := readingsAt(r, VerifyJob(roundOf(r), p.Number))
+		read, err := ReadingOf(r.Folder(), VerifyJob(roundOf(r), p.Number))
 		if err != nil {
 			return nil, err
 		}
-		if read := counts(list); read != nil {
-			names = append(names, readingFile(read.JobID, read.Attempt))
+		if read != nil {
+			names = append(names, ReadingFile(read.JobID, read.Attempt))
 		}
 	}
 	return names, nil
@@ -115,20 +113,7 @@ func roundOf(r *run.Run) int64 { return r.Manifest().ReviewRounds() + 1 }
 
 // Divide fixes the parts in which the sentences of a draft are read that nobody has
 // read.
-func (j Judged) Divide() { addParts(j.Claims, reading.Unread(j.Claims), 1) }
-
-func addParts(c *evidence.Claims, items []reading.Item, look int) {
-	if look == 1 {
-		c.Parts = nil
-	}
-	for _, p := range reading.Divide(items, len(c.Parts)+1) {
-		part := evidence.Part{Number: p.Number, Look: look}
-		for i := range p.Items {
-			part.Sentences = append(part.Sentences, p.Items[i].ID)
-		}
-		c.Parts = append(c.Parts, part)
-	}
-}
+func (j Judged) Divide() { reading.SetParts(j.Claims) }
 
 // RecordReadings writes what second readers said into the run's document of claims, once
 // every part that waits for it was read, and asks for a second look where that can
@@ -141,13 +126,9 @@ func RecordReadings(ctx context.Context, r *run.Run) (bool, error) {
 	}
 	var all []*Reading
 	for _, p := range kept.Unread() {
-		list, err := readingsAt(r, VerifyJob(roundOf(r), p.Number))
-		if err != nil {
+		read, err := ReadingOf(r.Folder(), VerifyJob(roundOf(r), p.Number))
+		if err != nil || read == nil {
 			return false, err
-		}
-		read := counts(list)
-		if read == nil {
-			return false, nil
 		}
 		all = append(all, read)
 	}
@@ -163,9 +144,7 @@ func RecordReadings(ctx context.Context, r *run.Run) (bool, error) {
 	for _, read := range all {
 		reading.Record(claims, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(read.Round)})
 	}
-	if !slices.ContainsFunc(claims.Parts, func(p evidence.Part) bool { return p.Look > 1 }) {
-		addParts(claims, reading.SecondLook(claims, checked.further), 2)
-	}
+	(&reading.Questions{Claims: claims, Further: checked.further}).LookAgain()
 	_, err = r.Update(ctx, func(u *run.Update) error {
 		if err := takesIn(u, run.Review); err != nil {
 			return err
@@ -237,18 +216,9 @@ func AdoptEvidence(ctx context.Context, r *run.Run) (bool, error) {
 	return err == nil, err
 }
 
-// Questions are the sentences of a run's synthesis as second readers are asked about
-// them.
-type Questions struct {
-	Claims   *evidence.Claims
-	checked  *checkedSentences
-	material reading.Material
-	again    reading.Material // for a second look
-}
-
 // ReadQuestions reads what second readers are asked; nil where the run has no sentences
 // to read. It returns READ_FAILED and TAMPERED.
-func ReadQuestions(ctx context.Context, r *run.Run) (*Questions, error) {
+func ReadQuestions(ctx context.Context, r *run.Run) (*reading.Questions, error) {
 	kept, err := keptClaims(r)
 	if err != nil || kept == nil {
 		return nil, err
@@ -261,51 +231,14 @@ func ReadQuestions(ctx context.Context, r *run.Run) (*Questions, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &Questions{Claims: &checked.claims, checked: checked}
-	if q.material, err = materialOf(r, checked); err != nil {
+	material, err := materialOf(r, checked)
+	if err != nil {
 		return nil, err
 	}
-	q.again = q.material
-	q.material.Windows, q.again.Windows = checked.windows(ctx, 1), checked.windows(ctx, 2)
+	q := &reading.Questions{Claims: &checked.claims, Further: checked.further, First: material, Second: material}
+	q.First.Windows, q.Second.Windows = reading.ControlWindows(checked.hold(ctx), 1), reading.ControlWindows(checked.hold(ctx), 2)
 	return q, nil
 }
-
-// Ask is a part as its reader is asked, with controls as the seed has them. It returns
-// JOB_NOT_FOUND.
-func (q *Questions) Ask(number int, seed [reading.SeedSize]byte) (reading.Asked, error) {
-	part, err := q.part(number)
-	if err != nil {
-		return reading.Asked{}, err
-	}
-	material := q.material
-	if slices.ContainsFunc(q.Claims.Parts, func(p evidence.Part) bool { return p.Number == number && p.Look > 1 }) {
-		material = q.again
-	}
-	return reading.Plant(part, seed, material)
-}
-
-// Open is a part for a person: its sentences by their ids, without controls. It returns
-// JOB_NOT_FOUND.
-func (q *Questions) Open(number int) (reading.Asked, error) {
-	part, err := q.part(number)
-	return reading.Asked{Items: part.Items, ByID: true}, err
-}
-
-func (q *Questions) part(number int) (reading.Part, error) {
-	for _, p := range q.Claims.Parts {
-		if p.Number == number {
-			further := q.checked.further
-			if p.Look == 1 {
-				further = nil
-			}
-			return reading.PartOf(q.Claims, p, further), nil
-		}
-	}
-	return reading.Part{}, tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("part", number), "the synthesis has no part %d to read", number)
-}
-
-// maxBases is how many sentences of one page controls are made from.
-const maxBases = 400
 
 // materialOf is what controls are made from: the sentences of the summaries and outputs,
 // and of the pages that the report cites.
@@ -346,20 +279,14 @@ func materialOf(r *run.Run, checked *checkedSentences) (reading.Material, error)
 	return m, nil
 }
 
-// windows finds the windows of a control at a look. At the second it has as many as a
-// claim has there, so that nobody tells it by their number; the best one is among them,
-// so that its words are no sign either.
-func (c *checkedSentences) windows(ctx context.Context, look int) func(text string, cids []string) ([]evidence.Window, error) {
-	return func(text string, cids []string) ([]evidence.Window, error) {
+// hold holds a control against its pages.
+func (c *checkedSentences) hold(ctx context.Context) func(text string, cids []string) (claim.Judgement, error) {
+	return func(text string, cids []string) (claim.Judgement, error) {
 		held, err := claim.Judge(ctx, []claim.Sentence{{Text: text, Language: c.language, CIDs: cids}}, c.pages.page, c.pages.titles)
 		if err != nil {
-			return nil, err
+			return claim.Judgement{}, err
 		}
-		windows, further := held[0].Windows, held[0].Further
-		if look == 1 {
-			return evidence.WindowsOf(windows), nil
-		}
-		return evidence.WindowsOf(append(windows[:1:1], further...)[:len(further)]), nil
+		return held[0], nil
 	}
 }
 
@@ -405,18 +332,12 @@ func (c *checkedSentences) runBases() (bases []reading.Base) {
 	return bases
 }
 
-func pageBases(pages *citedPages, cid string) (bases []reading.Base) {
+func pageBases(pages *citedPages, cid string) []reading.Base {
 	p, err := pages.page(cid)
 	if err != nil || p == nil {
 		return nil
 	}
-	for _, at := range sentence.Split(p.Text, p.Language) {
-		if len(bases) == maxBases {
-			break
-		}
-		bases = append(bases, reading.Base{Text: p.Text[at.Start:at.End], CIDs: []string{cid}, Page: true})
-	}
-	return bases
+	return reading.PageBases(cid, p.Text, p.Language)
 }
 
 // Substance is how many cited sentences the findings of the run's report need, and from

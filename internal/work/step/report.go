@@ -62,11 +62,16 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
+	shape, err := r.Shape()
+	if err != nil {
+		return Reported{}, err
+	}
+	out.Report.Language = shape.Language
 	trust, err := ReadTrust(r)
 	if err != nil {
 		return Reported{}, err
 	}
-	out.Report.Trust, w.trust = trust.Line, trust
+	out.Report.Trust, w.trust = trust.In(shape.Language), trust
 	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut} {
 		if err := read(); err != nil {
 			return Reported{}, err
@@ -300,7 +305,7 @@ func (w *reportReader) decisions() error {
 		return err
 	}
 	policy, err := w.run.Policy()
-	w.out.Report.Allowed = policy.Sources.Lines()
+	w.out.Report.Allowed = append(policy.Frozen.Lines(), policy.Sources.Lines()...)
 	return err
 }
 

@@ -13,7 +13,7 @@ import (
 
 // roles are the roles that do the jobs of a kind, in the order of the stages.
 var roles = []struct{ kind, role string }{
-	{"perspectives", "planner"}, {"wave1", "researcher"}, {"wave2", "researcher"}, {"summary", "summarizer"}, {"synthesis", "writer"}, {"verify", "verifier"}, {"review", "reviewer"},
+	{"perspectives", "planner"}, {"wave1", "researcher"}, {"wave2", "researcher"}, {"summary", "summarizer"}, {"outline", "writer"}, {"section", "writer"}, {"synthesis", "writer"}, {"verify", "verifier"}, {"review", "reviewer"},
 }
 
 // agents are those whose answers the run accepted, and what these answers took: how

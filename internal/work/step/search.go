@@ -49,8 +49,9 @@ type Searching struct {
 	Default []string // which of them a run asks that names none, in this order
 	Call    Call
 
-	mu   sync.Mutex
-	busy map[string]int // searches under way, by what they count against
+	mu    sync.Mutex
+	busy  map[string]int // searches under way, by what they count against
+	ended *sync.Cond     // one of them
 }
 
 // SearchInput are the arguments of [Search].
@@ -140,7 +141,16 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 		if in.since = asks.Sources.Since; len(in.Domains) == 0 {
 			in.Domains = asks.Sources.AllowDomains
 		}
-		places, err := how.placesOf(r, in)
+		asked, known := how, how.Asked(asks.Search)
+		if !asks.Frozen.IsZero() {
+			f, err := frozenOf(ctx, r)
+			if err != nil {
+				return err
+			}
+			defer f.close()
+			asked, known = &Searching{Call: f.call}, []Place{{Service: search.Archive}}
+		}
+		places, err := ordered(r, known, in)
 		if err != nil {
 			return err
 		}
@@ -154,18 +164,13 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 			return err
 		}
 		defer end()
-		return how.ask(ctx, r, places, in, out)
+		return asked.ask(ctx, r, places, in, out)
 	})
 }
 
-// placesOf are the services that a run may ask, the wanted one first, then those that are
+// ordered are the services that a run may ask, the wanted one first, then those that are
 // preferred.
-func (s *Searching) placesOf(r *run.Run, in SearchInput) ([]Place, error) {
-	policy, err := r.Policy()
-	if err != nil {
-		return nil, err
-	}
-	places := s.Asked(policy.Search)
+func ordered(r *run.Run, places []Place, in SearchInput) ([]Place, error) {
 	var names []string
 	for _, p := range places {
 		names = append(names, p.Name)
@@ -190,41 +195,38 @@ func (s *Searching) placesOf(r *run.Run, in SearchInput) ([]Place, error) {
 	return places, nil
 }
 
-// begin counts a search against what is left, those under way included. It returns
+// begin counts a search against what is left, those under way included: near the end it
+// waits for them, because one that failed before it was kept does not count. It returns
 // BUDGET_EXHAUSTED.
 func (s *Searching) begin(r *run.Run, in SearchInput, out *SearchResult) (end func(), err error) {
 	policy, err := r.Policy()
 	if err != nil {
 		return nil, err
 	}
-	lines, err := r.EventsOf(run.EventSearched)
-	if err != nil {
-		return nil, err
-	}
-	ofAttempt := 0
-	for _, l := range lines {
-		attempt, _ := l.Entry.Get("attempt").Int()
-		if l.Entry.Get("job_id").Str() == in.JobID && int(attempt) == in.Attempt {
-			ofAttempt++
-		}
-	}
-	whole := r.Root()
+	most, whole := int(policy.Budget.MaxSearches), r.Root()
 	part := fmt.Sprintf("%s %s %d", whole, in.JobID, in.Attempt)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if most := int(policy.Budget.MaxSearches); len(lines)+s.busy[whole] >= most {
-		return nil, tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("limit", "max_searches", "of", most), "the %d searches of the run are used up", most)
-	}
-	if in.Calls != nil {
-		left := *in.Calls - ofAttempt - s.busy[part]
-		if left <= 0 {
-			return nil, tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("limit", "search_calls", "of", *in.Calls), "the %d searches of this task are used up; answer from what you have", *in.Calls)
-		}
-		left--
-		out.CallsLeft = &left
-	}
 	if s.busy == nil {
-		s.busy = map[string]int{}
+		s.busy, s.ended = map[string]int{}, sync.NewCond(&s.mu)
+	}
+	for {
+		ofRun, ofAttempt, err := in.searched(r)
+		switch {
+		case err != nil:
+			return nil, err
+		case ofRun >= most:
+			return nil, tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("limit", "max_searches", "of", most), "the %d searches of the run are used up", most)
+		case in.Calls != nil && ofAttempt >= *in.Calls:
+			return nil, tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("limit", "search_calls", "of", *in.Calls), "the %d searches of this task are used up; answer from what you have", *in.Calls)
+		case ofRun+s.busy[whole] >= most, in.Calls != nil && ofAttempt+s.busy[part] >= *in.Calls:
+			s.ended.Wait()
+			continue
+		case in.Calls != nil:
+			left := *in.Calls - ofAttempt - s.busy[part] - 1
+			out.CallsLeft = &left
+		}
+		break
 	}
 	count := func(n int) {
 		s.busy[whole] += n
@@ -235,7 +237,20 @@ func (s *Searching) begin(r *run.Run, in SearchInput, out *SearchResult) (end fu
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		count(-1)
+		s.ended.Broadcast()
 	}, nil
+}
+
+// searched is how many searches the log has, of the run and of the attempt.
+func (in SearchInput) searched(r *run.Run) (ofRun, ofAttempt int, err error) {
+	lines, err := r.EventsOf(run.EventSearched)
+	for _, l := range lines {
+		attempt, _ := l.Entry.Get("attempt").Int()
+		if l.Entry.Get("job_id").Str() == in.JobID && int(attempt) == in.Attempt {
+			ofAttempt++
+		}
+	}
+	return len(lines), ofAttempt, err
 }
 
 // ask asks places until one answers, and keeps what it says.
@@ -282,6 +297,9 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 			if err == nil {
 				_, err = p.Results(ask, bodies(whole))
 			}
+			if err == nil && slices.ContainsFunc(whole.Hops, func(hop archive.Hop) bool { return link.Hides(said(hop), []string{p.Key}) }) {
+				err = fmt.Errorf("%s repeats its key in a form that cannot be taken out", p.Title)
+			}
 			return whole, err
 		}
 		asked := archive.Request{Method: request.Method, URL: request.URL, Body: request.Body, Secrets: []string{p.Key}, Named: p.Address != "", Pause: p.Pause}
@@ -303,6 +321,15 @@ func (s *Searching) exchange(ctx context.Context, p Place, in SearchInput) (arch
 		c.Hops = append(whole.Hops, c.Hops...)
 		whole = c
 	}
+}
+
+// said is all that a service said in a hop.
+func said(hop archive.Hop) string {
+	text := hop.URL + "\n" + string(hop.Body)
+	for _, field := range hop.Header {
+		text += "\n" + field.Name + ": " + field.Value
+	}
+	return text
 }
 
 // Try asks a service once, and says what is wrong with it.
@@ -438,6 +465,9 @@ func SearchAgain(ctx context.Context, r *run.Run, line *codec.Value) (Searched, 
 func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, error) {
 	id, args := line.Get("search_id").Str(), line.Get("args")
 	service, known := search.Find(line.Get("service").Str())
+	if line.Get("service").Str() == search.Archive.Name {
+		service, known = search.Archive, true
+	}
 	e.count(line)
 	entry, found := e.archive.Find(searchURL(id))
 	if !known || !found || len(entry.Records) < 2 {

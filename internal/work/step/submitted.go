@@ -80,8 +80,7 @@ func (e *archived) readOn(ctx context.Context) bool {
 // Check checks the sources of an output while its author is still there:
 // it fetches those that the run's archive does not have, and those whose server
 // failed a minute ago or longer, and judges all of them as gate C will. A source that is invalid or a mismatch is a fault. So is every
-// blocked one, where fewer than nine in ten can be used. Where not one could be
-// reached, the local connection is down, and none is a fault. In a run of sensitivity
+// blocked one, where fewer than nine in ten can be used. In a run of sensitivity
 // no_web, and without fetch, nothing is fetched. A source that the run's policy refuses
 // is always a fault, SOURCE_NOT_ALLOWED.
 //
@@ -96,12 +95,17 @@ func (c *SourceChecker) Check(ctx context.Context, desk run.Desk, fetch Fetch, i
 		return CheckedSources{}, err
 	}
 	faults, err := e.check(ctx, desk, fetch, sources, in)
-	return CheckedSources{faults, sources, e.basis(sources)}, err
+	offline := fetch != nil && e.offline(sources, desk.Now())
+	return CheckedSources{faults, offline, sources, e.basis(sources)}, err
 }
 
 // CheckedSources are the sources of an output as they were found.
 type CheckedSources struct {
-	Faults  []SourceFault
+	Faults []SourceFault
+	// Offline says that the line at home is down, so that the faults say little: not one
+	// of the sources could be reached, for a reason that may lie here, and nothing else
+	// was in the last ten minutes.
+	Offline bool
 	sources []source.Source
 	basis   string
 }
@@ -124,6 +128,34 @@ func (e *archived) basis(sources []source.Source) string {
 		fmt.Fprintln(&b, sources[i].CID, e.attached[sources[i].CID], e.replaced[sources[i].CID], entry.Records)
 	}
 	return b.String()
+}
+
+// lineUp is how long something that was reached shows that the line at home is not down.
+const lineUp = 10 * time.Minute
+
+// offline is [CheckedSources.Offline] at a moment.
+func (e *archived) offline(sources []source.Source, now time.Time) bool {
+	asked := 0
+	for i := range sources {
+		entry, found := e.entry(&sources[i])
+		switch {
+		case !found:
+		case entry.Kind != archive.Unreachable && entry.Kind != archive.TimedOut:
+			return false
+		default:
+			asked++
+		}
+	}
+	if asked == 0 || !e.frozen.IsZero() {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !slices.ContainsFunc(e.whole.Entries(), func(entry archive.Entry) bool {
+		ago := now.Sub(entry.Time)
+		return entry.Kind != archive.Unreachable && entry.Kind != archive.TimedOut && entry.Kind != archive.Attached && entry.Kind != archive.Refused && entry.Kind != archive.Malformed &&
+			0 <= ago && ago < lineUp
+	})
 }
 
 // check is [SourceChecker.Check] by this evidence.
@@ -164,6 +196,9 @@ func (e *archived) check(ctx context.Context, desk run.Desk, fetch Fetch, source
 // asked last some time ago. A record from the future says that the clock was set back.
 func (e *archived) failedBefore(sources []source.Source, now time.Time) []string {
 	var urls []string
+	if !e.frozen.IsZero() {
+		return nil // nothing will change there
+	}
 	for i := range sources {
 		entry, found := e.entry(&sources[i])
 		url, fetchable := e.wanted(&sources[i])
@@ -199,14 +234,10 @@ func submittedSources(in SubmittedSources) []source.Source {
 
 // refuse returns the faults of the sources.
 func (e *archived) refuse(sources []source.Source, records []source.Record) []SourceFault {
-	reached, tried, usable := 0, 0, 0
+	usable := 0
 	byCID := map[string]*source.Source{}
 	for i := range sources {
 		byCID[sources[i].CID] = &sources[i]
-		if entry, found := e.entry(&sources[i]); found {
-			tried++
-			reached += flag(entry.Kind == archive.Responded || entry.Kind == archive.Attached)
-		}
 	}
 	for i := range records {
 		usable += flag(records[i].Usable())
@@ -228,8 +259,6 @@ func (e *archived) refuse(sources []source.Source, records []source.Record) []So
 			continue
 		case record.Usable(), !found && fetchable:
 			continue // or it was not looked at
-		case found && reached == 0 && tried > 0:
-			continue // nothing can be reached from here
 		case record.Status == source.Blocked && 10*usable >= 9*len(records):
 			continue
 		}

@@ -29,6 +29,8 @@ func smallWeb(asked *[]string) step.Fetch {
 				status = 404
 			case strings.HasPrefix(what, "refused"):
 				status = 403
+			case strings.HasPrefix(what, "nameless"):
+				kind = archive.NoSuchName
 			case strings.HasPrefix(what, "down"):
 				kind = archive.Unreachable
 			}
@@ -66,22 +68,24 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 		most    int
 		fetched int
 		faults  []string // code and page
+		offline bool
 	}{
-		{"good ones", web, []string{"ok1", "ok2"}, "", 9, 2, nil},
-		{"a page that is gone", web, []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}},
-		{"a page that is refused, of two", web, []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}},
-		{"a page that is refused, of ten", web, append(slices.Clone(many), "refused"), "", 10, 10, nil},
-		{"a machine that is down, of two", web, []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}},
-		{"the line at home is down", web, []string{"down1", "down2"}, "", 9, 2, nil},
-		{"no more than the contract allows", web, []string{"ok1", "ok2", "gone"}, "", 2, 2, nil},
-		{"a run that opens no connection", noWeb, []string{"gone"}, "", 9, 0, nil},
-		{"what is not a URL", noWeb, []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}},
-		{"a denied domain is not asked", denied, []string{"ok1"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED ok1"}},
-		{"a denied domain, and nothing can be reached", denied, []string{"down"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED down"}},
-		{"a page that may be too old is asked", dated, []string{"ok1"}, "", 9, 1, []string{"SOURCE_NOT_ALLOWED ok1"}},
-		{"a page without a date", since, []string{"ok1"}, "", 9, 1, nil},
-		{"a quotation that is there", web, []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil},
-		{"a quotation that is not there", web, []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}},
+		{"good ones", web, []string{"ok1", "ok2"}, "", 9, 2, nil, false},
+		{"a page that is gone", web, []string{"ok1", "gone"}, "", 9, 2, []string{"SOURCE_NOT_USABLE gone"}, false},
+		{"a page that is refused, of two", web, []string{"ok1", "refused"}, "", 9, 2, []string{"SOURCE_NOT_USABLE refused"}, false},
+		{"a page that is refused, of ten", web, append(slices.Clone(many), "refused"), "", 10, 10, nil, false},
+		{"a machine that is down, of two", web, []string{"ok1", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down"}, false},
+		{"the line at home is down", web, []string{"down1", "down2"}, "", 9, 2, []string{"SOURCE_NOT_USABLE down1", "SOURCE_NOT_USABLE down2"}, true},
+		{"a name that does not exist", web, []string{"nameless", "down"}, "", 9, 2, []string{"SOURCE_NOT_USABLE nameless", "SOURCE_NOT_USABLE down"}, false},
+		{"no more than the contract allows", web, []string{"ok1", "ok2", "gone"}, "", 2, 2, nil, false},
+		{"a run that opens no connection", noWeb, []string{"gone"}, "", 9, 0, nil, false},
+		{"what is not a URL", noWeb, []string{"[::1"}, "", 9, 0, []string{"SOURCE_NOT_USABLE [::1"}, false},
+		{"a denied domain is not asked", denied, []string{"ok1"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED ok1"}, false},
+		{"a denied domain, and nothing can be reached", denied, []string{"down"}, "", 9, 0, []string{"SOURCE_NOT_ALLOWED down"}, false},
+		{"a page that may be too old is asked", dated, []string{"ok1"}, "", 9, 1, []string{"SOURCE_NOT_ALLOWED ok1"}, false},
+		{"a page without a date", since, []string{"ok1"}, "", 9, 1, nil, false},
+		{"a quotation that is there", web, []string{"ok1"}, "It says \"handled some 4,200 calls in that year\" (https://example.org/ok1).", 9, 1, nil, false},
+		{"a quotation that is not there", web, []string{"ok1"}, "It says \"words that stand on no page\" (https://example.org/ok1).", 9, 1, []string{"QUOTATION_NOT_FOUND words"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made := runs.Create(t, c.init)
@@ -107,6 +111,9 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			faults := checked.Faults
+			if checked.Offline != c.offline {
+				t.Errorf("the line is down: %t", checked.Offline)
+			}
 			if holds, err := check.Holds(t.Context(), checked); err != nil || !holds {
 				t.Errorf("what was just judged does not hold: %v", err)
 			}

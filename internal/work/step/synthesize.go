@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -60,12 +61,16 @@ func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (Synt
 		if err != nil {
 			return err
 		}
-		text, err := synthesisText(ctx, r, pool, in)
+		template, err := templateOf(r)
+		if err != nil {
+			return err
+		}
+		text, err := synthesisText(ctx, r, pool, template, in)
 		if err != nil {
 			return err
 		}
 		found := claim.Inspect(text)
-		if err := checkSynthesis(text, found, pool); err != nil {
+		if err := checkSynthesis(text, found, pool, template); err != nil {
 			return err
 		}
 		cited := []string{}
@@ -92,9 +97,9 @@ func WriteSynthesis(ctx context.Context, desk run.Desk, in SynthesisInput) (Synt
 	})
 }
 
-func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, in SynthesisInput) ([]byte, error) {
+func synthesisText(ctx context.Context, r *run.Run, pool *source.Pool, template evidence.Template, in SynthesisInput) ([]byte, error) {
 	if in.Mode == modeGenerate {
-		return generateSynthesis(r, pool)
+		return generateSynthesis(r, pool, template)
 	}
 	return readGiven(ctx, r, "fixture_draft_path", in.FixtureDraftPath, in.Dir)
 }
@@ -119,8 +124,8 @@ func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, 
 }
 
 // checkSynthesis refuses a text that no gate could pass, by its first fault.
-func checkSynthesis(text []byte, found claim.Inspection, pool *source.Pool) error {
-	if missing := synthesis.Judge(text, synthesis.Facts{}).Missing; len(missing) > 0 {
+func checkSynthesis(text []byte, found claim.Inspection, pool *source.Pool, template evidence.Template) error {
+	if missing := synthesis.Judge(text, synthesis.Facts{Sections: template.Titles(nil)}).Missing; len(missing) > 0 {
 		return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("heading", "## "+missing[0]), "the synthesis lacks the heading `## %s`", missing[0])
 	}
 	if len(found.Mentions) == 0 {
@@ -139,7 +144,7 @@ func checkSynthesis(text []byte, found claim.Inspection, pool *source.Pool) erro
 
 // generateSynthesis puts a text together from the claims of the summary pack, each
 // with the sources that it came with. It invents nothing, and never passes gate E.
-func generateSynthesis(r *run.Run, pool *source.Pool) ([]byte, error) {
+func generateSynthesis(r *run.Run, pool *source.Pool, template evidence.Template) ([]byte, error) {
 	pack, err := readDocument(r, "summary_pack_path", r.Layout().SummaryPack)
 	if err != nil {
 		return nil, err
@@ -165,12 +170,19 @@ func generateSynthesis(r *run.Run, pool *source.Pool) ([]byte, error) {
 			"the summary pack has no claim with a validated source")
 	}
 	slices.Sort(cids)
-	var b strings.Builder
-	b.WriteString("## Summary\n\nThis text was put together by rule from the summaries of the run. Nobody has written it.\n\n## Key Findings\n\n")
-	b.WriteString(strings.Join(findings, "\n") + "\n\n## Evidence\n\n")
-	for _, cid := range slices.Compact(cids) {
-		b.WriteString("- [@" + cid + "]\n")
+	cids = slices.Compact(cids)
+	var parts []string
+	for i, s := range template.Sections {
+		text := "- [@" + strings.Join(cids, "]\n- [@") + "]"
+		switch {
+		case s.Findings:
+			text = strings.Join(findings, "\n")
+		case i == 0:
+			text = "This text was put together by rule from the summaries of the run. Nobody has written it."
+		case s.Judgement:
+			text = "No claim was weighed against another."
+		}
+		parts = append(parts, "## "+s.Title+"\n\n"+text+"\n")
 	}
-	b.WriteString("\n## Caveats\n\nNo claim was weighed against another.\n")
-	return []byte(b.String()), nil
+	return []byte(strings.Join(parts, "\n")), nil
 }

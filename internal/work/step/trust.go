@@ -20,6 +20,16 @@ type Trust struct {
 	Reader bool
 	// Accepted counts the sentences that a person accepted.
 	Accepted int
+
+	by evidence.Readers
+}
+
+// In is the trust line in the language of a report.
+func (t Trust) In(language string) string {
+	if t.Line == "" {
+		return ""
+	}
+	return evidence.TrustLineIn(language, t.Claims, t.by)
 }
 
 // MaxAccepted is how many sentences a person may accept in a report that passes.
@@ -60,7 +70,7 @@ func ReadTrust(r *run.Run) (Trust, error) {
 			}
 		}
 	}
-	t.Line = evidence.TrustLine(t.Claims, by)
+	t.Line, t.by = evidence.TrustLine(t.Claims, by), by
 	return t, nil
 }
 

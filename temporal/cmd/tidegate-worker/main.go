@@ -131,5 +131,5 @@ once.`
 
 // recordings are the answers that come with the program.
 func recordings(env *catalog.Env) map[string]research.Recording {
-	return map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question}}
+	return map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}
 }

@@ -1,0 +1,65 @@
+package replay_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// finder is a crew whose client finds the source that it cites only after its first answer
+// was refused for it. In the first task its home dies, once it has the first answer.
+type finder struct {
+	*crew
+	dies func()
+}
+
+func (f *finder) Do(ctx context.Context, task driver.Task, note func(driver.Event)) (driver.Answer, error) {
+	note(driver.Event{Kind: driver.Other, Raw: `{"type":"system"}`})
+	if task.Turn == 2 {
+		if f.dies != nil {
+			f.dies()
+			return driver.Answer{}, ctx.Err()
+		}
+		note(driver.Event{Kind: driver.Other, Raw: `{"type":"user","message":{"content":[{"type":"tool_result","content":"See https://example.org/port."}]}}`})
+	}
+	return f.crew.Do(ctx, task, note)
+}
+
+// TestOriginsAreReplayed has answers refused by what the events of clients had shown until
+// then, and accepted by what they showed later, with a home that dies in between.
+func TestOriginsAreReplayed(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
+	desk := run.Desk{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
+	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, dies := context.WithCancel(t.Context())
+	pool := &finder{&crew{agent: writer(nil), asked: map[string]string{}}, dies}
+	options := engine.Options{Desk: desk, Pool: pool, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents, Parallel: 1}
+	if _, err := engine.Drive(ctx, made.ManifestPath, options); err == nil {
+		t.Fatal("the home does not die")
+	}
+	pool.dies = nil
+	out, err := engine.Drive(t.Context(), made.ManifestPath, options)
+	if err != nil || out.Status != run.Completed {
+		t.Fatalf("%s: %s, %v", out.Status, out.Reason, err)
+	}
+	r := open(t, made.Root)
+	log := runs.Read(t, r.Path(run.AuditFile))
+	if n := strings.Count(log, `"faults":["ORIGIN_UNKNOWN"]`); n == 0 {
+		t.Error("no answer was refused")
+	}
+	result, err := replay.Run(t.Context(), r, "")
+	if err != nil || !result.Pass {
+		t.Errorf("%s %v", differences(result), err)
+	}
+}

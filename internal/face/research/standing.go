@@ -1,0 +1,101 @@
+package research
+
+import (
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Standing is how a run stands for the person whose it is.
+type Standing struct {
+	Kind     Kind
+	Sentence string // why, as research says it at its end; "" while agents are at work
+	Next     []Next // what a person may type, what helps first
+}
+
+// Kind is who has to act in a run.
+type Kind string
+
+// The kinds of standing.
+const (
+	StandsDone   Kind = "done"    // nobody: it is completed
+	StandsEnded  Kind = "ended"   // nobody: it was cancelled
+	StandsNeeds  Kind = "needs"   // the person
+	StandsRests  Kind = "rests"   // the person, who paused it
+	StandsAtWork Kind = "at work" // agents
+	StandsAlone  Kind = "alone"   // somebody: nobody drives it
+)
+
+// Standing finds how a run stands. It returns READ_FAILED.
+func (e *Env) Standing(board *job.Board) (Standing, error) {
+	r := board.Run()
+	m := r.Manifest()
+	next := nextFor{far: e.Far, name: e.called(r), board: board}
+	stands := func(kind Kind, waiting engine.Waiting, sentence string) (Standing, error) {
+		return Standing{kind, sentence, next.list(waiting)}, nil
+	}
+	switch m.Status() {
+	case run.Completed:
+		return stands(StandsDone, engine.ForNothing, "The run is completed.")
+	case run.Cancelled:
+		return stands(StandsEnded, engine.ForNothing, "The run was cancelled.")
+	case run.Paused:
+		return stands(StandsRests, engine.ForPerson, "A person paused the run.")
+	case run.Failed:
+		return stands(StandsNeeds, engine.ForPerson, asSentence(engine.Why(m)))
+	}
+	if waits, err := planWaits(board); err != nil {
+		return Standing{}, err
+	} else if waits {
+		return stands(StandsNeeds, engine.ForPerson, asSentence(engine.PlanWaits))
+	}
+	_, driven, err := r.Folder().Claimed(run.HomeFile)
+	switch {
+	case err != nil:
+		return Standing{}, err
+	case driven || heldByHand(board):
+		return stands(StandsAtWork, engine.ForAgents, "")
+	}
+	return stands(StandsAlone, engine.ForAgents, "Nobody drives the run. Nothing is lost, and what was accepted is not asked for again.")
+}
+
+// planWaits reports whether the perspectives are there and wait for a person's yes.
+func planWaits(board *job.Board) (bool, error) {
+	r := board.Run()
+	work := board.Work()
+	if !board.Policy().ConfirmPlan || run.Perspectives.Before(r.Manifest().Stage()) || work[job.Open]+work[job.Leased] > 0 {
+		return false, nil
+	}
+	written, err := r.Folder().Exists(r.Layout().Perspectives)
+	if err != nil || !written {
+		return false, err
+	}
+	planned, err := r.Folder().Exists(r.Layout().Wave1Plan())
+	return !planned, err
+}
+
+// heldByHand reports whether somebody has a job whom no process of ours drives.
+func heldByHand(board *job.Board) bool {
+	for _, j := range board.Jobs() {
+		if j.State != job.Leased {
+			continue
+		}
+		if shown, err := board.Show(j.ID); err == nil && len(shown.Attempts) > 0 && shown.Attempts[len(shown.Attempts)-1].Driver == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// asSentence is a reason as a sentence of its own. It begins with a capital, unless it
+// begins with the name of something.
+func asSentence(reason string) string {
+	reason = strings.TrimSuffix(report.Visible(reason), ".")
+	if first, _, _ := strings.Cut(reason, " "); strings.Trim(first, "abcdefghijklmnopqrstuvwxyz") == "" && first != "" {
+		reason = strings.ToUpper(first[:1]) + reason[1:]
+	}
+	return reason + "."
+}

@@ -1,0 +1,149 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// standingView is how a run stands: one sentence, and one thing to do.
+type standingView struct {
+	research.Standing
+	State state
+	Do    *research.Next  // what helps first, nil where nothing needs to be done
+	Other []research.Next // what else a person may type
+}
+
+// AtWork holds while agents are.
+func (s standingView) AtWork() bool { return s.Kind == research.StandsAtWork }
+
+// Needs holds where nothing goes on without the person.
+func (s standingView) Needs() bool { return s.Kind == research.StandsNeeds }
+
+// Done holds for a completed run.
+func (s standingView) Done() bool { return s.Kind == research.StandsDone }
+
+func standingOf(s research.Standing) standingView {
+	v := standingView{Standing: s, State: standingState(s.Kind), Other: s.Next}
+	switch s.Kind {
+	case research.StandsNeeds, research.StandsRests, research.StandsAlone:
+		if len(s.Next) > 0 {
+			v.Do, v.Other = &s.Next[0], s.Next[1:]
+		}
+	}
+	return v
+}
+
+func standingState(k research.Kind) state {
+	switch k {
+	case research.StandsDone:
+		return good("completed")
+	case research.StandsEnded:
+		return bad("cancelled")
+	case research.StandsNeeds:
+		return person("needs you")
+	case research.StandsRests:
+		return waiting("paused")
+	case research.StandsAtWork:
+		return working("running")
+	}
+	return waiting("nobody drives it")
+}
+
+// activity says in one sentence what goes on while agents are at work.
+func activity(s run.Stage, atWork, open int) string {
+	what := stageWords(s)
+	switch {
+	case atWork > 0 && open > 0:
+		return fmt.Sprintf("%s: %s at work, %s to come.", what, report.Counted(atWork, "agent"), report.Counted(open, "job"))
+	case atWork > 0:
+		return fmt.Sprintf("%s: %s at work.", what, report.Counted(atWork, "agent"))
+	}
+	return what + "."
+}
+
+// phases are the stages in the words of people. The engine's names stand in the details.
+var phases = []struct {
+	words  string
+	stages []run.Stage
+}{
+	{"Planning", []run.Stage{run.Init, run.Perspectives}},
+	{"First round of research", []run.Stage{run.Wave1}},
+	{"Looking for gaps", []run.Stage{run.Pivot}},
+	{"Second round of research", []run.Stage{run.Wave2}},
+	{"Checking the sources", []run.Stage{run.Citations}},
+	{"Summing up", []run.Stage{run.Summaries}},
+	{"Writing the report", []run.Stage{run.Synthesis}},
+	{"Reading and reviewing", []run.Stage{run.Review, run.Finalize}},
+}
+
+func stageWords(s run.Stage) string {
+	for _, p := range phases {
+		if slices.Contains(p.stages, s) {
+			return p.words
+		}
+	}
+	return string(s)
+}
+
+// rail is the path of a run through its stages. Here is how it stands in the present one.
+func rail(m run.Manifest, here state) []railStage {
+	been := map[run.Stage]bool{m.Stage(): true}
+	for _, move := range m.History() {
+		been[run.Stage(move.Get("from").Str())] = true
+		been[run.Stage(move.Get("to").Str())] = true
+	}
+	var out []railStage
+	for _, p := range phases {
+		r := railStage{Name: p.words, State: waiting("to come")}
+		for _, s := range p.stages {
+			r.Stages = append(r.Stages, string(s))
+		}
+		switch last := p.stages[len(p.stages)-1]; {
+		case slices.Contains(p.stages, m.Stage()) && m.Status() != run.Completed:
+			r.Class, r.State = "here", here
+		case !slices.ContainsFunc(p.stages, func(s run.Stage) bool { return been[s] }):
+			if last.Before(m.Stage()) {
+				r.Class, r.State = "skipped", state{"", "–", "left out"}
+			}
+		default:
+			r.Class, r.State = "done", good("done")
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// feedRow is something that came in, in words.
+type feedRow struct {
+	At, Job, Text string
+	State         state
+}
+
+// mostFeed is how many rows the overview shows of what came in.
+const mostFeed = 12
+
+// feed is what came in last, the newest first: sources with what they are worth,
+// answers with what was wrong, moves.
+func (l *visit) feed() []feedRow {
+	var rows []feedRow
+	for i := len(l.entries) - 1; i >= 0 && len(rows) < mostFeed; i-- {
+		e := l.entries[i]
+		t, ok := e.Tell()
+		if !ok {
+			continue
+		}
+		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: t.Text, State: waiting("")}
+		switch t.Mark {
+		case report.Pass:
+			row.State = good("")
+		case report.Fail:
+			row.State = bad("")
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

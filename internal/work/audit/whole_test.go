@@ -1,0 +1,165 @@
+package audit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// TestTheReportAsAWhole finds what is wrong with how a report cites, and what became of its
+// sources.
+func TestTheReportAsAWhole(t *testing.T) {
+	text := func(what string) string {
+		return strings.Repeat(what+" is described here at length, so that the page has enough words to be a page, and more of them than any wall or error would show. ", 12)
+	}
+	pages := web{}
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		url := "https://x.example/" + name
+		pages[url] = shows(url, 200, "Page "+name, text("The thing "+name))
+	}
+	pages["https://x.example/b"] = shows("https://x.example/b", 200, "Page a", text("The thing a"))
+	pages["https://x.example/c"] = moves("https://x.example/c", "https://x.example/new/c", shows("https://x.example/new/c", 200, "Page c", text("The thing c")))
+	report := `The thing a is described here [1][2]. Nobody has this [9]. The thing c is described [4].
+All are described [1][3][4][5][6][7][8]. It is “quoted without a source”. It grew by 12 percent.
+
+## Sources
+
+[1] Page a: https://x.example/a
+[2] Page a: https://x.example/a
+[3] Page a: https://x.example/b
+[4] Page c: https://x.example/c
+[5] Page d: https://x.example/d
+[6] Page e: https://x.example/e
+[7] Page f: https://x.example/f
+[8] Page g: https://x.example/g
+[10] Nobody cites it: https://x.example/z
+`
+	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range result.Findings {
+		got = append(got, fmt.Sprintf("%d %s %s %s", f.Line, f.Level, f.Code, f.Text))
+	}
+	want := []string{
+		"1 fault ENTRY_MISSING [9]: no entry of a list of sources has a URL for it",
+		"2 weak TOO_MANY_CITATIONS one sentence cites 7 sources",
+		"6 weak SAME_URL https://x.example/a stands under 2 numbers: 1, 2",
+		"14 note ENTRY_NOT_CITED no sentence cites the entry 10 Nobody cites it",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	found := map[string]string{}
+	for _, s := range result.Sources {
+		for _, f := range s.Findings {
+			found[s.URL[len("https://x.example/"):]] += f.Rule + " "
+		}
+	}
+	if found["a"]+found["b"] != "repeated duplicate " || found["c"] != "moved " { // which of the two is the duplicate follows from their ids
+		t.Errorf("sources: %v", found)
+	}
+	if s := result.Summary; s.UncitedNumbers != 1 || s.UncitedQuotations != 1 || s.Sources.Invalid != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestWhatIsNotReadIsSaid: text beside the main part of a page, and in blocks of code, is
+// not audited, and nobody may hide a lie there in silence.
+func TestWhatIsNotReadIsSaid(t *testing.T) {
+	for name, report := range map[string]string{
+		"beside the main part": "<html><body><p>The moon is made of green cheese, as everybody knows who looks.</p><nav>Home</nav><main><p>One is <a href='https://x.example/a'>here</a>.</p></main>",
+		"in code":              "One is [here](https://x.example/a).\n\n```\nThe moon is made of green cheese.\n```\n",
+	} {
+		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: report, NoFetch: true, Home: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(result.Sentences) != 1 || len(result.Findings) != 1 || result.Findings[0].Code != "LEFT_OUT" || !strings.HasPrefix(result.Findings[0].Text, "1 block ") {
+			t.Errorf("%s: %+v", name, result.Findings)
+		}
+	}
+}
+
+// TestKeysOfAnAudit: programs find every key, in its place.
+func TestKeysOfAnAudit(t *testing.T) {
+	report, _, pages := planted()
+	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := result.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]any
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	for path, keys := range map[string]string{
+		"": "ok pass audit_id audit_path report summary citations sentences sources findings", "report": "name format styles language digest bytes",
+		"summary": "sentences found weak missing unchecked cited uncited sources", "citations": "line text ids urls",
+		"sentences": "line text form urls standing findings windows verdict", "sentences findings": "rule level text", "sources": "url ids title line status reason cited findings",
+	} {
+		var at any = doc
+		for name := range strings.FieldsSeq(path) {
+			at = at.(map[string]any)[name]
+			if list, is := at.([]any); is {
+				at = list[0]
+				if i := slices.IndexFunc(list, func(v any) bool { f, _ := v.(map[string]any)["findings"].([]any); return len(f) > 0 }); i >= 0 {
+					at = list[i]
+				}
+			}
+		}
+		for key := range strings.FieldsSeq(keys) {
+			if _, has := at.(map[string]any)[key]; !has {
+				t.Errorf("%s has no %s", path, key)
+			}
+		}
+	}
+}
+
+// TestAReportWithAnAddress is fetched once, kept byte for byte, and read as what it is; one
+// that is not there is NOT_FOUND.
+func TestAReportWithAnAddress(t *testing.T) {
+	_, _, pages := planted()
+	const address = "https://chat.example/share/abc?v=2"
+	const body = "<!doctype html><html lang=en><title>Shared</title><body><nav>Home</nav><main><p>The port of Ardmore employs 213 people <a href='https://ports.example/ardmore/terminal'>1</a>.</p></main>"
+	pages[address] = func(c *archive.Capture) { c.Hops = append(c.Hops, hop(address, 200, body)) }
+	desk := run.Desk{Now: noon, Program: "test"}
+	result, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: address, Home: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(filepath.Join(result.AuditPath, "report.html"))
+	if err != nil || string(kept) != body {
+		t.Errorf("kept %q: %v", kept, err)
+	}
+	if r := result.Audited; r.Name != "abc.html" || r.Format != "html" || result.Summary.Found != 1 || !result.Pass {
+		t.Errorf("%+v %+v", r, result.Summary)
+	}
+	if _, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: "https://chat.example/gone", Home: t.TempDir()}); tidegate.CodeOf(err) != tidegate.FileNotFound {
+		t.Errorf("one that is gone: %v", err)
+	}
+}
+
+// TestExactlyOneReport: neither none nor two.
+func TestExactlyOneReport(t *testing.T) {
+	for _, in := range []audit.Input{{}, {Report: "a", URL: "https://a.example/"}, {Report: "a", ReportPath: "/a"}} {
+		in.Home = t.TempDir()
+		if _, err := audit.Make(t.Context(), run.Desk{Now: noon}, nil, in); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+			t.Errorf("%+v: %v", in, err)
+		}
+	}
+}

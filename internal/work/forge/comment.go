@@ -1,0 +1,233 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Comment is a comment on a pull request or, with a Path, on lines of its diff.
+type Comment struct {
+	ID      int64
+	Author  string
+	Body    string
+	Path    string
+	ReplyTo int64 // the comment that it answers, 0 for none
+}
+
+type commentAnswer struct {
+	ID      int64
+	User    user
+	Body    string
+	Path    string
+	ReplyTo int64 `json:"in_reply_to_id"`
+}
+
+func (f *Forge) comments(ctx context.Context, path, author string) ([]Comment, error) {
+	var list []Comment
+	err := each(ctx, f, path, func(c commentAnswer) {
+		if c.User.Login == author {
+			list = append(list, Comment{c.ID, c.User.Login, c.Body, c.Path, c.ReplyTo})
+		}
+	})
+	return list, err
+}
+
+// Comments are the comments of an author on a pull request, the oldest first.
+func (f *Forge) Comments(ctx context.Context, number int, author string) ([]Comment, error) {
+	return f.comments(ctx, fmt.Sprintf("/issues/%d/comments", number), author)
+}
+
+// LineComments are the comments of an author on lines of a pull request, the oldest
+// first.
+func (f *Forge) LineComments(ctx context.Context, number int, author string) ([]Comment, error) {
+	return f.comments(ctx, fmt.Sprintf("/pulls/%d/comments", number), author)
+}
+
+// WriteComment writes a comment on a pull request, in the place of the one with the id,
+// where that is not 0.
+func (f *Forge) WriteComment(ctx context.Context, number int, id int64, body string) error {
+	if id != 0 {
+		return f.do(ctx, "PATCH", fmt.Sprintf("/issues/comments/%d", id), map[string]string{"body": body}, nil)
+	}
+	return f.do(ctx, "POST", fmt.Sprintf("/issues/%d/comments", number), map[string]string{"body": body}, nil)
+}
+
+// Reply answers a comment on a line.
+func (f *Forge) Reply(ctx context.Context, number int, to int64, body string) error {
+	return f.do(ctx, "POST", fmt.Sprintf("/pulls/%d/comments/%d/replies", number, to), map[string]string{"body": body}, nil)
+}
+
+// OnLines is a comment on the lines From to To of the later version of a file.
+type OnLines struct {
+	Path     string
+	From, To int
+	Body     string
+}
+
+// Review writes comments on lines as one review of a pull request at a commit.
+func (f *Forge) Review(ctx context.Context, number int, head, body string, comments []OnLines) error {
+	type comment struct {
+		Path      string `json:"path"`
+		Body      string `json:"body"`
+		StartLine int    `json:"start_line,omitzero"`
+		StartSide string `json:"start_side,omitzero"`
+		Line      int    `json:"line"`
+		Side      string `json:"side"`
+	}
+	list := []comment{}
+	for _, c := range comments {
+		one := comment{Path: c.Path, Body: c.Body, Line: c.To, Side: "RIGHT"}
+		if c.From < c.To {
+			one.StartLine, one.StartSide = c.From, "RIGHT"
+		}
+		list = append(list, one)
+	}
+	return f.do(ctx, "POST", fmt.Sprintf("/pulls/%d/reviews", number), map[string]any{"commit_id": head, "event": "COMMENT", "body": body, "comments": list}, nil)
+}
+
+// Lines are the lines of the later version that the diff of a pull request shows, by
+// file: the number of the hunk that each stands in, from 1.
+type Lines map[string]map[int]int
+
+// Has reports whether the diff shows all lines of a file from one to another, in one
+// hunk.
+func (l Lines) Has(file string, from, to int) bool {
+	hunk := l[file][from]
+	for line := from; line <= to; line++ {
+		if l[file][line] != hunk {
+			return false
+		}
+	}
+	return hunk > 0 && from <= to
+}
+
+// Lines asks the forge which lines its diff of a pull request shows. A file without a
+// diff there has none.
+func (f *Forge) Lines(ctx context.Context, number int) (Lines, error) {
+	lines := Lines{}
+	err := each(ctx, f, fmt.Sprintf("/pulls/%d/files", number), func(file struct{ Filename, Patch string }) {
+		lines[file.Filename] = rightLines(file.Patch)
+	})
+	return lines, err
+}
+
+var hunkHead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@@ -[0-9]+(?:,[0-9]+)? \+([0-9]{1,9})(?:,[0-9]+)? @@`)
+})
+
+// rightLines are the lines of the later version that a diff of a file shows.
+func rightLines(patch string) map[int]int {
+	lines := map[int]int{}
+	hunk, at := 0, 0
+	for text := range strings.SplitSeq(patch, "\n") {
+		if m := hunkHead().FindStringSubmatch(text); m != nil {
+			hunk++
+			at, _ = strconv.Atoi(m[1]) // nine digits
+			continue
+		}
+		if hunk > 0 && (strings.HasPrefix(text, "+") || strings.HasPrefix(text, " ")) {
+			lines[at] = hunk
+			at++
+		}
+	}
+	return lines
+}
+
+// Thread is a conversation about lines.
+type Thread struct {
+	ID       string
+	Resolved bool
+	First    int64 // the id of its first comment
+}
+
+// Threads are the conversations about lines of a pull request.
+func (f *Forge) Threads(ctx context.Context, number int) ([]Thread, error) {
+	owner, name, _ := strings.Cut(f.Repository, "/")
+	const text = `query($owner: String!, $name: String!, $number: Int!, $after: String) { repository(owner: $owner, name: $name) { pullRequest(number: $number) {
+ reviewThreads(first: 100, after: $after) { pageInfo { hasNextPage endCursor } nodes { id isResolved comments(first: 1) { nodes { databaseId } } } } } } }`
+	var list []Thread
+	variables := map[string]any{"owner": owner, "name": name, "number": number, "after": nil}
+	for range maxPages {
+		var answer struct {
+			Repository struct {
+				PullRequest struct {
+					ReviewThreads struct {
+						PageInfo struct {
+							HasNextPage bool
+							EndCursor   string
+						}
+						Nodes []struct {
+							ID         string
+							IsResolved bool
+							Comments   struct{ Nodes []struct{ DatabaseID int64 } }
+						}
+					}
+				}
+			}
+		}
+		if err := f.query(ctx, text, variables, &answer); err != nil {
+			return list, err
+		}
+		threads := answer.Repository.PullRequest.ReviewThreads
+		for _, n := range threads.Nodes {
+			t := Thread{ID: n.ID, Resolved: n.IsResolved}
+			if len(n.Comments.Nodes) > 0 {
+				t.First = n.Comments.Nodes[0].DatabaseID
+			}
+			list = append(list, t)
+		}
+		if !threads.PageInfo.HasNextPage {
+			break
+		}
+		variables["after"] = threads.PageInfo.EndCursor
+	}
+	return list, nil
+}
+
+// Resolve marks a conversation as resolved.
+func (f *Forge) Resolve(ctx context.Context, thread string) error {
+	var done struct{}
+	return f.query(ctx, "mutation($id: ID!) { resolveReviewThread(input: {threadId: $id}) { thread { id } } }", map[string]any{"id": thread}, &done)
+}
+
+// Check is a check of a commit, as the forge shows it beside others.
+type Check struct {
+	Name, Head  string
+	Conclusion  string // success, failure, neutral or action_required
+	Title, Text string
+	State       *State
+}
+
+// WriteCheck makes a check.
+func (f *Forge) WriteCheck(ctx context.Context, c Check) error {
+	body := map[string]any{"name": c.Name, "head_sha": c.Head, "status": "completed", "conclusion": c.Conclusion, "output": map[string]string{"title": c.Title, "summary": c.Text}}
+	if c.State != nil {
+		body["external_id"] = c.State.String()
+	}
+	return f.do(ctx, "POST", "/check-runs", body, nil)
+}
+
+// Reported is how a workflow of the change itself ended. The change can make it say
+// anything.
+type Reported struct{ Name, Conclusion string }
+
+// Reported are the workflows that ran for a commit as its pull request has them, the
+// newest of each name. One that goes on has no conclusion.
+func (f *Forge) Reported(ctx context.Context, head string) ([]Reported, error) {
+	var answer struct {
+		Runs []Reported `json:"workflow_runs"`
+	}
+	err := f.do(ctx, "GET", fmt.Sprintf("/actions/runs?event=pull_request&head_sha=%s&per_page=%d", head, perPage), nil, &answer)
+	var list []Reported
+	for _, r := range answer.Runs {
+		if !slices.ContainsFunc(list, func(known Reported) bool { return known.Name == r.Name }) {
+			list = append(list, r)
+		}
+	}
+	return list, err
+}

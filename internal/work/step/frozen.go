@@ -1,0 +1,118 @@
+package step
+
+import (
+	"context"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// frozen answers in the place of the web, from what counts in the archive of a finished
+// run, and opens no connection.
+type frozen struct {
+	run   *run.Run
+	pages *archived
+}
+
+// frozenOf opens what answers a run in the place of the web; nil where nothing does. It
+// returns the errors of [run.Run.Sources], and READ_FAILED.
+func frozenOf(ctx context.Context, r *run.Run) (*frozen, error) {
+	sources, err := r.Sources(ctx)
+	if err != nil || sources == nil {
+		return nil, err
+	}
+	pages, err := openArchived(ctx, sources)
+	if err != nil {
+		sources.Close()
+		return nil, err
+	}
+	return &frozen{sources, pages}, nil
+}
+
+func (f *frozen) close() { f.run.Close() }
+
+// FrozenPages is a [Fetch] that answers from the finished run by which the run of a
+// manifest is answered alone.
+func FrozenPages(desk run.Desk, manifestPath string) Fetch {
+	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		r, err := run.Open(ctx, desk, manifestPath)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		f, err := frozenOf(ctx, r)
+		if err != nil || f == nil {
+			return err
+		}
+		defer f.close()
+		return f.fetch(ctx, urls, keep)
+	}
+}
+
+// fetch hands over what the archive has of URLs, or that it has nothing.
+func (f *frozen) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	byPage := map[string]archive.Entry{}
+	for _, entry := range f.pages.whole.Entries() {
+		if f.pages.whole.Counts(entry) {
+			byPage[link.Key(entry.URL)] = entry
+		}
+	}
+	for _, url := range urls {
+		c := archive.Capture{URL: url, Kind: archive.Absent, Time: f.run.Desk().Now(), Detail: "the archive of run " + f.run.ID() + " does not have it"}
+		if entry, found := byPage[link.Key(url)]; found {
+			var err error
+			if c, err = f.pages.whole.Read(ctx, entry); err != nil {
+				return err
+			}
+			c.URL = url
+		}
+		packed, err := archive.Pack(c)
+		if err != nil {
+			return err
+		}
+		if err := keep([]*archive.Packed{packed}); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// isData reports whether a body is for programs: registries answer so.
+func isData(contentType string) bool {
+	return strings.Contains(contentType, "json") || strings.Contains(contentType, "atom")
+}
+
+// call answers a search by the pages of the archive that can be read.
+func (f *frozen) call(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
+	pages, err := f.readable(ctx)
+	now := f.run.Desk().Now()
+	return archive.Capture{URL: name, Kind: archive.Responded, Time: now, Hops: []archive.Hop{{
+		URL: r.URL, Method: r.Method, Time: now, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "application/json"}},
+		Body: search.InArchive(search.Request{URL: r.URL}, pages),
+	}}}, err
+}
+
+// readable are the pages that somebody cited or might have, each as it was fetched last.
+func (f *frozen) readable(ctx context.Context) ([]search.Page, error) {
+	var pages []search.Page
+	seen := map[string]bool{}
+	for _, entry := range f.pages.whole.Entries() {
+		last, found := f.pages.archive.Find(entry.URL)
+		if !found || seen[entry.URL] || last.Kind != archive.Responded || last.Status != 200 || !strings.HasPrefix(entry.URL, "http") || isData(last.ContentType) {
+			continue
+		}
+		seen[entry.URL] = true
+		capture, err := f.pages.whole.Read(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		hop := capture.Last()
+		content := page.Read(hop.Body, hop.Get("Content-Type"))
+		pages = append(pages, search.Page{URL: entry.URL, Title: content.Title, Text: content.Text, Date: content.Published})
+	}
+	return pages, nil
+}
