@@ -83,3 +83,33 @@ func TestAskCommand(t *testing.T) {
 		t.Errorf("the answers are %v, %v", found, err)
 	}
 }
+
+// TestResearchAgain asks the question of the demo's run again, with its settings, and says
+// how the reports differ.
+func TestResearchAgain(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	var out strings.Builder
+	again := func(args ...string) int {
+		out.Reset()
+		s.stdout, s.stderr = &out, &out
+		return s.run(t.Context(), append([]string{"research", "--again", "harbour"}, args...)...)
+	}
+	before := snapshot(t, filepath.Join(home, "runs", "harbour"))
+	if status := again("--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 || !strings.Contains(out.String(), "Since harbour") || !strings.Contains(out.String(), "0 sources differ") {
+		t.Errorf("%d: %s", status, out.String())
+	}
+	for name, data := range snapshot(t, filepath.Join(home, "runs", "harbour")) {
+		if before[name] != data {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	if status := again("Another question?", "--yes"); status != 2 || !strings.Contains(out.String(), "give a question or --again") {
+		t.Errorf("%d: %s", status, out.String())
+	}
+	out.Reset()
+	if status := s.run(t.Context(), "research", "--again", "nowhere", "--yes"); status != 3 {
+		t.Errorf("%d: %s", status, out.String())
+	}
+}
