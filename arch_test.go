@@ -26,7 +26,7 @@ var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "markdown office page sentence link quotation figure chart"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis"},
+	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},

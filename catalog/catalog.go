@@ -62,6 +62,7 @@ func Tools(env *Env) []*tool.Tool {
 		citationTools(env),
 		claimTools(env),
 		auditTools(env),
+		libraryTools(env),
 		pivotTools(env),
 		summaryTools(env),
 		synthesisTools(env),

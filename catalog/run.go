@@ -247,8 +247,8 @@ func runTools(env *Env) []*tool.Tool {
 			Command: &tool.Command{
 				Path: "run list",
 			},
-		}, func(ctx context.Context, call tool.Caller, _ none) (run.ListResult, error) {
-			return run.List(ctx, env.Desk(call.Reach), env.Home)
+		}, func(ctx context.Context, call tool.Caller, in run.ListInput) (run.ListResult, error) {
+			return run.List(ctx, env.Desk(call.Reach), env.Home, in)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_status", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,

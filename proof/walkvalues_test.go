@@ -185,6 +185,8 @@ var pools = map[string]pool{
 	"template":                   oneOf("decision", "essay", "## One\n## Two\n"),
 	"deny_domains":               list(oneOf("example.org", "*", "a/b"), 2),
 	"since":                      oneOf("2023-01-01", "yesterday"),
+	"status":                     oneOf("created", "completed", "odd"),
+	"words":                      oneOf("tides", "?"),
 	"dated":                      flags,
 	"source_language":            list(oneOf("en", "de", "../evil"), 2),
 	"source_class":               list(oneOf("scholarly", "other", "x"), 2),

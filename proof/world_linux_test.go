@@ -253,6 +253,8 @@ var baseArguments = map[string]string{
 	"deep_research_search":   `{` + manifestArg + `,"query":"tides","token":"` + tokenOf("wave1.moon", 1) + `"}`,
 	"report_audit":           `{"report_path":"$WORK/moon.md","no_fetch":true}`,
 	"audit_list":             `{}`,
+	"run_compare":            `{"a":"tides","b":"hand"}`,
+	"find":                   `{"words":"moon"}`,
 	"audit_show":             `{"audit_path":"$WORK/runs/audits/none/audit.json"}`,
 	"audit_verify":           `{"audit_path":"$WORK/runs/audits/none/audit.json"}`,
 	"create_review":          firstReview.args,

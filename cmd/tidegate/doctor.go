@@ -114,7 +114,7 @@ func searchFindings(ctx context.Context, env *catalog.Env) []finding {
 func lastFailures(ctx context.Context, env *catalog.Env) map[string]string {
 	const most = 5 // runs
 	failed := map[string]string{}
-	runs, err := run.List(ctx, env.Desk(artifact.Everywhere), env.Home)
+	runs, err := run.List(ctx, env.Desk(artifact.Everywhere), env.Home, run.ListInput{})
 	if err != nil {
 		return failed
 	}
@@ -155,7 +155,7 @@ func homeFindings(ctx context.Context, env *catalog.Env) []finding {
 	if _, err := os.Stat(home); errors.Is(err, fs.ErrNotExist) {
 		list = append(list, finding{"Runs", "runs", "none yet; the folder is made with the first run", report.None})
 		probe = existingParent(home)
-	} else if runs, err := run.List(ctx, env.Desk(artifact.Everywhere), home); err == nil {
+	} else if runs, err := run.List(ctx, env.Desk(artifact.Everywhere), home, run.ListInput{}); err == nil {
 		list = append(list, finding{"Runs", "runs", strconv.Itoa(len(runs.Runs)), report.None})
 	}
 	return append(list, diskFindings(ctx, env.Now, probe)...)

@@ -269,6 +269,12 @@ func (a *List) Read(ctx context.Context, entry Entry) (Capture, error) {
 	return c, nil
 }
 
+// ReadRecords reads a capture by the places of its records, for somebody who has noted
+// them. It returns the errors of [List.Read].
+func ReadRecords(ctx context.Context, folder *artifact.Folder, name string, records []Ref) (Capture, error) {
+	return (&List{folder: folder, name: name}).Read(ctx, Entry{Records: records})
+}
+
 // bytesAt reads the bytes of a record, if they still have their digest.
 func (a *List) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
 	data := make([]byte, ref.Length)

@@ -77,7 +77,8 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
-				"tidegate research \"Should the port buy electric tugs?\" --template decision --length standard --for \"the board of a port\"\n" +
+				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
+				"tidegate research --again harbour\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
@@ -92,12 +93,14 @@ interrupted. Each says what to type next.`,
 				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
 				oneAgent, adapt,
+				{Name: "again", About: "ask the question of this finished `run` again, with its perspectives and settings, and say how the reports differ", Kind: tool.Word},
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
 			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
+		askCommand(env, append([]cli.Flag{agent, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
 			Short: "Resume a run until it finishes or needs you",

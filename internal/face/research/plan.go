@@ -219,7 +219,7 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 		}
 		return &usd
 	}
-	if listed, err := run.List(ctx, e.desk(), e.Home); err == nil {
+	if listed, err := run.List(ctx, e.desk(), e.Home, run.ListInput{}); err == nil {
 		for _, r := range slices.Backward(listed.Runs) {
 			if runs == lookedAt {
 				break

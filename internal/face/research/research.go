@@ -28,7 +28,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), nil, cells))
+		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), o.kept, cells))
 		if err != nil {
 			return nil, err
 		}
@@ -67,7 +67,10 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil || result != nil || o.planOnly {
 			return result, err
 		}
-		return s.drive(ctx, manifest, c, o.parallel)
+		if result, err = s.drive(ctx, manifest, c, o.parallel); err != nil {
+			return nil, err
+		}
+		return result, e.compareAgain(ctx, o.again, result)
 	})
 }
 

@@ -24,13 +24,13 @@ func (a *Audit) Sources(ctx context.Context) ([]source.Source, []source.Record, 
 	return sources, records, err
 }
 
-// Capture is what the archive has of a URL, nil where it has nothing. It returns the errors
-// of reading the archive.
-func (a *Audit) Capture(ctx context.Context, url string) (*archive.Capture, error) {
+// Capture is what the archive has of a URL, with the places of its records; nil where it
+// has nothing. It returns the errors of reading the archive.
+func (a *Audit) Capture(ctx context.Context, url string) (*archive.Capture, []archive.Ref, error) {
 	entry, found := a.archive.Find(url)
 	if !found {
-		return nil, nil
+		return nil, nil, nil
 	}
 	capture, err := a.archive.Read(ctx, entry)
-	return &capture, err
+	return &capture, entry.Records, err
 }

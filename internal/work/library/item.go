@@ -217,7 +217,7 @@ func readAudit(ctx context.Context, a *audit.Audit) (*Item, error) {
 		}
 		var err error
 		s.URL = url
-		s.Capture, err = a.Capture(ctx, url)
+		s.Capture, _, err = a.Capture(ctx, url)
 		return s, err
 	}
 	for i := range result.Sentences {

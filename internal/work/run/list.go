@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/text/page"
 )
 
 // ListResult is the result of [List].
@@ -32,20 +33,47 @@ type ListedRun struct {
 	UpdatedAt string `json:"updated_at"`
 	Query     string `json:"query"`
 	Problem   string `json:"problem,omitzero"` // why the run cannot be opened
+
+	question string // the whole of it
 }
 
-// List lists the runs in a home, in byte order of their folders. A home that
-// does not exist has none, and a run that cannot be opened is listed with its
-// problem. It returns READ_FAILED.
-func List(ctx context.Context, desk Desk, home string) (ListResult, error) {
+// ListInput are the arguments of [List].
+type ListInput struct {
+	Status string `json:"status,omitzero" jsonschema:"only runs of this status" enum:"created,running,paused,failed,completed,cancelled"`
+	Since  string `json:"since,omitzero" jsonschema:"only runs that were updated at this time or later, such as 2026-05-04 or 2026-05-04T12:00:00Z"`
+	Words  string `json:"words,omitzero" jsonschema:"only runs whose id or question has all of these words, or words that begin with them"`
+}
+
+// List lists the runs in a home, the last updated first. A home that does not exist has
+// none, and a run that cannot be opened is listed with its problem, at the end, unless
+// only runs of a status or a time are asked for. It returns INVALID_ARGS and READ_FAILED.
+func List(ctx context.Context, desk Desk, home string, in ListInput) (ListResult, error) {
 	if err := checkHome(home); err != nil {
 		return ListResult{}, err
 	}
+	since, ok := tidegate.ParseTime(in.Since)
+	if in.Since != "" && !ok {
+		return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("since", tidegate.Cut(in.Since)), "since must be a day or a time such as 2026-05-04 or 2026-05-04T12:00:00Z, got %q", tidegate.Cut(in.Since))
+	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
 	err := keptRuns.Each(desk, home, func(_ *artifact.Folder, id string) {
-		out.Runs = append(out.Runs, Listed(ctx, desk, filepath.Join(home, id, ManifestFile)))
+		r := Listed(ctx, desk, filepath.Join(home, id, ManifestFile))
+		updated, _ := tidegate.ParseTime(r.UpdatedAt)
+		if (in.Status == "" || in.Status == string(r.Status)) && (in.Since == "" || !updated.Before(since)) && hasWords(r.RunID+" "+r.question, in.Words) {
+			out.Runs = append(out.Runs, r)
+		}
 	})
+	slices.SortStableFunc(out.Runs, func(a, b ListedRun) int { return strings.Compare(b.UpdatedAt, a.UpdatedAt) })
 	return out, err
+}
+
+// hasWords reports whether a text has words that begin with each of some.
+func hasWords(text, words string) bool {
+	has := " "
+	page.EachFolded(text, func(word []byte, _ int) { has += string(word) + " " })
+	all := true
+	page.EachFolded(words, func(word []byte, _ int) { all = all && strings.Contains(has, " "+string(word)) })
+	return all
 }
 
 // Listed is the run of a manifest as [List] shows it.
@@ -58,7 +86,7 @@ func Listed(ctx context.Context, desk Desk, manifestPath string) ListedRun {
 	defer r.Close()
 	m := r.Manifest()
 	return ListedRun{RunID: m.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Mode: m.Mode(),
-		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query())}
+		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query()), question: m.Query()}
 }
 
 // Stamped is a run of a home with the time at which its manifest was written

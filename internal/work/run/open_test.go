@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
@@ -223,7 +224,7 @@ func TestRunIsFoundByIDFolderAndManifest(t *testing.T) {
 
 func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
 	workdir := filepath.Dir(runs.Create(t, run.InitInput{RunID: "tide"}).Root)
-	_, list := run.List(t.Context(), runs.Pinned, "")
+	_, list := run.List(t.Context(), runs.Pinned, "", run.ListInput{})
 	_, init := run.Create(t.Context(), runs.Pinned, "", run.InitInput{Query: "q", RunID: "x"})
 	for _, err := range []error{list, init} {
 		if e := runs.WantCode(t, err, tidegate.InvalidArgs); !strings.Contains(e.Message, "set TIDEGATE_HOME") {
@@ -239,6 +240,44 @@ func TestAnUnknownHomeSaysHowToSetIt(t *testing.T) {
 	}
 }
 
+// TestListFilters lists runs by status, time and words, the last updated first.
+func TestListFilters(t *testing.T) {
+	home := t.TempDir()
+	for i, query := range []string{"Which tugs are electric?", "Électric ferries: how many?", "Does it rain?"} {
+		desk := runs.Pinned
+		at := runs.Pinned.Now().Add(time.Duration(i) * 24 * time.Hour)
+		desk.Now = func() time.Time { return at }
+		if _, err := run.Create(t.Context(), desk, home, run.InitInput{Query: query, RunID: string("abc"[i])}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs.Put(t, home, "broken/manifest.json", "{")
+	day := runs.Pinned.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
+	for _, tt := range []struct {
+		in   run.ListInput
+		want string
+	}{
+		{run.ListInput{}, "c b a broken"}, {run.ListInput{Status: "created"}, "c b a"}, {run.ListInput{Status: "completed"}, ""},
+		{run.ListInput{Since: day}, "c b"}, {run.ListInput{Words: "ELECTRIC"}, "b a"}, {run.ListInput{Words: "electr tug"}, "a"}, {run.ListInput{Words: "b"}, "b broken"},
+		{run.ListInput{Words: "rain", Since: day, Status: "created"}, "c"},
+	} {
+		out, err := run.List(t.Context(), runs.Pinned, home, tt.in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range out.Runs {
+			got = append(got, r.RunID)
+		}
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%+v lists %v, want %s", tt.in, got, tt.want)
+		}
+	}
+	if _, err := run.List(t.Context(), runs.Pinned, home, run.ListInput{Since: "lately"}); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		t.Errorf("since lately: %v", err)
+	}
+}
+
 func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	home := t.TempDir()
 	for _, id := range []string{"b", "a-b", "a", "Z"} {
@@ -248,7 +287,7 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	}
 	runs.Put(t, home, "broken/manifest.json", "{")
 	runs.Put(t, home, "no-run/file", "x")
-	out, err := run.List(t.Context(), runs.Pinned, home)
+	out, err := run.List(t.Context(), runs.Pinned, home, run.ListInput{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +301,7 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	if out.Runs[4].Problem == "" || len(out.Report().Blocks) != 1 {
 		t.Errorf("got %+v", out.Runs[4])
 	}
-	empty, err := run.List(t.Context(), runs.Pinned, filepath.Join(home, "none"))
+	empty, err := run.List(t.Context(), runs.Pinned, filepath.Join(home, "none"), run.ListInput{})
 	if err != nil || len(empty.Runs) != 0 || empty.Runs == nil {
 		t.Errorf("%+v, %v", empty, err)
 	}

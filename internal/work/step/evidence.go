@@ -31,6 +31,7 @@ type Source struct {
 	source.Source
 	URL     string           // of the page that it is judged by; "" for a person's file
 	Capture *archive.Capture // nil where the archive has nothing
+	Records []archive.Ref    // of the capture
 }
 
 // Source finds a source of the run; nil for an id that it does not have. It returns the
@@ -50,6 +51,6 @@ func (e *Evidence) Source(ctx context.Context, cid string) (*Source, error) {
 		return out, nil
 	}
 	capture, err := archived.archive.Read(ctx, entry)
-	out.Capture = &capture
+	out.Capture, out.Records = &capture, entry.Records
 	return out, err
 }
