@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
@@ -123,7 +124,7 @@ func wholeStory(t *testing.T) *story {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "summary.policy")
+	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "summary.policy", "--template", demo.Shape.Template, "--for", demo.Shape.Audience)
 }
 
 // shortAnswers are the files of a recording of four jobs.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -11,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -23,12 +25,14 @@ func reportCommand(env *catalog.Env) cli.Command {
 		Path: "report", Operands: "RUN", MaxArgs: 1,
 		Short: "Print the report of a run, or its sources",
 		Long: `Print the report of a completed run: in Markdown, as one HTML file without any
-outside request, or the sources that it cites as CSL-JSON, BibTeX or RIS. Every
-claim is held against the archived pages again. With --partial the report of a
-run that is under way shows what there is.`,
-		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format bibtex",
+outside request, as a file of Word, as PDF, or the sources that it cites as
+CSL-JSON, BibTeX or RIS. Every claim is held against the archived pages again.
+PDF is printed by an installed Chromium, Chrome or Edge, which reaches no network.
+Charts of a Markdown file are written beside it as SVG. With --partial the report
+of a run that is under way shows what there is.`,
+		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format docx --output harbour.docx\ntidegate report harbour --format bibtex",
 		Flags: []cli.Flag{
-			{Name: "format", About: "how to print the report", Default: "markdown", Enum: step.ReportFormats},
+			{Name: "format", About: "how to print the report", Default: "markdown", Enum: append(slices.Clone(step.ReportFormats), "pdf")},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
 			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
 		},
@@ -42,17 +46,40 @@ run that is under way shows what there is.`,
 			if err != nil {
 				return err
 			}
-			data, err := reported.Export(call.Flag("format"))
-			if err != nil {
-				return err
-			}
-			if path := call.Flag("output"); path != "" {
-				return artifact.Everywhere.WriteFile("output", path, data)
-			}
-			_, err = call.Stdout.Write(data)
-			return err
+			return exportReport(ctx, call, reported)
 		},
 	}
+}
+
+// exportReport prints or writes a report. Charts of a Markdown file are files beside it.
+func exportReport(ctx context.Context, call cli.Invocation, reported step.Reported) error {
+	format, path := call.Flag("format"), call.Flag("output")
+	var beside []synthesis.File
+	var data []byte
+	var err error
+	switch {
+	case (format == "pdf" || format == "docx") && path == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", nil), "--format %s needs --output FILE: it is no text", format)
+	case format == "pdf":
+		data, err = printPDF(ctx, reported.Report.PrintHTML(), reported.Report.CreatedAt)
+	case format == "markdown" && path != "":
+		data, beside = reported.Report.MarkdownFiles(filepath.Base(path))
+	default:
+		data, err = reported.Export(format)
+	}
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		_, err = call.Stdout.Write(data)
+		return err
+	}
+	for _, chart := range beside {
+		if err := artifact.Everywhere.WriteFile("output", filepath.Join(filepath.Dir(path), chart.Name), chart.Data); err != nil {
+			return err
+		}
+	}
+	return artifact.Everywhere.WriteFile("output", path, data)
 }
 
 // operand is the one operand of a command, or INVALID_ARGS.

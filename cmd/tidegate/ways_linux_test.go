@@ -89,7 +89,7 @@ func TestEveryWayToAModel(t *testing.T) {
 			var out strings.Builder
 			world := inHarbourOf(dir, variables, &out)
 			world.call = freeServices(t)
-			status := world.run(context.Background(), append([]string{"research", question, "--yes"}, strings.Fields(flags)...)...)
+			status := world.run(context.Background(), append(slices.Clone(story.args), strings.Fields(flags)...)...)
 			if status != 0 || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
 				t.Fatalf("exit status %d:\n%s", status, out.String())
 			}

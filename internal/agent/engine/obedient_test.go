@@ -140,6 +140,10 @@ var (
 	shownSentence = regexp.MustCompile(`⟦(c[0-9]+)⟧ .* \[@(s[0-9]+)\]`)
 )
 
+// half of the sentences of a page stand in drafts of odd rounds, and the others in those of
+// even ones.
+const half = 15
+
 // known is a report of somebody who knows the pages: as many sentences under the headings
 // as the length asks for, else one of each page under each. In a later round each is
 // replaced by another.
@@ -161,7 +165,7 @@ func known(task driver.Task, rules string) string {
 			fmt.Fprintf(&b, "%s\n\n", title)
 			for n, written := 0, 0; words == 0 && n < len(all) || written < words; n++ {
 				m := all[said%len(all)]
-				text := reader.Sentence(pages[m[1]], said/len(all))
+				text := reader.Sentence(pages[m[1]], said/len(all)%half)
 				fmt.Fprintf(&b, "%s [@%s]\n\n", text, m[1])
 				said++
 				written += len(strings.Fields(text))
@@ -174,7 +178,7 @@ func known(task driver.Task, rules string) string {
 		if i > 0 {
 			b.WriteString(",")
 		}
-		fmt.Fprintf(&b, `{"sentence":%q,"with":"%s [@%s]"}`, m[1], reader.Sentence(pages[m[2]], 4*(round-1)+seen[m[2]]), m[2])
+		fmt.Fprintf(&b, `{"sentence":%q,"with":"%s [@%s]"}`, m[1], reader.Sentence(pages[m[2]], half*((round-1)%2)+seen[m[2]]%half), m[2])
 		seen[m[2]]++
 	}
 	return `{"replace":[` + b.String() + `]}`

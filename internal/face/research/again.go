@@ -50,7 +50,7 @@ func (e *Env) orderAgain(ctx context.Context, call cli.Invocation) (order, error
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
 		return order{}, err
 	}
-	own, err := step.Documents(ctx, r)
+	own, err := step.AttachedDocuments(r)
 	if err != nil {
 		return order{}, err
 	}

@@ -77,13 +77,13 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --perspectives 3 --agent claude --yes\n" +
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
-				"tidegate research \"Should the port buy electric tugs?\" --template decision --length standard --for \"the board of a port\"\n" +
+				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
 				"tidegate research --again harbour\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
 				{Name: "perspectives", About: "a `file` of perspectives, or how many the planner is to name", Kind: tool.Word},
-				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite", Kind: tool.PathFlag},
+				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite: docx, xlsx, pptx, odt, epub, csv, eml, html, md, txt, pdf", Kind: tool.PathFlag},
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},

@@ -27,7 +27,7 @@ type order struct {
 	perspectives *codec.Value // of --perspectives FILE, nil where a planner names them
 	count        int          // of --perspectives N
 	files        string
-	documents    []step.Document
+	documents    step.Documents
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	servers      []string           // MCP servers that agents may use, by name

@@ -126,11 +126,11 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	t.Parallel()
 	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/synthesis")
 	for _, want := range []string{
-		`<a href="#l-1-1-9">line 9</a>`,
-		`<li value="9" id="l-1-1-9" class="wrong"><code dir="auto">- An electric tug spends about 310,000 euro less`,
+		`<a href="#l-1-1-34">line 34</a>`,
+		`<li value="34" id="l-1-1-34" class="wrong"><code dir="auto">An electric tug spends about 310,000 euro less`,
 		`<p class="fault"><b>✕ NUMBER_NOT_FOUND</b>`,
-		`<tr class="went"><td>-</td><td dir="auto">- An electric tug spends about 310,000 euro less`,
-		`<tr class="came"><td>&#43;</td><td dir="auto">- An electric tug spends about 210,000 euro less`,
+		`<tr class="went"><td>-</td><td dir="auto">An electric tug spends about 310,000 euro less`,
+		`<tr class="came"><td>&#43;</td><td dir="auto">An electric tug spends about 210,000 euro less`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %s", want)

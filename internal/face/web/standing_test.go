@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -37,7 +38,7 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 func TestAPlanThatWaitsIsShown(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", ConfirmPlan: true})
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, ConfirmPlan: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +94,7 @@ func TestADeadProcessIsNotAtWork(t *testing.T) {
 func TestAStreamHearsThatNobodyDrives(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour"})
+	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ const question = "Harbour: should the port replace two of its four tugs with ele
 // drive begins a run whose agents answer from a folder of recordings.
 func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
 	t.Helper()
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}})
+	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -400,15 +400,6 @@ func ReadRevision(r *run.Run) (*Revision, error) {
 // Numbered is the draft with ids beside its sentences.
 func (v *Revision) Numbered() string { return v.report.Numbered() }
 
-// Apply makes the next draft from an answer of edits, or says what is wrong with it.
-func (v *Revision) Apply(answer []byte) (evidence.Edited, []evidence.Fault) {
-	edits, faults := evidence.ParseEdits(answer)
-	if len(faults) > 0 {
-		return evidence.Edited{}, faults
-	}
-	return v.report.Apply(edits, v.drop)
-}
-
 // Carry gives the strikes of the sentences of the draft to those that edits made of them.
 func (v *Revision) Carry(edited evidence.Edited, judged Judged) {
 	if judged.Claims == nil {
