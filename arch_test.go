@@ -24,9 +24,9 @@ const module = "github.com/tidegate/tidegate"
 // internal/ and are written with a slash in front. docs/layout.md shows the same list.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "markdown page sentence link quotation figure"},
+	{"text", "markdown office page sentence link quotation figure chart"},
 	{"base", "parallel codec artifact archive fetch config seal report /tool"},
-	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis"},
+	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
 	{"face", "/catalog cli mcp research web demo docs"},
@@ -64,7 +64,7 @@ var outside = map[string]string{
 	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure wave internal/base/report internal/rule/synthesis internal/rule/evidence internal/rule/reading",
 	"github.com/nlnwa/whatwg-url":            "internal/text/link",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/cli",
-	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli",
+	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli cmd/tidegate",
 	"net":                                    "internal/agent/driver internal/base/fetch internal/base/seal internal/face/cli internal/face/web",
 	"net/http":                               "internal/agent/driver internal/base/fetch internal/face/cli internal/face/mcp internal/face/web",
 	"net/rpc":                                "",
@@ -299,6 +299,7 @@ func startsPrograms(s source) (faults []string) {
 	known := map[string]string{
 		"internal/work/change/git.go":           `exec.CommandContext(ctx, "git",`,
 		"internal/face/cli/programs_unix.go":    `exec.CommandContext(ctx, "sh",`,
+		"cmd/tidegate/pdf.go":                   `exec.CommandContext(ctx, browser,`,
 		"internal/face/cli/programs_windows.go": `exec.CommandContext(ctx, "cmd",`,
 	}
 	if s.room == "internal/agent/driver" || s.room == "internal/agent/cell" {

@@ -15,9 +15,10 @@ import (
 	"github.com/tidegate/tidegate/internal/test/full"
 )
 
-// TestAnUpdateSurvivesKill kills an update of an audit at every system call with which it
-// changes files. The audit is as it was, and the update is absent or whole.
-func TestAnUpdateSurvivesKill(t *testing.T) {
+// TestWhatComesAfterSurvivesKill kills an update of an audit, and a question about it, at
+// every system call with which they change files. The audit is as it was, and the update or
+// answer is absent or whole.
+func TestWhatComesAfterSurvivesKill(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -35,18 +36,30 @@ func TestAnUpdateSurvivesKill(t *testing.T) {
 		t.Fatalf("%d: %s", status, out)
 	}
 	id := filepath.Base(filepath.Dir(a.audits()[0]))
-	updates := filepath.Join(a.work, "home", "updates")
+	for _, after := range []struct {
+		folder, says string
+		line         []string
+	}{
+		{"updates", "{+140+}", []string{"run", "update", id}},
+		{"answers", "do not answer", []string{"ask", id, "Who painted the Mona Lisa?"}},
+	} {
+		t.Run(after.folder, func(t *testing.T) {
+			killAfterwards(t, a, filepath.Join(a.work, "home", after.folder), after.says, after.line)
+		})
+	}
+}
+
+func killAfterwards(t *testing.T, a auditing, folder, says string, line []string) {
 	before := snapshot(t, filepath.Dir(a.audits()[0]))
-	line := []string{"run", "update", id}
 	log := filepath.Join(a.work, "trace")
-	if out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...); status != 1 || !strings.Contains(string(out), "{+140+}") {
-		t.Fatalf("the undisturbed update: %d\n%s", status, out)
+	if out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...); status != 1 || !strings.Contains(string(out), says) {
+		t.Fatalf("undisturbed: %d\n%s", status, out)
 	}
 	trace, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := len(snapshot(t, only(t, updates)))
+	whole := len(snapshot(t, only(t, folder)))
 	type point struct {
 		call string
 		n    int
@@ -61,7 +74,7 @@ func TestAnUpdateSurvivesKill(t *testing.T) {
 	absent := 0
 	for i := 0; i < len(points); i += full.Stride(len(points), 15) {
 		p := points[i]
-		if err := os.RemoveAll(updates); err != nil {
+		if err := os.RemoveAll(folder); err != nil {
 			t.Fatal(err)
 		}
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
@@ -69,13 +82,13 @@ func TestAnUpdateSurvivesKill(t *testing.T) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Dir(a.audits()[0])), bytes.Equal) {
 			t.Errorf("%s: the audit is not as it was", where)
 		}
-		if left := only(t, updates); left == "" {
+		if left := only(t, folder); left == "" {
 			absent++
 		} else if n := len(snapshot(t, left)); n != whole {
-			t.Errorf("%s: the update has %d of %d files", where, n, whole)
+			t.Errorf("%s: %d of %d files are there", where, n, whole)
 		}
 		if out, status := a.run(binary, line...); status != 1 {
-			t.Fatalf("%s: the next update: %d\n%s", where, status, out)
+			t.Fatalf("%s: the next one: %d\n%s", where, status, out)
 		}
 	}
 	if absent == 0 {

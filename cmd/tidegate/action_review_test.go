@@ -299,6 +299,13 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	if r, _, status := both(); status != 0 || !strings.Contains(p.prompt(), "==== other.sh (added") || !strings.Contains(r.log.String(), "its artifact has another digest") {
 		t.Errorf("a forged artifact: exit status %d\n%s", status, r.log.String())
 	}
+	// A project in a folder of the repository, none of which is checked out.
+	p.push("a tool", map[string]string{"tools/a.sh": "echo tool\n"})
+	review["project"], review["paths"] = "tools", "tools"
+	if r, _, status := both(); status != 0 || !strings.Contains(p.prompt(), "==== tools/a.sh (added") || strings.Contains(p.prompt(), "==== other.sh") {
+		t.Errorf("a project in a folder: exit status %d\n%s\n%s", status, r.log.String(), p.prompt())
+	}
+	review["project"], review["paths"] = "", ""
 	if _, err := os.Stat(filepath.Join(p.said, "owned")); err == nil {
 		t.Error("code of the change was run")
 	}
@@ -434,6 +441,35 @@ func TestExampleOfTwoJobsIsSafe(t *testing.T) {
 		}
 		if job.Timeout == 0 || (name == "review") != (keys == 1) || (name == "review") != (writes == 0) || name == "publish" && (job.Needs != "review" || job.Permissions["pull-requests"] != "write" || job.Permissions["checks"] != "write") {
 			t.Errorf("%s: %+v", name, job)
+		}
+	}
+}
+
+// TestActionPassesItsInputs has a stand-in in the place of the program, which says what it
+// was started with.
+func TestActionPassesItsInputs(t *testing.T) {
+	p := newPullRequest(t)
+	stub := filepath.Join(p.bin, "stub")
+	p.put(stub, "#!/bin/sh\nprintf '%s\\n' \"$@\" > "+p.said+"/args\nexit 2\n")
+	r := p.start("pull_request", p.repo, map[string]string{"mode": "review", "reviewer": "codex\nclaude", "model": "m 1", "project": "sub folder", "paths": "a b\nc\n", "max-cost": "3", "max-tokens": "1000",
+		"max-minutes": "7", "test": "go test ./... && echo ok", "test-network": "true", "fail-on": "low", "name": "second", "base": "main"})
+	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
+		if err := os.Symlink(stub, filepath.Join(with["path"], "tidegate")); err != nil {
+			t.Error(err)
+		}
+		return map[string]string{"cache-hit": "true"}
+	}
+	if outputs, status := r.run(p.action); status != 2 || outputs["status"] != "2" {
+		t.Errorf("exit status %d, %v\n%s", status, outputs, r.log.String())
+	}
+	args, err := os.ReadFile(filepath.Join(p.said, "args"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"review\nrun\n", "--name\nsecond\n", "--settings\nbase\n", "--fail-on\nlow\n", "--max-minutes\n7\n", "--head\n" + p.Head + "\n", "--base\nmain\n", "--project\n./sub folder\n", "--path\n./a b\n",
+		"--path\n./c\n", "--reviewer\ncodex\n", "--reviewer\nclaude\n", "--model\nm 1\n", "--test\ngo test ./... && echo ok\n", "--test-network\n", "--max-cost\n3\n", "--max-tokens\n1000\n", "--yes\n"} {
+		if !strings.Contains("\n"+string(args), "\n"+want) {
+			t.Errorf("%q is missing in\n%s", want, args)
 		}
 	}
 }

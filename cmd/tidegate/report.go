@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -11,7 +12,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -22,12 +25,14 @@ func reportCommand(env *catalog.Env) cli.Command {
 		Path: "report", Operands: "RUN", MaxArgs: 1,
 		Short: "Print the report of a run, or its sources",
 		Long: `Print the report of a completed run: in Markdown, as one HTML file without any
-outside request, or the sources that it cites as CSL-JSON, BibTeX or RIS. Every
-claim is held against the archived pages again. With --partial the report of a
-run that is under way shows what there is.`,
-		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format bibtex",
+outside request, as a file of Word, as PDF, or the sources that it cites as
+CSL-JSON, BibTeX or RIS. Every claim is held against the archived pages again.
+PDF is printed by an installed Chromium, Chrome or Edge, which reaches no network.
+Charts of a Markdown file are written beside it as SVG. With --partial the report
+of a run that is under way shows what there is.`,
+		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format docx --output harbour.docx\ntidegate report harbour --format bibtex",
 		Flags: []cli.Flag{
-			{Name: "format", About: "how to print the report", Default: "markdown", Enum: step.ReportFormats},
+			{Name: "format", About: "how to print the report", Default: "markdown", Enum: append(slices.Clone(step.ReportFormats), "pdf")},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
 			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
 		},
@@ -41,17 +46,40 @@ run that is under way shows what there is.`,
 			if err != nil {
 				return err
 			}
-			data, err := reported.Export(call.Flag("format"))
-			if err != nil {
-				return err
-			}
-			if path := call.Flag("output"); path != "" {
-				return artifact.Everywhere.WriteFile("output", path, data)
-			}
-			_, err = call.Stdout.Write(data)
-			return err
+			return exportReport(ctx, call, reported)
 		},
 	}
+}
+
+// exportReport prints or writes a report. Charts of a Markdown file are files beside it.
+func exportReport(ctx context.Context, call cli.Invocation, reported step.Reported) error {
+	format, path := call.Flag("format"), call.Flag("output")
+	var beside []synthesis.File
+	var data []byte
+	var err error
+	switch {
+	case (format == "pdf" || format == "docx") && path == "":
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", nil), "--format %s needs --output FILE: it is no text", format)
+	case format == "pdf":
+		data, err = printPDF(ctx, reported.Report.PrintHTML(), reported.Report.CreatedAt)
+	case format == "markdown" && path != "":
+		data, beside = reported.Report.MarkdownFiles(filepath.Base(path))
+	default:
+		data, err = reported.Export(format)
+	}
+	if err != nil {
+		return err
+	}
+	if path == "" {
+		_, err = call.Stdout.Write(data)
+		return err
+	}
+	for _, chart := range beside {
+		if err := artifact.Everywhere.WriteFile("output", filepath.Join(filepath.Dir(path), chart.Name), chart.Data); err != nil {
+			return err
+		}
+	}
+	return artifact.Everywhere.WriteFile("output", path, data)
 }
 
 // operand is the one operand of a command, or INVALID_ARGS.
@@ -133,7 +161,8 @@ func verifyCommand(env *catalog.Env) cli.Command {
 signers, the record of the run agrees with itself, and everything that was done
 by rule comes out the same when it is done again. The exit status is 1 when the
 run does not hold what its seal says. The id or folder of an audit is checked as
-` + "`tidegate audit verify`" + ` does.`,
+` + "`tidegate audit verify`" + ` does, and that of an update or answer against its log, its files
+and the run that it is bound to; an update is judged again from what was fetched.`,
 		Example: "tidegate verify harbour.sealed --signers allowed_signers",
 		Flags: []cli.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
@@ -143,6 +172,15 @@ run does not hold what its seal says. The id or folder of an audit is checked as
 			if len(call.Args) == 1 {
 				if path, ok := env.FindAudit(call.Args[0]); ok {
 					verified, err := audit.Verify(ctx, env.Desk(artifact.Everywhere), path, env.Program)
+					if err != nil {
+						return err
+					}
+					return call.Show(verified.Report(), call.Flag("format"))
+				}
+			}
+			if len(call.Args) == 1 {
+				if path, ok := library.FindKept(env.Desk(artifact.Everywhere), env.Home, env.Dir, call.Args[0]); ok {
+					verified, err := library.Verify(ctx, env.Desk(artifact.Everywhere), env.Home, path)
 					if err != nil {
 						return err
 					}

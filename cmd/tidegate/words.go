@@ -32,6 +32,7 @@ var words = []word{
 	{"grounding", "Holding the numbers and quotations of a text against the archived pages that it cites for them.", "tidegate ground RUN"},
 	{"audit", "A finished report, whoever wrote it, held against the sources that it cites: a folder with the report, the archive, the log and what was found.", "tidegate audit --demo"},
 	{"update", "The sources of a finished report fetched again, with which of its sentences still stand: a folder of its own, bound to the run or audit.", "tidegate run update RUN"},
+	{"answer", "A further question about finished reports, answered from their archived pages alone, or with the one sentence that they do not answer it.", "tidegate ask RUN \"…\""},
 	{"summary", "A short version of an output that cites only sources of the pool.", "tidegate summary build RUN"},
 	{"pack", "All summaries of a run in one document, bounded in size. The report is written from it.", "tidegate summary build RUN"},
 	{"synthesis", "The report as an agent drafts it from the pack. Reviewers read it, and gate E judges it.", "tidegate gate e RUN"},

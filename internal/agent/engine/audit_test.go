@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/replay"
@@ -140,6 +141,50 @@ func TestAnUnfitReaderOfAnAudit(t *testing.T) {
 		t.Errorf("the log does not say it: %v", err)
 	}
 	if v, err := audit.Verify(t.Context(), run.Desk{Now: time.Now}, filepath.Join(result.AuditPath, audit.File), "test"); err != nil || !v.Pass {
+		t.Errorf("%+v %v", v, err)
+	}
+}
+
+// TestAnInterruptedReadingResumes stops an audit while a second reader is at work: what was
+// read is not asked again.
+func TestAnInterruptedReadingResumes(t *testing.T) {
+	var b strings.Builder
+	for k := range 28 {
+		fmt.Fprintf(&b, "%s [1]\n\n", reader.Sentence(0, k))
+	}
+	b.WriteString("## Sources\n\n[1] Port statistics 0: https://example.org/port\n")
+	home, desk := t.TempDir(), run.Desk{Now: time.Now, Program: "test"}
+	begin := func(ctx context.Context, pool *crew) (foreign.Result, error) {
+		return audit.Make(ctx, desk, (&web{}).fetch, audit.Input{Report: b.String(), Home: home, Verifier: "claude", Read: func(ctx context.Context, parts *audit.Parts) (string, error) {
+			why, _, err := engine.ReadReport(ctx, parts, run.DefaultBudget(nil), engine.Options{Desk: desk, Pool: pool, Parallel: 1, Agents: map[string]engine.Agent{"verifier": {Driver: "claude", Model: "m"}}})
+			return why, err
+		}})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := begin(ctx, &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Job == "verify.2" {
+			cancel()
+			<-own.Done()
+			return driver.Answer{}, own.Err()
+		}
+		return faithful(own, task)
+	}})
+	if tidegate.CodeOf(err) != tidegate.Cancelled {
+		t.Fatal(err)
+	}
+	pool := &crew{agent: faithful}
+	result, err := begin(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read := result.Summary.Read; read.Supported != 28 || read.Unread != 0 || pool.times("verify.1") != 0 || pool.times("verify.2") != 1 {
+		t.Errorf("%+v, asked %v", read, pool.asked)
+	}
+	if made, err := os.ReadDir(home); err != nil || len(made) != 1 {
+		t.Errorf("%v %v", made, err)
+	}
+	if v, err := audit.Verify(t.Context(), desk, filepath.Join(result.AuditPath, audit.File), "test"); err != nil || !v.Pass {
 		t.Errorf("%+v %v", v, err)
 	}
 }

@@ -43,8 +43,11 @@ type Board struct {
 	gaps   map[string]string       // texts of the gaps of the second wave, by perspective id
 	scope  *scope                  // once asked for
 	cited  *sources                // that answers may cite, once asked for
-	own    []step.Document         // the person's own documents, once asked for
-	first  int                     // all jobs before this one, in order, are done
+	// own has, by wave, what its perspectives are shown of the person's own documents, once
+	// asked for
+	own    map[run.Stage]*ownDocuments
+	files  []step.Document // the person's own documents, once asked for; never nil then
+	first  int             // all jobs before this one, in order, are done
 	ledger ledger
 	// waiting is since when attempts of this home wait for a machine, by job id
 	waiting map[string]time.Time
@@ -107,7 +110,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	if r, ok := opened.(research); ok {
 		b.run, b.check = r.Run, step.NewSourceChecker(r.Run)
 	}
-	b.gaps, b.scope, b.cited, b.own, b.first, b.ledger = nil, nil, nil, nil, 0, newLedger()
+	b.gaps, b.scope, b.cited, b.own, b.files, b.first, b.ledger = nil, nil, nil, map[run.Stage]*ownDocuments{}, nil, 0, newLedger()
 	if b.policy, err = opened.Policy(); err != nil {
 		return err
 	}

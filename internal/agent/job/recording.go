@@ -45,7 +45,7 @@ func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
 		}
 		from.Contract = codec.Digest(contract)
 	}
-	documents, err := b.documents()
+	documents, err := b.attached()
 	for _, d := range documents {
 		from.Documents = append(from.Documents, d.Digest)
 	}

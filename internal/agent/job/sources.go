@@ -1,7 +1,6 @@
 package job
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // citable is a source that answers may cite, as prompts name it.
@@ -68,33 +66,6 @@ func (b *Board) sources() (*sources, error) {
 func (b *Board) sourced() (bool, error) {
 	all, err := b.sources()
 	return err == nil && len(all.list) > 0, err
-}
-
-// How much of a person's own documents a prompt quotes.
-const (
-	maxQuotedDocument = 64 << 10
-	maxQuotedTogether = 256 << 10
-)
-
-// documents are the person's own documents as prompts quote them. Each of them, and
-// all together, are cut where they are too long, with a note. They are read once.
-func (b *Board) documents() ([]step.Document, error) {
-	if b.own != nil {
-		return b.own, nil
-	}
-	list, err := step.Documents(context.Background(), b.run)
-	if err != nil {
-		return nil, err
-	}
-	left := maxQuotedTogether
-	for i := range list {
-		if most := min(left, maxQuotedDocument); len(list[i].Text) > most {
-			list[i].Text = strings.ToValidUTF8(list[i].Text[:most], "") + "\n[cut here: the document is longer]\n"
-		}
-		left = max(0, left-len(list[i].Text))
-	}
-	b.own = append([]step.Document{}, list...)
-	return b.own, nil
 }
 
 // table maps short ids to cids.

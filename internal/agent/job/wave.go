@@ -88,7 +88,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Sourced                      bool
 		SourcesTitle                 string
 		Example                      string
-		Documents                    []step.Document
+		Documents                    *shownDocuments
 	}{
 		about: said, Title: p.Title, Gap: gap, Track: tracks[v.Get("track").Str()], Forbidden: strings.Join(forbidden, "\n"),
 		Rules: wave.Rules(p.Contract), Example: waveExample(p.Contract),
@@ -102,7 +102,7 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		calls[limit.Tool] = most(limit.Calls)
 		data.Budget += fmt.Sprintf("%s: %d\n", oneLine(limit.Tool), most(limit.Calls))
 	}
-	if data.Documents, err = b.documents(); err != nil {
+	if data.Documents, err = b.documents(stage, j.perspective); err != nil {
 		return draft{}, err
 	}
 	text, err := fill("wave.md", data)

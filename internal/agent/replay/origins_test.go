@@ -38,7 +38,7 @@ func TestOriginsAreReplayed(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
 	desk := run.Desk{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
-	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired})
+	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired, Perspectives: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,11 +78,12 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --agent api:ollama --model qwen3:32b\n" +
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
 				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
+				"tidegate research --again harbour\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
 				agent, modelFlag,
 				{Name: "perspectives", About: "a `file` of perspectives, or how many the planner is to name", Kind: tool.Word},
-				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite", Kind: tool.PathFlag},
+				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite: docx, xlsx, pptx, odt, epub, csv, eml, html, md, txt, pdf", Kind: tool.PathFlag},
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
 				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
@@ -92,12 +93,14 @@ interrupted. Each says what to type next.`,
 				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
 				oneAgent, adapt,
+				{Name: "again", About: "ask the question of this finished `run` again, with its perspectives and settings, and say how the reports differ", Kind: tool.Word},
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
 			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
+		askCommand(env, append([]cli.Flag{agent, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
 			Short: "Resume a run until it finishes or needs you",

@@ -27,7 +27,7 @@ type order struct {
 	perspectives *codec.Value // of --perspectives FILE, nil where a planner names them
 	count        int          // of --perspectives N
 	files        string
-	documents    []step.Document
+	documents    step.Documents
 	parallel     int
 	budget       map[string]float64 // by the names of the policy
 	servers      []string           // MCP servers that agents may use, by name
@@ -37,6 +37,8 @@ type order struct {
 	sources      policy.Policy // which sources are allowed
 	frozen       run.Frozen    // the run whose archive answers in the place of the web
 	shape        evidence.Shape
+	again        string               // the folder of the run whose question is asked again; "" for a new one
+	kept         map[string]run.Agent // the agents of that run, by role
 	yes          bool
 	planOnly     bool
 }
@@ -144,6 +146,9 @@ func (e *Env) frozenTyped(ctx context.Context, o order, name string) (run.Frozen
 // orderOf reads what was typed, and what it names. It returns INVALID_ARGS, what is wrong
 // with the file of perspectives, and the errors of frozenTyped.
 func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
+	if call.Flag("again") != "" {
+		return e.orderAgain(ctx, call)
+	}
 	if len(call.Args) == 0 || strings.TrimSpace(call.Args[0]) == "" {
 		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "QUESTION is missing: what do you want to know?")
 	}

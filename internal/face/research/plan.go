@@ -357,7 +357,20 @@ func (c *crew) sends(o order) []string {
 		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
 	}
 	if o.files != "" {
-		lines = append(lines, "The texts of "+report.Counted(len(o.documents), "file")+" in "+o.files+" stand in the prompts.")
+		lines = append(lines, o.filesShown()...)
+	}
+	return lines
+}
+
+// filesShown says what prompts show of the person's own documents.
+func (o order) filesShown() []string {
+	files, size := report.Counted(len(o.documents.List), "file")+" in "+o.files, o.documents.Size()
+	lines := []string{"The texts of " + files + " stand in the prompts."}
+	if size > job.MaxQuoted {
+		lines = []string{fmt.Sprintf("Of %s (%d KiB of text) each researcher is shown the passages that fit its perspective, %d KiB at most; its prompt says how much that is.", files, size>>10, job.MaxQuoted>>10)}
+	}
+	if n := len(o.documents.Unread); n > 0 {
+		lines = append(lines, report.Counted(n, "file")+" cannot be read and "+map[bool]string{true: "is", false: "are"}[n == 1]+" left out, such as "+oneLine(o.documents.Unread[0].String())+".")
 	}
 	return lines
 }

@@ -20,7 +20,7 @@ import (
 // request ends with while it is put there.
 const reviewLabel = "tidegate-review"
 
-// maxOnLines is how many comments on lines one review makes.
+// maxOnLines is how many findings have a comment on their lines at a time.
 const maxOnLines = 30
 
 func forgeCommands(env *Env) []cli.Command {
@@ -322,7 +322,7 @@ func (p *publication) commentLines(ctx context.Context, me string, shown *publis
 		if !f.suggests() && !lines.Has(f.File, from, to) {
 			to = from // the comment needs no more than its line
 		}
-		if len(list) < maxOnLines && !shown.onLines[f.ID] && lines.Has(f.File, from, to) {
+		if len(list)+len(shown.onLines) < maxOnLines && !shown.onLines[f.ID] && lines.Has(f.File, from, to) {
 			list, ids = append(list, forge.OnLines{Path: f.File, From: from, To: to, Body: p.review.lineComment(f)}), append(ids, f.ID)
 		}
 	}

@@ -216,12 +216,17 @@ func TestPublishManyFindings(t *testing.T) {
 	if len(f.LineComments) != 30 || len(f.Comments) != 1 || len(f.Reviews) != 1 || !strings.Contains(f.Comments[0].Body, "of 300 findings are left out here") {
 		t.Errorf("%d comments on lines, %d reviews, %d comments\n%.2000s", len(f.LineComments), len(f.Reviews), len(f.Comments), f.dump())
 	}
-	// The next commit comments on thirty others, and none twice.
+	// The next commit adds none while these are open, and one for one that is closed.
 	f.Head = head2
 	r.Head = &head2
 	f.publish(r)
-	if len(f.LineComments) != 60 || len(f.Comments) != 1 {
+	if len(f.LineComments) != 30 || len(f.Comments) != 1 {
 		t.Errorf("%d comments on lines and %d comments after the next", len(f.LineComments), len(f.Comments))
+	}
+	r.Findings = r.Findings[1:]
+	f.publish(r)
+	if len(f.LineComments) != 32 || f.LineComments[30].ReplyTo == 0 || len(f.Reviews) != 2 {
+		t.Errorf("%d comments on lines after one was closed: %+v", len(f.LineComments), f.LineComments[30:])
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -27,7 +28,7 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), nil, cells))
+		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), o.kept, cells))
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +67,10 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil || result != nil || o.planOnly {
 			return result, err
 		}
-		return s.drive(ctx, manifest, c, o.parallel)
+		if result, err = s.drive(ctx, manifest, c, o.parallel); err != nil {
+			return nil, err
+		}
+		return result, e.compareAgain(ctx, o.again, result)
 	})
 }
 
@@ -77,6 +81,9 @@ func (s *session) mayBegin(ctx context.Context, o order, c *crew) (bool, error) 
 	if !free && !s.canAsk() {
 		return false, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil),
 			"nobody can be asked here, because standard input is not a terminal: --yes says yes beforehand")
+	}
+	if yes, err := s.mayLeaveOut(ctx, o, free); err != nil || !yes {
+		return false, err
 	}
 	if !o.evidence.Adapt {
 		if err := c.answers(o.question); err != nil {
@@ -95,6 +102,33 @@ func (s *session) mayBegin(ctx context.Context, o order, c *crew) (bool, error) 
 	}
 	return true, nil
 }
+
+// mayLeaveOut names the files that cannot be read, and asks whether the run may begin
+// without them.
+func (s *session) mayLeaveOut(ctx context.Context, o order, free bool) (bool, error) {
+	unread := o.documents.Unread
+	if len(unread) == 0 {
+		return true, nil
+	}
+	for i, u := range unread {
+		if i == maxNamed {
+			fmt.Fprintf(s.call.Stderr, "tidegate: and %d more\n", len(unread)-i)
+			break
+		}
+		fmt.Fprintf(s.call.Stderr, "tidegate: %s\n", oneLine(u.String()))
+	}
+	if free {
+		return true, nil
+	}
+	answer, err := s.ask(ctx, "Begin without "+report.Counted(len(unread), "file")+" that cannot be read? [y/N]")
+	if err == nil && answer != 'y' {
+		fmt.Fprintln(s.call.Stderr, "Nothing was begun, and nothing was spent.")
+	}
+	return answer == 'y', err
+}
+
+// maxNamed is how many files that cannot be read are named.
+const maxNamed = 20
 
 // mayPlan shows which agent will plan, within which budget, and asks.
 func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
@@ -154,7 +188,7 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 			return "", err
 		}
 	}
-	if len(o.documents) > 0 {
+	if len(o.documents.List) > 0 {
 		if err := step.AttachDocuments(ctx, e.desk(), manifest, o.documents); err != nil {
 			return "", err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -35,6 +36,8 @@ type Result struct {
 	Spent      job.Spent      `json:"spent"`
 	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
 	Next       []Next         `json:"next"`
+	// Compared is how the report differs from that of the run whose question was asked again.
+	Compared *library.Compared `json:"compared,omitzero"`
 
 	asAsked  bool           // it stopped where the person asked it to
 	disputed step.ClaimList // the sentences that need a person
@@ -290,6 +293,12 @@ func (r Result) report() report.Report {
 	out.Add(fields)
 	if r.Trust != "" {
 		out.Add(report.Paragraph(r.Trust))
+	}
+	if r.Compared != nil {
+		compared := r.Compared.Report()
+		out.Add(report.Heading("Since " + r.Compared.A.ID))
+		out.Add(report.Paragraph(compared.Summary))
+		out.Add(compared.Blocks...)
 	}
 	if all := r.disputed.Sentences; len(all) > 0 {
 		out.Add(report.Heading("Sentences that do not stand"))

@@ -25,6 +25,7 @@ type asked struct {
 	quotations []quotation.Quotation
 	names      []name
 	italics    map[string]bool // as titles are compared
+	most       int             // windows that are chosen on one page
 }
 
 // number is one that a sentence states, or that its calculation takes from a page.
@@ -40,7 +41,7 @@ type number struct {
 func askedBy(s *Sentence) *asked {
 	text := quotation.WithoutHidden(s.Text)
 	language, _, _ := strings.Cut(s.Language, "-")
-	a := &asked{text: text, language: language, detected: page.Language(text), italics: NewTitles(s.Italics).known}
+	a := &asked{text: text, language: language, most: firstWindows + moreWindows, detected: page.Language(text), italics: NewTitles(s.Italics).known}
 	cited := map[string]bool{}
 	for _, cid := range s.CIDs {
 		if !cited[cid] {

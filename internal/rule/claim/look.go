@@ -237,7 +237,7 @@ func (r *reading) choose(a *asked, l *look, matched, named []bool) {
 			c.matched, c.named, c.quoted = c.matched || matched[k], c.named || named[k], c.quoted || r.quoted[k]
 		}
 	}
-	l.windows = pick(candidates, byWords, firstWindows+moreWindows)
+	l.windows = pick(candidates, byWords, a.most)
 	if l.foreign || l.share < floor {
 		l.loose = pick(candidates, byPlace, 2*moreWindows)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/text/chart"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
@@ -34,7 +35,7 @@ var marks = sync.OnceValue(func() markGrammar {
 		cited:      regexp.MustCompile(`^\[(` + id + `)\]`),
 		inferred:   regexp.MustCompile(`^\[inferred from((?: ` + id + `)+)\]`),
 		calculated: regexp.MustCompile(`^\[calculated: ([^\[\]\n]*=[^\[\]\n=]*)\]`),
-		chart:      regexp.MustCompile(`^\[chart: (?:bar|line)\]$`),
+		chart:      regexp.MustCompile(`^\[chart: (bar|line)\]$`),
 	}
 })
 
@@ -44,9 +45,9 @@ type leaf struct {
 	text   []byte
 	places []place // of each byte of the text
 	marks  []mark
-	bad    []int // where something in the draft begins like a mark and is none
-	notes  []int // where the mark of a footnote stands
-	chart  bool  // it is nothing but the mark of a chart
+	bad    []int      // where something in the draft begins like a mark and is none
+	notes  []int      // where the mark of a footnote stands
+	chart  chart.Kind // how the table above is drawn, where it is nothing but the mark of a chart
 }
 
 // place is where a byte comes from in the draft, and how it is shown.
@@ -91,8 +92,8 @@ func leafOf(doc *markdown.Document, b markdown.Block) leaf {
 // withoutMarks takes the marks out of a text, with the white space before them.
 func (l leaf) withoutMarks() leaf {
 	grammar := marks()
-	if grammar.chart.Match(l.text) {
-		return leaf{chart: true}
+	if m := grammar.chart.FindSubmatch(l.text); m != nil {
+		return leaf{chart: chart.Kind(m[1])}
 	}
 	out := leaf{text: make([]byte, 0, len(l.text)), places: make([]place, 0, len(l.text))}
 	for i := 0; i < len(l.text); i++ {

@@ -137,11 +137,13 @@ func (w *walker) walk(nodes []*markdown.Node, leadIn string, inItem bool) {
 			w.list(n, lead)
 		case markdown.TableBlock:
 			w.table(n, lead)
+			w.drawn(nodes[i:])
 		case markdown.ParagraphBlock:
 			p := proseBlock{Block: n.Block, leadIn: lead, item: inItem && i == 0}
 			if p.item {
 				p.marker = w.marker
 			}
+			p.draws = i > 0 && nodes[i-1].Kind == markdown.TableBlock
 			if i+1 < len(nodes) {
 				p.introduces = nodes[i+1].Kind == markdown.ListBlock || nodes[i+1].Kind == markdown.TableBlock
 				p.nests = p.item && nodes[i+1].Kind == markdown.ListBlock
@@ -261,12 +263,16 @@ type proseBlock struct {
 	introduces bool   // a list or table follows
 	nests      bool   // it is a list item with further items in it
 	marker     string // its number, where it is read with it
+	draws      bool   // a table stands right above it
 }
 
 // prose reads a paragraph.
 func (w *walker) prose(p proseBlock) {
 	l := leafOf(w.doc, p.Block)
-	if l.chart {
+	if l.chart != "" {
+		if !p.draws {
+			w.fault(tidegate.FormMixed, p.Line, "Put it on a line of its own right below a table, or take it out.", "line %d asks for a chart, and no table stands above it", p.Line)
+		}
 		return
 	}
 	if !w.placed(p.Line) {
@@ -377,7 +383,11 @@ func (w *walker) table(n *markdown.Node, leadIn string) {
 		s.Context.LeadIn = leadIn
 		w.add(s)
 	}
-	for _, r := range n.Children[1:] {
+	rows := n.Children[1:]
+	if last := len(rows) - 1; last >= 0 && chartIn(w.doc, rows[last]) != "" {
+		rows = rows[:last]
+	}
+	for _, r := range rows {
 		w.row(r, head, leadIn)
 	}
 	if at >= 0 {
@@ -435,6 +445,9 @@ func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 	var own, above []mark
 	for i, cell := range w.cells(n) {
 		text := oneLine(string(cell.text))
+		if cell.chart != "" {
+			w.fault(tidegate.FormMixed, n.Line, "Put it on a line of its own right below the table.", "line %d asks for a chart inside a table", n.Line)
+		}
 		own = append(own, cell.marks...)
 		if text == "" {
 			continue

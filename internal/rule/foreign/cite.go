@@ -277,6 +277,9 @@ func (c *citer) mark(i, limit, next, raised int) int {
 		if r == '(' || r == '（' {
 			return c.authors(i, text)
 		}
+		if end := c.own(i); end > 0 {
+			return end
+		}
 		return c.bracketed(i, text)
 	case r == '〔':
 		return c.bracketed(i, text)
@@ -416,22 +419,29 @@ func (c *citer) bracketed(i int, text string) int {
 			return end
 		}
 	}
-	if !strings.HasPrefix(text[i:], "[inferred from ") && !strings.HasPrefix(text[i:], "[calculated: ") {
+	return 0
+}
+
+// own reads a mark of our own reports, whose ids may be links.
+func (c *citer) own(i int) int {
+	text := c.b.text[i:min(len(c.b.text), i+500)]
+	if !strings.HasPrefix(text, "[inferred from ") && !strings.HasPrefix(text, "[calculated: ") {
 		return 0
 	}
-	if m := ours().FindStringSubmatch(text[i:min(len(text), i+500)]); m != nil {
-		if m[1] == "" {
-			c.sums = append(c.sums, sum{len(bytes.TrimRight(c.out, " ")), m[0]})
-		} else {
-			ids := slices.DeleteFunc(strings.Split(m[1], ", "), func(id string) bool { return !isNumber(id) })
-			if len(ids) > 0 {
-				c.cite(i, i+len(m[0]), Numbered, ids, c.list.urls(ids))
-			}
-		}
-		c.marked = true
-		return i + len(m[0])
+	m := ours().FindStringSubmatch(text)
+	if m == nil {
+		return 0
 	}
-	return 0
+	if m[1] == "" {
+		c.sums = append(c.sums, sum{len(bytes.TrimRight(c.out, " ")), m[0]})
+	} else {
+		ids := slices.DeleteFunc(strings.Split(m[1], ", "), func(id string) bool { return !isNumber(id) })
+		if len(ids) > 0 {
+			c.cite(i, i+len(m[0]), Numbered, ids, c.list.urls(ids))
+		}
+	}
+	c.marked = true
+	return i + len(m[0])
 }
 
 // isWord reports whether a text can be the label of a footnote.

@@ -2,6 +2,7 @@ package source
 
 import (
 	"cmp"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,6 +15,10 @@ import (
 // is text there and nothing more: it ends no field and no record, and is neither
 // markup nor a command of TeX.
 
+// OwnDocuments is the address of a person's own documents. Nothing is ever fetched from
+// there.
+const OwnDocuments = "https://files.invalid/"
+
 // entry is a record as reference managers know it.
 type entry struct {
 	key, title, publisher, url, note string
@@ -22,8 +27,82 @@ type entry struct {
 	published, accessed              []string // year, month, day, as far as known
 }
 
+// entriesOf are records with keys that a person can type: the first author's last name,
+// or else the publisher's or the site's first word, the year, and the first telling word
+// of the title. Two of the same have a letter behind them.
+func entriesOf(records []Record) []entry {
+	entries, taken := make([]entry, len(records)), map[string]int{}
+	for i := range records {
+		e := entryOf(&records[i])
+		who := ""
+		if len(e.authors) > 0 {
+			name, _, _ := strings.Cut(e.authors[0], ",") // Holt, M.
+			if who = lastWord(name); name != e.authors[0] {
+				who = plainWord(name, false)
+			}
+		}
+		host, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(e.url, "http://"), "https://"), "www."), "/")
+		e.key = cmp.Or(who, plainWord(e.publisher, true), plainWord(strings.ReplaceAll(host, ".", " "), false), "source")
+		if len(e.published) > 0 {
+			e.key += e.published[0]
+		}
+		e.key += plainWord(e.title, true)
+		taken[e.key]++
+		if n := taken[e.key]; n > 1 {
+			e.key += "-" + strconv.Itoa(n)
+		}
+		entries[i] = e
+	}
+	return entries
+}
+
+// plainWord is the first word of a text that ASCII can write, the first that is not
+// common where there is one.
+func plainWord(text string, telling bool) string {
+	first := ""
+	eachPlain(text, func(word string) bool {
+		if first == "" {
+			first = word
+		}
+		if telling && (page.IsCommon(word) || len(word) < 3) {
+			return true
+		}
+		first = word
+		return false
+	})
+	return first
+}
+
+func lastWord(text string) (last string) {
+	eachPlain(text, func(word string) bool {
+		last = word
+		return true
+	})
+	return last
+}
+
+// eachPlain calls visit for the words of a text that are letters of ASCII once accents are
+// off, until it returns false.
+func eachPlain(text string, visit func(word string) bool) {
+	more := true
+	page.EachFolded(asciiLetters.Replace(text), func(word []byte, _ int) {
+		if more && !strings.ContainsFunc(string(word), func(r rune) bool { return r < 'a' || r > 'z' }) {
+			more = visit(string(word))
+		}
+	})
+}
+
+// asciiLetters writes letters that have no accent to take off.
+var asciiLetters = strings.NewReplacer("ø", "o", "Ø", "O", "æ", "ae", "Æ", "Ae", "œ", "oe", "ß", "ss", "ł", "l", "Ł", "L", "đ", "d", "þ", "th", "ð", "d", "ı", "i")
+
 func entryOf(r *Record) entry {
-	e := entry{key: r.CID, title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
+	e := entry{title: visible(r.Title), publisher: visible(r.Publisher), url: exportURL(r.URL), published: dateParts(r.Published), accessed: dateParts(r.CheckedAt)}
+	if name, own := strings.CutPrefix(r.URL, OwnDocuments); own {
+		if plain, err := url.PathUnescape(name); err == nil {
+			name = plain
+		}
+		e.title, e.url = cmp.Or(e.title, visible(name)), ""
+	}
 	e.title = cmp.Or(e.title, e.url)
 	if doi, ok := strings.CutPrefix(r.Identifier, "doi:"); ok {
 		e.doi = exportURL(doi)
@@ -79,7 +158,7 @@ func CSLJSON(records []Record) ([]byte, error) {
 		Issued    *date  `json:"issued,omitzero"`
 		Accessed  *date  `json:"accessed,omitzero"`
 		DOI       string `json:"DOI,omitzero"`
-		URL       string `json:"URL"`
+		URL       string `json:"URL,omitzero"`
 		Note      string `json:"note,omitzero"`
 	}
 	dateFrom := func(parts []string) *date {
@@ -93,8 +172,7 @@ func CSLJSON(records []Record) ([]byte, error) {
 		return &date{[][]int{numbers}}
 	}
 	items := make([]item, 0, len(records))
-	for i := range records {
-		e := entryOf(&records[i])
+	for _, e := range entriesOf(records) {
 		it := item{ID: e.key, Type: "webpage", Title: noTags(e.title), Container: noTags(e.publisher), Issued: dateFrom(e.published), Accessed: dateFrom(e.accessed), DOI: e.doi, URL: e.url, Note: e.note}
 		for _, a := range e.authors {
 			it.Author = append(it.Author, name{noTags(a)})
@@ -119,9 +197,8 @@ func noTags(s string) string {
 // BibTeX writes records as a BibTeX file.
 func BibTeX(records []Record) []byte {
 	var b strings.Builder
-	for i := range records {
-		e := entryOf(&records[i])
-		b.WriteString("@misc{" + bibKey(e.key))
+	for _, e := range entriesOf(records) {
+		b.WriteString("@misc{" + e.key)
 		field := func(name, value string) {
 			if value != "" {
 				b.WriteString(",\n  " + name + " = {" + value + "}")
@@ -147,16 +224,6 @@ func BibTeX(records []Record) []byte {
 	return []byte(b.String())
 }
 
-// bibKey keeps the characters that a key may have.
-func bibKey(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < unicode.MaxASCII && (isLetter(byte(r)) || '0' <= r && r <= '9' || r == '_' || r == '-' || r == ':') {
-			return r
-		}
-		return '-'
-	}, s)
-}
-
 // tex writes a text so that TeX prints it. Braces are written by their names,
 // because BibTeX counts them even where they are escaped.
 func tex(s string) string { return texSpelling.Replace(s) }
@@ -167,15 +234,14 @@ var texSpelling = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\textbracel
 // RIS writes records in the format of Research Information Systems.
 func RIS(records []Record) []byte {
 	var b strings.Builder
-	for i := range records {
-		e := entryOf(&records[i])
+	for _, e := range entriesOf(records) {
 		field := func(tag, value string) {
 			if value != "" {
 				b.WriteString(tag + "  - " + value + "\r\n")
 			}
 		}
 		field("TY", "ELEC")
-		field("ID", bibKey(e.key))
+		field("ID", e.key)
 		field("TI", e.title)
 		for _, a := range e.authors {
 			field("AU", a)

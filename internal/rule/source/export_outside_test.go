@@ -63,15 +63,40 @@ func TestExportsHaveOneEntryForEachRecord(t *testing.T) {
 
 func TestExportsAsWritten(t *testing.T) {
 	records := exported()[:2]
-	bib := "@misc{" + records[0].CID + ",\n  title = {{Tides of the North Sea}},\n  author = {{Doe, J.} and {Tides of the North Sea}},\n  howpublished = {Tides of the North Sea},\n" +
+	bib := "@misc{doe2021tides,\n  title = {{Tides of the North Sea}},\n  author = {{Doe, J.} and {Tides of the North Sea}},\n  howpublished = {Tides of the North Sea},\n" +
 		"  year = {2021},\n  date = {2021-03-04},\n  url = {https://a.test/a_x?q=%7B1%7D&r=%7B#f},\n  urldate = {2026-02-14},\n  note = {behind a paywall}\n}\n\n"
 	if got := string(source.BibTeX(records[:1])); got != bib {
 		t.Errorf("%s", cmp.Diff(bib, got))
 	}
-	ris := "TY  - ELEC\r\nID  - " + records[1].CID + "\r\nTI  - Fish & Chips: 100% of $5 #1_a ~b ^c\r\nAU  - Doe, J.\r\nAU  - Fish & Chips: 100% of $5 #1_a ~b ^c\r\n" +
+	ris := "TY  - ELEC\r\nID  - doe2021fish\r\nTI  - Fish & Chips: 100% of $5 #1_a ~b ^c\r\nAU  - Doe, J.\r\nAU  - Fish & Chips: 100% of $5 #1_a ~b ^c\r\n" +
 		"PB  - Fish & Chips: 100% of $5 #1_a ~b ^c\r\nPY  - 2021\r\nDA  - 2021///\r\nUR  - https://a.test/b_x?q=%7B1%7D&r=%7B#f\r\nY2  - 2026/02/14/\r\nER  - \r\n\r\n"
 	if got := string(source.RIS(records[1:2])); got != ris {
 		t.Errorf("%s", cmp.Diff(ris, got))
+	}
+}
+
+// TestKeysCanBeTyped: a key is made of who, when and what, in letters of every keyboard,
+// and no two are the same. A document of the person's own has its name and no address.
+func TestKeysCanBeTyped(t *testing.T) {
+	records := []source.Record{
+		{Title: "The price of tugs", Author: "Märta Højgård; Bo Ek", Published: "2021-03-04", URL: "https://a.test"},
+		{Title: "Price, again", Author: "Højgård, M.", Published: "2021", URL: "https://b.test"},
+		{Title: "The price of tugs", Author: "M. Højgård", Published: "2021", URL: "https://c.test"},
+		{Title: "Tide tables", Publisher: "The Port of Ålesund", URL: "https://d.test"},
+		{Title: "潮汐", URL: "https://www.example.org/x"},
+		{Title: "}, @evil{x", Author: "\\input{x}; ", URL: ""},
+		{URL: "https://files.invalid/log%20of%20tugs.md"},
+	}
+	var keys []string
+	for _, entry := range strings.Split(strings.TrimSpace(string(source.BibTeX(records))), "\n\n") {
+		key, _, _ := strings.Cut(strings.TrimPrefix(entry, "@misc{"), ",")
+		keys = append(keys, key)
+	}
+	if got, want := strings.Join(keys, " "), "hojgard2021price hojgard2021price-2 hojgard2021price-3 porttide example xevil sourcelog"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if bib := string(source.BibTeX(records[6:])); strings.Contains(bib, "files.invalid") || !strings.Contains(bib, "{{log of tugs.md}}") {
+		t.Error(bib)
 	}
 }
 

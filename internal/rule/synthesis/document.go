@@ -27,6 +27,8 @@ type block struct {
 	tight    bool     // it stands in a list whose items do not stand apart
 	second   bool     // a list right below another of its kind, which has other marks
 	children []*block
+	drawn    *drawnTable // the chart of a table
+	left     bool        // it is left out of the report: a mark that was carried out
 	leaf
 }
 

@@ -1,6 +1,7 @@
 package synthesis
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,32 +55,48 @@ func MarkdownShows(t testing.TB, draft []byte) (want, got []string) {
 	return shownTexts(w.part.doc), shownTexts(read([]byte(text)))
 }
 
+var (
+	ownAnchor = regexp.MustCompile(`^<a id="source-\d+"></a>$`)
+	ownLink   = regexp.MustCompile(`^#source-\d+$`)
+)
+
 // LiveMarkup names what is more than text in a Markdown text: HTML, and links to
-// something other than the web.
+// something other than the web; not the report's own links to its references.
 func LiveMarkup(text []byte) []string {
-	return markupOf(read(text).blocks, func(m mark) bool {
-		return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan && !isWeb(m.dest)
+	return markupOf(read(text).blocks, ownAnchor.MatchString, func(m mark) bool {
+		return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan && !isWeb(m.dest) && !ownLink.MatchString(m.dest)
 	})
 }
 
 // Markup names what the report would show as HTML or as a link in a draft.
 func Markup(draft []byte) []string {
-	return markupOf(read(draft).blocks, func(m mark) bool { return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan })
+	return markupOf(read(draft).blocks, func(string) bool { return false }, func(m mark) bool { return m.kind == markdown.ImageSpan || m.kind == markdown.LinkSpan })
 }
 
-func markupOf(blocks []*block, leads func(mark) bool) []string {
+// tagsOf are the tags of a leaf.
+func tagsOf(b *block) string {
+	var tags []rune
+	for _, g := range b.glyphs {
+		if g.in&inTag != 0 {
+			tags = append(tags, g.r)
+		}
+	}
+	return string(tags)
+}
+
+func markupOf(blocks []*block, allowed func(tags string) bool, leads func(mark) bool) []string {
 	var out []string
 	for _, b := range blocks {
 		if b.Kind == markdown.HTMLBlock {
 			out = append(out, "an HTML block: "+b.text)
 		}
-		if slices.ContainsFunc(b.glyphs, func(g glyph) bool { return g.in&inTag != 0 }) {
+		if tags := tagsOf(b); tags != "" && !allowed(tags) {
 			out = append(out, "a tag: "+string(runes(b.glyphs)))
 		}
 		if i := slices.IndexFunc(b.marks, leads); i >= 0 {
 			out = append(out, "a link or image: "+b.marks[i].dest)
 		}
-		out = append(out, markupOf(b.children, leads)...)
+		out = append(out, markupOf(b.children, allowed, leads)...)
 	}
 	return out
 }

@@ -16,13 +16,16 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/chart"
 )
 
 //go:embed report.html
 var pageText string
 
 //go:embed report.css
-var styleText string
+var ownStyle string
+
+var styleText = ownStyle + chart.Style
 
 // page is parsed when the first report is written. Each report speaks its own language, so
 // that each executes a copy.
@@ -33,25 +36,34 @@ var page = sync.OnceValue(func() *template.Template {
 // HTML is the report as one file that asks for nothing: no script, and no address
 // but those that a reader follows. Its policy forbids everything else, should a
 // text get past the escaping after all.
-func (r Report) HTML() []byte {
+func (r Report) HTML() []byte { return r.html(false) }
+
+// PrintHTML is the report as a page to be printed: what a citation opens on a screen
+// stands with its source, and its number leads there.
+func (r Report) PrintHTML() []byte { return r.html(true) }
+
+func (r Report) html(print bool) []byte {
 	r = r.shown()
 	l := r.layout()
-	w := &htmlWriter{layout: l, cardOf: map[cardKey]string{}, linked: map[*reference]bool{}}
+	w := &htmlWriter{layout: l, cardOf: map[cardKey]string{}, linked: map[*reference]bool{}, print: print}
 	for i := range l.parts {
 		w.document(&l.parts[i])
 	}
 	view := pageView{
 		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
-		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards,
+		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
 		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
+	}
+	if print {
+		view.Cards = nil
 	}
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
 	}
 	for _, ref := range l.cited {
 		s := l.sourceView(ref, l.matchesOf(ref))
-		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref]
+		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref] && !print
 		view.Sources = append(view.Sources, s)
 	}
 	for _, s := range l.others {
@@ -102,6 +114,7 @@ type pageView struct {
 	Contracts []contractView
 
 	Checked bool // its sentences were
+	Print   bool // it is read on paper
 
 	Spent, Created, Lang, Dir string
 }
@@ -141,23 +154,17 @@ func (l *layout) tiles() []tile {
 		}
 	}
 	tiles := []tile{{l.say("Sources cited"), strconv.Itoa(len(l.cited)), strings.Join(sources, ", "), ""}, l.foundTile()}
+	// A gate that its judge passed says nothing to a client. One that it did not does.
 	passed, accepted := 0, 0
 	for _, g := range l.Gates {
 		passed += flag(g.Status == GatePass)
 		accepted += flag(g.Accepted != "")
 	}
-	text, class := l.say("by their judges"), "good"
 	switch {
 	case accepted > 0:
-		text, class = l.say("%d accepted by a person", accepted), "poor"
-	case passed < len(l.Gates) || len(l.Gates) == 0:
-		text, class = l.say("the others are listed below"), "poor"
-	}
-	tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), text, class})
-	if l.Cost.Priced {
-		tiles = append(tiles, tile{l.say("Cost"), evidence.USD(l.Language, l.Cost.USD), l.say("%s tokens", l.thousands(l.Cost.InputTokens+l.Cost.OutputTokens)), ""})
-	} else if l.Cost.Known() {
-		tiles = append(tiles, tile{l.say("Tokens"), l.thousands(l.Cost.InputTokens + l.Cost.OutputTokens), l.say("cost not known"), ""})
+		tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), l.say("%d accepted by a person", accepted), "poor"})
+	case passed < len(l.Gates):
+		tiles = append(tiles, tile{l.say("Gates passed"), l.amount(passed, len(l.Gates)), l.say("the others are listed below"), "poor"})
 	}
 	return tiles
 }
@@ -198,7 +205,11 @@ func (l *layout) foundTile() tile {
 type sourceView struct {
 	Number    int
 	Name      string
-	By        string // authors, publisher and date
+	Authors   string // the first three
+	Year      string
+	Publisher string
+	Date      string // to the day, where it is known so well
+	Origin    string
 	Link      string
 	Address   string // the one that was cited
 	Replaced  string
@@ -231,25 +242,73 @@ func origin(ref *reference) string {
 }
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
-	var by []string
-	date := l.day(ref.Date)
-	if ref.Undated {
-		date = l.say("no date")
-	}
-	for _, part := range []string{authors(ref.Author), ref.Publisher, date, origin(ref)} {
-		if part != "" {
-			by = append(by, part)
-		}
-	}
 	v := sourceView{
-		Number: ref.number, Name: ref.name(), By: strings.Join(by, " · "), Link: ref.link(matches),
+		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: origin(ref), Link: ref.link(matches),
 		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
+	}
+	if ref.Undated {
+		v.Year, v.Date = l.say("no date"), l.say("no date")
 	}
 	if ref.File == "" {
 		v.Address = shownText(ref.URL)
 	}
 	return v
+}
+
+// year is the year of a date, "" where it has none.
+func year(date string) string {
+	if len(date) < 4 || strings.Trim(date[:4], "0123456789") != "" {
+		return ""
+	}
+	return date[:4]
+}
+
+// before and behind are what stands around the title of a source: its authors, its year
+// behind them, or behind the title where nobody is known, and its publisher.
+func (v *sourceView) before() string {
+	switch {
+	case v.Authors == "":
+		return ""
+	case v.Year == "":
+		return v.Authors + ". "
+	}
+	return v.Authors + " (" + v.Year + "). "
+}
+
+func (v *sourceView) behind() string {
+	text := ". "
+	if v.Authors == "" && v.Year != "" {
+		text = " (" + v.Year + "). "
+	}
+	if v.Publisher != "" {
+		text += v.Publisher + ". "
+	}
+	return text
+}
+
+// standing says what a source is worth, and where that is from.
+func (r *Report) standing(v sourceView) string {
+	text := v.Status
+	if v.Reason != "" {
+		text += " (" + v.Reason + ")"
+	}
+	switch {
+	case v.Attached:
+		text += ", " + r.say("attached by a person")
+	case v.Fetched != "":
+		text += ", " + r.say("fetched %s", v.Fetched)
+	}
+	if v.Origin != "" {
+		text += ", " + v.Origin
+	}
+	if v.File != "" {
+		text += ". " + r.say("File") + " " + v.File
+	}
+	if v.Replaced != "" {
+		text += ". " + r.say("Cited as") + " " + v.Address
+	}
+	return text + "."
 }
 
 // excerptView is an excerpt with its marks.

@@ -27,6 +27,7 @@ type htmlWriter struct {
 	unmarked []string            // what is missing and was not found in the passage so far
 	linked   map[*reference]bool // the sources whose first citation has an id
 	quoting  bool                // quotation marks around a sentence are open
+	print    bool                // on paper nothing opens: numbers lead to their sources
 }
 
 // content is an entry of the table of contents.
@@ -133,6 +134,15 @@ func (w *htmlWriter) open(b *block, first bool) {
 func (w *htmlWriter) close(b *block) {
 	_, tag := w.tags(b)
 	w.write(tag)
+	switch d := b.drawn; {
+	case d == nil:
+	case d.Chart == nil:
+		w.write(`<p class="aside">`)
+		w.text(d.why)
+		w.write("</p>\n")
+	default:
+		w.write(`<figure class="drawn">`, string(d.SVG(d.words, d.id, false)), "</figure>\n")
+	}
 }
 
 // leaf writes the text of a block, its citations as buttons, and marks what no
@@ -302,6 +312,14 @@ func (w *htmlWriter) endQuotation() {
 // button writes a button that opens a card.
 func (w *htmlWriter) button(card, label, about, id string) {
 	w.endQuotation()
+	if w.print {
+		if _, err := strconv.Atoi(label); err == nil {
+			w.write(`<sup class="cite"><a href="#source-`, label, `">`, label, "</a></sup>")
+		} else if label != "°" {
+			w.write(`<sup class="cite">`, label, "</sup>")
+		}
+		return
+	}
 	w.write(`<sup class="cite"><button type="button" popovertarget="`, card, `"`)
 	if id != "" {
 		w.write(` id="`, id, `"`)

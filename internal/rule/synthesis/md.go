@@ -1,7 +1,10 @@
 package synthesis
 
 import (
+	"encoding/base64"
 	"fmt"
+	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"unicode"
@@ -14,9 +17,27 @@ import (
 // Markdown is the report as a Markdown file: the documents with numbered
 // citations, the references with links that lead to the quoted words, and how the
 // report was made.
+// Charts stand in it as data.
 func (r Report) Markdown() []byte {
+	return r.markdown(func(d *drawnTable) string {
+		return "data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.svg())
+	})
+}
+
+// MarkdownFiles is the report as a Markdown file of some name, with its charts as files
+// beside it.
+func (r Report) MarkdownFiles(name string) (text []byte, charts []File) {
+	text = r.markdown(func(d *drawnTable) string {
+		file := File{strings.TrimSuffix(name, path.Ext(name)) + "-" + d.id + ".svg", d.svg()}
+		charts = append(charts, file)
+		return url.PathEscape(file.Name)
+	})
+	return text, charts
+}
+
+func (r Report) markdown(addressOf func(*drawnTable) string) []byte {
 	r = r.shown()
-	w := &mdWriter{layout: r.layout()}
+	w := &mdWriter{layout: r.layout(), addressOf: addressOf}
 	w.banners()
 	w.paragraph("# " + mdText(r.Question))
 	if day := r.day(r.CreatedAt); day != "" {
@@ -59,6 +80,8 @@ type mdWriter struct {
 	lists []mdList
 
 	row, delimiters string // of a table, as far as they are written
+
+	addressOf func(*drawnTable) string // where the picture of a chart is
 }
 
 // mdBox is what stands before the lines of a block quote or list item.
@@ -134,6 +157,15 @@ func (w *mdWriter) open(b *block, first bool) {
 
 func (w *mdWriter) close(b *block) {
 	switch b.Kind {
+	case markdown.TableBlock:
+		if d := b.drawn; d != nil {
+			w.line("")
+			if d.Chart == nil {
+				w.line("*" + mdText(d.why) + "*")
+			} else {
+				w.line("![" + mdText(d.words.Title) + "](" + w.addressOf(d) + ")")
+			}
+		}
 	case markdown.ListBlock:
 		w.lists = w.lists[:len(w.lists)-1]
 	case markdown.ItemBlock, markdown.QuoteBlock:
@@ -210,7 +242,8 @@ func (w *mdWriter) references() {
 		w.paragraph(w.say("The report cites no source."))
 	}
 	for _, ref := range w.cited {
-		w.lines = append(w.lines, strconv.Itoa(ref.number)+". "+w.reference(ref, w.matchesOf(ref)))
+		number := strconv.Itoa(ref.number)
+		w.lines = append(w.lines, number+`. <a id="source-`+number+`"></a>`+w.reference(ref, w.matchesOf(ref)))
 	}
 	w.lines = append(w.lines, "")
 	if len(w.others) > 0 {
@@ -228,27 +261,11 @@ func (w *mdWriter) reference(ref *reference, matches []claim.Match) string {
 	if v.Link != "" {
 		text = "[" + text + "](<" + v.Link + ">)"
 	}
-	text += "."
-	if v.By != "" {
-		text += " " + mdText(v.By) + "."
+	if v.Authors == "" && v.Year != "" {
+		text += " "
 	}
-	text += " *" + mdText(v.Status) + "*"
-	if v.Reason != "" {
-		text += " (" + mdText(v.Reason) + ")"
-	}
-	switch {
-	case v.Attached:
-		text += ", " + w.say("attached by a person")
-	case v.Fetched != "":
-		text += ", " + w.say("fetched %s", mdText(v.Fetched))
-	}
-	if v.File != "" {
-		text += ". " + w.say("File") + " " + mdText(v.File)
-	}
-	if v.Replaced != "" {
-		text += ". " + w.say("Cited as") + " " + mdText(v.Address)
-	}
-	return text + "."
+	text = mdText(v.before()) + text + mdText(v.behind())
+	return text + "*" + mdText(w.standing(v)) + "*"
 }
 
 // ungrounded lists what the cited pages do not have.

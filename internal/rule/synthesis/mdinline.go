@@ -84,10 +84,16 @@ func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
 // keep does nothing: Markdown has no way to keep words on one line.
 func (l *mdLeaf) keep(bool) {}
 
-func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, _ bool) {
+// cite writes a mark. A citation is a link to its reference; the other marks are text, as
+// `tidegate audit` reads them back.
+func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
 	text := place.words()
-	l.raw(`\[` + mdText(text) + `]`)
 	l.shown.WriteString("[" + text + "]")
+	if place.calculated != "" || place.inferred != nil || inLink {
+		l.raw(`\[` + mdText(text) + `]`)
+		return
+	}
+	l.raw(`[\[` + text + `\]](#source-` + text + `)`)
 }
 
 // words are a mark as a text has it.

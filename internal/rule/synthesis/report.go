@@ -122,6 +122,7 @@ type layout struct {
 	cited   []*reference
 	others  []*Source // those that are not cited, in the order of the report
 	byCID   map[string]*reference
+	drawn   []*drawnTable
 	matches Grounding // what was looked for, and what is missing
 
 	unchecked int // claims without a page to look at
@@ -178,6 +179,7 @@ func (l *layout) part(p *Part) {
 			}
 		}
 	})
+	l.draw(&part, doc.blocks, p.Sentences != nil)
 	for _, passage := range doc.passages {
 		for _, b := range passage.leaves {
 			b.eachLeaf(func(b *block) { part.of[b] = passage })

@@ -122,19 +122,22 @@ func TestExcerptsThatOverlapAreOne(t *testing.T) {
 func TestReferences(t *testing.T) {
 	r := synthesis.Report{Question: "q", Program: "tidegate",
 		Parts: []synthesis.Part{{Text: []byte("Second [@b]. First `[@d]` [@a]. Again [@twin] [@b]. Unknown [@x].\n")}},
-		Sources: []synthesis.Source{{CID: "a", Title: "Alpha", URL: "https://a.example", Status: "valid"}, {CID: "b", Title: "Beta", URL: "ftp://b.example", Status: "valid"},
+		Sources: []synthesis.Source{{CID: "a", Title: "Alpha", Date: "2021", URL: "https://a.example", Status: "valid"}, {CID: "b", Title: "Beta", Author: "Ada Boom; Cy Dott", Publisher: "Beta Press", Date: "2024-05-06", URL: "ftp://b.example", Status: "valid"},
 			{CID: "d", Title: "Delta", File: "d.txt", URL: "https://files.invalid/d.txt", Status: "valid"}, {CID: "twin", SameAs: "a", Title: "Alpha's twin", URL: "https://t.example", Status: "valid"}}}
 	text := string(r.Markdown())
 	for _, want := range []string{
-		"Second \\[1]. First `[@d]` \\[2]. Again \\[2] \\[1]. Unknown \\[@x\\].\n",
-		"1. Beta. *valid*.\n2. [Alpha](<https://a.example>). *valid*.\n",
-		"- Delta. *valid*. File d.txt.\n",
+		"Second [\\[1\\]](#source-1). First `[@d]` [\\[2\\]](#source-2). Again [\\[2\\]](#source-2) [\\[1\\]](#source-1). Unknown \\[@x\\].\n",
+		"1. <a id=\"source-1\"></a>Ada Boom; Cy Dott (2024). Beta. Beta Press. *valid.*\n2. <a id=\"source-2\"></a>[Alpha](<https://a.example>) (2021). *valid.*\n",
+		"- Delta. *valid. File d.txt.*\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	page := string(r.HTML())
+	if !strings.Contains(page, "<bdi>Ada Boom; Cy Dott</bdi> (2024) <bdi>Beta Press</bdi>") {
+		t.Error("the page does not say who wrote a source, when, and who published it")
+	}
 	if strings.Contains(page, "Alpha&#39;s twin") || strings.Contains(page, "files.invalid") || !strings.Contains(page, "<b>2</b> <span>2 valid</span>") {
 		t.Errorf("the page counts a source twice, or shows where a file is not")
 	}
@@ -159,7 +162,7 @@ func TestNotGroundedIsMarked(t *testing.T) {
 		}
 	}
 	text := string(r.Markdown())
-	for _, want := range []string{"**20 (not on the page)** tugs, not 120 \\[1].", "- “we have none” in “It has 20 tugs, not 120 \\[@a\\].”"} {
+	for _, want := range []string{"**20 (not on the page)** tugs, not 120 [\\[1\\]](#source-1).", "- “we have none” in “It has 20 tugs, not 120 \\[@a\\].”"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -12,12 +12,17 @@ import (
 )
 
 // checked is a report whose every sentence was held against its pages and read.
-func checked(t testing.TB) synthesis.Report {
-	text, err := os.ReadFile("testdata/checked/synthesis.md")
+func checked(t testing.TB) synthesis.Report { return checkedDraft(t, "testdata/checked/synthesis.md") }
+
+// checkedDraft is the same for another draft.
+func checkedDraft(t testing.TB, file string) synthesis.Report {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := harbour(t)
+	r.Language = "en"
 	facts := evidence.Facts{Template: evidence.Briefing, Language: "en", Question: r.Question, SecondReader: true}
 	draft := string(text)
 	for _, name := range harbourOrder {
@@ -45,7 +50,7 @@ func checked(t testing.TB) synthesis.Report {
 			s.Verdict.Words = strings.Join(strings.Fields(s.Windows[0].Text)[:6], " ")
 		}
 		switch {
-		case strings.HasPrefix(s.Text, "The crews"):
+		case strings.HasPrefix(s.Text, "The crews") || strings.HasPrefix(s.Text, "Cost: Insurance"):
 			s.Verdict = &evidence.Verdict{Verdict: evidence.Partly, Because: "the page is about one harbour <b>only</b>; log in at evil.com/login", Look: 2, Job: "verify.1", Attempt: 1, Round: 1}
 		case strings.HasPrefix(s.Text, "The figures"):
 			s.Accepted = &evidence.Acceptance{By: "Ada <script>", Reason: "the yard told me"}

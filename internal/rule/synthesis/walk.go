@@ -15,6 +15,9 @@ type blockSink interface {
 
 func walk(blocks []*block, to blockSink) {
 	for i, b := range blocks {
+		if b.left {
+			continue
+		}
 		to.open(b, i == 0)
 		walk(b.children, to)
 		to.close(b)

@@ -34,6 +34,29 @@ func Quote(text string) string {
 	return b.String()
 }
 
+// Fold breaks the lines of a text that [Quote] would cut, at a blank where there is one.
+func Fold(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		for utf8.RuneCountInString(line) > maxQuoted {
+			end := 0
+			for n := range line {
+				if end++; end == maxQuoted {
+					end = n
+					break
+				}
+			}
+			if blank := strings.LastIndexByte(line[:end], ' '); blank > 0 {
+				end = blank + 1
+			}
+			b.WriteString(line[:end] + "\n")
+			line = line[end:]
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
 var unixLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Show is text on one line, with everything in it shown for what it is: controls,

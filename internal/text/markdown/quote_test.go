@@ -71,3 +71,15 @@ func FuzzQuote(f *testing.F) {
 		}
 	})
 }
+
+// TestFoldKeepsAll: a folded text loses nothing in a quotation, however long its lines
+// are.
+func TestFoldKeepsAll(t *testing.T) {
+	for _, text := range []string{"short\nlines\n", strings.Repeat("word ", 5000) + "\nnext", strings.Repeat("x", 9001), strings.Repeat("海", 8001) + " end"} {
+		quoted := markdown.Quote(markdown.Fold(text))
+		plain := strings.NewReplacer("\n", "", " ", "", "`", "")
+		if strings.Contains(quoted, "cut:") || plain.Replace(quoted) != plain.Replace(text) {
+			t.Errorf("%.40q: something is cut", text)
+		}
+	}
+}

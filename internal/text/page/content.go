@@ -9,10 +9,12 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/atom"
+
+	"github.com/tidegate/tidegate/internal/text/office"
 )
 
 // maxPageText is how many bytes of text are read of one page.
-const maxPageText = 16 << 20
+const maxPageText = 64 << 20
 
 // Content is what a page says: its text, and what it says about itself.
 type Content struct {
@@ -29,6 +31,7 @@ type Content struct {
 
 	Media    Media
 	Signals  Signals // of an HTML page
+	Cut      bool    // there is more text than Text has: the page is broken, or beyond a limit
 	Words    int     // in Text
 	Prose    int     // of them in lines that are sentences, not menus
 	Headings []string
@@ -44,7 +47,8 @@ const (
 	HTML
 	Text
 	PDF
-	Other // no text can be read from it
+	Document // a file of an office program, a book or a mail
+	Other    // no text can be read from it
 )
 
 // Read reads the text and the metadata of a page from its body and from what the
@@ -56,10 +60,21 @@ func Read(body []byte, contentType string) Content {
 	case HTML:
 		c.readHTML(body, contentType)
 	case Text:
-		text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), maxPageText))
-		c.Text = tidyLines(string(text))
+		text, _ := io.ReadAll(io.LimitReader(utf8Reader(body, contentType), maxPageText+1))
+		c.Cut = len(text) > maxPageText
+		c.Text = tidyLines(string(text[:min(len(text), maxPageText)]))
+		if isTable(contentType) {
+			c.readTable()
+		}
 	case PDF:
 		c.readPDF(body)
+	case Document:
+		if office.Is(body) {
+			c.readOffice(body)
+		} else {
+			room := wholeMail
+			c.readMail(body, &room, 0)
+		}
 	}
 	c.measure()
 	return c
@@ -81,6 +96,8 @@ func mediaOf(body []byte, contentType string) Media {
 		return None
 	case bytes.HasPrefix(start, []byte("%PDF-")):
 		return PDF
+	case office.Is(body), kind == "message/rfc822":
+		return Document
 	case strings.HasPrefix(lower, "<!doctype html"), strings.HasPrefix(lower, "<html"):
 		return HTML
 	case kind == "application/pdf" && !strings.HasPrefix(lower, "<") && bytes.Contains(start, []byte("%PDF-")):

@@ -129,7 +129,7 @@ func TestTextOfOtherMedia(t *testing.T) {
 		"markdown":                  {"# A\n\n- b", "text/markdown; charset=utf-8", "# A\n\n- b"},
 		"json":                      {"{\"a\": \"b\"}", "application/json", "{\"a\": \"b\"}"},
 		"json of a kind":            {"{\"a\": 1}", "application/activity+json", "{\"a\": 1}"},
-		"csv":                       {"a,b\n1,2", "text/csv", "a,b\n1,2"},
+		"csv":                       {"a,b\n1,2", "text/csv", "a\tb\na: 1\tb: 2"},
 		"html without a type":       {" <!DOCTYPE html><p>a", "", "a"},
 		"html called pdf":           {"<html><p>a", "application/pdf", "a"},
 		"html called text":          {"<html><p>a", "text/plain", "a"},

@@ -45,7 +45,7 @@ func (c *Content) readHTML(body []byte, contentType string) {
 		*c = Content{Media: c.Media}
 		w = walkHTML(body, contentType, c, true) // all its text is navigation: a table of contents
 	}
-	c.Text = w.out.String()
+	c.Text, c.Cut = w.out.String(), w.out.Len() >= maxPageText
 	w.meta.settle(c)
 }
 

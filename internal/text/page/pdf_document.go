@@ -13,6 +13,7 @@ type pdfDocument struct {
 	title   string
 	author  string
 	created string // a date as the file has it: D:20210304…
+	cut     bool   // a limit ended the text
 }
 
 // Limits that no honest file comes near.
@@ -32,7 +33,7 @@ func readPDF(data []byte, maxText int) pdfDocument {
 			break
 		}
 	}
-	doc := pdfDocument{text: strings.TrimSpace(string(t.out))}
+	doc := pdfDocument{text: strings.TrimSpace(string(t.out)), cut: t.full() || f.budget <= 0}
 	if info, ok := f.resolve(f.trailer["Info"]).(dict); ok {
 		doc.title, doc.author, doc.created = f.textString(info["Title"]), f.textString(info["Author"]), f.textString(info["CreationDate"])
 	}

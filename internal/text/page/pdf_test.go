@@ -402,9 +402,18 @@ func FuzzPDF(f *testing.F) {
 			t.Errorf("%q", doc.text)
 		}
 		if again := readPDF(data, 1<<16); again != doc {
-			t.Errorf("twice gives %q and %q", doc, again)
+			t.Errorf("twice gives %q and %q", doc.text, again.text)
 		}
 	})
+}
+
+// TestTitlesOfDocuments: a title that a program made up is none.
+func TestTitlesOfDocuments(t *testing.T) {
+	for title, want := range map[string]string{"The fleet of 2025": "The fleet of 2025", "Microsoft Word - fleet.doc": "", "PowerPoint Presentation": "", "Untitled-1": "", "Presentation1": "", "fleet.xlsx": "", "—": "", "Document 7": "", "Presentations of grief": "Presentations of grief", "Excel for ports": "Excel for ports"} {
+		if got := ownTitle(title); got != want {
+			t.Errorf("%q: got %q, want %q", title, got, want)
+		}
+	}
 }
 
 func BenchmarkPDF(b *testing.B) {

@@ -33,7 +33,7 @@ type FindResult struct {
 
 // Hit is a text in which words were found.
 type Hit struct {
-	Kind    string `json:"kind" jsonschema:"run, audit or review"`
+	Kind    string `json:"kind" jsonschema:"run, audit, review or answer"`
 	ID      string `json:"id"`
 	Part    string `json:"part" jsonschema:"question, report, source or page"`
 	Title   string `json:"title"`
@@ -50,8 +50,8 @@ const (
 	saturation = 1.2
 )
 
-// Find finds words in everything that a home keeps: questions, reports, sources, archived
-// pages, audits and code reviews. It reads an index, which it first brings up to date, and
+// Find finds words in everything that a home keeps: questions, reports, answers,
+// sources, archived pages, audits and code reviews. It reads an index, which it first brings up to date, and
 // shows passages as they stand in the folders today. It returns INVALID_ARGS without a
 // word, READ_FAILED and CANCELLED.
 func Find(ctx context.Context, desk run.Desk, in FindInput) (FindResult, error) {

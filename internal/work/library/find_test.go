@@ -60,10 +60,13 @@ func TestFindLooksEverywhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, filepath.Join(runs, "reviews", "abc", "REVIEW.md"), "# Review\n\nThe mutex is never released, said the narwhal.\n")
+	put(t, filepath.Join(library.Answers(runs), "2026-05-04-aaaaaa", "result.json"), `{"question":"Where do axolotls live?","answer":"In the lake of Xochimilco [@s1]."}`)
 	for _, tt := range []struct {
 		words string
 		want  []string
 	}{
+		{"xochimilco", []string{"answer 2026-05-04-aaaaaa report: In the lake of Xochimilco."}},
+		{"axolotl", []string{"answer 2026-05-04-aaaaaa question: Where do axolotls live?"}},
 		{"zephyr", []string{"run trains question: Which zephyr trains run at night?", "run tugs report: A zephyr of wind is enough. Bollards are made of cast iron."}},
 		{"Bollard", []string{"run tugs report: Bollards are made of cast iron."}},
 		{"QUOKKA island", []string{"audit " + made.AuditID + " page: The quokka is a small wallaby of Rottnest Island. The ferry carries 120 cars."}},

@@ -15,7 +15,7 @@ import (
 
 // Entry names a text that can be found: where it lies, and what it is.
 type Entry struct {
-	Kind    string        `json:"kind"`    // run, audit, review
+	Kind    string        `json:"kind"`    // run, audit, review, answer
 	ID      string        `json:"id"`      // of the folder
 	Part    string        `json:"part"`    // question, report, source, page
 	Title   string        `json:"title"`   // of the page or source

@@ -28,18 +28,27 @@ type about struct {
 	Of            []Subject `json:"of"`
 }
 
+// file is a file of a kept folder.
+type file struct {
+	name string
+	data []byte
+}
+
 // recordsPerLine keeps the lines about a large batch short enough for the log.
 const recordsPerLine = 500
 
-// keep makes a folder under home that holds what was fetched and the result that follows
-// from it, in the form of audits: about, archive, log, result. It appears whole or not at
-// all. Result is the document of the result under the id of the folder.
-func keep(desk run.Desk, home, schema string, of []Subject, fetched []*archive.Packed, result func(id, path string) ([]byte, error)) error {
+// keep makes a folder under home that holds what a result follows from and the result, in
+// the form of audits: about, files, archive, log, result. It appears whole or not at all.
+// Result is the document of the result under the id of the folder.
+func keep(desk run.Desk, home, schema string, of []Subject, files []file, fetched []*archive.Packed, result func(id, path string) ([]byte, error)) error {
 	stamp := desk.Stamp()
-	data, laid := archive.Lay(0, fetched...)
 	var records []archive.Ref
-	for _, entry := range laid {
-		records = append(records, entry.Records...)
+	if len(fetched) > 0 {
+		data, laid := archive.Lay(0, fetched...)
+		files = append(files, file{run.ArchiveFile, data})
+		for _, entry := range laid {
+			records = append(records, entry.Records...)
+		}
 	}
 	for n := byte(0); ; n++ {
 		seed := []byte(stamp)
@@ -65,15 +74,19 @@ func keep(desk run.Desk, home, schema string, of []Subject, fetched []*archive.P
 				}
 				return d.Record(run.AuditFile, append(out, more...))
 			}
-			for _, file := range []struct {
-				name string
-				data []byte
-			}{{aboutFile, of}, {run.ArchiveFile, data}, {resultFile, document}} {
-				if err := d.Write(file.name, file.data); err != nil {
+			digests := tidegate.Details{}
+			for _, f := range append([]file{{aboutFile, of}}, files...) {
+				if err := d.Write(f.name, f.data); err != nil {
 					return err
 				}
+				if f.name != run.ArchiveFile { // its records are named below
+					digests = append(digests, tidegate.Detail{Key: f.name, Value: codec.DigestBytes(f.data)})
+				}
 			}
-			if err := line("created", tidegate.Pairs("program", desk.Program, "files", tidegate.Pairs(aboutFile, codec.DigestBytes(of)))); err != nil {
+			if err := d.Write(resultFile, document); err != nil {
+				return err
+			}
+			if err := line("created", tidegate.Pairs("program", desk.Program, "files", digests)); err != nil {
 				return err
 			}
 			for part := range slices.Chunk(records, recordsPerLine) {

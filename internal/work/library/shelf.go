@@ -21,8 +21,11 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// Review is the kind of a code review that the home keeps.
-const Review = "review"
+// Further kinds of folders that can be found.
+const (
+	Review = "review" // a code review that the home keeps
+	Answer = "answer" // a further question about finished reports
+)
 
 // The parts of a folder that can be found.
 const (
@@ -46,6 +49,7 @@ var shelves = []shelf{
 	{Run, func(runs string) string { return runs }, run.AuditFile, indexRun},
 	{Audit, audit.Home, run.AuditFile, indexAudit},
 	{Review, func(runs string) string { return filepath.Join(runs, "reviews") }, reviewFile, indexReview},
+	{Answer, Answers, resultFile, indexAnswer},
 }
 
 // reviewFile is the text of a review that the home keeps.
@@ -309,6 +313,31 @@ func indexReview(_ context.Context, desk run.Desk, path string, add func(Entry, 
 	return add(Entry{Part: partReport}, string(data))
 }
 
+func indexAnswer(_ context.Context, desk run.Desk, path string, add func(Entry, ...string) error) error {
+	for _, part := range []string{partQuestion, partReport} {
+		text, err := answerText(desk, path, part)
+		if err == nil {
+			err = add(Entry{Part: part}, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answerText is a further question, or its answer.
+func answerText(desk run.Desk, path, part string) (string, error) {
+	doc, err := desk.Reach.ReadJSON("home", filepath.Join(path, resultFile))
+	if err != nil {
+		return "", err
+	}
+	if part == partQuestion {
+		return doc.Get("question").Str(), nil
+	}
+	return reportText([]byte(doc.Get("answer").Str())), nil
+}
+
 // text reads the text of an entry again, from where it lies.
 func (e *Entry) text(ctx context.Context, desk run.Desk, runs string) (string, error) {
 	var path string
@@ -335,6 +364,8 @@ func (e *Entry) text(ctx context.Context, desk run.Desk, runs string) (string, e
 	case e.Kind == Review:
 		data, err := folder.Read(reviewFile)
 		return string(data), err
+	case e.Kind == Answer:
+		return answerText(desk, path, e.Part)
 	case e.Kind == Audit:
 		return readAuditText(ctx, desk, path)
 	}

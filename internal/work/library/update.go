@@ -100,7 +100,7 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	if err != nil {
 		return Updated{}, err
 	}
-	err = keep(desk, Updates(runs), updateSchema, []Subject{item.Subject}, now.packed, func(id, path string) ([]byte, error) {
+	err = keep(desk, Updates(runs), updateSchema, []Subject{item.Subject}, nil, now.packed, func(id, path string) ([]byte, error) {
 		out.UpdateID, out.UpdatePath = id, path
 		kept := out
 		kept.UpdatePath = "" // a folder can be moved

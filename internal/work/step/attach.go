@@ -76,7 +76,8 @@ func Attach(ctx context.Context, desk run.Desk, in AttachInput) (SourceDecision,
 
 // contentTypes say how to read a file whose bytes do not show it.
 var contentTypes = map[string]string{
-	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".pdf": "application/pdf",
+	".html": "text/html", ".htm": "text/html", ".txt": "text/plain", ".md": "text/markdown", ".json": "application/json", ".csv": "text/csv", ".tsv": "text/tab-separated-values",
+	".pdf": "application/pdf", ".eml": "message/rfc822",
 }
 
 // ReplaceInput are the arguments of [Replace].

@@ -10,48 +10,69 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// ownDocuments is the address of a person's own documents. Nothing is ever
-// fetched from there.
-const ownDocuments = "https://files.invalid/"
+const ownDocuments = source.OwnDocuments
 
 // Document is a person's own document, which agents are shown and may cite.
 type Document struct {
-	Name string // relative to the folder that it lay in, with slashes
-	URL  string // by which it is cited
-	Text string
-	// Digest is that of its bytes.
-	Digest string
-
-	cid  string
-	body []byte
+	Name   string // relative to the folder that it lay in, with slashes
+	URL    string // by which it is cited
+	Digest string // of its bytes
+	CID    string
+	Size   int // bytes of its text, where it was read from a folder
 }
 
-// How many documents a run takes, and how large.
+// Documents are those of a folder.
+type Documents struct {
+	Dir    string
+	List   []Document // in byte order of their names
+	Unread []Unread   // likewise
+}
+
+// Unread is a file that no run takes as a document.
+type Unread struct {
+	Name, Problem string
+}
+
+func (u Unread) String() string { return u.Name + " " + u.Problem }
+
+// Size is how many bytes of text the documents have.
+func (d *Documents) Size() int {
+	size := 0
+	for i := range d.List {
+		size += d.List[i].Size
+	}
+	return size
+}
+
+// How many documents a run takes, and how large. A larger one does not fit into a record
+// of the archive.
 const (
-	maxDocuments = 200
-	maxDocument  = 16 << 20
+	maxDocuments = 2000
+	maxDocument  = archive.MaxBlock - 1<<20
 )
 
-// ReadDocuments reads the documents in a folder, in byte order of their names. It
-// skips hidden files and folders. It returns NOT_FOUND, READ_FAILED, and
-// INVALID_ARGS for a folder without documents, for too many or too large ones, and
-// for one from which no text can be read.
-func ReadDocuments(desk run.Desk, dir string) ([]Document, error) {
+// ReadDocuments reads the documents in a folder, one after the other, and keeps none of
+// their texts. It skips hidden files and folders, and names those that cannot be read,
+// or not to their end. It returns NOT_FOUND, READ_FAILED, and INVALID_ARGS for a folder
+// without a document that can be read, and for one with too many.
+func ReadDocuments(desk run.Desk, dir string) (Documents, error) {
+	found := Documents{Dir: dir}
 	folder, err := desk.Reach.Open("files", dir)
 	if err != nil {
-		return nil, err
+		return found, err
 	}
 	defer folder.Close()
-	refuse := func(name, problem string) error {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("files", path.Join(dir, name)), "%s %s", path.Join(dir, name), problem)
+	refuse := func(problem string) error {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("files", dir), "%s %s", dir, problem)
 	}
-	var list []Document
 	err = fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch hidden := name != "." && strings.HasPrefix(entry.Name(), "."); {
 		case err != nil:
@@ -60,68 +81,94 @@ func ReadDocuments(desk run.Desk, dir string) ([]Document, error) {
 			return fs.SkipDir
 		case hidden || !entry.Type().IsRegular():
 			return nil
-		case len(list) == maxDocuments:
-			return refuse("", "has more than 200 documents")
+		case len(found.List) == maxDocuments:
+			return refuse("has more than 2,000 documents")
 		}
-		if info, err := entry.Info(); err == nil && info.Size() > maxDocument {
-			return refuse(name, "is larger than 16 MiB")
+		document, problem := readOwn(folder, name, entry)
+		if problem != "" {
+			found.Unread = append(found.Unread, Unread{name, problem})
+		} else {
+			found.List = append(found.List, document)
 		}
-		body, err := folder.Read(name)
-		if err != nil {
-			return err
-		}
-		document, err := newDocument(name, body)
-		if err != nil || strings.TrimSpace(document.Text) == "" {
-			return refuse(name, "has no text that can be read")
-		}
-		list = append(list, document)
 		return nil
 	})
-	if err == nil && len(list) == 0 {
-		err = refuse("", "has no documents")
+	switch {
+	case err != nil:
+	case len(found.Unread) > 0 && len(found.List) == 0:
+		err = refuse("has no document that can be read: " + found.Unread[0].String())
+	case len(found.List) == 0:
+		err = refuse("has no documents")
 	}
-	return list, err
+	return found, err
 }
 
-func newDocument(name string, body []byte) (Document, error) {
-	d := Document{Name: name, URL: ownDocuments + url.PathEscape(name), Digest: codec.DigestBytes(body), body: body}
+// readOwn reads one document, or says why it cannot be taken.
+func readOwn(folder *artifact.Folder, name string, entry fs.DirEntry) (d Document, problem string) {
+	if info, err := entry.Info(); err == nil && info.Size() > maxDocument {
+		return d, "is larger than 63 MiB"
+	}
+	body, err := folder.Read(name)
+	if err != nil {
+		return d, "cannot be read: " + tidegate.AsError(err).Message
+	}
+	d = Document{Name: name, URL: ownDocuments + url.PathEscape(name), Digest: codec.DigestBytes(body)}
 	normalized, err := link.Normalize(d.URL)
 	if err != nil {
-		return Document{}, err
+		return d, "has a name that is too long"
 	}
-	d.cid = source.CID(normalized)
-	d.Text = PageOf(d.capture(time.Time{})).Content().Text
-	return d, nil
+	d.CID = source.CID(normalized)
+	content := PageOf(d.capture(body, time.Time{})).Content()
+	switch d.Size = len(content.Text); {
+	case strings.TrimSpace(content.Text) == "":
+		return d, "has no text that can be read"
+	case content.Cut:
+		return d, "cannot be read to its end: it is broken, or has more than 64 MiB of text"
+	}
+	return d, ""
 }
 
-func (d Document) capture(at time.Time) archive.Capture {
-	return archive.Attachment(attachedURL(d.cid), d.Name, contentTypes[strings.ToLower(path.Ext(d.Name))], d.body, at)
+func (d *Document) capture(body []byte, at time.Time) archive.Capture {
+	return archive.Attachment(attachedURL(d.CID), d.Name, contentTypes[strings.ToLower(path.Ext(d.Name))], body, at)
 }
 
 // AttachDocuments puts a person's own documents into the archive of a run, each as
 // the evidence of a source that answers may cite. It is a person's decision. It
-// returns the errors of [run.Open] and [run.Run.Decide].
-func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, documents []Document) error {
+// returns the errors of [run.Open] and [run.Run.Decide], NOT_FOUND and READ_FAILED, and
+// INVALID_STATE for a document that has changed since it was read.
+func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, documents Documents) error {
 	r, err := run.Open(ctx, desk, manifestPath)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	folder, err := desk.Reach.Open("files", documents.Dir)
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
 	e, err := openArchived(ctx, r)
 	if err != nil {
 		return err
 	}
 	digests := tidegate.Details{}
-	for _, d := range documents {
+	for _, d := range documents.List {
 		digests = append(digests, tidegate.Detail{Key: d.Name, Value: d.Digest})
 	}
 	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.Pairs("documents", digests)}, run.Unfinished(func(u *run.Update) error {
-		for _, d := range documents {
-			packed, err := archive.Pack(d.capture(desk.Now()))
+		for _, d := range documents.List {
+			body, err := folder.Read(d.Name)
 			if err != nil {
 				return err
 			}
-			fields := tidegate.Pairs("cid", d.cid, "name", d.Name, "file", d.Digest, "url", d.URL)
+			if codec.DigestBytes(body) != d.Digest {
+				name := path.Join(documents.Dir, d.Name)
+				return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("files", name), "%s has changed while it was read", name)
+			}
+			packed, err := archive.Pack(d.capture(body, desk.Now()))
+			if err != nil {
+				return err
+			}
+			fields := tidegate.Pairs("cid", d.CID, "name", d.Name, "file", d.Digest, "url", d.URL)
 			if _, err := e.keep(ctx, u, run.EventAttached, "citations_attach", fields, packed); err != nil {
 				return err
 			}
@@ -131,30 +178,37 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 	return err
 }
 
-// Documents are the person's own documents of a run, in the order in which they
+// AttachedDocuments are the person's own documents of a run, in the order in which they
 // were attached. It returns READ_FAILED.
-func Documents(ctx context.Context, r *run.Run) ([]Document, error) {
+func AttachedDocuments(r *run.Run) ([]Document, error) {
 	events, err := r.EventsOf(run.EventAttached)
-	if err != nil {
-		return nil, err
-	}
 	var list []Document
-	var e *archived
 	for _, event := range events {
-		address := event.Entry.Get("url").Str()
-		if !strings.HasPrefix(address, ownDocuments) {
-			continue
+		if address := event.Entry.Get("url").Str(); strings.HasPrefix(address, ownDocuments) {
+			list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Digest: event.Entry.Get("file").Str(), CID: event.Entry.Get("cid").Str()})
 		}
-		if e == nil {
-			if e, err = openArchived(ctx, r); err != nil {
-				return nil, err
-			}
-		}
-		page, err := e.page(ctx, attachedURL(event.Entry.Get("cid").Str()))
-		if err != nil || page == nil {
-			return nil, err
-		}
-		list = append(list, Document{Name: event.Entry.Get("name").Str(), URL: address, Text: page.Content().Text, Digest: event.Entry.Get("file").Str()})
 	}
-	return list, nil
+	return list, err
+}
+
+// ReadAttached reads the person's own documents of a run, one after the other, so that
+// only one of them is in memory, until visit returns false. It returns READ_FAILED.
+func ReadAttached(ctx context.Context, r *run.Run, list []Document, visit func(Document, page.Content) bool) error {
+	if len(list) == 0 {
+		return nil
+	}
+	e, err := openArchived(ctx, r)
+	if err != nil {
+		return err
+	}
+	for _, d := range list {
+		kept, err := e.page(ctx, attachedURL(d.CID))
+		if err != nil || kept == nil {
+			return err
+		}
+		if !visit(d, kept.Content()) {
+			return nil
+		}
+	}
+	return nil
 }

@@ -24,12 +24,14 @@ type Reported struct {
 	Records []source.Record // of the sources that the report cites, each page once
 }
 
-// Export is the report in a format: markdown, html, csl-json, bibtex or ris. The
+// Export is the report in a format: markdown, html, docx, csl-json, bibtex or ris. The
 // last three contain the sources that the report cites.
 func (r Reported) Export(format string) ([]byte, error) {
 	switch format {
 	case "html":
 		return r.Report.HTML(), nil
+	case "docx":
+		return r.Report.Docx(), nil
 	case "csl-json":
 		return source.CSLJSON(r.Records)
 	case "bibtex":
@@ -41,7 +43,7 @@ func (r Reported) Export(format string) ([]byte, error) {
 }
 
 // ReportFormats are the formats of [Reported.Export].
-var ReportFormats = []string{"markdown", "html", "csl-json", "bibtex", "ris"}
+var ReportFormats = []string{"markdown", "html", "docx", "csl-json", "bibtex", "ris"}
 
 // ReadReport reads what the report of a run shows: its synthesis, with each claim
 // checked against the archived pages, its sources and how it was made. Program names

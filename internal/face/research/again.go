@@ -1,0 +1,73 @@
+package research
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// orderAgain is the order of a completed run once more: its question, perspectives and
+// settings. Agents, budget, documents and what is said about the way are typed anew. It
+// returns INVALID_ARGS where a question is typed, too, or the run had documents and none are
+// named; NOT_FOUND, INVALID_STATE for a run that is not finished, and the errors of reading
+// it.
+func (e *Env) orderAgain(ctx context.Context, call cli.Invocation) (order, error) {
+	name := call.Flag("again")
+	if len(call.Args) > 0 {
+		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("again", tidegate.Cut(name)), "give a question or --again, which asks the question of a run")
+	}
+	manifest, err := run.Find(e.desk(), e.Home, e.Dir, name)
+	if err != nil {
+		return order{}, err
+	}
+	r, err := run.OpenFinished(ctx, e.desk(), manifest)
+	if err != nil {
+		return order{}, err
+	}
+	defer r.Close()
+	kept, err := r.Policy()
+	if err != nil {
+		return order{}, err
+	}
+	o := order{
+		again: r.Root(), kept: kept.Agents, question: r.Manifest().Query(), sensitivity: r.Manifest().Sensitivity(), servers: kept.Servers, origins: kept.Origins, sources: kept.Sources, frozen: kept.Frozen,
+		evidence: run.EvidenceChoice{NoGrounding: !kept.Evidence.Grounding, NoReader: !kept.Evidence.Reader, OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"},
+		yes:      call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true",
+	}
+	if o.frozen.IsZero() {
+		o.search = kept.Search
+	}
+	if o.shape, err = r.Shape(); err != nil {
+		return order{}, err
+	}
+	if o.perspectives, err = readPerspectives(r.Path(r.Layout().Perspectives)); err != nil {
+		return order{}, err
+	}
+	if o.parallel, o.budget, err = budgetTyped(call); err != nil {
+		return order{}, err
+	}
+	own, err := step.AttachedDocuments(r)
+	if err != nil {
+		return order{}, err
+	}
+	if o.files = call.Flag("files"); o.files != "" {
+		o.documents, err = step.ReadDocuments(e.desk(), o.files)
+	} else if len(own) > 0 {
+		err = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("files", nil), "run %q had documents of your own: name their folder with --files", r.ID())
+	}
+	return o, err
+}
+
+// compareAgain adds to the result of a run how its report differs from the one before.
+func (e *Env) compareAgain(ctx context.Context, before string, result *Result) error {
+	if before == "" || result == nil || result.Status != run.Completed {
+		return nil
+	}
+	compared, err := library.Compare(ctx, e.desk(), library.CompareInput{A: before, B: result.Root, Runs: e.Home, Dir: e.Dir})
+	result.Compared = &compared
+	return err
+}

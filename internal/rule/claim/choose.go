@@ -1,0 +1,82 @@
+package claim
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Chooser chooses, for questions, the windows of pages that fit them best. It is shown
+// one page after the other and keeps none of their texts but the windows.
+type Chooser struct {
+	most    int // bytes of windows for each question
+	asked   []*asked
+	pages   int
+	windows [][]chosen // by question
+}
+
+// chosen is a window that fits a question.
+type chosen struct {
+	Window
+	page    int
+	matched bool
+	weight  float64
+}
+
+// fewestBytes is what a window has at least, on average.
+const fewestBytes = 256
+
+// NewChooser chooses windows of at most so many bytes for each question. A question may
+// have several sentences.
+func NewChooser(questions []string, most int) *Chooser {
+	c := &Chooser{most: most, windows: make([][]chosen, len(questions))}
+	for _, q := range questions {
+		a := askedBy(&Sentence{Text: q})
+		a.most = max(1, most/fewestBytes)
+		c.asked = append(c.asked, a)
+	}
+	return c
+}
+
+// Look takes the windows of a page that hold a word, number or name of a question.
+func (c *Chooser) Look(p *Page) {
+	c.pages++
+	if strings.TrimSpace(p.Text) == "" {
+		return
+	}
+	for i, l := range lookAt(p, c.asked) {
+		for _, w := range l.windows {
+			if w.weight > 0 || w.matched {
+				window := l.window(w)
+				window.Text = strings.Clone(window.Text) // which would keep the whole page
+				c.windows[i] = append(c.windows[i], chosen{window, c.pages, w.matched, w.weight})
+			}
+		}
+		c.windows[i] = c.best(c.windows[i])
+	}
+}
+
+// best are the windows that fit best, as many as there is room for.
+func (c *Chooser) best(list []chosen) []chosen {
+	slices.SortStableFunc(list, func(a, b chosen) int {
+		return cmp.Or(-compareBool(a.matched, b.matched), -cmp.Compare(a.weight, b.weight), a.page-b.page, a.Start-b.Start)
+	})
+	room := c.most
+	for i := range list {
+		if room -= len(list[i].Text); room < 0 {
+			return slices.Clone(list[:i])
+		}
+	}
+	return list
+}
+
+// Chosen are the windows for a question, in the order of the pages and of their text.
+func (c *Chooser) Chosen(question int) []Window {
+	list := slices.Clone(c.windows[question])
+	slices.SortFunc(list, func(a, b chosen) int { return cmp.Or(a.page-b.page, a.Start-b.Start) })
+	out := make([]Window, len(list))
+	for i := range list {
+		out[i] = list[i].Window
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package claim_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+)
+
+// TestChooser: each question gets the windows that fit it, from anywhere in any page,
+// within its room and in the order of the pages.
+func TestChooser(t *testing.T) {
+	page := func(cid, special string) *claim.Page {
+		var b strings.Builder
+		for i := range 400 {
+			if i == 321 {
+				b.WriteString(special + "\n")
+			}
+			fmt.Fprintf(&b, "On day %d the keeper of the lamp wrote that the sea was grey and that nothing else had happened before supper.\n", i)
+		}
+		return &claim.Page{CID: cid, Text: b.String()}
+	}
+	c := claim.NewChooser([]string{"How strong is the tug?", "What does the crane of 1987 weigh?", "Quoi?"}, 2000)
+	c.Look(page("a", "The tug pulls 68 tonnes at the bollard."))
+	c.Look(&claim.Page{CID: "empty"})
+	c.Look(page("b", "The crane weighs 400 tonnes since 1987."))
+	c.Look(page("c", "A strong tug came by."))
+	for i, want := range [][]string{{"a The tug pulls 68", "c A strong tug"}, {"b The crane weighs 400"}, nil} {
+		size := 0
+		for k, w := range c.Chosen(i) {
+			size += len(w.Text)
+			if k < len(want) {
+				if cid, text, _ := strings.Cut(want[k], " "); w.CID != cid || !strings.Contains(w.Text, text) {
+					t.Errorf("question %d, window %d: %s %q", i, k, w.CID, w.Text)
+				}
+			}
+		}
+		if size > 2000 || len(c.Chosen(i)) < len(want) || want == nil && size > 0 {
+			t.Errorf("question %d: %d windows of %d bytes", i, len(c.Chosen(i)), size)
+		}
+	}
+}
