@@ -79,8 +79,15 @@ func TestAskCommand(t *testing.T) {
 			t.Errorf("%s was changed", name)
 		}
 	}
-	if found, err := filepath.Glob(filepath.Join(home, "answers", "2026-*", "result.json")); err != nil || len(found) != 3 {
+	found, err := filepath.Glob(filepath.Join(home, "answers", "2026-*"))
+	if err != nil || len(found) != 3 {
 		t.Errorf("the answers are %v, %v", found, err)
+	}
+	for _, answer := range found {
+		out.Reset()
+		if status := s.run(t.Context(), "verify", answer); status != 0 {
+			t.Errorf("%s does not verify: %d\n%s", answer, status, out.String())
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash to run the documents with")
 	}
-	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "internal/base/report/example_test.go")
+	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "internal/base/report/example_test.go", "temporal/schedule_example_test.go")
 	workflows := readLines(t, "docs/examples/review-wave.yaml", "docs/examples/review-change.yaml", "docs/examples/review-pull-request.yaml", "docs/examples/review-change.gitlab-ci.yml", "docs/examples/audit-documents.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -160,7 +161,8 @@ func verifyCommand(env *catalog.Env) cli.Command {
 signers, the record of the run agrees with itself, and everything that was done
 by rule comes out the same when it is done again. The exit status is 1 when the
 run does not hold what its seal says. The id or folder of an audit is checked as
-` + "`tidegate audit verify`" + ` does.`,
+` + "`tidegate audit verify`" + ` does, and that of an update or answer against its log, its files
+and the run that it is bound to; an update is judged again from what was fetched.`,
 		Example: "tidegate verify harbour.sealed --signers allowed_signers",
 		Flags: []cli.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
@@ -170,6 +172,15 @@ run does not hold what its seal says. The id or folder of an audit is checked as
 			if len(call.Args) == 1 {
 				if path, ok := env.FindAudit(call.Args[0]); ok {
 					verified, err := audit.Verify(ctx, env.Desk(artifact.Everywhere), path, env.Program)
+					if err != nil {
+						return err
+					}
+					return call.Show(verified.Report(), call.Flag("format"))
+				}
+			}
+			if len(call.Args) == 1 {
+				if path, ok := library.FindKept(env.Desk(artifact.Everywhere), env.Home, env.Dir, call.Args[0]); ok {
+					verified, err := library.Verify(ctx, env.Desk(artifact.Everywhere), env.Home, path)
 					if err != nil {
 						return err
 					}

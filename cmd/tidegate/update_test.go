@@ -134,6 +134,13 @@ func TestUpdateEvery(t *testing.T) {
 	if status := s.run(ctx, "run", "update", "harbour", "--every", "24h", "--format", "json"); status != 130 || strings.Count(out.String(), `"update_id"`) != 1 {
 		t.Errorf("status %d:\n%s", status, out.String())
 	}
+	made, err := filepath.Glob(filepath.Join(home, "updates", "2026-*"))
+	if err != nil || len(made) != 1 {
+		t.Fatal(made, err)
+	}
+	if status := s.run(t.Context(), "verify", filepath.Base(made[0])); status != 0 || !strings.Contains(out.String(), "0 differences") {
+		t.Errorf("the update does not verify: %d\n%s", status, out.String())
+	}
 	if !strings.Contains(out.String(), `"pass":true`) || !strings.Contains(out.String(), `"kind":"run"`) {
 		t.Errorf("the demo does not stand on its own pages:\n%s", out.String())
 	}
@@ -153,6 +160,6 @@ func demoRun(t *testing.T, home string) surroundings {
 	if err := os.CopyFS(home, os.DirFS(done.folder)); err != nil {
 		t.Fatal(err)
 	}
-	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home}
+	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config")}
 	return surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: io.Discard, stderr: io.Discard, fetch: demo.Pages{Now: time.Now}.Fetch}
 }

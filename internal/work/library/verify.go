@@ -1,0 +1,180 @@
+package library
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// Verified is what [Verify] finds.
+type Verified struct {
+	ID    string
+	Of    []Subject
+	Lines int // of the log
+	Wrong []string
+}
+
+// FindKept is the folder of the update or answer that a person names, by its id or its
+// folder; ok is false where there is none.
+func FindKept(desk run.Desk, runs, workdir, name string) (path string, ok bool) {
+	places := []string{name}
+	if !filepath.IsAbs(name) {
+		places = []string{filepath.Join(Updates(runs), name), filepath.Join(Answers(runs), name), filepath.Join(workdir, name)}
+	}
+	for _, place := range places {
+		if file, err := desk.Reach.OpenFile("kept", filepath.Join(place, aboutFile)); err == nil {
+			return place, file.Close() == nil
+		}
+	}
+	return "", false
+}
+
+// Verify holds an update or answer against itself and what it is bound to: the chain of its
+// log, the digests of its files, the heads of the runs and audits, and, of an update, the
+// result, which is judged again from what was fetched. It returns the errors of reading it;
+// what does not agree is a result.
+func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, error) {
+	folder, err := desk.Reach.Open("kept", path)
+	if err != nil {
+		return Verified{}, err
+	}
+	defer folder.Close()
+	data, err := folder.ReadDocument(aboutFile)
+	if err != nil {
+		return Verified{}, err
+	}
+	doc, err := codec.ParseFile("kept", filepath.Join(path, aboutFile), data)
+	if err != nil {
+		return Verified{}, err
+	}
+	v := Verified{ID: doc.Get("id").Str()}
+	for _, s := range doc.Get("of").Elems() {
+		v.Of = append(v.Of, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
+	}
+	counts, err := v.record(folder)
+	if err != nil {
+		return v, err
+	}
+	for _, subject := range v.Of {
+		if err := v.bound(ctx, desk, runs, folder, subject, doc.Get("schema_version").Str(), counts); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
+
+// record holds the log and the files against one another, and returns the digests of the
+// records that count.
+func (v *Verified) record(folder *artifact.Folder) (map[string]bool, error) {
+	log, err := folder.VerifyLog(run.AuditFile)
+	if err != nil {
+		return nil, err
+	}
+	v.Lines = log.Lines
+	for _, b := range log.Breaks {
+		v.wrong("line " + strconv.Itoa(b.Line) + " of the log does not follow from the one before it")
+	}
+	if log.Unchained > 0 || log.Mismatch != "" {
+		v.wrong("the log is not ours alone: " + log.Mismatch)
+	}
+	lines, err := run.ReadEntries(folder, run.AuditFile)
+	if err != nil {
+		return nil, err
+	}
+	counts, named := map[string]bool{}, map[string]bool{}
+	for _, line := range lines {
+		for _, record := range line.Entry.Get("records").Elems() {
+			counts[record.Get("digest").Str()] = true
+		}
+		for _, m := range line.Entry.Get("files").Members() {
+			named[m.Key] = true
+			if digest, err := folder.Digest(m.Key); err != nil || digest != m.Value.Str() {
+				v.wrong(m.Key + " is not the file that the log records")
+			}
+		}
+	}
+	for _, name := range []string{aboutFile, resultFile} {
+		if !named[name] {
+			v.wrong("the log does not record " + name)
+		}
+	}
+	return counts, nil
+}
+
+// bound holds what is kept against a run or audit: it is the one of that head, and, of an
+// update, what was fetched gives the same result again.
+func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder *artifact.Folder, of Subject, schema string, counts map[string]bool) error {
+	item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		v.wrong("the " + of.Kind + " " + of.ID + " is not here")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer item.Close()
+	if item.Subject != of {
+		v.wrong("the " + of.Kind + " " + of.ID + " is not as it was: its log has another head")
+		return nil
+	}
+	if schema != updateSchema {
+		return nil // agents cannot be asked again
+	}
+	again, err := updateAgain(ctx, folder, item, v.ID, counts)
+	if err != nil {
+		return err
+	}
+	kept, err := folder.Read(resultFile)
+	if err == nil && !bytes.Equal(kept, again) {
+		v.wrong("what was fetched gives another result than " + resultFile)
+	}
+	return err
+}
+
+// updateAgain is the result of an update, judged again from what it keeps.
+func updateAgain(ctx context.Context, folder *artifact.Folder, item *Item, id string, counts map[string]bool) ([]byte, error) {
+	fetchedThen, err := archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return counts[digest] })
+	if err != nil {
+		return nil, err
+	}
+	now := &fetched{captures: map[string]archive.Capture{}}
+	for _, entry := range fetchedThen.Entries() {
+		if !fetchedThen.Counts(entry) {
+			continue
+		}
+		if now.captures[entry.URL], err = fetchedThen.Read(ctx, entry); err != nil {
+			return nil, err
+		}
+	}
+	if now.sources, err = item.Sources(ctx); err != nil {
+		return nil, err
+	}
+	out, err := judgeAgain(ctx, item, now)
+	if err != nil {
+		return nil, err
+	}
+	out.UpdateID = id
+	return codec.MarshalFile(out)
+}
+
+// Report says what is wrong.
+func (v Verified) Report() report.Report {
+	r := report.Report{Name: "verify", Title: "Record of " + v.ID, Status: report.PassIf(len(v.Wrong) == 0), Summary: report.Counted(len(v.Wrong), "difference") + " in " + report.Counted(v.Lines, "line") + " of the log"}
+	for _, of := range v.Of {
+		r.Add(report.Fields{{Name: of.Kind, Value: of.ID}, {Name: "head", Value: of.Head}})
+	}
+	if len(v.Wrong) > 0 {
+		r.Add(report.Bullets(v.Wrong))
+	}
+	return r
+}
