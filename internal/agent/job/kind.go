@@ -75,6 +75,7 @@ type answer struct {
 	text      string
 	toolUsage *codec.Value
 	attempt   *Attempt // that it belongs to
+	number    int      // in the attempt
 }
 
 // judgement is what a kind says of an answer.

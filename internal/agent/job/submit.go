@@ -356,7 +356,7 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), fmt.Sprintf("the answer has %d JSON objects with text around them", n), 0,
 			"Answer with one JSON object and nothing else.")}}, took, nil
 	}
-	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a})
+	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a, number: n})
 	if bytes.Contains(data, []byte(link.SecretMask)) {
 		judged.faults = append(judged.faults, fault(string(tidegate.SecretInAnswer), "the answer has a token or key of the agent in it", 0, "leave out what you log in with"))
 	}

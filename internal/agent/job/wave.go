@@ -220,8 +220,12 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 	if err := wave.CheckToolUsage(p.ToolBudget, a.toolUsage); err != nil {
 		judged.faults = append(judged.faults, faultOf(err, ""))
 	}
+	handedIn, err := handedInBy(r, a)
+	if err != nil {
+		return judgement{}, err
+	}
 	checked, err := check.Check(ctx, b.desk, b.Fetch, step.SubmittedSources{
-		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().Evidence.Grounding,
+		Text: []byte(a.text), MaxSources: most(p.Contract.MaxSources), Quotations: b.Policy().Evidence.Grounding, HandedIn: handedIn,
 	})
 	if err != nil {
 		return judgement{}, err
@@ -232,4 +236,17 @@ func judgeWave(ctx context.Context, b *Board, j *Job, stage run.Stage, a answer)
 		judged.faults = append(judged.faults, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))
 	}
 	return judged, nil
+}
+
+// handedInBy is the line of the log by which an answer was handed in, 0 where it has none.
+func handedInBy(r *run.Run, a answer) (int, error) {
+	lines, err := r.EventsOf(run.EventAnswered)
+	for _, l := range slices.Backward(lines) {
+		attempt, _ := l.Entry.Get("attempt").Int()
+		n, _ := l.Entry.Get("answer").Int()
+		if l.Entry.Get("job_id").Str() == a.attempt.JobID && int(attempt) == a.attempt.Number && int(n) == a.number {
+			return l.Number, err
+		}
+	}
+	return 0, err
 }

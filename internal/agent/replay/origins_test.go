@@ -3,6 +3,7 @@ package replay_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,18 +34,30 @@ func (f *finder) Do(ctx context.Context, task driver.Task, note func(driver.Even
 }
 
 // TestOriginsAreReplayed has answers refused by what the events of clients had shown until
-// then, and accepted by what they showed later, with a home that dies in between.
+// then, and accepted by what they showed later, with a home that dies in between. What the
+// client of one agent finds stands in the log before the verdict on another's answer.
 func TestOriginsAreReplayed(t *testing.T) {
 	t.Parallel()
-	at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
-	desk := run.Desk{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
-	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired, Perspectives: 1})
+	for name, parallel := range map[string]int{"one agent at a time": 1, "all agents at once": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			replayFound(t, parallel)
+		})
+	}
+}
+
+func replayFound(t *testing.T, parallel int) {
+	var ticks atomic.Int64
+	desk := run.Desk{Pinned: true, Now: func() time.Time {
+		return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Millisecond)
+	}}
+	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, dies := context.WithCancel(t.Context())
 	pool := &finder{&crew{agent: writer(nil), asked: map[string]string{}}, dies}
-	options := engine.Options{Desk: desk, Pool: pool, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents, Parallel: 1}
+	options := engine.Options{Desk: desk, Pool: pool, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents, Parallel: parallel}
 	if _, err := engine.Drive(ctx, made.ManifestPath, options); err == nil {
 		t.Fatal("the home does not die")
 	}

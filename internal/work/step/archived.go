@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,7 @@ import (
 type archived struct {
 	run      *run.Run
 	archive  *archive.List
-	counts   map[string]bool   // digests of records
+	counts   map[string]int    // digests of records, and the line of the log by which each counts
 	replaced map[string]string // cid → the URL that a person named in its place
 	attached map[string]bool   // cids of the sources that a person attached a file to, later
 	created  time.Time
@@ -32,6 +33,9 @@ type archived struct {
 	dates map[string]string
 	// originsKept says whether records say where URLs come from, as the run's policy has it.
 	originsKept string
+	// until is the last line of the log that shows where URLs come from; 0 for all of it.
+	// What the judged sources' own pages link to counts whenever they were fetched.
+	until int
 	// frozen is the run whose archive answers in the place of the web.
 	frozen run.Frozen
 
@@ -67,7 +71,7 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 }
 
 func newArchived(r *run.Run) *archived {
-	e := &archived{run: r, counts: map[string]bool{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
+	e := &archived{run: r, counts: map[string]int{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
 	return e
 }
@@ -87,10 +91,10 @@ func (e *archived) readLog() (current bool, err error) {
 		switch line.Event {
 		case run.EventFetched, run.EventSearched:
 			if line.Entry.Get("sensitivity").Str() != noWeb {
-				e.count(line.Entry)
+				e.count(line.Entry, line.Number)
 			}
 		case run.EventAttached:
-			e.count(line.Entry)
+			e.count(line.Entry, line.Number)
 			e.attach(line.Entry.Get("cid").Str())
 		case run.EventReplaced:
 			e.replace(line.Entry.Get("cid").Str(), line.Entry.Get("url").Str())
@@ -100,7 +104,7 @@ func (e *archived) readLog() (current bool, err error) {
 	return true, nil
 }
 
-func (e *archived) countsRecord(digest string) bool { return e.counts[digest] }
+func (e *archived) countsRecord(digest string) bool { return e.counts[digest] > 0 }
 
 // readDates takes the dates of pages from what searches found, where the run asks for
 // dates.
@@ -152,8 +156,8 @@ func (e *archived) about(sources []source.Source) *archived {
 	part.archive = e.archive.Of(urls, part.countsRecord)
 	for _, entry := range part.archive.Entries() {
 		for _, record := range entry.Records {
-			if e.counts[record.Digest] {
-				part.counts[record.Digest] = true
+			if line := e.counts[record.Digest]; line > 0 {
+				part.counts[record.Digest] = line
 			}
 		}
 	}
@@ -173,9 +177,11 @@ func (e *archived) replace(cid, url string) {
 
 const noWeb = "no_web"
 
-func (e *archived) count(line *codec.Value) {
+func (e *archived) count(line *codec.Value, number int) {
 	for _, record := range line.Get("records").Elems() {
-		e.counts[record.Get("digest").Str()] = true
+		if digest := record.Get("digest").Str(); e.counts[digest] == 0 {
+			e.counts[digest] = number
+		}
 	}
 }
 
@@ -205,10 +211,10 @@ func (e *archived) keep(ctx context.Context, u *run.Update, event run.Event, kin
 	return records, nil
 }
 
-// kept makes the records count whose lines are in the log.
+// kept makes the records count whose lines have just been added to the log.
 func (e *archived) kept(records []archive.Ref) {
 	for _, record := range records {
-		e.counts[record.Digest] = true
+		e.counts[record.Digest] = math.MaxInt
 	}
 }
 

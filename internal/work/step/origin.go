@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -55,75 +56,66 @@ func (e *archived) origins() (map[string]source.Origin, error) {
 	for _, url := range source.URLsIn(e.run.Manifest().Query()) {
 		add(url, source.Origin{Kind: source.FromPerson})
 	}
-	files, err := e.run.Folder().List(SearchDir)
+	searches, err := e.shown(run.EventSearched)
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		data, err := e.run.Folder().Read(SearchDir + "/" + file.Name())
+	for _, search := range searches {
+		id := search.Entry.Get("search_id").Str()
+		if id == "" { // nobody answered
+			continue
+		}
+		data, err := e.run.Folder().Read(SearchFile(id))
 		if err != nil {
 			return nil, err
 		}
-		doc, err := codec.ParseFile("path", e.run.Path(SearchDir+"/"+file.Name()), data)
+		doc, err := codec.ParseFile("path", e.run.Path(SearchFile(id)), data)
 		if err != nil {
 			return nil, err
 		}
 		for _, r := range doc.Get("results").Elems() {
 			rank, _ := r.Get("rank").Int()
 			if url, err := link.Normalize(r.Get("url").Str()); err == nil {
-				add(url, source.Origin{Kind: source.FromSearch, Search: doc.Get("search_id").Str(), Rank: int(rank)})
+				add(url, source.Origin{Kind: source.FromSearch, Search: id, Rank: int(rank)})
 			}
 		}
 	}
 	return known, e.foundByClients(func(url string) { add(url, source.Origin{Kind: source.FromClient}) })
 }
 
-// foundByClients hands over the URLs that the tools of agents' clients returned, as the
-// kept events of the waves' attempts say, up to what the log has of them.
-func (e *archived) foundByClients(each func(url string)) error {
-	jobs, err := e.run.Folder().List(run.JobsDir)
-	if err != nil {
-		return err
+// shown are the lines of the log about some events, as far as they show origins.
+func (e *archived) shown(events ...run.Event) ([]run.Entry, error) {
+	lines, err := e.run.EventsOf(events...)
+	if past := slices.IndexFunc(lines, func(l run.Entry) bool { return e.until > 0 && l.Number > e.until }); past >= 0 {
+		lines = lines[:past]
 	}
-	kept, err := e.keptEvents()
-	if err != nil {
-		return err
-	}
-	for _, job := range jobs {
-		if !strings.HasPrefix(job.Name(), "wave") {
-			continue
-		}
-		attempts, err := e.run.Folder().List(run.JobsDir + "/" + job.Name())
-		if err != nil {
-			return err
-		}
-		for _, attempt := range attempts {
-			dir := run.JobsDir + "/" + job.Name() + "/" + attempt.Name()
-			data, err := e.run.Folder().Read(dir + "/events.jsonl")
-			if err != nil {
-				continue // a client without events
-			}
-			if most, logged := kept[dir]; logged {
-				data = data[:min(most, len(data))]
-			}
-			foundIn(string(data), each)
-		}
-	}
-	return nil
+	return lines, err
 }
 
-// keptEvents says how many bytes of an attempt's events the log has so far, by its folder.
-// An attempt goes on, and its events with it, after an answer was judged by them.
-func (e *archived) keptEvents() (map[string]int, error) {
-	lines, err := e.run.EventsOf(run.EventAnswered, run.EventEnded)
-	kept := map[string]int{}
+// foundByClients hands over the URLs that the tools of agents' clients returned, as the
+// kept events of the waves' attempts say, up to what the log has of them: an attempt goes
+// on, and its events with it, after an answer was judged by them.
+func (e *archived) foundByClients(each func(url string)) error {
+	lines, err := e.shown(run.EventAnswered, run.EventEnded)
+	if err != nil {
+		return err
+	}
+	kept := map[string]int{} // bytes, by the folder of the attempt
 	for _, l := range lines {
+		id := l.Entry.Get("job_id").Str()
 		attempt, _ := l.Entry.Get("attempt").Int()
-		if n, ok := l.Entry.Get("events").Int(); ok {
-			kept[run.AttemptDir(l.Entry.Get("job_id").Str(), int(attempt))] = int(n)
+		if n, ok := l.Entry.Get("events").Int(); ok && strings.HasPrefix(id, "wave") {
+			kept[run.AttemptDir(id, int(attempt))] = int(n)
 		}
 	}
-	return kept, err
+	for dir, most := range kept {
+		data, err := e.run.Folder().Read(dir + "/events.jsonl")
+		if err != nil {
+			continue // what is gone shows nothing
+		}
+		foundIn(string(data[:min(max(most, 0), len(data))]), each)
+	}
+	return nil
 }
 
 // foundIn hands over what tools returned in an attempt, but for what the agent had put
@@ -158,14 +150,11 @@ func foundIn(events string, each func(url string)) {
 // followLinks adds what archived pages link to whose own origin is known: a page that an
 // agent made up says nothing about where another comes from.
 func (e *archived) followLinks(ctx context.Context, sources []source.Source, known map[string]source.Origin) error {
-	e.mu.Lock()
-	entries := e.whole.Entries()
-	e.mu.Unlock()
 	pages, wanted := map[string]archive.Entry{}, map[string]bool{}
 	var queue []string
-	for _, entry := range entries {
+	for _, entry := range e.linking(sources) {
 		url, err := link.Normalize(entry.URL)
-		if _, seen := pages[url]; err != nil || seen || entry.Kind != archive.Responded || !e.whole.Counts(entry) {
+		if _, seen := pages[url]; err != nil || seen || entry.Kind != archive.Responded {
 			continue
 		}
 		pages[url], wanted[url] = entry, true
@@ -196,6 +185,30 @@ func (e *archived) followLinks(ctx context.Context, sources []source.Source, kno
 		}
 	}
 	return nil
+}
+
+// linking are the captures whose links show where URLs come from: those of the sources
+// themselves, and those that the run has besides, as far as the log shows origins.
+func (e *archived) linking(sources []source.Source) []archive.Entry {
+	var entries []archive.Entry
+	for i := range sources {
+		if entry, found := e.entry(&sources[i]); found {
+			entries = append(entries, entry)
+		}
+	}
+	whole := e
+	if e.parent != nil {
+		whole = e.parent
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, entry := range whole.archive.Entries() {
+		late := func(ref archive.Ref) bool { return e.until > 0 && whole.counts[ref.Digest] > e.until }
+		if whole.archive.Counts(entry) && !slices.ContainsFunc(entry.Records, late) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
 }
 
 // ofNowhere are the faults of sources whose origin nothing shows, where the run requires

@@ -85,7 +85,12 @@ func TestOrigins(t *testing.T) {
 		event("other", object{"type": "result", "result": output})
 	}
 	made := citing(t, run.InitInput{Query: question, Origins: run.OriginsShown}, output+"\n## Gaps\n\nNone.\n")
-	runs.Put(t, made.Root, "jobs/wave1.p1/001/events.jsonl", events.String())
+	if _, err := runs.Open(t, made.ManifestPath).Update(t.Context(), func(u *run.Update) error {
+		u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", "wave1.p1", "attempt", 1, "answer", 1, "events", events.Len()))
+		return u.Write("jobs/wave1.p1/001/events.jsonl", []byte(events.String()))
+	}); err != nil {
+		t.Fatal(err)
+	}
 	brave, _ := search.Find("brave")
 	how := &step.Searching{Places: []step.Place{{Service: brave, Key: "k"}}, Default: []string{"brave"}, Call: func(_ context.Context, name string, r archive.Request) (archive.Capture, error) {
 		var items []fakesearch.Item
@@ -145,5 +150,54 @@ func TestRequiredOrigins(t *testing.T) {
 	}
 	if len(checked.Faults) != 1 || checked.Faults[0].Code != tidegate.OriginUnknown || checked.Faults[0].Line != 4 {
 		t.Errorf("got %+v", checked.Faults)
+	}
+}
+
+// TestOriginsUntilHandedIn judges outputs by what the run showed when they were handed in
+// and by what their own sources link to, whatever others fetch before they are judged.
+func TestOriginsUntilHandedIn(t *testing.T) {
+	t.Parallel()
+	found, linked := planted50("search", 1), planted50("link", 1) // the page of the first links to the second
+	made := runs.Create(t, run.InitInput{Query: "What does " + found + " say?", Origins: run.OriginsRequired})
+	r := runs.Open(t, made.ManifestPath)
+	lines := func() int {
+		events, err := r.Events()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(events)
+	}
+	check := step.NewSourceChecker(r)
+	faults := func(check *step.SourceChecker, handedIn int, urls ...string) int {
+		t.Helper()
+		text := "## Sources\n\n"
+		for _, url := range urls {
+			text += "- Page " + url + "\n"
+		}
+		checked, err := check.Check(t.Context(), runs.Pinned, linking, step.SubmittedSources{Text: []byte(text), MaxSources: 9, HandedIn: handedIn})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range checked.Faults {
+			if f.Code != tidegate.OriginUnknown {
+				t.Errorf("%+v", f)
+			}
+		}
+		return len(checked.Faults)
+	}
+	before := lines()
+	if n := faults(check, before, linked); n != 1 {
+		t.Errorf("before the page was fetched that links to it: %d faults", n)
+	}
+	if n := faults(check, before, found, linked); n != 0 {
+		t.Errorf("with the page that links to it: %d faults", n)
+	}
+	for name, check := range map[string]*step.SourceChecker{"the same": check, "another": step.NewSourceChecker(r)} {
+		if n := faults(check, before, linked); n != 1 {
+			t.Errorf("%s checker, handed in before the page was fetched: %d faults", name, n)
+		}
+		if n := faults(check, lines(), linked); n != 0 {
+			t.Errorf("%s checker, handed in after the page was fetched: %d faults", name, n)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -468,7 +469,7 @@ func (e *archived) searched(ctx context.Context, line *codec.Value) (Searched, e
 	if line.Get("service").Str() == search.Archive.Name {
 		service, known = search.Archive, true
 	}
-	e.count(line)
+	e.count(line, math.MaxInt)
 	entry, found := e.archive.Find(searchURL(id))
 	if !known || !found || len(entry.Records) < 2 {
 		return Searched{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("search_id", id), "the archive does not hold the answer to search %s", tidegate.Cut(id))

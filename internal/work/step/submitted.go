@@ -38,6 +38,9 @@ type SubmittedSources struct {
 	// Quotations demands that quotations are on the pages whose URLs stand beside
 	// them.
 	Quotations bool
+	// HandedIn is the line of the log by which the output was handed in, 0 where it has
+	// none: what others find later is no origin of its sources, however late it is judged.
+	HandedIn int
 }
 
 // SourceChecker checks the sources of the outputs of a run. It keeps the run's
@@ -94,10 +97,10 @@ func (c *SourceChecker) Check(ctx context.Context, desk run.Desk, fetch Fetch, i
 	if err != nil {
 		return CheckedSources{}, err
 	}
-	known := e.required() // before they are judged: what comes meanwhile is a reason to judge again
+	e.until = in.HandedIn
 	faults, err := e.check(ctx, desk, fetch, sources, in)
 	offline := fetch != nil && e.offline(sources, desk.Now())
-	return CheckedSources{faults, offline, sources, e.basis(sources, known)}, err
+	return CheckedSources{faults, offline, sources, e.basis(sources)}, err
 }
 
 // CheckedSources are the sources of an output as they were found.
@@ -118,16 +121,15 @@ func (c *SourceChecker) Holds(ctx context.Context, checked CheckedSources) (bool
 		return true, nil
 	}
 	e, err := c.evidence(ctx, checked.sources)
-	return err == nil && e.basis(checked.sources, e.required()) == checked.basis, err
+	return err == nil && e.basis(checked.sources) == checked.basis, err
 }
 
-// basis names what sources are judged by: the captures, what a person decided and, where
-// the run requires origins, whether anybody has found them.
-func (e *archived) basis(sources []source.Source, known map[string]source.Origin) string {
+// basis names what sources are judged by: the captures, and what a person decided.
+func (e *archived) basis(sources []source.Source) string {
 	var b strings.Builder
 	for i := range sources {
 		entry, _ := e.entry(&sources[i])
-		fmt.Fprintln(&b, sources[i].CID, e.attached[sources[i].CID], e.replaced[sources[i].CID], entry.Records, known[sources[i].Normalized].Kind)
+		fmt.Fprintln(&b, sources[i].CID, e.attached[sources[i].CID], e.replaced[sources[i].CID], entry.Records)
 	}
 	return b.String()
 }
@@ -158,15 +160,6 @@ func (e *archived) offline(sources []source.Source, now time.Time) bool {
 		return entry.Kind != archive.Unreachable && entry.Kind != archive.TimedOut && entry.Kind != archive.Attached && entry.Kind != archive.Refused && entry.Kind != archive.Malformed &&
 			0 <= ago && ago < lineUp
 	})
-}
-
-// required are the origins that are known, where the run requires them.
-func (e *archived) required() map[string]source.Origin {
-	if e.originsKept != run.OriginsRequired {
-		return nil
-	}
-	known, _ := e.origins() // what cannot be read is not judged either
-	return known
 }
 
 // check is [SourceChecker.Check] by this evidence.
