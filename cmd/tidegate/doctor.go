@@ -118,7 +118,7 @@ func lastFailures(ctx context.Context, env *catalog.Env) map[string]string {
 	if err != nil {
 		return failed
 	}
-	for _, listed := range runs.Runs[max(0, len(runs.Runs)-most):] {
+	for _, listed := range slices.Backward(runs.Runs[:min(len(runs.Runs), most)]) { // the latest has the last word
 		r, err := run.Open(ctx, env.Desk(artifact.Everywhere), filepath.Join(listed.Root, run.ManifestFile))
 		if err != nil {
 			continue

@@ -17,9 +17,11 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/foreign"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
@@ -80,7 +82,7 @@ func (a *author) answer(ctx context.Context, task driver.Task) (driver.Answer, e
 		if roundOf(task.Job) > 1 || strings.Count(task.Job, ".") == 2 {
 			return driver.Answer{Text: a.edits(rules)}, nil
 		}
-		return driver.Answer{Text: a.write(rules, task.Kind == "synthesis")}, nil
+		return driver.Answer{Text: a.write(rules, strings.Contains(rules, "\n## The sections\n"))}, nil
 	case "verify":
 		return driver.Answer{Text: reader.Faithful(task.Prompt)}, nil
 	}
@@ -131,17 +133,22 @@ func (a *author) write(rules string, joins bool) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var b strings.Builder
+	cited := 0
 	for _, title := range sections(rules) {
 		fmt.Fprintf(&b, "%s\n\n", title)
 		share := words
+		if n := len(sections(rules)); n > 1 {
+			share /= n
+		}
 		if joins {
+			share = words
 			if !slices.ContainsFunc(missing, func(m []string) bool { return m[1] == strings.TrimPrefix(title, "## ") }) {
 				continue
 			}
 			share /= len(missing)
 		}
-		for written, i := 0, 0; written < share; i++ {
-			s := sources[i%len(sources)]
+		for written := 0; written < share; cited++ {
+			s := sources[cited%len(sources)]
 			page, _ := strconv.Atoi(s[2])
 			text := reader.Sentence(page, a.used[page])
 			a.used[page]++
@@ -302,5 +309,102 @@ func TestAuthorsThatFollowTheirPromptsPass(t *testing.T) {
 			}
 			verify(t, manifest)
 		})
+	}
+}
+
+// TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports, each template in
+// each length, in thirteen languages; each speaks its language, and has its sections and its
+// length, and programs of others open all its formats.
+func TestReportsOfEveryTemplateAndLength(t *testing.T) {
+	t.Parallel()
+	lengths, languages := evidence.LengthNames(), evidence.Languages()
+	all := len(evidence.TemplateNames()) * len(lengths)
+	for i := 0; i < all; i += full.Stride(all, 3) {
+		shape := evidence.Shape{Template: evidence.TemplateNames()[i/len(lengths)], Length: lengths[i%len(lengths)], Language: languages[i%len(languages)]}
+		t.Run(shape.Template+" "+shape.Length+" "+shape.Language, func(t *testing.T) {
+			t.Parallel()
+			manifest, desk := newLong(t, shape, 3)
+			pool := &crew{agent: (&author{used: map[int]int{}}).answer}
+			out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: library, Wait: noWait, Agents: agents})
+			if err != nil || out.Status != run.Completed {
+				t.Fatal(shown(out), err)
+			}
+			r := runs.Open(t, manifest)
+			reported, err := step.ReadReport(t.Context(), r, false, "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			html, err := reported.Export("html")
+			if err != nil || !strings.Contains(string(html), fmt.Sprintf(`<html lang=%q dir=%q>`, shape.Language, evidence.Direction(shape.Language))) {
+				t.Errorf("the page is in another language: %v", err)
+			}
+			template, _ := evidence.TemplateIn(shape.Template, shape.Language)
+			for _, title := range template.Titles(nil) {
+				if !strings.Contains(string(html), ">"+title+"<") {
+					t.Errorf("the page has no section %s", title)
+				}
+			}
+			claims, err := step.ReadClaims(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := 0
+			for _, s := range claims.Sentences {
+				words += len(strings.Fields(s.Text))
+			}
+			kept, err := r.Shape()
+			if least, most := kept.Range(); err != nil || words < least || words > most {
+				t.Errorf("the report has %d words, and may have %d to %d", words, least, most)
+			}
+			verify(t, manifest)
+			foreign.Open(t, reported.Report)
+		})
+	}
+}
+
+// TestWhoOutlinedAReportDoesNotReadIt: whoever handed in a part of a long report gets
+// neither its reading nor its review.
+func TestWhoOutlinedAReportDoesNotReadIt(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newLong(t, evidence.Shape{Length: "1600"}, 3)
+	agent := &author{used: map[int]int{}}
+	outline := ""
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Kind == "outline" || task.Kind == "verify" {
+			outline = task.Prompt
+			return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "log in"}
+		}
+		return agent.answer(ctx, task)
+	}}
+	options := engine.Options{Desk: desk, Pool: pool, Fetch: library, Wait: noWait, Agents: agents}
+	if out, err := engine.Drive(t.Context(), manifest, options); err != nil || out.Stage != run.Synthesis {
+		t.Fatal(shown(out), err)
+	}
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
+	board := func() *job.Board {
+		b, err := job.OpenBoard(ctx, desk, manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Close)
+		return b
+	}
+	b := board()
+	leased, err := b.Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "outline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _, _ := strings.Cut(outline, "\n## Example\n")
+	if verdict, err := b.Submit(ctx, job.SubmitInput{Token: leased.Token, Answer: []byte(outlineOf(rules))}); err != nil || !verdict.Accepted {
+		t.Fatal(shown(verdict), err)
+	}
+	if out, err := engine.Drive(t.Context(), manifest, options); err != nil || out.Stage != run.Review {
+		t.Fatal(shown(out), err)
+	}
+	if _, err := board().Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "verify.1"}); tidegate.CodeOf(err) != tidegate.SameHolder {
+		t.Errorf("whoever made the outline may read the report: %v", err)
+	}
+	if _, err := board().Lease(ctx, job.LeaseInput{Holder: "bob", JobID: "verify.1"}); err != nil {
+		t.Errorf("nobody may read the report: %v", err)
 	}
 }

@@ -35,11 +35,6 @@ func ChartOf(doc *markdown.Document, nodes []*markdown.Node, language string) (k
 	return kind, t, lines
 }
 
-// IsChartMark reports whether a paragraph is nothing but the mark of a chart.
-func IsChartMark(doc *markdown.Document, n *markdown.Node) bool {
-	return n.Kind == markdown.ParagraphBlock && leafOf(doc, n.Block).chart != ""
-}
-
 // chartIn is the mark of a chart that a row has in its first cell and nothing else.
 func chartIn(doc *markdown.Document, row *markdown.Node) (kind chart.Kind) {
 	for i, cell := range row.Children {

@@ -103,6 +103,7 @@ func TestRead(t *testing.T) {
 // TestHostile: whatever a file holds, it costs little, gives text that it has, and is
 // not called whole where it was not read whole.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat("<w:p>", 100_000)
 	bomb := strings.Repeat(" ", 17<<20)
 	for name, tt := range map[string]struct {
