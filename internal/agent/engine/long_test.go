@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -358,5 +359,52 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 			verify(t, manifest)
 			foreign.Open(t, reported.Report)
 		})
+	}
+}
+
+// TestWhoOutlinedAReportDoesNotReadIt: whoever handed in a part of a long report gets
+// neither its reading nor its review.
+func TestWhoOutlinedAReportDoesNotReadIt(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newLong(t, evidence.Shape{Length: "1600"}, 3)
+	agent := &author{used: map[int]int{}}
+	outline := ""
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		if task.Kind == "outline" || task.Kind == "verify" {
+			outline = task.Prompt
+			return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "log in"}
+		}
+		return agent.answer(ctx, task)
+	}}
+	options := engine.Options{Desk: desk, Pool: pool, Fetch: library, Wait: noWait, Agents: agents}
+	if out, err := engine.Drive(t.Context(), manifest, options); err != nil || out.Stage != run.Synthesis {
+		t.Fatal(shown(out), err)
+	}
+	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
+	board := func() *job.Board {
+		b, err := job.OpenBoard(ctx, desk, manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(b.Close)
+		return b
+	}
+	b := board()
+	leased, err := b.Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "outline"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _, _ := strings.Cut(outline, "\n## Example\n")
+	if verdict, err := b.Submit(ctx, job.SubmitInput{Token: leased.Token, Answer: []byte(outlineOf(rules))}); err != nil || !verdict.Accepted {
+		t.Fatal(shown(verdict), err)
+	}
+	if out, err := engine.Drive(t.Context(), manifest, options); err != nil || out.Stage != run.Review {
+		t.Fatal(shown(out), err)
+	}
+	if _, err := board().Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "verify.1"}); tidegate.CodeOf(err) != tidegate.SameHolder {
+		t.Errorf("whoever made the outline may read the report: %v", err)
+	}
+	if _, err := board().Lease(ctx, job.LeaseInput{Holder: "bob", JobID: "verify.1"}); err != nil {
+		t.Errorf("nobody may read the report: %v", err)
 	}
 }
