@@ -160,6 +160,6 @@ func demoRun(t *testing.T, home string) surroundings {
 	if err := os.CopyFS(home, os.DirFS(done.folder)); err != nil {
 		t.Fatal(err)
 	}
-	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home, "XDG_CONFIG_HOME": filepath.Join(home, "config")}
+	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home, "XDG_CONFIG_HOME": home}
 	return surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: io.Discard, stderr: io.Discard, fetch: demo.Pages{Now: time.Now}.Fetch}
 }

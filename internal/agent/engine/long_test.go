@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/foreign"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
@@ -313,7 +314,7 @@ func TestAuthorsThatFollowTheirPromptsPass(t *testing.T) {
 
 // TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports, each template in
 // each length, in thirteen languages; each speaks its language, and has its sections and its
-// length.
+// length, and programs of others open all its formats.
 func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 	t.Parallel()
 	lengths, languages := evidence.LengthNames(), evidence.Languages()
@@ -356,6 +357,7 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 				t.Errorf("the report has %d words, and may have %d to %d", words, least, most)
 			}
 			verify(t, manifest)
+			foreign.Open(t, reported.Report)
 		})
 	}
 }
