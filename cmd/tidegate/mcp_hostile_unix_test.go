@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"net/http"
 	"os"
@@ -119,35 +118,6 @@ func quote(s string) string {
 		panic(err)
 	}
 	return string(data)
-}
-
-// snapshot is everything that is in a folder.
-func snapshot(t *testing.T, folder string) map[string]string {
-	t.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		text := ""
-		if entry.Type().IsRegular() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			text = string(data)
-		}
-		found[path] = fmt.Sprint(info.Mode(), info.ModTime(), text)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }
 
 // caller calls a tool with arguments that are sent as they are, and returns the

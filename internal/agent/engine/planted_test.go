@@ -144,17 +144,20 @@ func (w world) report(planted []shape, text func(shape) string) draft {
 			b.WriteString(w.honest(name, k) + "\n\n")
 		}
 	}
+	shape, _ := evidence.Shape{}.Checked(w.question)
+	template, _ := shape.Sections()
+	heading := func(i int) { b.WriteString("## " + template.Sections[i].Title + "\n\n") }
 	plant("before everything") // the places of shapes
-	b.WriteString("## Summary\n\n")
+	heading(0)
 	base(0)
-	b.WriteString("## Key Findings\n\n")
+	heading(1)
 	base(1)
 	plant("end of findings")
-	b.WriteString("## Evidence\n\n")
+	heading(2)
 	base(2)
 	plant("")
 	plant("behind the evidence")
-	b.WriteString("## Caveats\n\n")
+	heading(3)
 	base(3)
 	plant("under caveats")
 	plant("behind everything")

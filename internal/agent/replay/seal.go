@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -235,26 +237,30 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 // unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
 const unsealedAt = "/sealed"
 
-// stated is what a report says: everything before how it was made, except how its
-// sentences were checked, which earlier versions did not say, and the digests of captures,
-// which only they said.
+// stated is what a report says, word by word, whatever it looks like: everything before
+// how it was made, except how its sentences were checked, which earlier versions did not
+// say, and digests and figures at its head, which versions show in their own ways.
 func stated(report []byte, trust string) string {
-	text := shownDigest().ReplaceAllString(string(report), "")
+	text := string(report)
 	if at := strings.Index(text, "<body"); at >= 0 {
 		text = text[at:]
 	}
 	text = text[:max(0, strings.LastIndex(text, "How this report was made"))]
 	var said strings.Builder
 	for line := range strings.Lines(text) {
-		if strings.TrimSpace(line) != "" && (trust == "" || !strings.Contains(line, trust)) {
+		if trust == "" || !strings.Contains(html.UnescapeString(line), trust) {
 			said.WriteString(line)
 		}
 	}
-	return said.String()
+	text = said.String()
+	text = looks().ReplaceAllString(strings.Replace(text, "Research report of", "Research report", 1), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
 }
 
-var shownDigest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<div><dt>Digest</dt><dd><code>sha256:[0-9a-f]{64}</code></dd></div>|, sha256:[0-9a-f]{64}`)
+// looks is what differs between versions and says nothing: digests, figures at the head,
+// links to references, and markup.
+var looks = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)<div><dt>Digest</dt><dd><code>sha256:[0-9a-f]{64}</code></dd></div>|, sha256:[0-9a-f]{64}|<dl class="tiles">.*?</dl>|\]\(#source-\d+\)|<[^>]*>`)
 })
 
 func same(what string, kept, again []byte) Step {

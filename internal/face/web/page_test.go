@@ -126,8 +126,8 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	t.Parallel()
 	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/jobs/synthesis")
 	for _, want := range []string{
-		`<a href="#l-1-1-34">line 34</a>`,
-		`<li value="34" id="l-1-1-34" class="wrong"><code dir="auto">An electric tug spends about 310,000 euro less`,
+		`<a href="#l-1-1-35">line 35</a>`,
+		`<li value="35" id="l-1-1-35" class="wrong"><code dir="auto">An electric tug spends about 310,000 euro less`,
 		`<p class="fault"><b>✕ NUMBER_NOT_FOUND</b>`,
 		`<tr class="went"><td>-</td><td dir="auto">An electric tug spends about 310,000 euro less`,
 		`<tr class="came"><td>&#43;</td><td dir="auto">An electric tug spends about 210,000 euro less`,

@@ -36,6 +36,12 @@ func (s *server) routes(mux *http.ServeMux) {
 		"audits": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.auditsPage(ctx, r.URL.Query(), s.link)
 		},
+		"reviews": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.reviewsPage(ctx, r.URL.Query(), s.link)
+		},
+		"reviews/{review}": func(ctx context.Context, r *http.Request) (*page, error) {
+			return s.site.reviewPage(ctx, r.PathValue("review"), s.link)
+		},
 		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changePage(ctx, r.PathValue("change"), s.link)
 		},
@@ -99,6 +105,10 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/audits"
 	case "audit":
 		return s.base + "/audits/" + args[0]
+	case "reviews":
+		return s.base + "/reviews"
+	case "review":
+		return s.base + "/reviews/" + args[0]
 	case "changes":
 		return s.base + "/changes"
 	case "change":

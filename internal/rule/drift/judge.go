@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/reading"
@@ -329,6 +331,11 @@ func (c *comparison) passage(ctx context.Context, then claim.Judgement, old *pas
 	if figure := c.newFigure(now); figure != "" {
 		return Changed, figure + " is new there", now.text, nil
 	}
+	for _, word := range old.without(now) {
+		if c.names()[word] {
+			return Changed, "“" + word + "” is no longer there", now.text, nil
+		}
+	}
 	if most >= edited {
 		counted := c.counted(old)
 		for _, word := range old.without(now) {
@@ -338,6 +345,31 @@ func (c *comparison) passage(ctx context.Context, then claim.Judgement, old *pas
 		}
 	}
 	return Stands, "", "", nil
+}
+
+// names are the words of the sentence that are names by their capitals, in languages that
+// write other nouns without.
+func (c *comparison) names() map[string]bool {
+	names := map[string]bool{}
+	if c.language == "de" || page.Language(c.s.Text) == "de" {
+		return names
+	}
+	before := false // the word before is written with a capital
+	var last string
+	page.EachFolded(c.s.Text, func(word []byte, from int) {
+		first, _ := utf8.DecodeRuneInString(c.s.Text[from:])
+		capital := unicode.IsUpper(first)
+		if w := string(word); capital && content(w) {
+			if names[w] = from > 0; before && last != "" {
+				names[last] = true // a name begins the sentence
+			}
+			last = w
+		} else {
+			last = ""
+		}
+		before = capital
+	})
+	return names
 }
 
 // counted are the words of a passage that belong to its numbers, which may be written in
@@ -383,7 +415,7 @@ func (c *comparison) rewritten(ctx context.Context, then claim.Judgement, old *p
 
 // turned says by which word a passage says the opposite of what it said, "" for none.
 func (c *comparison) turned(old, now *passage) string {
-	if (old.negations(c.language) > 0) != (now.negations(c.language) > 0) {
+	if (old.negations(c.language)+old.negations(page.Language(old.text)) > 0) != (now.negations(c.language)+now.negations(page.Language(now.text)) > 0) {
 		return "it says that something is, or is not so"
 	}
 	added := now.without(old)
@@ -402,8 +434,8 @@ func (c *comparison) newFigure(now *passage) string {
 	_, said := figure.Stated(c.s.Text, languages)
 	plain, stated := figure.Stated(now.text, languages)
 	for _, f := range stated {
-		if f.Small || !slices.ContainsFunc(said, func(g figure.Figure) bool { return !g.Small && g.Unit() == f.Unit() }) {
-			continue
+		if f.Small || f.Unit() == "" || !slices.ContainsFunc(said, func(g figure.Figure) bool { return !g.Small && g.Unit() == f.Unit() }) {
+			continue // years and bare numbers say nothing of what they count
 		}
 		index := figure.NewIndex()
 		index.Want(f.Readings)
