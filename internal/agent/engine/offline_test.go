@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/runs"
 )
@@ -35,7 +36,11 @@ func TestTheLineAtHomeIsDown(t *testing.T) {
 			up := new(web)
 			out, err := engine.Drive(t.Context(), manifest, engine.Options{
 				Desk: desk, Pool: pool, Agents: agents, Parallel: 1,
-				Wait: func(_ context.Context, d time.Duration) { later.Add(int64(d)) },
+				Wait: func(_ context.Context, d time.Duration) { // those who wait at the same time wait for the same minute
+					until := later.Load() + int64(d)
+					for now := later.Load(); now < until && !later.CompareAndSwap(now, until); now = later.Load() {
+					}
+				},
 				Fetch: func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 					if time.Duration(later.Load()) >= c.down {
 						return up.fetch(ctx, urls, keep)
@@ -55,9 +60,19 @@ func TestTheLineAtHomeIsDown(t *testing.T) {
 			if err != nil || out.WaitingFor != c.ends {
 				t.Fatalf("%v: %s", err, shown(out))
 			}
-			for job, times := range pool.asked {
-				if times > c.most {
-					t.Errorf("%s was asked for %d times", job, times)
+			board, err := job.OpenBoard(t.Context(), desk, manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer board.Close()
+			for _, j := range board.Jobs() {
+				if j.Attempt > c.most {
+					shown, _ := board.Show(j.ID)
+					var ends []string
+					for _, a := range shown.Attempts {
+						ends = append(ends, a.Outcome+" "+a.Reason)
+					}
+					t.Errorf("%s had %d attempts: %q", j.ID, j.Attempt, ends)
 				}
 			}
 			log := runs.Read(t, filepath.Join(filepath.Dir(manifest), "logs/audit.jsonl"))

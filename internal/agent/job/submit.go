@@ -270,7 +270,7 @@ func calls(usage *codec.Value) map[string]float64 {
 
 // judgeTries is how often an answer is judged again because what it is judged by
 // has changed meanwhile.
-const judgeTries = 3
+const judgeTries = 10
 
 // judgeKept judges an answer that is kept, and records the verdict.
 func (b *Board) judgeKept(ctx context.Context, id string, number, n int) (Verdict, error) {
