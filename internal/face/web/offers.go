@@ -56,7 +56,8 @@ func (l *visit) offers() ([]offer, error) {
 	}
 	if name, _ := l.board.Limit(); name != "" {
 		now := l.board.Policy().Budget.Of(name)
-		add("run-limit", "Raise "+limitWords(name), limitText(now)+" → "+limitText(2*now), "name", name, "value", strconv.FormatFloat(math.Max(1, 2*now), 'f', -1, 64))
+		more := math.Max(1, 2*now)
+		add("run-limit", "Raise "+limitWords(name), limitText(now)+" → "+limitText(more), "name", name, "value", limitText(more))
 	}
 	for _, j := range jobsIn(l.board, job.Leased) {
 		add("job-release", "Take “"+short(120, j.Title)+"” away from its agent", l.jobRow(j).Agent+", for "+l.jobRow(j).Took, "job_id", j.ID)
