@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -149,7 +151,7 @@ func (a Answered) Report() report.Report {
 	for _, s := range a.Sentences {
 		for n, w := range s.Windows {
 			if n == 0 && s.Form != evidence.Frame {
-				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: strings.Join(strings.Fields(w.Text), " ")}})
+				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: markdown.OneLine(w.Text)}})
 			}
 		}
 	}
