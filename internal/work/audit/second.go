@@ -66,7 +66,7 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 		}
 		digest, err := a.folder.Digest(name)
 		files = append(files, tidegate.Detail{Key: name, Value: digest})
-		a.records[name] = digest
+		a.log.Files[name] = digest
 		return err
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (a *Audit) hear(parts *Parts, result *foreign.Result) error {
 			continue
 		}
 		name := step.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
-		if digest, err := a.folder.Digest(name); err != nil || digest != a.records[name] {
+		if digest, err := a.folder.Digest(name); err != nil || digest != a.log.Files[name] {
 			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "%s is not what the log of audit %s records", name, a.AuditID)
 		}
 	}
