@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -227,7 +229,7 @@ func (a Answered) Report() report.Report {
 	for _, s := range a.Sentences {
 		for n, w := range s.Windows {
 			if n == 0 && s.Form != evidence.Frame {
-				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: strings.Join(strings.Fields(w.Text), " ")}})
+				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: markdown.OneLine(w.Text)}})
 			}
 		}
 	}
