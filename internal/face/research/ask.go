@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -72,13 +73,12 @@ func (s *session) answer(ctx context.Context) (int, error) {
 
 // answerBy lets agents answer, where one needs to be asked.
 func (s *session) answerBy(ctx context.Context, asked *library.Asked) (library.Answered, error) {
-	ask := engine.Ask{Desk: s.desk(), Runs: s.Home, Budget: run.DefaultBudget(nil)}
 	passages, err := asked.Passages(ctx)
 	if err != nil {
 		return library.Answered{}, err
 	}
 	if len(passages) == 0 {
-		return ask.Answer(ctx, asked)
+		return engine.Answer(ctx, s.Home, asked, run.Budget{}, false, engine.Options{Desk: s.desk()})
 	}
 	cells, err := cellsOf(s.call)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *session) answerBy(ctx context.Context, asked *library.Asked) (library.A
 	}
 	named := s.call.Flag("agent")
 	c, err := s.crewOf(ctx, crewWanted{
-		roles: []string{engine.AskWriter, engine.AskReader}, flag: "--agent", model: s.call.Flag("model"), cells: cells,
-		named: map[string]string{engine.AskWriter: named, engine.AskReader: named},
+		roles: []string{job.AskWriter, engine.AskReader}, flag: "--agent", model: s.call.Flag("model"), cells: cells,
+		named: map[string]string{job.AskWriter: named, engine.AskReader: named},
 	})
 	if err != nil {
 		return library.Answered{}, err
@@ -97,6 +97,5 @@ func (s *session) answerBy(ctx context.Context, asked *library.Asked) (library.A
 	if err := c.ready(ctx, nil); err != nil {
 		return library.Answered{}, err
 	}
-	ask.Pool, ask.Agents, ask.Single = c.pool, c.agents, c.single()
-	return ask.Answer(ctx, asked)
+	return engine.Answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), s.Home, asked, run.DefaultBudget(nil), c.single(), engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Copy: s.copies()})
 }
