@@ -26,7 +26,7 @@ func libraryTools(env *Env) []*tool.Tool {
 			Name: "find", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path: "find", Formats: []string{"markdown"}, Rename: map[string]string{"max_results": "max"},
-				Operands: []tool.Operand{{Name: "WORDS", Field: "words", About: "the words to look for; a word finds those that begin with it, too"}},
+				Operands: []tool.Operand{{Name: "WORD", Field: "words", About: "the words to look for; a word finds those that begin with it, too", Repeats: true}},
 			},
 		}, func(ctx context.Context, call tool.Caller, in library.FindInput) (library.FindResult, error) {
 			in.Runs = env.Home
