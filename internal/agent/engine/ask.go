@@ -33,12 +33,18 @@ type Ask struct {
 	Runs   string // the home of runs
 	Budget run.Budget
 	Single bool // the writer's own agent reads
+	// Spent is what the agents have cost so far, in USD. No agent is asked once it has reached
+	// the budget's. Nil where nobody wants to know.
+	Spent *float64
 }
 
 // Answer answers the question and keeps what became of it. It returns INVALID_STATE where an
-// agent cannot work, or no reader was found that sees planted errors, WRITE_FAILED and
-// CANCELLED. A question that the pages do not answer is a result.
+// agent cannot work, or no reader was found that sees planted errors, BUDGET_EXHAUSTED,
+// WRITE_FAILED and CANCELLED. A question that the pages do not answer is a result.
 func (a Ask) Answer(ctx context.Context, asked *library.Asked) (library.Answered, error) {
+	if a.Spent == nil {
+		a.Spent = new(float64)
+	}
 	passages, err := asked.Passages(ctx)
 	if err != nil {
 		return library.Answered{}, err
@@ -130,6 +136,9 @@ func (a Ask) readPart(ctx context.Context, asked *library.Asked, answer *asking.
 
 // do lets an agent do a task, and keeps what it was asked and what it answered.
 func (a Ask) do(ctx context.Context, asked *library.Asked, jobID, kind, role string, attempt int, prompt string) (string, error) {
+	if *a.Spent >= a.Budget.MaxCostUSD {
+		return "", tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("spent_usd", *a.Spent, "max_cost_usd", a.Budget.MaxCostUSD), "the question has cost %.2f USD of %.2f, and is not answered", *a.Spent, a.Budget.MaxCostUSD)
+	}
 	idle := minutes(a.Budget.IdleMinutes)
 	task := driver.Task{
 		ID: driver.TaskID("", asked.Question, a.Desk.Stamp(), jobID, attempt, 1, prompt), Run: "ask", Job: jobID, Kind: kind, Attempt: attempt, Turn: 1,
@@ -137,6 +146,13 @@ func (a Ask) do(ctx context.Context, asked *library.Asked, jobID, kind, role str
 		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: minutes(a.Budget.AttemptMinutes), Answer: int(a.Budget.MaxAnswerKB) << 10, File: int64(a.Budget.MaxMB) << 20},
 	}
 	answer, err := a.Pool.Do(ctx, task, func(driver.Event) {})
+	took := job.Guessed(len(prompt), len(answer.Text))
+	if said := usage(answer); said != nil && possible(answer) {
+		took = *said
+	}
+	if cost := took.At(a.Agents[role].Price).CostUSD; cost != nil {
+		*a.Spent += *cost
+	}
 	if ctx.Err() != nil {
 		return "", errors.Join(context.Cause(ctx), a.Pool.Cancel(context.WithoutCancel(ctx), task.ID))
 	}

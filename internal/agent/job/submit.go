@@ -240,12 +240,12 @@ func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
 			asked = len(prompt)
 		}
 	}
-	guess := guessed(asked, len(in.Answer))
+	guess := Guessed(asked, len(in.Answer))
 	switch {
 	case in.Home != nil && in.Usage == nil:
-		return guess.at(in.Home.Price)
+		return guess.At(in.Home.Price)
 	case in.Home != nil:
-		return in.Usage.at(in.Home.Price)
+		return in.Usage.At(in.Home.Price)
 	case in.Usage == nil:
 		return guess
 	case guess.tokens() > in.Usage.tokens():

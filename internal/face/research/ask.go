@@ -55,7 +55,7 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answered, err := s.answerBy(ctx, asked)
+	answered, err := s.answerBy(ctx, asked, engine.Ask{Budget: run.DefaultBudget(nil)}, s.hireToAnswer)
 	if err != nil {
 		return 0, err
 	}
@@ -70,33 +70,46 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	return 0, err
 }
 
-// answerBy lets agents answer, where one needs to be asked.
-func (s *session) answerBy(ctx context.Context, asked *library.Asked) (library.Answered, error) {
-	ask := engine.Ask{Desk: s.desk(), Runs: s.Home, Budget: run.DefaultBudget(nil)}
+// hireToAnswer finds the agents that the person named.
+func (s *session) hireToAnswer(ctx context.Context) (*crew, error) {
+	cells, err := cellsOf(s.call)
+	if err != nil {
+		return nil, err
+	}
+	wanted := toAnswer()
+	named := s.call.Flag("agent")
+	wanted.model, wanted.cells, wanted.named = s.call.Flag("model"), cells, map[string]string{engine.AskWriter: named, engine.AskReader: named}
+	c, err := s.crewOf(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	s.announce(c)
+	if err := c.ready(ctx, nil); err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// toAnswer are the agents that a further question needs.
+func toAnswer() crewWanted {
+	return crewWanted{roles: []string{engine.AskWriter, engine.AskReader}, flag: "--agent"}
+}
+
+// answerBy lets agents answer, where one needs to be asked: then hire finds them.
+func (e *Env) answerBy(ctx context.Context, asked *library.Asked, ask engine.Ask, hire func(context.Context) (*crew, error)) (library.Answered, error) {
+	ask.Desk, ask.Runs = e.desk(), e.Home
 	passages, err := asked.Passages(ctx)
 	if err != nil {
 		return library.Answered{}, err
 	}
-	if len(passages) == 0 {
-		return ask.Answer(ctx, asked)
+	if len(passages) > 0 {
+		c, err := hire(ctx)
+		if err != nil {
+			return library.Answered{}, err
+		}
+		defer c.close()
+		ask.Pool, ask.Agents, ask.Single = c.pool, c.agents, c.single()
 	}
-	cells, err := cellsOf(s.call)
-	if err != nil {
-		return library.Answered{}, err
-	}
-	named := s.call.Flag("agent")
-	c, err := s.crewOf(ctx, crewWanted{
-		roles: []string{engine.AskWriter, engine.AskReader}, flag: "--agent", model: s.call.Flag("model"), cells: cells,
-		named: map[string]string{engine.AskWriter: named, engine.AskReader: named},
-	})
-	if err != nil {
-		return library.Answered{}, err
-	}
-	defer c.close()
-	s.announce(c)
-	if err := c.ready(ctx, nil); err != nil {
-		return library.Answered{}, err
-	}
-	ask.Pool, ask.Agents, ask.Single = c.pool, c.agents, c.single()
 	return ask.Answer(ctx, asked)
 }
