@@ -67,7 +67,10 @@ func TestAskCommand(t *testing.T) {
 	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "planted error") {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 1 {
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 4 || !strings.Contains(out.String(), "goes on when it is asked again") {
+		t.Errorf("%d: %s", status, out.String())
+	}
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 {
 		t.Errorf("%d: %s", status, out.String())
 	}
 	if status := ask(); status != 2 || !strings.Contains(out.String(), "and then the question") {

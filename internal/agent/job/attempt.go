@@ -151,8 +151,8 @@ func (u *Usage) add(more Usage) {
 // Price is what a million tokens cost, in USD.
 type Price struct{ Input, Output float64 }
 
-// At gives tokens that come without a cost their price, where there is one.
-func (u Usage) At(price *Price) Usage {
+// at gives tokens that come without a cost their price, where there is one.
+func (u Usage) at(price *Price) Usage {
 	if u.CostUSD == nil && price != nil {
 		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
 		u.CostUSD = &cost
@@ -160,9 +160,9 @@ func (u Usage) At(price *Price) Usage {
 	return u
 }
 
-// Guessed estimates tokens where nobody reports them: a quarter of the bytes that
+// guessed estimates tokens where nobody reports them: a quarter of the bytes that
 // went in and out.
-func Guessed(in, out int) Usage {
+func guessed(in, out int) Usage {
 	return Usage{InputTokens: int64(in+3) / 4, OutputTokens: int64(out+3) / 4}
 }
 

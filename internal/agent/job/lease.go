@@ -487,9 +487,9 @@ func (b *Board) endAttempt(u update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
 	switch {
 	case how.Usage != nil:
-		a.Usage.add(how.Usage.At(how.Price))
+		a.Usage.add(how.Usage.at(how.Price))
 	case how.Asked != "":
-		a.Usage.add(Guessed(len(how.Asked), 0).At(how.Price))
+		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
 	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a, b.eventsKept(how.Events)...)

@@ -86,9 +86,9 @@ func faultList(list []Fault) string {
 		if f.Line != nil {
 			fmt.Fprintf(&b, ", line %d", *f.Line)
 		}
-		fmt.Fprintf(&b, ": %s\n", oneLine(f.Message))
+		fmt.Fprintf(&b, ": %s\n", markdown.OneLine(f.Message))
 		if f.ChangeNote != "" {
-			fmt.Fprintf(&b, "  Change: %s\n", oneLine(f.ChangeNote))
+			fmt.Fprintf(&b, "  Change: %s\n", markdown.OneLine(f.ChangeNote))
 		}
 	}
 	return b.String()
@@ -152,15 +152,15 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	scope := b.scope.doc
 	a := about{
 		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(), b.policy.Sources.Lines()...), Attempt: 1, Note: j.note,
-		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
-		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
+		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: markdown.OneLine(scope.Get("deliverable").Str()),
+		Notes: markdown.OneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}
 	if a.Shape, err = b.run.Shape(); err != nil {
 		return about{}, nil, err
 	}
 	created := b.work.createdAt()
 	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], cmp.Or(a.Shape.Language, page.QuestionLanguage(a.Question))
-	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
+	if len(a.Questions) == 1 && a.Questions[0] == markdown.OneLine(a.Question) {
 		a.Questions = nil // it stands above already
 	}
 	if last := j.last(); last != nil {
@@ -175,14 +175,12 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 func lines(list *codec.Value) []string {
 	var out []string
 	for _, v := range list.Elems() {
-		if line := oneLine(v.Str()); line != "" {
+		if line := markdown.OneLine(v.Str()); line != "" {
 			out = append(out, line)
 		}
 	}
 	return out
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // lastRefused finds the last answer that was judged and refused, nil when there
 // is none that counts.

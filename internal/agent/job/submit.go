@@ -240,12 +240,12 @@ func (b *Board) charged(a *Attempt, in SubmitInput) Usage {
 			asked = len(prompt)
 		}
 	}
-	guess := Guessed(asked, len(in.Answer))
+	guess := guessed(asked, len(in.Answer))
 	switch {
 	case in.Home != nil && in.Usage == nil:
-		return guess.At(in.Home.Price)
+		return guess.at(in.Home.Price)
 	case in.Home != nil:
-		return in.Usage.At(in.Home.Price)
+		return in.Usage.at(in.Home.Price)
 	case in.Usage == nil:
 		return guess
 	case guess.tokens() > in.Usage.tokens():

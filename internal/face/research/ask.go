@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -55,7 +56,7 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answered, err := s.answerBy(ctx, asked, engine.Ask{Budget: run.DefaultBudget(nil)}, s.hireToAnswer)
+	answered, _, err := s.answerBy(ctx, asked, run.DefaultBudget(nil), s.hireToAnswer)
 	if err != nil {
 		return 0, err
 	}
@@ -72,13 +73,12 @@ func (s *session) answer(ctx context.Context) (int, error) {
 
 // hireToAnswer finds the agents that the person named.
 func (s *session) hireToAnswer(ctx context.Context) (*crew, error) {
-	cells, err := cellsOf(s.call)
-	if err != nil {
+	wanted, err := toAnswer(), error(nil)
+	if wanted.cells, err = cellsOf(s.call); err != nil {
 		return nil, err
 	}
-	wanted := toAnswer()
 	named := s.call.Flag("agent")
-	wanted.model, wanted.cells, wanted.named = s.call.Flag("model"), cells, map[string]string{engine.AskWriter: named, engine.AskReader: named}
+	wanted.model, wanted.named = s.call.Flag("model"), map[string]string{job.AskWriter: named, engine.AskReader: named}
 	c, err := s.crewOf(ctx, wanted)
 	if err != nil {
 		return nil, err
@@ -93,23 +93,23 @@ func (s *session) hireToAnswer(ctx context.Context) (*crew, error) {
 
 // toAnswer are the agents that a further question needs.
 func toAnswer() crewWanted {
-	return crewWanted{roles: []string{engine.AskWriter, engine.AskReader}, flag: "--agent"}
+	return crewWanted{roles: []string{job.AskWriter, engine.AskReader}, flag: "--agent"}
 }
 
-// answerBy lets agents answer, where one needs to be asked: then hire finds them.
-func (e *Env) answerBy(ctx context.Context, asked *library.Asked, ask engine.Ask, hire func(context.Context) (*crew, error)) (library.Answered, error) {
-	ask.Desk, ask.Runs = e.desk(), e.Home
+// answerBy lets agents answer, where one needs to be asked: then hire finds them. It also
+// returns what they took.
+func (e *Env) answerBy(ctx context.Context, asked *library.Asked, budget run.Budget, hire func(context.Context) (*crew, error)) (library.Answered, job.Spent, error) {
 	passages, err := asked.Passages(ctx)
 	if err != nil {
-		return library.Answered{}, err
+		return library.Answered{}, job.Spent{}, err
 	}
-	if len(passages) > 0 {
-		c, err := hire(ctx)
-		if err != nil {
-			return library.Answered{}, err
-		}
-		defer c.close()
-		ask.Pool, ask.Agents, ask.Single = c.pool, c.agents, c.single()
+	if len(passages) == 0 {
+		return engine.Answer(ctx, e.Home, asked, budget, false, engine.Options{Desk: e.desk()})
 	}
-	return ask.Answer(ctx, asked)
+	c, err := hire(ctx)
+	if err != nil {
+		return library.Answered{}, job.Spent{}, err
+	}
+	defer c.close()
+	return engine.Answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), e.Home, asked, budget, c.single(), engine.Options{Desk: e.desk(), Pool: c.pool, Agents: c.agents, Copy: e.copies()})
 }

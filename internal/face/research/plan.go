@@ -370,7 +370,7 @@ func (o order) filesShown() []string {
 		lines = []string{fmt.Sprintf("Of %s (%d KiB of text) each researcher is shown the passages that fit its perspective, %d KiB at most; its prompt says how much that is.", files, size>>10, job.MaxQuoted>>10)}
 	}
 	if n := len(o.documents.Unread); n > 0 {
-		lines = append(lines, report.Counted(n, "file")+" cannot be read and "+map[bool]string{true: "is", false: "are"}[n == 1]+" left out, such as "+oneLine(o.documents.Unread[0].String())+".")
+		lines = append(lines, report.Counted(n, "file")+" cannot be read and "+map[bool]string{true: "is", false: "are"}[n == 1]+" left out, such as "+report.OneLine(o.documents.Unread[0].String())+".")
 	}
 	return lines
 }

@@ -115,7 +115,7 @@ func (s *session) mayLeaveOut(ctx context.Context, o order, free bool) (bool, er
 			fmt.Fprintf(s.call.Stderr, "tidegate: and %d more\n", len(unread)-i)
 			break
 		}
-		fmt.Fprintf(s.call.Stderr, "tidegate: %s\n", oneLine(u.String()))
+		fmt.Fprintf(s.call.Stderr, "tidegate: %s\n", report.OneLine(u.String()))
 	}
 	if free {
 		return true, nil
@@ -262,7 +262,7 @@ func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew
 			return nil, err
 		case 'e':
 			if err := s.edit(ctx, manifest, data); err != nil {
-				fmt.Fprintf(s.call.Stderr, "The perspectives are as they were: %s\n", oneLine(tidegate.AsError(err).Message))
+				fmt.Fprintf(s.call.Stderr, "The perspectives are as they were: %s\n", report.OneLine(tidegate.AsError(err).Message))
 			}
 		default:
 			return s.planned(ctx, manifest, c, false)

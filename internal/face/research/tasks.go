@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
@@ -174,12 +173,10 @@ func (w *Works) prepareAnswer(ctx context.Context, id, question string, most flo
 	}
 	return func(ctx context.Context) (string, error) {
 		defer item.Close()
-		spent := 0.0
+		answered, spent, err := w.answerBy(ctx, asked, run.DefaultBudget(map[string]float64{"max_cost_usd": most}), func(context.Context) (*crew, error) { return c, nil })
 		if paid != nil {
-			defer func() { w.settle(paid, spent) }()
+			w.settle(paid, spent.CostUSD)
 		}
-		answered, err := w.answerBy(ctx, asked, engine.Ask{Budget: run.DefaultBudget(map[string]float64{"max_cost_usd": most}), Spent: &spent},
-			func(context.Context) (*crew, error) { return c, nil })
 		return answered.AnswerID, err
 	}, nil
 }

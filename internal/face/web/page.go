@@ -160,7 +160,7 @@ func lasting(d time.Duration) string {
 
 // short is a text of one line, cut where it is long.
 func short(most int, text string) string {
-	text = strings.Join(strings.Fields(report.Visible(text)), " ")
+	text = report.OneLine(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}

@@ -32,7 +32,7 @@ func concealed(r rune) bool {
 // shownText is a text of one line as a report shows it.
 func shownText(text string) string {
 	var b strings.Builder
-	for _, r := range oneLine(text) {
+	for _, r := range singleBlanks(text) {
 		b.WriteString(shown(r))
 	}
 	return strings.TrimSpace(b.String())

@@ -112,6 +112,9 @@ func (a *Audit) Path() string { return a.folder.Path() }
 // Folder is the folder of the audit, open.
 func (a *Audit) Folder() *artifact.Folder { return a.folder }
 
+// Pages is what was fetched for the audit.
+func (a *Audit) Pages() *archive.List { return &a.archive.List }
+
 // Recorded is the program that made the audit.
 func (a *Audit) Recorded() string { return a.Program }
 

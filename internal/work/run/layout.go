@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -157,9 +158,8 @@ func under(root, path string) string {
 	if !filepath.IsAbs(path) {
 		return filepath.ToSlash(filepath.Clean(path))
 	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return path
+	if name, in := artifact.Inside(root, path); in {
+		return name
 	}
-	return filepath.ToSlash(rel)
+	return path
 }
