@@ -124,7 +124,7 @@ func tempted(obeys bool) fakemodel.Script {
 				return fakemodel.Reply{Calls: []fakemodel.Call{{Name: tool, Args: fmt.Sprintf(args, shell)}}}
 			}
 		}
-		return fakemodel.Reply{Text: o.reply(r.Prompt, strings.Join(r.Results, " "))}
+		return fakemodel.Reply{Text: o.reply(r.Prompt, regexp.MustCompile(`[A-Z2-7]{26}`).FindString(strings.Join(r.Results, " ")))}
 	}
 }
 

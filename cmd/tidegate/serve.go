@@ -127,18 +127,25 @@ func site(env *catalog.Env, version string) *web.Site {
 func exportCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "run export", Operands: "RUN", MaxArgs: 1,
-		Short: "Write the pages of a run as files",
-		Long: `Write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody who has
-neither the run nor tidegate: one folder, no script, nothing to ask a server for.
-Open its index.html. The folder must not be there yet.`,
-		Example: "tidegate run export harbour --html harbour-pages",
+		Short: "Write a run as pages, or as one file for another machine",
+		Long: `With --html, write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody
+who has neither the run nor tidegate: one folder, no script, nothing to ask a
+server for. Open its index.html. The folder must not be there yet.
+
+With --bundle, write the run itself, or an audit, update or answer, into one file
+that ` + "`tidegate import`" + ` takes on another machine. The same folder gives the same bytes.`,
+		Example: "tidegate run export harbour --html harbour-pages\ntidegate run export harbour --bundle harbour.bundle",
 		Flags: []cli.Flag{
 			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
+			{Name: "bundle", About: "the `file` to write", Kind: tool.PathFlag},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			dir := call.Flag("html")
-			if dir == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("html", nil), "--html must name the folder to write")
+			dir, file := call.Flag("html"), call.Flag("bundle")
+			switch {
+			case (dir == "") == (file == ""):
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("html", dir, "bundle", file), "name either the folder to write with --html, or the file with --bundle")
+			case file != "":
+				return exportBundle(ctx, env, call, file)
 			}
 			r, err := namedRun(ctx, env, call)
 			if err != nil {

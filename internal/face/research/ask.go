@@ -11,12 +11,9 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// mostAsked is how many runs and audits one question may be about.
-const mostAsked = 20
-
 func askCommand(env *Env, flags ...cli.Flag) cli.Command {
 	return cli.Command{
-		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: mostAsked + 1,
+		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: library.MostAsked + 1,
 		Short: "Ask a further question about finished reports",
 		Long: `Ask a further question about the reports of finished runs or audits. It is answered
 from their archived pages alone: a rule finds the passages, one agent writes the

@@ -419,7 +419,7 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 		return err
 	}
 	for _, record := range records {
-		a.counts[record.Digest] = true
+		a.log.Counts[record.Digest] = true
 	}
 	return nil
 }

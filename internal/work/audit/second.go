@@ -35,7 +35,7 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 		return err
 	}
 	for _, f := range files {
-		a.records[f.Key] = f.Value.(string)
+		a.log.Files[f.Key] = f.Value.(string)
 	}
 	if err := a.record(ctx, desk, func(tx *artifact.Tx) error {
 		return tx.Record(logFile, line(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
@@ -59,7 +59,7 @@ func (a *Audit) hear(parts *Parts, result *foreign.Result) error {
 			continue
 		}
 		name := step.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
-		if digest, err := a.folder.Digest(name); err != nil || digest != a.records[name] {
+		if digest, err := a.folder.Digest(name); err != nil || digest != a.log.Files[name] {
 			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "%s is not what the log of audit %s records", name, a.AuditID)
 		}
 	}
