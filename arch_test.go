@@ -29,7 +29,7 @@ var floors = []struct{ name, rooms string }{
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
-	{"face", "/catalog cli mcp research web demo docs"},
+	{"face", "/catalog /skills cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},
 }
 

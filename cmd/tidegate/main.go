@@ -109,6 +109,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		reportCommand(env),
 		serveCommand(env),
 		exportCommand(env),
+		importCommand(env),
 		sealCommand(env),
 		updateCommand(env),
 		verifyCommand(env),

@@ -96,7 +96,7 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 	if err != nil {
 		return a.ID(), nil, err
 	}
-	files, err := folderFiles(a.Folder(), inAudit)
+	files, err := seal.FilesOf(a.Folder(), inAudit)
 	if err != nil {
 		return a.ID(), nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -44,7 +43,7 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz b
 	if err != nil {
 		return nil, err
 	}
-	files, err := folderFiles(r.Folder(), inRun)
+	files, err := seal.FilesOf(r.Folder(), inRun)
 	if err != nil {
 		return nil, err
 	}
@@ -93,24 +92,6 @@ func holds(ctx context.Context, r *run.Run, files []seal.File, program string) e
 		more = fmt.Sprintf(", and %d more", n)
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why), "a seal of this run would not verify: %s%s", why[0], more)
-}
-
-// folderFiles are all files of a run or an audit except its locks, below a folder of the
-// seal.
-func folderFiles(folder *artifact.Folder, below string) ([]seal.File, error) {
-	var files []seal.File
-	err := fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !entry.Type().IsRegular() || strings.HasPrefix(name, ".tidegate") || name == ".lock" {
-			return err
-		}
-		data, err := folder.Read(name)
-		files = append(files, seal.File{Name: below + name, Data: data})
-		return err
-	})
-	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the folder cannot be read: %w", err)
-	}
-	return files, err
 }
 
 // Unsealed is the result of [Unseal].

@@ -95,6 +95,20 @@ func (r Report) shown() Report {
 		a := &r.Agents[i]
 		show(&a.Role, &a.Driver, &a.Model, &a.Version)
 	}
+	if r.Since != nil {
+		since := *r.Since
+		since.Changed, since.Dropped, since.Added = slices.Clone(since.Changed), slices.Clone(since.Dropped), slices.Clone(since.Added)
+		show(&since.RunID)
+		for i := range since.Changed {
+			show(&since.Changed[i].Was, &since.Changed[i].Is)
+		}
+		for _, list := range [][]string{since.Dropped, since.Added} {
+			for i := range list {
+				show(&list[i])
+			}
+		}
+		r.Since = &since
+	}
 	for i := range r.LeftOut {
 		g := &r.LeftOut[i]
 		show(&g.ID, &g.Priority, &g.Text)

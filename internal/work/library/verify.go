@@ -54,10 +54,7 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 	if err != nil {
 		return Verified{}, err
 	}
-	v := Verified{ID: doc.Get("id").Str()}
-	for _, s := range doc.Get("of").Elems() {
-		v.Of = append(v.Of, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
-	}
+	v := Verified{ID: doc.Get("id").Str(), Of: subjects(doc)}
 	record, err := run.ReadKept(folder)
 	if err != nil {
 		return v, err
@@ -78,6 +75,14 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 		}
 	}
 	return v, nil
+}
+
+// subjects are what an update or answer is bound to.
+func subjects(about *codec.Value) (all []Subject) {
+	for _, s := range about.Get("of").Elems() {
+		all = append(all, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
+	}
+	return all
 }
 
 func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
