@@ -29,7 +29,7 @@ var floors = []struct{ name, rooms string }{
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
-	{"face", "/catalog cli mcp research web demo docs"},
+	{"face", "/catalog /skills cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},
 }
 
@@ -65,7 +65,7 @@ var outside = map[string]string{
 	"github.com/nlnwa/whatwg-url":            "internal/text/link",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/cli",
 	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli cmd/tidegate",
-	"net":                                    "internal/agent/driver internal/base/fetch internal/base/seal internal/face/cli internal/face/web",
+	"net":                                    "internal/agent/driver internal/base/fetch internal/base/seal internal/face/cli internal/face/research internal/face/web",
 	"net/http":                               "internal/agent/driver internal/base/fetch internal/face/cli internal/face/mcp internal/face/web",
 	"net/rpc":                                "",
 	"crypto/tls":                             "internal/base/fetch",

@@ -109,6 +109,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		reportCommand(env),
 		serveCommand(env),
 		exportCommand(env),
+		importCommand(env),
 		sealCommand(env),
 		updateCommand(env),
 		verifyCommand(env),
@@ -159,7 +160,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "claim accept", "job answer", "job retry", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume", "change abandon", "review dismiss"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "claim accept", "job answer", "job retry", "perspectives write", "wave restore", "citations attach", "citations replace", "audit", "change start", "change resume", "change abandon", "review dismiss"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{

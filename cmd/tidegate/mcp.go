@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -34,13 +35,13 @@ up. With --http it serves any number of clients at http://ADDRESS/mcp until it i
 interrupted, and logs every request to stderr without its arguments.
 
 What a caller may touch: over HTTP, and on stdio as soon as one --root is given,
-the working folder (unless that is / or your home), the folder of runs, the
+the working folder (unless that is / or your home), the runs and audits, the
 --project and every --root, whatever symbolic links say. A path outside them is
 PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch. Without
 --root the roots of tidegate.toml are taken.
 
 Offered are the tools that most agents need: the specified ones, those that take a
-run from job to job, and code reviews. --toolsets all offers every tool.
+run from job to job, report_audit, deep_research_search, ask, and code reviews. --toolsets all offers every tool.
 
 An HTTP address that other machines can reach needs a token, which callers send
 as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
@@ -150,7 +151,7 @@ func allowedRoots(env *catalog.Env, called string, given []string, alone bool) (
 		folders = append(folders, env.Project)
 	}
 	if env.Home != "" {
-		folders = append(folders, env.Home)
+		folders = append(folders, env.Home, audit.Home(env.Home))
 	}
 	return folders, nil
 }

@@ -63,6 +63,7 @@ var errTime = errors.New("long enough for one call")
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
 // person is not an error: it is failed, with the reason.
 func Settle(ctx context.Context, desk run.Desk, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
+	desk.Memory = new(run.Memory)
 	board, err := job.OpenBoard(ctx, desk, manifestPath)
 	if err != nil {
 		return StepResult{}, err

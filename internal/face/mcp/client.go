@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -82,14 +83,14 @@ var Clients = []Client{
 	{
 		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
 		add: func(s Entry) string {
-			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
+			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(compact(plain(s)))}}
 			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
 		},
 	},
 	{
 		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
 		add: func(s Entry) string {
-			return words([]string{"code", "--add-mcp", string(oneLine(append(tidegate.Pairs("name", s.Name), plain(s)...)))})
+			return words([]string{"code", "--add-mcp", string(compact(append(tidegate.Pairs("name", s.Name), plain(s)...)))})
 		},
 	},
 }
@@ -125,14 +126,14 @@ func (c Client) File(project, home string) string {
 // Folder is a folder as the client's project file names it: relative to the project
 // where the client allows that and the folder lies in it, otherwise as it is.
 func (c Client) Folder(project, folder string) string {
-	inside, err := filepath.Rel(project, folder)
+	name, inside := artifact.Inside(project, folder)
 	switch {
-	case c.here == "" || err != nil || !filepath.IsLocal(inside):
+	case c.here == "" || !inside:
 		return folder
-	case inside == ".":
+	case name == ".":
 		return c.here
 	}
-	return c.here + "/" + filepath.ToSlash(inside)
+	return c.here + "/" + name
 }
 
 // OtherForms are files that the client reads besides [Client.File] and that may
@@ -157,8 +158,8 @@ func (c Client) Block(s Entry) string {
 // Add is the client's own way of adding the server: a command line, or a link.
 func (c Client) Add(s Entry) string { return c.add(s) }
 
-// oneLine is v as JSON, which works for everything that is written here.
-func oneLine(v any) []byte {
+// compact is v as JSON, which works for everything that is written here.
+func compact(v any) []byte {
 	data, err := codec.MarshalLine(v)
 	if err != nil {
 		panic("clients: " + err.Error())
@@ -168,7 +169,7 @@ func oneLine(v any) []byte {
 
 func indented(v any, prefix, indent string) []byte {
 	var out bytes.Buffer
-	if err := json.Indent(&out, oneLine(v), prefix, indent); err != nil {
+	if err := json.Indent(&out, compact(v), prefix, indent); err != nil {
 		panic("clients: " + err.Error())
 	}
 	return out.Bytes()

@@ -106,8 +106,8 @@ func describe(t *tool.Tool) *sdk.Tool {
 	return &sdk.Tool{
 		Name:         t.Name,
 		Description:  t.Summary,
-		InputSchema:  json.RawMessage(oneLine(t.InputSchema())),
-		OutputSchema: json.RawMessage(oneLine(orFailure(t.OutputSchema()))),
+		InputSchema:  json.RawMessage(compact(t.InputSchema())),
+		OutputSchema: json.RawMessage(compact(orFailure(t.OutputSchema()))),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,

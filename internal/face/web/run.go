@@ -61,6 +61,8 @@ type runView struct {
 	Decided    []run.Decided
 	Confined   []run.Confinement
 	Asked      []string // of the report
+	Offers     []workOffer
+	Stopped    string // why it is no longer driven here
 }
 
 // railStage is one stage of the rail.
@@ -130,6 +132,7 @@ func (l *visit) runPage() (*page, error) {
 		return nil, err
 	}
 	view.Asked = shape.Lines()
+	view.Offers, view.Stopped = l.workOffers()
 	view.TrustState, view.Trust = l.trust(view.Decided)
 	view.Sentences = l.status.Trust
 	view.Lanes = l.lanes()

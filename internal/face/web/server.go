@@ -57,7 +57,7 @@ var scriptText string
 // all paths. Requests pass, in this order: the
 // headers that every answer has, the check of Host and Origin, the token.
 func Handler(site *Site, token string, public *url.URL) http.Handler {
-	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions)}
+	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions), uploads: make(chan struct{}, 2)}
 	if public != nil {
 		s.base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}

@@ -32,6 +32,9 @@ type Site struct {
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
+	// Works starts and continues what a person asks for on the pages. Nil: they start
+	// nothing.
+	Works *research.Works
 
 	mu    sync.Mutex
 	slots map[string]*slot   // by the path of the manifest
