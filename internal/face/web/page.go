@@ -109,6 +109,7 @@ var functions = template.FuncMap{
 	"short":  short,
 	"person": person,
 	"icon":   icon,
+	"tests":  testsState,
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },

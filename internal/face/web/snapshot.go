@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -54,8 +55,10 @@ type snapshot struct {
 	gates    step.GateList
 	// gateNotes are what the judges noted, by gate.
 	gateNotes map[string]string
+	gapTexts  map[string]string // what the gaps are, by id
 	records   []source.Record
 	entries   []run.Entry
+	incoming  []feedRow // pages that came in last, of a run that goes on
 
 	reportOnce sync.Once
 	report     step.Reported
@@ -76,9 +79,10 @@ type rendered struct {
 
 // slot is what the readers of one run share.
 type slot struct {
-	mu   sync.Mutex
-	now  *snapshot
-	last time.Time // when the run was last asked for
+	mu       sync.Mutex
+	now      *snapshot
+	last     time.Time // when the run was last asked for
+	arrivals arrivals
 }
 
 // maxSlots is how many runs are kept as they were last read.
@@ -98,6 +102,9 @@ func (s *Site) snapshot(ctx context.Context, manifest string) (l *snapshot, done
 	fresh, err := s.read(ctx, manifest)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !fresh.run.Manifest().Status().Final() {
+		fresh.incoming = w.arrivals.read(ctx, filepath.Dir(manifest), fresh)
 	}
 	w.replace(fresh)
 	fresh.users.RLock()
@@ -135,6 +142,7 @@ func (s *Site) meet(manifest string) *slot {
 		}
 		if w := s.slots[oldest]; w.mu.TryLock() {
 			w.replace(nil)
+			w.arrivals.close()
 			w.mu.Unlock()
 			delete(s.slots, oldest)
 		}
@@ -221,6 +229,9 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error)
 	if err == nil {
 		err = l.readGateNotes()
 	}
+	if err == nil {
+		err = l.readGapTexts()
+	}
 	if err != nil {
 		if l.board != nil {
 			l.board.Close()
@@ -242,6 +253,19 @@ func (l *snapshot) readGateNotes() error {
 	}
 	for _, g := range l.gates.Gates {
 		l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+	}
+	return nil
+}
+
+// readGapTexts reads what the first round left open.
+func (l *snapshot) readGapTexts() error {
+	doc, err := l.document(l.run.Layout().Pivot)
+	if err != nil {
+		return err
+	}
+	l.gapTexts = map[string]string{}
+	for _, g := range doc.Get("gaps").Elems() {
+		l.gapTexts[g.Get("gap_id").Str()] = g.Get("text").Str()
 	}
 	return nil
 }
