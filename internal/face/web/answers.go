@@ -173,7 +173,7 @@ type updateView struct {
 	library.Updated
 	State     state
 	Words     string
-	Counts    []meter
+	Counts    tallies
 	Sentences []updatedRow
 	Sources   []updatedSource
 }
@@ -235,9 +235,7 @@ func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
 	// What no longer stands is looked at first.
 	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
-		m := counted(counts[state], len(u.Sentences), "sentences: "+string(state))
-		m.Name, m.State = string(state), driftState(state)
-		view.Counts = append(view.Counts, m)
+		view.Counts.Counts = append(view.Counts.Counts, tally{driftState(state), counts[state], ""})
 	}
 	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
 }
