@@ -173,7 +173,7 @@ type updateView struct {
 	library.Updated
 	State     state
 	Words     string
-	Counts    string // of sentences, by how they stand
+	Counts    tallies
 	Sentences []updatedRow
 	Sources   []updatedSource
 }
@@ -236,7 +236,7 @@ func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
 	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
 	var kinds []part
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
-		kinds = append(kinds, part{counts[state], driftState(state).Word})
+		view.Counts.Counts = append(view.Counts.Counts, tally{driftState(state), counts[state], ""})
 	}
 	view.Counts = counted(kinds...)
 	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
