@@ -234,11 +234,9 @@ func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
 	}
 	// What no longer stands is looked at first.
 	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
-	var kinds []part
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
 		view.Counts.Counts = append(view.Counts.Counts, tally{driftState(state), counts[state], ""})
 	}
-	view.Counts = counted(kinds...)
 	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
 }
 
