@@ -22,8 +22,10 @@ type reportView struct {
 	Trust   string
 	Checked bool // its sentences were; else its quotations and numbers
 	Empty   bool
+	Files   bool           // it is a file, without a server
 	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
 	Opened  string         // the archived page that is shown first
+	Chosen  string         // the sentence that the address names, "" for none
 	Claims  []claimRow
 	Counts  tallies
 	Strip   []stripPart // every sentence, in the order of the text
@@ -68,7 +70,7 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		return nil, err
 	}
 	r := reported.Report
-	view := reportView{Counts: tallies{Link: l.filtering("report")}, Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
+	view := reportView{Files: l.files, Counts: tallies{Link: l.filtering("report")}, Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
 	decided, err := l.run.Decisions()
 	if err != nil {
 		return nil, err
@@ -81,7 +83,7 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
 		if !l.files && query.Get("q")+query.Get("state")+query.Get("page") == "" {
 			view.Reading = l.reading(&r.Parts[0])
-			view.Opened = firstLink(view.Reading)
+			view.Opened, view.Chosen = openedLink(view.Reading, query.Get("s"))
 		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
 		view.finish(l, query)
