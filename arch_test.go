@@ -74,7 +74,7 @@ var outside = map[string]string{
 	"C":                                      "",
 	"math/rand":                              "",
 	"math/rand/v2":                           "internal/base/artifact internal/base/fetch",
-	"crypto/rand":                            "internal/base/artifact internal/agent/driver internal/agent/job internal/work/run internal/base/seal internal/face/research internal/face/web",
+	"crypto/rand":                            "internal/base/artifact internal/agent/driver internal/agent/job internal/work/run internal/face/research internal/face/web",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",

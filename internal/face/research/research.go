@@ -66,8 +66,11 @@ func (s *session) pursue(ctx context.Context, o order, signers string) (*Result,
 	}
 	if o.perspectives == nil {
 		planned, err := s.drive(ctx, manifest, c, o.parallel)
-		if err != nil || !s.waitsForYes(ctx, manifest) {
+		if err != nil {
 			return planned, err
+		}
+		if !s.waitsForYes(ctx, manifest) {
+			return planned, e.compareAgain(ctx, o.before, planned)
 		}
 	}
 	result, err := s.confirm(ctx, manifest, o, c)

@@ -23,7 +23,7 @@ var templates embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
-	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "problem"} {
+	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "answers", "answer", "update", "problem"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(templates, "pages/"+name+".html"))
 	}
 	return out

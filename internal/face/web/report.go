@@ -22,7 +22,6 @@ type reportView struct {
 	Trust   string
 	Checked bool // its sentences were; else its quotations and numbers
 	Empty   bool
-	Files   bool           // it is a file, without a server
 	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
 	Opened  string         // the archived page that is shown first
 	Chosen  string         // the sentence that the address names, "" for none
@@ -33,6 +32,7 @@ type reportView struct {
 
 type claimRow struct {
 	ID      string // of the sentence, "" for a claim of an older run
+	Link    string // to this sentence, "" where there is none
 	Line    int
 	State   state
 	Verdict string
@@ -70,7 +70,7 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		return nil, err
 	}
 	r := reported.Report
-	view := reportView{Files: l.files, Counts: tallies{Link: l.filtering("report")}, Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
+	view := reportView{Counts: tallies{Link: l.filtering("report")}, Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
 	decided, err := l.run.Decisions()
 	if err != nil {
 		return nil, err
@@ -86,6 +86,12 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 			view.Opened, view.Chosen = openedLink(view.Reading, query.Get("s"))
 		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
+		for i := range view.Claims {
+			c := &view.Claims[i]
+			if c.Link = "?s=" + c.ID + "#" + c.ID; l.files {
+				c.Link = "#l-" + c.ID
+			}
+		}
 		view.finish(l, query)
 		return l.page("report", "Report", view), nil
 	}

@@ -43,6 +43,9 @@ func (s *server) routes(mux *http.ServeMux) {
 		"reviews/{review}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.reviewPage(ctx, r.PathValue("review"), s.link)
 		},
+		"runs/{run}/answers": s.answersPage,
+		"answers/{answer}":   s.answerPage,
+		"updates/{update}":   s.updatePage,
 		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changePage(ctx, r.PathValue("change"), s.link)
 		},
@@ -100,6 +103,14 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/live/runs"
 	case "liveChanges":
 		return s.base + "/live/changes"
+	case "liveAudits":
+		return s.base + "/live/audits"
+	case "liveAnswers":
+		return s.base + "/live/runs/" + args[0] + "/answers"
+	case "answer":
+		return s.base + "/answers/" + args[0]
+	case "update":
+		return s.base + "/updates/" + args[0]
 	case "liveChange":
 		return s.base + "/live/changes/" + args[0]
 	case "new", "newAudit", "ask":

@@ -27,7 +27,16 @@ func (l *visit) page(view, title string, data any) *page {
 		{View: "gates", Name: "Gates"}, {View: "sources", Name: "Sources", Count: strconv.Itoa(len(l.records))}, {View: "report", Name: "Report"}, {View: "log", Name: "Log"},
 	}
 	if m.Status() == run.Completed {
-		tabs = slices.Concat([]tab{{View: "report", Name: "Report"}}, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
+		first := []tab{{View: "report", Name: "Report"}}
+		if !l.files {
+			asked := tab{View: "answers", Name: "Answers"}
+			answers, updates := l.site.keptAbout(id)
+			if n := len(answers) + len(updates); n > 0 {
+				asked.Count = strconv.Itoa(n)
+			}
+			first = append(first, asked)
+		}
+		tabs = slices.Concat(first, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
 	}
 	for _, t := range tabs {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"

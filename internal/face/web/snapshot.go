@@ -43,6 +43,7 @@ type Site struct {
 	mu    sync.Mutex
 	slots map[string]*slot   // by the path of the manifest
 	seen  map[string]seenRun // by run id
+	kept  kept
 }
 
 // snapshot is a run as it stood at one moment. Several readers share it; it is
