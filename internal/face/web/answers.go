@@ -173,7 +173,7 @@ type updateView struct {
 	library.Updated
 	State     state
 	Words     string
-	Counts    []meter
+	Counts    string // of sentences, by how they stand
 	Sentences []updatedRow
 	Sources   []updatedSource
 }
@@ -234,11 +234,11 @@ func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
 	}
 	// What no longer stands is looked at first.
 	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
+	var kinds []part
 	for _, state := range slices.Sorted(maps.Keys(counts)) {
-		m := counted(counts[state], len(u.Sentences), "sentences: "+string(state))
-		m.Name, m.State = string(state), driftState(state)
-		view.Counts = append(view.Counts, m)
+		kinds = append(kinds, part{counts[state], driftState(state).Word})
 	}
+	view.Counts = counted(kinds...)
 	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
 }
 
