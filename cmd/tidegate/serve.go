@@ -120,7 +120,7 @@ func site(env *catalog.Env, version string) *web.Site {
 	commands := &research.Env{Env: env}
 	return &web.Site{
 		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
-		Standing: commands.Standing,
+		Standing: commands.Standing, PDF: printPDF,
 	}
 }
 

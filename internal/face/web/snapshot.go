@@ -29,12 +29,16 @@ type Site struct {
 	Version string
 	// Standing says how a run stands for a person, and what they may type.
 	Standing func(*job.Board) (research.Standing, error)
+	// PDF prints a page, for downloads; nil where nothing prints.
+	PDF func(ctx context.Context, page []byte, created string) ([]byte, error)
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
 	// Works starts and continues what a person asks for on the pages. Nil: they start
 	// nothing.
 	Works *research.Works
+
+	printing sync.Mutex // held while a browser prints
 
 	mu    sync.Mutex
 	slots map[string]*slot   // by the path of the manifest
