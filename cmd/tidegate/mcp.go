@@ -89,7 +89,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		options.Reach = artifact.Within(folders...)
 	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
-		options.Templates = runTemplates(env.Desk(options.Reach), env.Home)
+		options.Templates, options.Links = runTemplates(env.Desk(options.Reach), env.Home), linksOf(env.Desk(options.Reach), env.Home)
 	}
 	if address == "" {
 		if call.Flag("token-file") != "" {

@@ -35,6 +35,8 @@ type Options struct {
 	Prompts      []Prompt
 	Resources    []Resource
 	Templates    []Template
+	// Links are the documents that a result leaves; nil where no result leaves any.
+	Links func(result any) []Link
 	// Reach is which files the tools may touch by their paths; by its zero value all
 	// that the process may.
 	Reach artifact.Reach
@@ -135,6 +137,13 @@ func handler(t *tool.Tool, options Options) sdk.ToolHandler {
 			},
 		}
 		result := t.Call(ctx, request.Params.Arguments, caller)
+		again, told := carry(ctx, request, result)
+		if again != nil {
+			return again, nil
+		}
+		if told {
+			result = t.Call(ctx, request.Params.Arguments, caller)
+		}
 		if result.Err != nil {
 			noteOutcome(ctx, string(result.Err.Code))
 			return &sdk.CallToolResult{IsError: true, Content: text(string(result.Envelope))}, nil
@@ -143,7 +152,7 @@ func handler(t *tool.Tool, options Options) sdk.ToolHandler {
 		if len(content) > maxText {
 			content = summary(t, result)
 		}
-		return &sdk.CallToolResult{Content: text(content), StructuredContent: json.RawMessage(result.Envelope)}, nil
+		return &sdk.CallToolResult{Content: append(text(content), options.links(result)...), StructuredContent: json.RawMessage(result.Envelope)}, nil
 	}
 }
 
