@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	// Reach is which files the tools may touch by their paths; by its zero value all
 	// that the process may.
 	Reach artifact.Reach
+	// Users are let in over HTTP by tokens of their own; nobody by its zero value.
+	Users user.List
 }
 
 // New is an MCP server that offers the tools. Clients see them in byte order of
