@@ -10,6 +10,12 @@ import (
 func libraryTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
+			Name: "ask", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,
+		}, func(ctx context.Context, call tool.Caller, in library.AskInput) (library.Consulted, error) {
+			in.Runs = env.Home
+			return library.Consult(ctx, env.Desk(call.Reach), in)
+		}),
+		declare(tool.Spec{
 			Name: "run_compare", Set: "run", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path: "run compare", Formats: []string{"markdown"},

@@ -21,23 +21,25 @@ const AskReader = "verifier"
 // its answer to another, in jobs that the folder of the answer keeps. What readers do not
 // confirm is written again, as often as the budget has tries, so that the outcome is an
 // answer that stands as a report does, or the fixed sentence. Single says that the writer's
-// own agent reads. A question that was begun before goes on. Runs is the home of runs.
+// own agent reads. A question that was begun before goes on. Runs is the home of runs; spent
+// is what agents took, this time and before.
 //
 // It returns INVALID_STATE where an agent cannot work or the budget is used up, or no reader
 // was found that sees planted errors; LOCK_HELD when another process answers it, CANCELLED,
 // and the errors of reading and writing the folder. A question that the pages do not answer
 // is a result.
-func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.Budget, single bool, options Options) (library.Answered, error) {
+func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.Budget, single bool, options Options) (answered library.Answered, spent job.Spent, err error) {
 	passages, err := asked.Passages(ctx)
 	if err != nil {
-		return library.Answered{}, err
+		return answered, spent, err
 	}
 	if err := asked.Begin(ctx, options.Desk, runs); err != nil {
-		return library.Answered{}, err
+		return answered, spent, err
 	}
 	defer asked.Folder.Close()
 	if len(passages) == 0 {
-		return asked.Keep(ctx, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked")
+		answered, err = asked.Keep(ctx, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked")
+		return answered, spent, err
 	}
 	q := &questioning{asked: asked, rounds: int64(budget.Tries), round: 1, prompt: asked.Prompt(passages, "", nil), passages: passages}
 	out, err := driveFolder(ctx, options, "answer", asked.Folder.Path(), func() job.Change {
@@ -49,14 +51,15 @@ func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.B
 	}, q.advance)
 	switch {
 	case err != nil:
-		return library.Answered{}, err
+		return answered, out.spent, err
 	case out.WaitingFor != ForNothing && out.refused && q.readings == nil:
 		q.why = "no answer followed the rules: " + out.Reason
 	case out.WaitingFor != ForNothing:
-		return library.Answered{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("answer_id", asked.ID, "help", out.Help), "the question is not answered yet, and goes on when it is asked again: %s", out.Reason)
+		return answered, out.spent, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("answer_id", asked.ID, "help", out.Help), "the question is not answered yet, and goes on when it is asked again: %s", out.Reason)
 	}
 	by := evidence.Readers{OneAgent: single, Recorded: options.Agents[AskReader].Recording != nil}
-	return asked.Keep(ctx, q.answer, evidence.TrustLine(&q.answer.Claims, by), q.why)
+	answered, err = asked.Keep(ctx, q.answer, evidence.TrustLine(&q.answer.Claims, by), q.why)
+	return answered, out.spent, err
 }
 
 // questioning is a further question while agents are at it.

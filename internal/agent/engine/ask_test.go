@@ -102,8 +102,9 @@ func (a asking) ask(pool engine.Pool, question string) (answers.Answered, error)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return engine.Answer(a.t.Context(), a.runs, asked, run.DefaultBudget(nil), false, engine.Options{Desk: a.desk(), Pool: pool, Wait: func(context.Context, time.Duration) {},
+	answered, _, err := engine.Answer(a.t.Context(), a.runs, asked, run.DefaultBudget(nil), false, engine.Options{Desk: a.desk(), Pool: pool, Wait: func(context.Context, time.Duration) {},
 		Agents: map[string]engine.Agent{job.AskWriter: {Driver: "claude"}, engine.AskReader: {Driver: "codex"}}})
+	return answered, err
 }
 
 func (a asking) files(dir string) map[string]string {

@@ -97,6 +97,7 @@ var errStop = errors.New("the home stops")
 // when ctx ends, and the errors of [Settle]. Whatever it returns, the run goes on
 // from its files when it is driven again.
 func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, error) {
+	options.Desk.Memory = new(run.Memory)
 	board, err := job.OpenBoard(ctx, options.Desk, manifestPath)
 	if err != nil {
 		return Outcome{}, err

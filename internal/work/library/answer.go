@@ -172,16 +172,7 @@ func (a *Asked) ended(ctx context.Context, home *artifact.Folder, id string) (bo
 func (a *Asked) Keep(ctx context.Context, answer asking.Answer, trust, why string) (Answered, error) {
 	out := Answered{AnswerID: a.ID, Of: a.of, Question: a.Question, Answer: a.Refusal(), Why: why, Sentences: []evidence.Claim{}, Sources: []AnsweredSource{}}
 	if why == "" {
-		out.Pass, out.Answer, out.Trust, out.Sentences = true, answer.Text, trust, answer.Claims.Sentences
-		cited := map[string]bool{}
-		for _, p := range answer.Claims.Pages {
-			cited[p.CID] = true
-		}
-		for _, s := range a.sources {
-			if cited[s.ID] {
-				out.Sources = append(out.Sources, s)
-			}
-		}
+		out.Pass, out.Answer, out.Trust, out.Sentences, out.Sources = true, answer.Text, trust, answer.Claims.Sentences, a.cited(&answer)
 	} else {
 		out.Next = "tidegate research " + report.ShellWord(a.Question)
 	}

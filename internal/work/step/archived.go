@@ -230,7 +230,16 @@ func (e *archived) kept(records []archive.Ref) {
 
 // judge judges sources by the evidence and nothing else.
 func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
-	records, err := source.Judge(ctx, sources, source.Evidence{
+	records, err := e.judgePages(ctx, sources)
+	if err == nil && e.originsKept != "" {
+		err = e.setOrigins(ctx, sources, records)
+	}
+	return records, err
+}
+
+// judgePages is judge without where the sources come from.
+func (e *archived) judgePages(ctx context.Context, sources []source.Source) ([]source.Record, error) {
+	return source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
@@ -240,10 +249,6 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 		},
 		Replaced: e.replaced, Judged: e.judged, Work: e.work, Dates: e.dates, Policy: e.allowed, Created: e.created,
 	})
-	if err == nil && e.originsKept != "" {
-		err = e.setOrigins(ctx, sources, records)
-	}
-	return records, err
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next

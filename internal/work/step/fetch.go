@@ -111,13 +111,16 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}
-	if !e.frozen.IsZero() {
-		f, err := frozenOf(ctx, e.run)
-		if err != nil {
-			return err
-		}
+	f, err := frozenOf(ctx, e.run)
+	if err != nil {
+		return err
+	}
+	if f != nil {
 		defer f.close()
-		fetch = f.fetch
+		web := fetch
+		fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			return f.fetch(ctx, urls, keep, web)
+		}
 	}
 	byURL := e.byPage(judged)
 	keep := func(batch []*archive.Packed, more tidegate.Details) error {
@@ -137,9 +140,10 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 		return e.judgeKept(ctx, batch, byURL)
 	}
 	shared := e.sharing(ctx)
-	urls, err := e.takeShared(ctx, shared, urls, keep)
-	if err != nil || len(urls) == 0 {
-		return err
+	if f == nil { // pages that it may not take from an earlier run have changed since
+		if urls, err = e.takeShared(ctx, shared, urls, keep); err != nil || len(urls) == 0 {
+			return err
+		}
 	}
 	err = fetch(ctx, urls, func(batch []*archive.Packed) error {
 		err := keep(batch, nil)

@@ -145,13 +145,17 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 			in.Domains = asks.Sources.AllowDomains
 		}
 		asked, known := how, how.Asked(asks.Search)
-		if !asks.Frozen.IsZero() {
-			f, err := frozenOf(ctx, r)
-			if err != nil {
-				return err
-			}
+		f, err := frozenOf(ctx, r)
+		if err != nil {
+			return err
+		}
+		if f != nil {
 			defer f.close()
-			asked, known = &Searching{Call: f.call}, []Place{{Service: search.Archive}}
+			asked = &Searching{Call: f.call(how.Call)}
+			if f.alone {
+				known = nil
+			}
+			known = append(known, Place{Service: search.Archive})
 		}
 		places, err := ordered(r, known, in)
 		if err != nil {

@@ -49,7 +49,7 @@ func sharedName(s *run.Shared, url string, day time.Time) string {
 // is fetched.
 func (e *archived) sharing(ctx context.Context) *run.Shared {
 	find := e.run.Desk().Sharing
-	if find == nil || !e.frozen.IsZero() {
+	if find == nil {
 		return nil
 	}
 	s, err := find(ctx)
