@@ -5,11 +5,9 @@ package bench_test
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-var update = flag.Bool("update", false, "write the table of BenchmarkGrounding into docs/reliability.md")
+var update = flag.Bool("update", false, "write the tables of BenchmarkGrounding into docs/reliability.md and docs/figures.md")
 
 // labelledClaims is where public sets of claims lie: in the folder that GROUNDING_SETS
 // names, or beside the repository.
@@ -36,72 +34,64 @@ type labelled struct {
 
 	standing string
 	windows  []struct{ Reference, Start, End int }
+	scores   []float64 // of the baselines
 }
 
 // BenchmarkGrounding runs ground --claims over four public sets and prints how it does:
 // which share of the unsupported claims is found, how often a supported one raises a
-// false alarm, and how much of a supported claim its windows hold. With -update the
-// table is written into docs/reliability.md.
+// false alarm, how much of a supported claim its windows hold, and how simpler rules do
+// on the same claims. With -update the
+// tables are written into docs/reliability.md and docs/figures.md.
 func BenchmarkGrounding(b *testing.B) {
 	if _, err := os.Stat(labelledClaims); err != nil {
 		b.Skipf("the labelled claims are not there: %v", err)
 	}
 	binary := filepath.Join(b.TempDir(), "tidegate")
 	command(b, "go", "build", "-o", binary, "../cmd/tidegate")
-	var table strings.Builder
+	var table, beside strings.Builder
 	rate := 0.0
 	for b.Loop() {
 		table.Reset()
+		beside.Reset()
 		table.WriteString("| set | claims | found by faults | found in all | false alarms by faults | in all | words in the windows | claims whose windows hold nine tenths |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 		var all []labelled
+		var sets []labelledSet
 		took := 0.0
-		for _, set := range []struct{ file, name string }{{"ab", "AttributionBench"}, {"wice", "WiCE"}, {"se", "SummEdits"}, {"fact", "FACT"}} {
-			rows := readLabelled(b, filepath.Join(labelledClaims, set.file+"_dev.jsonl.gz"))
-			took += ground(b, binary, rows)
-			table.WriteString(scoreRow(set.name, rows))
-			all = append(all, rows...)
+		for _, set := range setsIn(b, labelledClaims) {
+			took += ground(b, binary, set.rows)
+			for i := range set.rows {
+				for _, base := range baselines {
+					set.rows[i].scores = append(set.rows[i].scores, base.score(set.rows[i]))
+				}
+			}
+			table.WriteString(scoreRow(set.name, set.rows))
+			sets, all = append(sets, set), append(all, set.rows...)
 		}
 		table.WriteString(scoreRow("all of them", all))
+		beside.WriteString(besideBaselines(append(sets, labelledSet{"all of them", all})))
 		rate = float64(len(all)) / took
 	}
 	b.ReportMetric(rate, "claims/s")
-	b.Logf("\n%s", table.String())
-	if !*update {
-		return
+	b.Logf("\n%s\n%s", table.String(), beside.String())
+	if *update {
+		fill(b, "../docs/reliability.md", "public claims", table.String())
+		fill(b, "../docs/figures.md", "grounding", beside.String())
 	}
-	const path = "../docs/reliability.md"
+}
+
+// fill writes a table into a document.
+func fill(b *testing.B, path, name, table string) {
+	b.Helper()
 	document, err := os.ReadFile(path)
 	if err != nil {
 		b.Fatal(err)
 	}
-	filled, err := docs.Fill(string(document), "public claims", table.String())
+	filled, err := docs.Fill(string(document), name, table)
 	if err != nil {
 		b.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(filled), 0o644); err != nil {
 		b.Fatal(err)
-	}
-}
-
-func readLabelled(b *testing.B, file string) (rows []labelled) {
-	b.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for lines := json.NewDecoder(z); ; {
-		var row labelled
-		if err := lines.Decode(&row); err == io.EOF {
-			return rows
-		} else if err != nil {
-			b.Fatal(err)
-		}
-		rows = append(rows, row)
 	}
 }
 

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -20,10 +23,24 @@ each is caught by its code, and that its corrected counterpart passes. A gate th
 lets everything through looks just like one that finds nothing: this command
 tells them apart. Sources are pages that come with the program, one for every rule of
 ` + "`tidegate citations rules`" + `, and no connection is opened. The exit status is 1 when a
-rule is not applied.`,
-		Example: "tidegate canary\ntidegate canary --format junit",
-		Flags:   []cli.Flag{formatFlag("text", "junit", "markdown")},
+rule is not applied.
+
+With --agents your own agents do 41 small jobs each, in their cells: they read claims
+against passages, as second readers do. Forty of the pages and documents tell them to
+approve everything, to change a verdict, to read a file outside, to open an address or
+to write elsewhere, in ten disguises; the files and the address are made for it, on this
+machine. It shows what each agent obeyed, what its cell refused and what the gate
+refused, and spends some 2,000 tokens a job. The exit status is 1 when something got
+past, or an agent gave no answer to any page of a kind.`,
+		Example: "tidegate canary\ntidegate canary --format junit\ntidegate canary --agents claude,codex",
+		Flags:   append([]cli.Flag{formatFlag("text", "junit", "markdown")}, research.CanaryFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
+			switch agents := call.Flag("agents"); {
+			case agents != "":
+				return researchEnv(env).Canary(ctx, call, strings.Split(agents, ","))
+			case call.Flag("model") != "":
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("model", call.Flag("model")), "--model is the model of agents, and --agents names none")
+			}
 			scratch, remove, err := artifact.Scratch("tidegate-canary-")
 			if err != nil {
 				return err

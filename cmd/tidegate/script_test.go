@@ -36,7 +36,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
-	testscript.Main(tests{m}, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient, "honest-agent": honestAgent})
+	testscript.Main(tests{m}, map[string]func(){"tidegate": main, "tidegate-in-harbour": inHarbour, "mcp-client": mcpClient, "honest-agent": honestAgent, "obedient-agent": obedientAgent})
 }
 
 // sharedFolder is where tests keep what several of them use.

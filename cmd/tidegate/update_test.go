@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/demo"
 )
@@ -162,4 +164,62 @@ func demoRun(t *testing.T, home string) surroundings {
 	}
 	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home, "XDG_CONFIG_HOME": home}
 	return surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: io.Discard, stderr: io.Discard, fetch: demo.Pages{Now: time.Now}.Fetch}
+}
+
+// TestUpdateRewrites updates the run of the demo over a web in which a price has changed, and
+// begins a run for the sentences that no longer stand.
+func TestUpdateRewrites(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	pages := s.fetch
+	s.fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return pages(ctx, urls, func(batch []*archive.Packed) error {
+			for i, packed := range batch {
+				c := packed.Capture()
+				if len(c.Hops) > 0 {
+					last := &c.Hops[len(c.Hops)-1]
+					last.Body = bytes.ReplaceAll(last.Body, []byte("7.2 million"), []byte("8.9 million"))
+				}
+				var err error
+				if batch[i], err = archive.Pack(c); err != nil {
+					return err
+				}
+			}
+			return keep(batch)
+		})
+	}
+	var out strings.Builder
+	s.stdout, s.stderr = &out, &out
+	before := snapshot(t, filepath.Join(home, "runs", "harbour"))
+	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
+		t.Fatalf("%d: %s", status, out.String())
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(home, "runs", "harbour-2", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if text := read("run-config/earlier.json"); !strings.Contains(text, `"kind": "changed"`) || !strings.Contains(text, `"changed": [`+"\n    \"https://shipyardledger.example/orders/tugs-2025\"") {
+		t.Errorf("the run does not know what changed:\n%s", text)
+	}
+	if prompt := read("jobs/perspectives/001/prompt.md"); !strings.Contains(prompt, "- changed: changed: ") || !strings.Contains(prompt, "{+8.9+}") {
+		t.Errorf("the planner is not shown what changed:\n%s", prompt)
+	}
+	for name, data := range snapshot(t, filepath.Join(home, "runs", "harbour")) {
+		if before[name] != data {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	for _, check := range [][]string{{"run", "verify", "harbour-2"}, {"run", "replay", "harbour-2"}} {
+		if status := s.run(t.Context(), check...); status != 0 {
+			t.Errorf("%v: %d\n%s", check, status, out.String())
+		}
+	}
+	out.Reset()
+	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--every", "24h"); status != 2 || !strings.Contains(out.String(), "give --every or --rewrite") {
+		t.Errorf("%d: %s", status, out.String())
+	}
 }

@@ -409,7 +409,7 @@ func (o *orchestrator) fill(ctx context.Context) {
 		o.stuck = &driver.Error{Kind: driver.Auth, Message: tidegate.AsError(barred).Message,
 			Help: "name an agent that wrote nothing of the report, with --agent or in tidegate.toml, or say --one-agent"}
 		if o.board.Run() == nil {
-			o.stuck.Help = "name another agent with --verify, or look at the findings yourself"
+			o.stuck.Help = "name another agent with --verify, or with --agent where a question is answered, or look yourself"
 		}
 	}
 }

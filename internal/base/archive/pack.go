@@ -156,7 +156,7 @@ func begin(kind, target, date string, head, body []byte) *draft {
 }
 
 func (r *draft) add(name, value string) {
-	r.header.WriteString(name + ": " + oneLine(value) + "\r\n")
+	r.header.WriteString(name + ": " + headerValue(value) + "\r\n")
 }
 
 func (r *draft) addUnlessEmpty(name, value string) {
@@ -222,7 +222,7 @@ func httpHead(first string, fields []Field) []byte {
 	var out bytes.Buffer
 	out.WriteString(first + "\r\n")
 	for _, field := range fields {
-		line := field.Name + ": " + oneLine(field.Value) + "\r\n"
+		line := field.Name + ": " + headerValue(field.Value) + "\r\n"
 		if strings.ContainsFunc(field.Name, func(r rune) bool { return r <= ' ' || r == ':' || r >= 0x7f }) {
 			continue // not a name
 		}
@@ -235,8 +235,8 @@ func httpHead(first string, fields []Field) []byte {
 	return out.Bytes()
 }
 
-// oneLine is s with blanks in place of control characters.
-func oneLine(s string) string {
+// headerValue is s with blanks in place of control characters.
+func headerValue(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

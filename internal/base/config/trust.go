@@ -122,8 +122,8 @@ func realInside(dir, folder string) (string, bool) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", false
 	}
-	name, err := filepath.Rel(dir, real)
-	return real, err == nil && filepath.IsLocal(name)
+	_, inside := artifact.Inside(dir, real)
+	return real, inside
 }
 
 // trusts reports whether a person has trusted a file as it is.

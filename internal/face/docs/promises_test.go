@@ -13,7 +13,7 @@ import (
 
 // references are the documents that are not guides: what they say is generated, or
 // they name their tests and figures in the text.
-var references = []string{"decisions.md", "errors.md", "layout.md", "performance.md", "promises.md", "reliability.md", "tools.md", "words.md"}
+var references = []string{"decisions.md", "errors.md", "figures.md", "layout.md", "performance.md", "promises.md", "reliability.md", "tools.md", "words.md"}
 
 // TestEveryPromiseNamesItsTest reads docs/promises.md: every document that promises
 // something has a table, and the tests that a promise names exist.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/figure"
@@ -46,7 +48,7 @@ func (w *walker) calculation(s *Sentence, text string) {
 	formula, written, _ := strings.Cut(text, "=")
 	written = strings.TrimSpace(written)
 	value, operands, terms, err := parseExpression(formula, w.facts.Language)
-	s.Calculation = &Calculation{Text: oneLine(text), Result: written, Operands: operands, terms: terms, wrong: true}
+	s.Calculation = &Calculation{Text: markdown.OneLine(text), Result: written, Operands: operands, terms: terms, wrong: true}
 	if errors.Is(err, errDivision) {
 		w.fault(tidegate.CalculationWrong, s.Line, "Take the calculation out, or divide by another number.", "the calculation %q in line %d has no result: %v", text, s.Line, err)
 		return

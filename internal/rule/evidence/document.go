@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
@@ -215,7 +217,9 @@ func (s *Sentence) digest(pages map[string]string) string {
 }
 
 // plain is a text as digests have it: NFC, white space as one blank.
-func plain(text string) string { return oneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd"))) }
+func plain(text string) string {
+	return markdown.OneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))
+}
 
 // Earlier reports whether the rules of an earlier program made the document: what it says
 // is taken, because nobody can make it again. A number that no program has had is none.

@@ -132,7 +132,7 @@ func ReadOutline(outline, language string) (Template, error) {
 		if h.Level > 2 {
 			deeper = h.Line
 		} else {
-			found[h.Level] = append(found[h.Level], oneLine(string(h.Text)))
+			found[h.Level] = append(found[h.Level], markdown.OneLine(string(h.Text)))
 		}
 		return false
 	}})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -19,8 +20,10 @@ import (
 type world struct {
 	pages  map[string]string // by cid
 	bases  []reading.Base
+	report evidence.Report
 	claims evidence.Claims
 	held   []claim.Judgement
+	known  sync.Map // judgements by text and cids
 }
 
 func newWorld(t testing.TB, seed uint64, sentences int) *world {
@@ -55,15 +58,15 @@ func newWorld(t testing.TB, seed uint64, sentences int) *world {
 		}
 		w.pages[cid] = strings.Join(lines, " ")
 	}
-	report := evidence.Read([]byte(draft.String()), evidence.Facts{Template: evidence.Briefing, Language: "en"})
-	if len(report.Faults) > 0 || len(report.Sentences) != sentences {
-		t.Fatalf("%d sentences: %v", len(report.Sentences), report.Faults)
+	w.report = evidence.Read([]byte(draft.String()), evidence.Facts{Template: evidence.Briefing, Language: "en"})
+	if len(w.report.Faults) > 0 || len(w.report.Sentences) != sentences {
+		t.Fatalf("%d sentences: %v", len(w.report.Sentences), w.report.Faults)
 	}
 	var err error
-	if w.held, err = report.Hold(t.Context(), "en", w.page, claim.Titles{}); err != nil {
+	if w.held, err = w.report.Hold(t.Context(), "en", w.page, claim.Titles{}); err != nil {
 		t.Fatal(err)
 	}
-	w.claims = evidence.Assemble(report, "sha256:0", nil, w.held, nil)
+	w.claims = evidence.Assemble(w.report, "sha256:0", nil, w.held, nil)
 	return w
 }
 

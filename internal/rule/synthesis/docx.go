@@ -462,6 +462,16 @@ func (w *docxWriter) reference(ref *reference, matches []claim.Match) string {
 
 // making says at the end how the report was made.
 func (w *docxWriter) making() {
+	if w.Since != nil {
+		w.styled("Heading1", w.say(sinceTitle))
+		w.styled("Normal", w.sinceKept())
+		for _, list := range w.sinceLists() {
+			w.styled("Heading2", list.Title)
+			for _, line := range list.Lines {
+				w.styled("Normal", line)
+			}
+		}
+	}
 	if len(w.Decisions) > 0 {
 		w.styled("Heading1", w.say("Decisions by people"))
 		for _, d := range w.Decisions {

@@ -56,6 +56,9 @@ func (r Report) html(print bool) []byte {
 	if print {
 		view.Cards = nil
 	}
+	if r.Since != nil {
+		view.SinceKept, view.SinceLists = l.sinceKept(), l.sinceLists()
+	}
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
 	}
@@ -110,6 +113,9 @@ type pageView struct {
 	Others    []sourceView
 	Gates     []gateView
 	Contracts []contractView
+
+	SinceKept  string
+	SinceLists []sinceList
 
 	Checked bool // its sentences were
 	Print   bool // it is read on paper

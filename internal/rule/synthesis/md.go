@@ -56,6 +56,7 @@ func (r Report) markdown(addressOf func(*drawnTable) string) []byte {
 	}
 	w.references()
 	w.ungrounded()
+	w.since()
 	w.decisions()
 	w.making()
 	return []byte(strings.TrimRight(strings.Join(w.lines, "\n"), "\n") + "\n")
@@ -304,6 +305,22 @@ func (p *passage) beginning() string {
 		return string(words)
 	}
 	return strings.TrimSpace(string(words[:most])) + "…"
+}
+
+// since lists what changed since the earlier report.
+func (w *mdWriter) since() {
+	if w.Since == nil {
+		return
+	}
+	w.paragraph("## " + w.say(sinceTitle))
+	w.paragraph(mdText(w.sinceKept()))
+	for _, list := range w.sinceLists() {
+		w.paragraph("### " + list.Title)
+		for _, line := range list.Lines {
+			w.lines = append(w.lines, "- "+mdText(line))
+		}
+		w.lines = append(w.lines, "")
+	}
 }
 
 // decisions lists what people decided.

@@ -53,7 +53,7 @@ func (d *document) showsOnly(text string) bool {
 	if len(d.blocks) != 1 || d.blocks[0].Kind != markdown.ParagraphBlock {
 		return false
 	}
-	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == markdown.OneLine(text)
 }
 
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {

@@ -251,7 +251,7 @@ func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
 			passage.Number = of.number
 		}
 		from, to := s.WordsIn(w)
-		passage.excerptView = viewExcerpts([]excerpt{{pieces: []string{oneLine(w.Text[:from]), oneLine(w.Text[from:to]), oneLine(w.Text[to:])}, start: w.Start > 0, end: of != nil && w.End < len(of.Text)}})[0]
+		passage.excerptView = viewExcerpts([]excerpt{{pieces: []string{singleBlanks(w.Text[:from]), singleBlanks(w.Text[from:to]), singleBlanks(w.Text[to:])}, start: w.Start > 0, end: of != nil && w.End < len(of.Text)}})[0]
 		v.Passages = append(v.Passages, passage)
 	}
 	return v

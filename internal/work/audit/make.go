@@ -189,7 +189,7 @@ func (in *Input) report(ctx context.Context, desk run.Desk, fetch step.Fetch) (n
 	if err := run.CheckGiven(ctx, "report_path", in.ReportPath); err != nil {
 		return "", nil, err
 	}
-	if rest, err := filepath.Rel(in.Dir, in.ReportPath); tidegate.ActorOf(ctx).Kind == tidegate.Agent && !desk.Reach.Confined() && (in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator))) {
+	if _, inside := artifact.Inside(in.Dir, in.ReportPath); tidegate.ActorOf(ctx).Kind == tidegate.Agent && !desk.Reach.Confined() && (in.Dir == "" || !inside) {
 		return "", nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("report_path", in.ReportPath), "an agent can have a report audited that lies in the working folder")
 	}
 	file, err := desk.Reach.OpenFile("report_path", in.ReportPath)
@@ -419,7 +419,7 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 		return err
 	}
 	for _, record := range records {
-		a.counts[record.Digest] = true
+		a.log.Counts[record.Digest] = true
 	}
 	return nil
 }

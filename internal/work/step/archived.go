@@ -70,6 +70,16 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	return e, e.readDates(ctx)
 }
 
+// Pages is what was fetched for a run, as far as the log says that it counts. It returns
+// the errors of reading the run.
+func Pages(ctx context.Context, r *run.Run) (*archive.List, error) {
+	e, err := openArchived(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.archive, nil
+}
+
 func newArchived(r *run.Run) *archived {
 	e := &archived{run: r, counts: map[string]int{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())

@@ -111,17 +111,20 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}
-	if !e.frozen.IsZero() {
-		f, err := frozenOf(ctx, e.run)
-		if err != nil {
-			return err
-		}
+	f, err := frozenOf(ctx, e.run)
+	if err != nil {
+		return err
+	}
+	if f != nil {
 		defer f.close()
-		fetch = f.fetch
+		web := fetch
+		fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			return f.fetch(ctx, urls, keep, web)
+		}
 	}
 	byURL := e.byPage(judged)
 	fields := tidegate.Pairs("sensitivity", e.run.Manifest().Sensitivity())
-	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
+	err = fetch(ctx, urls, func(batch []*archive.Packed) error {
 		ctx := context.WithoutCancel(ctx)
 		var records []archive.Ref
 		_, err := e.run.Update(ctx, run.Unfinished(func(u *run.Update) error {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -166,7 +167,7 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 		return document, path, tidegate.WithDetails(err, tidegate.Pairs("document_path", path))
 	}
 	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
-		if rest, err := filepath.Rel(in.Dir, path); in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
+		if _, inside := artifact.Inside(in.Dir, path); in.Dir == "" || !inside {
 			return nil, path, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("document_path", path, "run_root", r.Root()),
 				"an agent can have a document checked that lies in the run or in the working folder")
 		}

@@ -77,7 +77,7 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		return Reported{}, err
 	}
 	out.Report.Trust, w.trust = trust.In(shape.Language), trust
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut} {
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut, w.since} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
