@@ -35,6 +35,9 @@ type Client struct {
 	// folder. It is "" where only an absolute path works.
 	here  string
 	forms []string
+	// skills is the folder in which the client looks for skills, with slashes, from the
+	// folder of its file on; "" where no client of this kind could be tried.
+	skills string
 	// section is the path of the object, or table, that holds the servers.
 	section string
 	toml    bool
@@ -49,19 +52,19 @@ func stdio(s Entry) tidegate.Details { return append(tidegate.Pairs("type", "std
 // Clients lists the clients that are known.
 var Clients = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", section: "mcpServers", entry: stdio,
+		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", skills: ".claude/skills", section: "mcpServers", entry: stdio,
 		add: func(s Entry) string {
 			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
-		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, section: "mcp_servers", toml: true,
+		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, skills: "skills", section: "mcp_servers", toml: true,
 		add: func(s Entry) string {
 			return words(append([]string{"codex", "mcp", "add", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
-		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
+		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", skills: ".opencode/skills", section: "mcp",
 		entry: func(s Entry) tidegate.Details {
 			return tidegate.Pairs("type", "local", "command", append([]string{s.Command}, s.Args...), "enabled", true)
 		},
@@ -69,7 +72,7 @@ var Clients = []Client{
 		add: func(Entry) string { return "opencode mcp add" },
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
+		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", skills: "skills", section: "mcpServers", entry: plain,
 		add: func(s Entry) string {
 			// Options after -- are the server's own.
 			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
@@ -81,7 +84,7 @@ var Clients = []Client{
 		},
 	},
 	{
-		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
+		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", skills: "skills", section: "mcpServers", entry: plain,
 		add: func(s Entry) string {
 			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(compact(plain(s)))}}
 			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
@@ -121,6 +124,18 @@ func (c Client) File(project, home string) string {
 		folder = home
 	}
 	return filepath.Join(folder, filepath.FromSlash(c.file))
+}
+
+// User reports whether the file belongs to the user, not to a project.
+func (c Client) User() bool { return c.user }
+
+// Skills is the folder of the client's skills, by where its file is. It is "" where the
+// client is not known to have one.
+func (c Client) Skills(file string) string {
+	if c.skills == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), filepath.FromSlash(c.skills))
 }
 
 // Folder is a folder as the client's project file names it: relative to the project

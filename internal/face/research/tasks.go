@@ -17,13 +17,12 @@ import (
 
 // Task is a question or an audit that a page asked for.
 type Task struct {
-	Kind   string // TaskAsk or TaskAudit
-	Of     string // the run that is asked about
-	What   string // the question, or what the report is called
-	Begun  time.Time
-	Ended  bool
-	Result string // the id of the answer or audit, "" before it is there
-	Wrong  string // why there is none
+	Kind  string // TaskAsk or TaskAudit
+	Of    string // the run that is asked about
+	What  string // the question, or what the report is called
+	Begun time.Time
+	Ended bool
+	Wrong string // why it has no result
 }
 
 // The kinds of tasks.
@@ -78,17 +77,15 @@ func (w *Works) drop(t *Task) {
 	w.tasks = slices.DeleteFunc(w.tasks, func(other *Task) bool { return other == t })
 }
 
-// run does a task in the background. Work returns the id of what it made.
-func (w *Works) run(t *Task, work func(ctx context.Context) (string, error)) {
+// run does a task in the background.
+func (w *Works) run(t *Task, work func(ctx context.Context) error) {
 	w.ends.Go(func() {
-		result := ""
-		err := guarded(func() (err error) {
-			result, err = work(tidegate.WithActor(w.ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken}))
-			return err
+		err := guarded(func() error {
+			return work(tidegate.WithActor(w.ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken}))
 		})
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		t.Ended, t.Result = true, result
+		t.Ended = true
 		if err != nil {
 			t.Wrong = tidegate.AsError(err).Message
 		}
@@ -109,9 +106,9 @@ func (w *Works) Audit(name string, body []byte) error {
 		w.drop(t)
 		return err
 	}
-	w.run(t, func(ctx context.Context) (string, error) {
-		made, err := audit.Make(ctx, w.desk(), w.pages(), audit.Input{Report: string(body), Name: name, Dir: w.Dir, Home: audit.Home(w.Home)})
-		return made.AuditID, err
+	w.run(t, func(ctx context.Context) error {
+		_, err := audit.Make(ctx, w.desk(), w.pages(), audit.Input{Report: string(body), Name: name, Dir: w.Dir, Home: audit.Home(w.Home)})
+		return err
 	})
 	return nil
 }
@@ -138,8 +135,8 @@ func (w *Works) Ask(ctx context.Context, id, question, mostUSD string) error {
 }
 
 // prepareAnswer finds the passages and the agents for a question, and puts aside what it may
-// cost. Answer answers it and returns the id of the answer.
-func (w *Works) prepareAnswer(ctx context.Context, id, question string, most float64) (answer func(context.Context) (string, error), err error) {
+// cost.
+func (w *Works) prepareAnswer(ctx context.Context, id, question string, most float64) (answer func(context.Context) error, err error) {
 	item, err := library.Open(ctx, w.desk(), w.Home, w.Dir, id)
 	if err != nil {
 		return nil, err
@@ -171,12 +168,12 @@ func (w *Works) prepareAnswer(ctx context.Context, id, question string, most flo
 			return nil, err
 		}
 	}
-	return func(ctx context.Context) (string, error) {
+	return func(ctx context.Context) error {
 		defer item.Close()
-		answered, spent, err := w.answerBy(ctx, asked, run.DefaultBudget(map[string]float64{"max_cost_usd": most}), func(context.Context) (*crew, error) { return c, nil })
+		_, spent, err := w.answerBy(ctx, asked, run.DefaultBudget(map[string]float64{"max_cost_usd": most}), func(context.Context) (*crew, error) { return c, nil })
 		if paid != nil {
 			w.settle(paid, spent.CostUSD)
 		}
-		return answered.AnswerID, err
+		return err
 	}, nil
 }

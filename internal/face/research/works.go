@@ -141,6 +141,9 @@ func (w *Works) order(ctx context.Context, q Question) (order, error) {
 	if q.Sensitivity == "" {
 		q.Sensitivity = "normal"
 	}
+	if !slices.Contains([]string{"normal", "restricted", "no_web"}, q.Sensitivity) {
+		return invalid("the reach", q.Sensitivity, "normal, restricted or no_web")
+	}
 	if most, err := strconv.ParseFloat(q.MostUSD, 64); err != nil || !(most > 0) || math.IsInf(most, 0) {
 		return invalid("the most that it may cost", q.MostUSD, "a number of USD above 0")
 	}
@@ -216,7 +219,11 @@ func (w *Works) Begin(ctx context.Context, q Question) (id string, err error) {
 	id = filepath.Base(filepath.Dir(manifest))
 	w.mu.Lock()
 	paid.Run, w.driving[id] = id, true
+	err = w.ledger.write()
 	w.mu.Unlock()
+	if err != nil {
+		slog.Warn("which run money is put aside for cannot be noted", "error", err)
+	}
 	w.drive(manifest, c, paid)
 	return id, nil
 }

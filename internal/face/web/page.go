@@ -23,7 +23,7 @@ var templates embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
-	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "problem"} {
+	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "answers", "answer", "update", "problem"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(templates, "pages/"+name+".html"))
 	}
 	return out
@@ -109,6 +109,9 @@ var functions = template.FuncMap{
 	"short":  short,
 	"person": person,
 	"icon":   icon,
+	"tests":  testsState,
+	// The files that a report can be had as.
+	"downloads": func() []download { return downloads },
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },

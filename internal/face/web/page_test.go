@@ -20,7 +20,7 @@ import (
 
 var (
 	prompts = regexp.MustCompile(`(?s)(<summary>Prompt</summary>).*?(</details>)`)
-	charges = regexp.MustCompile(`(?s)(<div class="curves">).*?(</details>)`)
+	charges = regexp.MustCompile(`(?s)(<dl class="figures">).*?(</details>)`)
 	tokens  = regexp.MustCompile(`(>Tokens[^<]*<.*?num"[^>]*>)[0-9,]+`)
 )
 
@@ -169,30 +169,67 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestPicturesCarryTheirNumbers: each picture has a title and a description, and
-// its number is in the same row of the table.
-func TestPicturesCarryTheirNumbers(t *testing.T) {
+// TestPicturesSayWhatTheyShow: lanes with a time axis and a key, sums with their axes, a
+// matrix of perspectives by sources, a strip of standing: each with a title, and its numbers
+// beside it.
+func TestPicturesSayWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
-	_, outputs := b.get(t, "/runs/harbour/outputs")
-	for _, want := range []string{
-		`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, `<title>P0 gaps before the second wave: 1</title>`,
-		`<th scope="row">Round 1</th>`, `<th scope="row">Last</th>`,
+	for path, wants := range map[string][]string{
+		"/runs/harbour": {`<span class="key good">accepted</span>`, `<title>2 attempts: accepted after `, `<title>attempt 1: refused after `, `rowgroup">Second round of research</th>`,
+			`<title>Tokens of all answers over time: `, `<text class="amount"`, `Tokens of accepted answers</dt>`},
+		"/runs/harbour/sources": {`<th scope="col" class="turned" title="Which rules push, which pay, and when">`, `<td class="cites good"><span aria-hidden="true">●</span><span class="hidden">cites it</span></td>`,
+			`<span aria-hidden="true">✓</span> <b class="num">17</b> valid`},
+		"/runs/harbour/report":  {`<title>How the sentences stand, from the first to the last</title><rect class="good" x="0%"`, `<rect class="inferred"`, `<b class="num">8</b> inferred`},
+		"/runs/harbour/outputs": {`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, "closed by the second round</span> Nobody has measured", "A second round of research was needed, to close 1 gap.", "<b>Round 2</b>"},
 	} {
-		if !strings.Contains(outputs, want) {
-			t.Errorf("the outputs have no %s", want)
+		_, page := b.get(t, path)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s has no %s", path, want)
+			}
+		}
+		for _, picture := range regexp.MustCompile(`<svg[^>]*role="img".*?</svg>`).FindAllString(page, -1) {
+			if !strings.Contains(picture, "<title>") || !strings.Contains(picture, `aria-label="`) {
+				t.Errorf("%s has a picture that says nothing: %s", path, picture)
+			}
 		}
 	}
+}
+
+// TestNothingIsNotShown: no bar without length, no count of zero, no phase that did not
+// happen, no zero in place of a cost that nobody reports.
+func TestNothingIsNotShown(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	for _, path := range []string{"/runs/harbour", "/runs/harbour/outputs", "/runs/harbour/sources", "/runs/harbour/report", "/changes/" + changeOf(t, b)} {
+		_, page := b.get(t, path)
+		main := page[strings.Index(page, "<main"):]
+		for _, nothing := range []string{`width="0"`, `<b class="num">0</b>`, `<td class="right num">0</td>`, "$0.00", "to come", "clarifying"} {
+			if strings.Contains(main, nothing) {
+				t.Errorf("%s shows %s", path, nothing)
+			}
+		}
+	}
+	_, change := b.get(t, "/changes/"+changeOf(t, b))
+	inOrder(t, change, "planned", "implementing", "complete", "1 failed, 41 passed")
 	_, overview := b.get(t, "/runs/harbour")
-	for _, want := range []string{`<title>Tokens over time: `, `<th scope="row">summary.grid</th><td class="right num">`} {
-		if !strings.Contains(overview, want) {
-			t.Errorf("the overview has no %s", want)
-		}
-	}
-	for _, page := range []string{outputs, overview} {
-		pictures := strings.Count(page, "<svg")
-		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {
-			t.Errorf("%d pictures have %d titles and %d descriptions", pictures, strings.Count(page, "<title>")-1, strings.Count(page, "<desc>"))
+	inOrder(t, overview, "<dt>Cost</dt>", "not reported by this agent")
+}
+
+// TestPagesSpeakOfPeoplesThings: what the engine calls its parts stands in titles and
+// details alone.
+func TestPagesSpeakOfPeoplesThings(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	hidden := regexp.MustCompile(`(?s)<(code|pre)[ >].*?</(code|pre)>|<[^>]*>`)
+	for _, path := range []string{"/", "/runs/harbour", "/runs/harbour/jobs", "/runs/harbour/outputs", "/runs/harbour/gates", "/runs/harbour/report"} {
+		_, page := b.get(t, path)
+		text := hidden.ReplaceAllString(page[strings.Index(page, "<main"):], " ")
+		for _, engine := range []string{"wave1", "wave2", "gap_grid", "p0_count", "summary.", "verify.", "pivot"} {
+			if at := strings.Index(text, engine); at >= 0 && !strings.Contains(text[:at], "By which rule") {
+				t.Errorf("%s says %q: %s", path, engine, text[max(0, at-100):min(len(text), at+100)])
+			}
 		}
 	}
 }

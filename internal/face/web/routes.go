@@ -16,9 +16,8 @@ import (
 
 // server answers requests for the pages of a site.
 type server struct {
-	site  *Site
-	guard guard
-	base  string // the prefix of all paths, without the last slash
+	site *Site
+	base string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
 	forms     forms
@@ -43,6 +42,9 @@ func (s *server) routes(mux *http.ServeMux) {
 		"reviews/{review}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.reviewPage(ctx, r.PathValue("review"), s.link)
 		},
+		"runs/{run}/answers": s.answersPage,
+		"answers/{answer}":   s.answerPage,
+		"updates/{update}":   s.updatePage,
 		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changePage(ctx, r.PathValue("change"), s.link)
 		},
@@ -73,6 +75,7 @@ func (s *server) routes(mux *http.ServeMux) {
 		s.workRoutes(mux)
 	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /runs/{run}/download/{format}", s.download)
 	mux.HandleFunc("GET /runs/{run}/archived/{cid}", s.archived)
 	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
@@ -99,6 +102,14 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/live/runs"
 	case "liveChanges":
 		return s.base + "/live/changes"
+	case "liveAudits":
+		return s.base + "/live/audits"
+	case "liveAnswers":
+		return s.base + "/live/runs/" + args[0] + "/answers"
+	case "answer":
+		return s.base + "/answers/" + args[0]
+	case "update":
+		return s.base + "/updates/" + args[0]
 	case "liveChange":
 		return s.base + "/live/changes/" + args[0]
 	case "new", "newAudit", "ask":
@@ -139,6 +150,8 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
+	case "download":
+		return s.base + "/runs/" + args[0] + "/download/" + args[1]
 	case "archived":
 		return s.base + "/runs/" + args[0] + "/archived/" + args[1]
 	case "text":

@@ -153,7 +153,7 @@ func unreadable(err error) error {
 // asPerson is the context of what a person has said yes to. Closing the page does not undo
 // it.
 func (q *workRequest) asPerson() context.Context {
-	return tidegate.WithActor(context.WithoutCancel(q.r.Context()), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken})
+	return context.WithoutCancel(q.r.Context())
 }
 
 // workView is a page that asks before work begins: what it will do, a form, and the answers
@@ -166,6 +166,7 @@ type workView struct {
 	Token         string
 	Hidden        []field
 	Fields        []workField
+	Groups        []workGroup
 	File          string // the label of the file that is asked for
 	Yes           string
 	Edit          string // the address of the form that changes it; "" where the form itself does
@@ -184,6 +185,12 @@ type workField struct {
 }
 
 type option struct{ Value, Words string }
+
+// workGroup is questions that belong together.
+type workGroup struct {
+	Legend string
+	Fields []workField
+}
 
 // The names of fields.
 const (
@@ -431,39 +438,37 @@ func (s *server) editPlan(q *workRequest) error {
 		}
 	}
 	return q.show(p, workView{Heading: "Edit the perspectives", Lead: "Change what each looks at and its contract. One without a title is left out; the last is empty and may be filled in.", Action: q.link("plan/edit", id),
-		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Fields: perspectiveFields(plan.Perspectives, q.values), Yes: "Keep it", Back: q.link("plan", id), No: "Leave it as it was",
+		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Groups: perspectiveGroups(plan.Perspectives, q.values), Yes: "Keep it", Back: q.link("plan", id), No: "Leave it as it was",
 		After: "The plan is then shown again, and waits for your yes."}, "edit "+id+" "+plan.Digest, wrong)
 }
 
-// perspectiveFields are the fields of perspectives, with what was filled in, and of one more.
-func perspectiveFields(doc *codec.Value, v url.Values) []workField {
-	var out []workField
+// perspectiveGroups are the fields of perspectives, with what was filled in, and of one more.
+func perspectiveGroups(doc *codec.Value, v url.Values) []workGroup {
+	var out []workGroup
 	all := doc.Get("perspectives").Elems()
 	for i := range len(all) + 1 {
-		title, words, sources, sections := "", "", "", []string(nil)
-		name, from := "Another perspective", all[0]
+		title, from, group := "", all[0], workGroup{Legend: "Another perspective"}
 		if i < len(all) {
 			from = all[i]
-			name, title = from.Get("id").Str(), from.Get("title").Str()
+			title, group.Legend = from.Get("title").Str(), from.Get("id").Str()
 		}
 		contract := from.Get("prompt_contract")
 		most := func(key string) string {
 			f, _ := contract.Get(key).Float()
 			return strconv.FormatFloat(f, 'f', -1, 64)
 		}
-		words, sources, sections = most("max_words"), most("max_sources"), contract.Get("must_include_sections").Strs()
-		n := strconv.Itoa(i)
 		add := func(key, label, value string, f workField) {
-			f.Name, f.Label, f.Value = key+n, name+": "+label, value
+			f.Name, f.Label, f.Value = key+strconv.Itoa(i), label, value
 			if v.Has(f.Name) {
 				f.Value = v.Get(f.Name)
 			}
-			out = append(out, f)
+			group.Fields = append(group.Fields, f)
 		}
-		add("title", "what it looks at", title, workField{})
-		add("words", "most words", words, workField{Number: true})
-		add("sources", "most sources", sources, workField{Number: true})
-		add("sections", "sections, one a line", strings.Join(sections, "\n"), workField{Rows: 3})
+		add("title", "What it looks at", title, workField{})
+		add("words", "Most words", most("max_words"), workField{Number: true})
+		add("sources", "Most sources", most("max_sources"), workField{Number: true})
+		add("sections", "Sections, one a line", strings.Join(contract.Get("must_include_sections").Strs(), "\n"), workField{Rows: 3})
+		out = append(out, group)
 	}
 	return out
 }

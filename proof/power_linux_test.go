@@ -1,0 +1,440 @@
+package proof_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/scratch"
+)
+
+// diskCalls are the system calls that the disk of the tests knows. One that changes files
+// and is not among them makes its files differ from the real ones, which is noticed.
+var diskCalls = []string{"openat", "write", "pwrite64", "lseek", "fsync", "fdatasync", "syncfs", "renameat", "renameat2", "unlinkat", "mkdirat", "linkat", "ftruncate", "copy_file_range"}
+
+// node is a file or a folder, as programs see it and as it is after a loss of power.
+type node struct {
+	folder        bool
+	data, synced  []byte           // of a file
+	names, stable map[string]*node // of a folder
+}
+
+func newFolder() *node {
+	return &node{folder: true, names: map[string]*node{}, stable: map[string]*node{}}
+}
+
+// sync makes it durable: the bytes of a file, the names in a folder.
+func (n *node) sync() {
+	n.synced = slices.Clone(n.data)
+	n.stable = maps.Clone(n.names)
+}
+
+// each does something with a node and all that lies in it.
+func (n *node) each(do func(*node)) {
+	do(n)
+	for _, inner := range n.names {
+		inner.each(do)
+	}
+}
+
+// disk is a file system that forgets what was not synced: the bytes of a file until the
+// file is synced, and a name until its folder is.
+type disk struct {
+	root  string // where it lies
+	top   *node
+	files map[string]*open // by the number of their descriptor
+}
+
+// open is a file that a program has open.
+type open struct {
+	node   *node
+	at     int
+	append bool
+}
+
+// newDisk is a disk with files that have been there for long.
+func newDisk(root string, files map[string][]byte) *disk {
+	d := &disk{root: root, top: newFolder(), files: map[string]*open{}}
+	for name, data := range files {
+		folder, last := d.top, filepath.Base(name)
+		for part := range strings.SplitSeq(filepath.Dir(name), "/") {
+			if part == "." {
+				continue
+			}
+			if folder.names[part] == nil {
+				folder.names[part] = newFolder()
+			}
+			folder = folder.names[part]
+		}
+		folder.names[last] = &node{data: data}
+	}
+	d.top.each((*node).sync)
+	return d
+}
+
+// find is the folder of a path and the last part of its name; ok is false outside of the
+// disk and where a folder is missing.
+func (d *disk) find(path string) (folder *node, name string, ok bool) {
+	inside, ok := strings.CutPrefix(path, d.root)
+	if !ok || inside != "" && inside[0] != '/' {
+		return nil, "", false
+	}
+	folder = d.top
+	parts := strings.Split(strings.Trim(inside, "/"), "/")
+	for _, part := range parts[:len(parts)-1] {
+		if folder = folder.names[part]; folder == nil || !folder.folder {
+			return nil, "", false
+		}
+	}
+	return folder, parts[len(parts)-1], true
+}
+
+// at is what a path leads to, nil for nothing.
+func (d *disk) at(path string) *node {
+	if path == d.root {
+		return d.top
+	}
+	folder, name, ok := d.find(path)
+	if !ok {
+		return nil
+	}
+	return folder.names[name]
+}
+
+// after are the files after a loss of power. With names, the names of files were kept,
+// and only bytes were lost; without, everything was that was not synced.
+func (d *disk) after(names bool) map[string][]byte {
+	files := map[string][]byte{}
+	var walk func(n *node, at string)
+	walk = func(n *node, at string) {
+		there := n.stable
+		if names {
+			there = n.names
+		}
+		for name, inner := range there {
+			if path := filepath.Join(at, name); inner.folder {
+				walk(inner, path)
+			} else {
+				files[path] = inner.synced
+			}
+		}
+	}
+	walk(d.top, "")
+	return files
+}
+
+// visible are the files as programs see them.
+func (d *disk) visible() map[string][]byte {
+	files := map[string][]byte{}
+	var walk func(n *node, at string)
+	walk = func(n *node, at string) {
+		for name, inner := range n.names {
+			if path := filepath.Join(at, name); inner.folder {
+				walk(inner, path)
+			} else {
+				files[path] = inner.data
+			}
+		}
+	}
+	walk(d.top, "")
+	return files
+}
+
+// systemCall is one line of a trace: its name, what stands in its brackets, and its result.
+type systemCall struct{ name, args, result string }
+
+var (
+	calledRule  = regexp.MustCompile(`^(\d+) +(\w+)\((.*)\) += (-?\d+)(?:<([^>]*)>)?`)
+	resumedRule = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>`)
+	fileRule    = regexp.MustCompile(`^(\d+|AT_FDCWD)<([^>]*)>`)
+	textRule    = regexp.MustCompile(`"((?:\\x[0-9a-f]{2})*)"`)
+)
+
+// callsIn are the calls of a trace that succeeded, in the order in which they ended.
+func callsIn(trace string) (calls []systemCall) {
+	begun := map[string]string{}
+	for line := range strings.Lines(trace) {
+		line = strings.TrimSuffix(line, "\n")
+		pid, _, _ := strings.Cut(line, " ")
+		if before, ok := strings.CutSuffix(line, "<unfinished ...>"); ok {
+			begun[pid] = strings.TrimRight(before, " ")
+			continue
+		}
+		if m := resumedRule.FindString(line); m != "" {
+			line = begun[pid] + strings.TrimPrefix(line, m)
+		}
+		if m := calledRule.FindStringSubmatch(line); m != nil && !strings.HasPrefix(m[4], "-") {
+			calls = append(calls, systemCall{m[2], m[3], m[4]})
+		}
+	}
+	return calls
+}
+
+// plain is a text that strace wrote in hexadecimal.
+func plain(text string) string {
+	if !strings.Contains(text, `\x`) {
+		return text
+	}
+	out, err := strconv.Unquote(`"` + text + `"`)
+	if err != nil {
+		return text
+	}
+	return out
+}
+
+// described are the descriptors with their paths, and the texts, of a call.
+func (c systemCall) described() (descriptors, paths, texts []string) {
+	for field := range strings.SplitSeq(c.args, ", ") {
+		if m := fileRule.FindStringSubmatch(field); m != nil {
+			descriptors, paths = append(descriptors, m[1]), append(paths, plain(m[2]))
+		}
+	}
+	for _, m := range textRule.FindAllStringSubmatch(c.args, -1) {
+		texts = append(texts, plain(m[1]))
+	}
+	return descriptors, paths, texts
+}
+
+func under(folder, name string) string {
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(folder, name)
+}
+
+// do does to the disk what a program did, and reports whether that changed something.
+func (d *disk) do(c systemCall) bool {
+	descriptors, paths, texts := c.described()
+	if len(paths) == 0 {
+		return false
+	}
+	file := d.files[descriptors[0]]
+	switch c.name {
+	case "openat":
+		if len(texts) == 0 {
+			return false
+		}
+		path := under(paths[0], texts[0])
+		delete(d.files, c.result)
+		folder, name, ok := d.find(path)
+		if !ok {
+			return false
+		}
+		made := false
+		if folder.names[name] == nil && name != "" && strings.Contains(c.args, "O_CREAT") {
+			folder.names[name], made = &node{}, true
+		}
+		n := d.at(path)
+		if n == nil {
+			return false
+		}
+		if strings.Contains(c.args, "O_TRUNC") && !n.folder {
+			n.data, made = nil, true
+		}
+		d.files[c.result] = &open{node: n, append: strings.Contains(c.args, "O_APPEND")}
+		return made
+	case "lseek":
+		if at, err := strconv.Atoi(c.result); file != nil && err == nil {
+			file.at = at
+		}
+		return false
+	case "write", "pwrite64":
+		if file == nil || len(texts) == 0 {
+			return false
+		}
+		written, _ := strconv.Atoi(c.result)
+		at := &file.at
+		if c.name == "pwrite64" {
+			offset, _ := strconv.Atoi(c.args[strings.LastIndex(c.args, ", ")+2:])
+			at = &offset
+		} else if file.append {
+			*at = len(file.node.data)
+		}
+		file.write(at, []byte(texts[0])[:written])
+		return true
+	case "copy_file_range":
+		if len(descriptors) < 2 || d.files[descriptors[0]] == nil || d.files[descriptors[1]] == nil {
+			return false
+		}
+		n, _ := strconv.Atoi(c.result)
+		from, to := d.files[descriptors[0]], d.files[descriptors[1]]
+		to.write(&to.at, slices.Clone(from.node.data[from.at:from.at+n]))
+		from.at += n
+		return n > 0
+	case "ftruncate":
+		if file == nil {
+			return false
+		}
+		size, _ := strconv.Atoi(c.args[strings.LastIndex(c.args, ", ")+2:])
+		file.node.data = append(slices.Clone(file.node.data), make([]byte, max(0, size-len(file.node.data)))...)[:size]
+		return true
+	case "fsync", "fdatasync":
+		if file == nil {
+			return false
+		}
+		file.node.sync()
+		return true
+	case "syncfs":
+		if file == nil {
+			return false
+		}
+		d.top.each((*node).sync)
+		return true
+	case "mkdirat":
+		folder, name, ok := d.find(under(paths[0], texts[0]))
+		if ok {
+			folder.names[name] = newFolder()
+		}
+		return ok
+	case "unlinkat":
+		folder, name, ok := d.find(under(paths[0], texts[0]))
+		if ok {
+			delete(folder.names, name)
+		}
+		return ok
+	case "renameat", "renameat2", "linkat":
+		from, old, found := d.find(under(paths[0], texts[0]))
+		to, name, ok := d.find(under(paths[1], texts[1]))
+		if !found || !ok {
+			return false
+		}
+		to.names[name] = from.names[old]
+		if c.name != "linkat" {
+			delete(from.names, old)
+		}
+		return true
+	}
+	return false
+}
+
+func (o *open) write(at *int, data []byte) {
+	end := *at + len(data)
+	grown := append(slices.Clone(o.node.data), make([]byte, max(0, end-len(o.node.data)))...)
+	copy(grown[*at:], data)
+	o.node.data, *at = grown, end
+}
+
+// someUnpowered is how many writers the short form takes the power from.
+const someUnpowered = 6
+
+// TestEveryWriteSurvivesALossOfPower lets each writing tool do its work on a disk that
+// forgets what was not synced, and takes the power away after every change of it; in the
+// short form of some tools after some. The disk then has everything lost that was not
+// synced, or has kept names and lost bytes. After the next call the result is that of one
+// or two undisturbed calls, and the run agrees with its record. What a call has said to be
+// done is there after the power was taken.
+func TestEveryWriteSurvivesALossOfPower(t *testing.T) {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-y", "-xx", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	var points atomic.Int64
+	t.Cleanup(func() { t.Logf("%d losses of power in all", points.Load()) })
+	all := writers()
+	for i := 0; i < len(all); i += full.Stride(len(all), someUnpowered) {
+		t.Run(all[i].name, func(t *testing.T) {
+			t.Parallel()
+			points.Add(all[i].unpower(t, i))
+		})
+	}
+}
+
+func (w writer) unpower(t *testing.T, shift int) (tried int64) {
+	work := scratch.Short(t)
+	prepared := w.state(t, work)
+	layDown(t, work, prepared)
+	log := filepath.Join(filepath.Dir(work), "trace")
+	w.under(t, work, "strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-o", log, "-e", "trace="+strings.Join(diskCalls, ","))
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := callsIn(string(trace))
+	once := snapshot(t, work)
+	wanted := []map[string][]byte{once}
+	if w.parts() {
+		w.callThen(t, work)
+		wanted = append(wanted, snapshot(t, work))
+	}
+	w.call(t, work)
+	wanted = append(wanted, snapshot(t, work))
+
+	d := newDisk(work, prepared)
+	type loss struct {
+		where string
+		files map[string][]byte
+	}
+	var losses []loss
+	for i, c := range calls {
+		if !d.do(c) {
+			continue
+		}
+		for _, names := range []bool{false, true} {
+			losses = append(losses, loss{fmt.Sprintf("after call %d of %d, %s(%.80s…), names kept: %v", i+1, len(calls), c.name, c.args, names), d.after(names)})
+		}
+	}
+	if seen := d.visible(); !maps.EqualFunc(seen, once, bytes.Equal) {
+		for name := range once {
+			if !bytes.Equal(seen[name], once[name]) {
+				t.Logf("%s: %d bytes, really %d", name, len(seen[name]), len(once[name]))
+			}
+		}
+		t.Fatalf("the disk of the test has other files than the real one: %v and %v", slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(once)))
+	}
+	kept := d.after(false)
+	for name, data := range once {
+		// The head of a log that falls behind is moved on by the next call.
+		if got, there := kept[name]; !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, "/audit.head") && (!there || !bytes.Equal(got, data)) {
+			t.Errorf("%s was there when the call ended, and is not after a loss of power (there: %v)", name, there)
+		}
+	}
+	all := len(losses)
+	if !full.Asked() {
+		losses = []loss{losses[shift*31%all], losses[(shift*31+all/2)%all]}
+	}
+	stride := 1
+	if w.parts() {
+		stride = max(1, len(losses)/mostPoints)
+	}
+	for i := 0; i < len(losses); i += stride {
+		layDown(t, work, losses[i].files)
+		tried++
+		w.call(t, work)
+		checkHealed(t, losses[i].where, w.parts(), wanted, snapshot(t, work))
+		checkAgrees(t, losses[i].where, work)
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d of %d losses of power", tried, all)
+	return tried
+}
+
+// layDown makes a folder have these files and no others.
+func layDown(t *testing.T, work string, files map[string][]byte) {
+	t.Helper()
+	if err := os.RemoveAll(work); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range files {
+		path := filepath.Join(work, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
