@@ -312,15 +312,61 @@ func TestAuthorsThatFollowTheirPromptsPass(t *testing.T) {
 	}
 }
 
-// TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports, each template in
-// each length, in thirteen languages; each speaks its language, and has its sections and its
-// length, and programs of others open all its formats.
+// pairwise are fifteen reports that cover every pair of a template, a length and a language
+// of each kind of script: from left to right with letters, without blanks, and from right to
+// left. The first three have all lengths and languages. Behind them stand the other
+// languages, each once.
+func pairwise() (list []evidence.Shape) {
+	templates, lengths, languages := evidence.TemplateNames(), evidence.LengthNames(), []string{"de", "ja", "ar"}
+	for i := range len(templates) * len(lengths) {
+		t := i % len(templates)
+		l := (t + i/len(templates)) % len(lengths)
+		list = append(list, evidence.Shape{Template: templates[t], Length: lengths[l], Language: languages[(t+l)%len(languages)]})
+	}
+	for i, language := range evidence.Languages() {
+		if !slices.Contains(languages, language) {
+			list = append(list, evidence.Shape{Template: templates[i%len(templates)], Length: "brief", Language: language})
+		}
+	}
+	return list
+}
+
+// TestFifteenReportsCoverEveryPair: of templates, lengths and three languages, and the first
+// three have every length and language.
+func TestFifteenReportsCoverEveryPair(t *testing.T) {
+	all := pairwise()
+	pairs, languages := map[string]bool{}, map[string]bool{}
+	for i, s := range all {
+		if i < 15 {
+			for _, pair := range []string{s.Template + s.Length, s.Template + s.Language, s.Length + s.Language} {
+				pairs[pair] = true
+			}
+		}
+		languages[s.Language] = true
+	}
+	if len(pairs) != 5*3+5*3+3*3 || len(languages) != len(evidence.Languages()) {
+		t.Errorf("%d pairs, %d languages", len(pairs), len(languages))
+	}
+	few := map[string]bool{}
+	for _, s := range all[:3] {
+		few[s.Template], few[s.Length], few[s.Language] = true, true, true
+	}
+	if len(few) != 9 {
+		t.Errorf("the first three are %+v", all[:3])
+	}
+}
+
+// TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports that cover every
+// pair of template, length and language, and one in each other language; each speaks its
+// language, and has its sections and its length, and programs of others open all its
+// formats.
 func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 	t.Parallel()
-	lengths, languages := evidence.LengthNames(), evidence.Languages()
-	all := len(evidence.TemplateNames()) * len(lengths)
-	for i := 0; i < all; i += full.Stride(all, 3) {
-		shape := evidence.Shape{Template: evidence.TemplateNames()[i/len(lengths)], Length: lengths[i%len(lengths)], Language: languages[i%len(languages)]}
+	all := pairwise()
+	if !full.Asked() {
+		all = all[:3]
+	}
+	for _, shape := range all {
 		t.Run(shape.Template+" "+shape.Length+" "+shape.Language, func(t *testing.T) {
 			t.Parallel()
 			manifest, desk := newLong(t, shape, 3)
@@ -358,6 +404,13 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 			}
 			verify(t, manifest)
 			foreign.Open(t, reported.Report)
+			for _, format := range []string{"csl-json", "bibtex"} {
+				list, err := reported.Export(format)
+				if err != nil {
+					t.Fatal(err)
+				}
+				foreign.References(t, format, list, len(reported.Records))
+			}
 		})
 	}
 }

@@ -152,7 +152,7 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	}
 	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(), b.policy.Sources.Lines()...), Attempt: 1, Note: j.note,
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(""), b.policy.Sources.Lines("")...), Attempt: 1, Note: j.note,
 		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: markdown.OneLine(scope.Get("deliverable").Str()),
 		Notes: markdown.OneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}

@@ -97,7 +97,7 @@ type estimate struct {
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
-	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: append(o.frozen.Lines(), o.sources.Lines()...), Asked: o.shape.Lines(), Earlier: o.earlier.Lines()}
+	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: append(o.frozen.Lines(""), o.sources.Lines("")...), Asked: o.shape.Lines(), Earlier: o.earlier.Lines()}
 	if n := utf8.RuneCountInString(o.question); n > longQuestion {
 		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
 	}

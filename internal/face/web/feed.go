@@ -44,13 +44,14 @@ func (l *visit) feed() []feedRow {
 		jobs[j.ID] = j
 	}
 	rows := slices.Clone(l.incoming)
+	slices.Reverse(rows)
 	verdicts := l.verdictNumbers()
 	told := 0
 	for i := len(l.entries) - 1; i >= 0 && told < mostFeed; i-- {
 		e := l.entries[i]
 		t, ok := e.Tell()
-		if !ok || e.Event == run.EventAnswered || e.Event == run.EventFetched && len(l.incoming) > 0 {
-			continue // the verdict follows, or the pages themselves
+		if !ok || e.Event == run.EventAnswered || e.Event == run.EventEnded && e.Entry.Get("outcome").Str() == job.OutcomeRefused || e.Event == run.EventFetched && len(l.incoming) > 0 {
+			continue // the verdict says it, or the pages themselves do
 		}
 		told++
 		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: waiting("")}

@@ -110,6 +110,8 @@ var functions = template.FuncMap{
 	"person": person,
 	"icon":   icon,
 	"tests":  testsState,
+	// The files that a report can be had as.
+	"downloads": func() []download { return downloads },
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },

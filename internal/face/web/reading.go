@@ -87,16 +87,20 @@ func standingClass(s *synthesis.ShownSentence) string {
 	return groupState(group, "").Class
 }
 
-// firstLink is the first archived page that a sentence leads to.
-func firstLink(blocks []readingBlock) string {
+// openedLink is the archived page of the sentence that is asked for, and its id, else the
+// first page that a sentence leads to.
+func openedLink(blocks []readingBlock, asked string) (link, chosen string) {
 	for _, b := range blocks {
 		for _, s := range b.Sentences {
-			if s.Link != "" {
-				return s.Link
+			if s.ID == asked {
+				return s.Link, s.ID
+			}
+			if link == "" {
+				link = s.Link
 			}
 		}
 	}
-	return ""
+	return link, ""
 }
 
 // gapOf reads what stands between two sentences: headings, and whether the second

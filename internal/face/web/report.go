@@ -24,6 +24,7 @@ type reportView struct {
 	Empty   bool
 	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
 	Opened  string         // the archived page that is shown first
+	Chosen  string         // the sentence that the address names, "" for none
 	Claims  []claimRow
 	Counts  tallies
 	Strip   []stripPart // every sentence, in the order of the text
@@ -31,6 +32,7 @@ type reportView struct {
 
 type claimRow struct {
 	ID      string // of the sentence, "" for a claim of an older run
+	Link    string // to this sentence, "" where there is none
 	Line    int
 	State   state
 	Verdict string
@@ -81,9 +83,15 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
 		if !l.files && query.Get("q")+query.Get("state")+query.Get("page") == "" {
 			view.Reading = l.reading(&r.Parts[0])
-			view.Opened = firstLink(view.Reading)
+			view.Opened, view.Chosen = openedLink(view.Reading, query.Get("s"))
 		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
+		for i := range view.Claims {
+			c := &view.Claims[i]
+			if c.Link = "?s=" + c.ID + "#" + c.ID; l.files {
+				c.Link = "#l-" + c.ID
+			}
+		}
 		view.finish(l, query)
 		return l.page("report", "Report", view), nil
 	}

@@ -16,9 +16,8 @@ import (
 
 // server answers requests for the pages of a site.
 type server struct {
-	site  *Site
-	guard guard
-	base  string // the prefix of all paths, without the last slash
+	site *Site
+	base string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
 	forms     forms
@@ -76,6 +75,7 @@ func (s *server) routes(mux *http.ServeMux) {
 		s.workRoutes(mux)
 	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /runs/{run}/download/{format}", s.download)
 	mux.HandleFunc("GET /runs/{run}/archived/{cid}", s.archived)
 	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
@@ -150,6 +150,8 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
+	case "download":
+		return s.base + "/runs/" + args[0] + "/download/" + args[1]
 	case "archived":
 		return s.base + "/runs/" + args[0] + "/archived/" + args[1]
 	case "text":

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -29,12 +30,20 @@ type Site struct {
 	Version string
 	// Standing says how a run stands for a person, and what they may type.
 	Standing func(*job.Board) (research.Standing, error)
+	// PDF prints a page, for downloads; nil where nothing prints.
+	PDF func(ctx context.Context, page []byte, created string) ([]byte, error)
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
 	// Works starts and continues what a person asks for on the pages. Nil: they start
 	// nothing.
 	Works *research.Works
+	// Users are let in beside whoever has the token of the server, by their own tokens or
+	// by the word of Proxy.
+	Users user.List
+	Proxy Proxy
+
+	printing sync.Mutex // held while a browser prints
 
 	mu    sync.Mutex
 	slots map[string]*slot   // by the path of the manifest

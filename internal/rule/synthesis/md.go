@@ -279,7 +279,7 @@ func (w *mdWriter) ungrounded() {
 				continue
 			}
 			for _, text := range notFound(claim) {
-				list = append(list, fmt.Sprintf("- “%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
+				list = append(list, "- "+w.say("“%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
 			}
 		}
 	}
@@ -389,7 +389,7 @@ func (w *mdWriter) making() {
 		}
 		w.lines = append(w.lines, "")
 	}
-	w.paragraph(mdText(w.Program + ", run " + w.RunID))
+	w.paragraph(mdText(w.Program + ", " + w.say("run %s", w.RunID)))
 }
 
 // header is the header row of a table.

@@ -80,6 +80,9 @@ func (r *Report) say(phrase string, args ...any) string {
 	return evidence.Say(r.Language, phrase, args...)
 }
 
+// english reports whether the report is in English.
+func (r *Report) english() bool { return r.Language == "" || r.Language == "en" }
+
 // Part is a document of the report: the synthesis, or, in a partial report, a
 // summary or an output.
 type Part struct {

@@ -81,6 +81,10 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Gates {
 		g := &r.Gates[i]
+		g.Name = r.say(g.Name)
+		if !r.english() {
+			g.Notes = "" // they are the judge's words
+		}
 		show(&g.ID, &g.Name, &g.Status, &g.Accepted, &g.Notes)
 	}
 	for i := range r.Contracts {
@@ -93,6 +97,7 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Agents {
 		a := &r.Agents[i]
+		a.Role, a.Driver = r.say(a.Role), r.say(a.Driver)
 		show(&a.Role, &a.Driver, &a.Model, &a.Version)
 	}
 	if r.Since != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // Frozen names a finished run whose archive answers the searches and fetches of another:
@@ -26,11 +27,11 @@ const (
 func (f Frozen) IsZero() bool { return f == Frozen{} }
 
 // Lines say it in the words of plans, prompts and reports, one sentence each.
-func (f Frozen) Lines() []string {
+func (f Frozen) Lines(language string) []string {
 	if f.IsZero() {
 		return nil
 	}
-	return []string{"Searches and fetches are answered from the archive of the finished run " + f.RunID + " alone. A page that it does not have cannot be reached."}
+	return []string{evidence.Say(language, "Searches and fetches are answered from the archive of the finished run %s alone. A page that it does not have cannot be reached.", f.RunID)}
 }
 
 func frozenIn(doc *codec.Value) Frozen {
