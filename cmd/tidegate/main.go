@@ -108,6 +108,9 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		perspectivesNewCommand(env),
 		reportCommand(env),
 		serveCommand(env),
+		userAddCommand(env),
+		userListCommand(env),
+		userRemoveCommand(env),
 		exportCommand(env),
 		importCommand(env),
 		sealCommand(env),
@@ -145,6 +148,7 @@ var groups = map[string]string{
 	"review hook":  "Let git review what you commit or push",
 	"change":       "Move a code change through its phases",
 	"mcp":          "Serve the tools to agents",
+	"serve user":   "Say who is let in, and what they may do",
 }
 
 // settings are what the operator of a face decides, and not the caller of a tool.

@@ -45,7 +45,8 @@ run from job to job, report_audit, deep_research_search, ask, and code reviews. 
 
 An HTTP address that other machines can reach needs a token, which callers send
 as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
-from ` + tokenVariable + `.`,
+from ` + tokenVariable + `. The users of ` + "`tidegate serve user add`" + ` send their own: whoever they are,
+they call as agents, and without the role work they may only read.`,
 		Example: `tidegate mcp --root .
 tidegate mcp --root . --read-only --toolsets wave,review
 tidegate mcp --root . --toolsets all
@@ -89,7 +90,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		options.Reach = artifact.Within(folders...)
 	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
-		options.Templates = runTemplates(env.Desk(options.Reach), env.Home)
+		options.Templates, options.Links = runTemplates(env.Desk(options.Reach), env.Home), linksOf(env.Desk(options.Reach), env.Home)
 	}
 	if address == "" {
 		if call.Flag("token-file") != "" {
@@ -108,8 +109,15 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if call.Log != nil && call.Log.Level() == slog.LevelWarn {
 		call.Log.Set(slog.LevelInfo)
 	}
+	listed, err := users(env).All()
+	if err != nil {
+		return err
+	}
+	if token != "" || len(listed) > 0 {
+		options.Users = users(env)
+	}
 	var exposed error
-	if token == "" {
+	if token == "" && len(listed) == 0 {
 		exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", address),
 			"%s can be reached from other machines: give a token with --token-file or TIDEGATE_MCP_TOKEN, or listen on 127.0.0.1", address)
 	}

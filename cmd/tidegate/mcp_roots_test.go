@@ -100,7 +100,8 @@ func TestWhereTheServerMayReach(t *testing.T) {
 	}
 }
 
-// TestAConfinedServerAudits: what `mcp config` sets up is confined, and still keeps audits.
+// TestAConfinedServerAudits: what `mcp config` and a bundle set up is confined, and still
+// keeps runs and audits.
 func TestAConfinedServerAudits(t *testing.T) {
 	all := folders(t, "work", "tide", "elsewhere")
 	for _, folder := range all {
@@ -108,11 +109,19 @@ func TestAConfinedServerAudits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	session := connectIn(t, all[0], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[1]}, "--root", ".", "--project", ".")
-	for folder, want := range map[string]tidegate.Code{all[0]: "", all[1]: tidegate.PathNotAllowed, all[2]: tidegate.PathNotAllowed} {
-		got := code(t, session, "report_audit", map[string]any{"report_path": filepath.Join(folder, "report.md"), "no_fetch": true})
-		if got != want {
-			t.Errorf("a report in %s: got %q, want %q", filepath.Base(folder), got, want)
+	sessions := map[string]*mcp.ClientSession{
+		"as mcp config has it": connectIn(t, all[0], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[1]}, "--root", ".", "--project", "."),
+		"as a bundle has it":   connectIn(t, all[2], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[0] + "/.tidegate"}, "--alone", "--root", all[0], "--project", all[0]),
+	}
+	for name, session := range sessions {
+		for folder, want := range map[string]tidegate.Code{all[0]: "", all[1]: tidegate.PathNotAllowed, all[2]: tidegate.PathNotAllowed} {
+			got := code(t, session, "report_audit", map[string]any{"report_path": filepath.Join(folder, "report.md"), "no_fetch": true})
+			if got != want {
+				t.Errorf("%s, a report in %s: got %q, want %q", name, filepath.Base(folder), got, want)
+			}
+		}
+		if got := code(t, session, "deep_research_run_init", map[string]any{"query": "Do tides slow the earth?"}); got != "" {
+			t.Errorf("%s, a run: %s", name, got)
 		}
 	}
 }

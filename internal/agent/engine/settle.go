@@ -47,6 +47,14 @@ type StepResult struct {
 	Next       string     `json:"next" jsonschema:"what a person would type"`
 }
 
+// ForPerson says what a run waits for that only a person can do, and the command for it.
+func (r StepResult) ForPerson() string {
+	if r.WaitingFor != ForPerson {
+		return ""
+	}
+	return fmt.Sprintf("The run %s waits for a person: %s. Decide at its page (`tidegate serve`), or in a terminal: `%s`. Whatever you answer here decides nothing.", r.RunID, strings.TrimSuffix(r.Reason, "."), r.Next)
+}
+
 // StepTime is how long the tool deep_research_run_step works at most: clients cut
 // a call at sixty seconds.
 const StepTime = 30 * time.Second

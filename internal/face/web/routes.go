@@ -16,9 +16,8 @@ import (
 
 // server answers requests for the pages of a site.
 type server struct {
-	site  *Site
-	guard guard
-	base  string // the prefix of all paths, without the last slash
+	site *Site
+	base string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
 	forms     forms

@@ -153,7 +153,7 @@ func unreadable(err error) error {
 // asPerson is the context of what a person has said yes to. Closing the page does not undo
 // it.
 func (q *workRequest) asPerson() context.Context {
-	return tidegate.WithActor(context.WithoutCancel(q.r.Context()), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken})
+	return context.WithoutCancel(q.r.Context())
 }
 
 // workView is a page that asks before work begins: what it will do, a form, and the answers
