@@ -19,6 +19,8 @@ import (
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -112,6 +114,9 @@ or a Unix socket, and send the secret of --proxy-secret-env in the header
 					return err
 				}
 				defer shown.Works.End()
+				shown.Audit = func(ctx context.Context, text string, noFetch bool) (foreign.Result, error) {
+					return audit.Make(ctx, env.Desk(artifact.Everywhere), env.Pages(tool.Caller{}), audit.Input{Report: text, NoFetch: noFetch, Dir: env.Dir, Home: audit.Home(env.Home)})
+				}
 			}
 			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
 			return cli.Serve(ctx, listener, web.Handler(shown, token, public), pageGrace, true)

@@ -65,29 +65,33 @@ func Handler(site *Site, token string, public *url.URL) http.Handler {
 	if public != nil {
 		base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
-	pages := map[user.Role]http.Handler{}
+	pages, api := map[user.Role]http.Handler{}, map[user.Role]http.Handler{}
 	for _, role := range user.Roles {
 		part := site.as(role)
 		s := &server{site: part, base: base, decisions: decisionsOf(part.Decisions), uploads: make(chan struct{}, 2)}
 		mux := http.NewServeMux()
 		s.routes(mux)
 		pages[role] = mux
+		calls := http.NewServeMux()
+		s.apiRoutes(calls)
+		api[role] = calls
 	}
 	assets := http.NewServeMux()
 	assets.Handle("GET /style.css", asset("text/css; charset=utf-8", styleText))
 	assets.Handle("GET /live.js", asset("text/javascript; charset=utf-8", scriptText))
+	assets.Handle(apiPath+"/", g.bearers(api))
 	assets.Handle("/", g.tokens(base, pages))
 	return secured(g.origins(underBase(base, assets)))
 }
 
 // as is the site as a role may use it.
 func (s *Site) as(role user.Role) *Site {
-	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing}
+	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF}
 	if role.May(user.Decide) {
 		part.Decisions = s.Decisions
 	}
 	if role.May(user.Work) {
-		part.Works = s.Works
+		part.Works, part.Audit = s.Works, s.Audit
 	}
 	return part
 }
@@ -208,8 +212,9 @@ func (g guard) origins(next http.Handler) http.Handler {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
 			return
 		}
-		// A browser says where a form comes from. What does not say so is not from a browser.
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+		// A browser says where a form comes from. What does not say so is not from a browser;
+		// no form sends JSON.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && r.Header.Get("Content-Type") != "application/json" {
 			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
 		}
@@ -283,6 +288,23 @@ func (g guard) tokens(base string, pages map[user.Role]http.Handler) http.Handle
 			return
 		}
 		pages[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
+	})
+}
+
+// bearers lets callers of the API in by their bearer token, or by the word of the proxy.
+func (g guard) bearers(api map[user.Role]http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			given = ""
+		}
+		actor, role, ok := g.enters(r, strings.TrimSpace(given))
+		if !ok {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="tidegate"`)
+			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
+			return
+		}
+		api[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -38,6 +39,8 @@ type Site struct {
 	// Works starts and continues what a person asks for on the pages. Nil: they start
 	// nothing.
 	Works *research.Works
+	// Audit holds a report against its sources, for the HTTP API, where there are Works.
+	Audit func(ctx context.Context, report string, noFetch bool) (foreign.Result, error)
 	// Users are let in beside whoever has the token of the server, by their own tokens or
 	// by the word of Proxy.
 	Users user.List
