@@ -78,6 +78,7 @@ var outside = map[string]string{
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",
+	"github.com/anishathalye/porcupine":      "",
 	"github.com/yuin/goldmark":               "",
 	"github.com/chromedp":                    "",
 	"github.com/secure-systems-lab":          "",

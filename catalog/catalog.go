@@ -78,7 +78,7 @@ func (e *Env) SealKey() (*seal.Key, error) {
 
 // Desk is where work on runs and code changes is done for a caller with that reach.
 func (e *Env) Desk(reach artifact.Reach) run.Desk {
-	desk := run.Desk{Now: e.Now, Pinned: e.Pinned, Program: e.Program, Reach: reach, Changes: e.Config.Changes}
+	desk := run.Desk{Now: e.Now, Pinned: e.Pinned, Program: e.Program, Reach: reach, Changes: e.Config.Changes, Sharing: e.sharing()}
 	if e.SignKey == "" {
 		return desk
 	}

@@ -35,7 +35,7 @@ const (
 
 // TestServersUnderLoad has agents call tools over MCP on HTTP, people look at pages and
 // follow runs, and homes drive runs, all in one home and at once: for ten minutes in
-// the long form, for a moment in the short one. No call fails. Afterwards each server
+// the long form, or as long as TIDEGATE_SOAK says, for a moment in the short one. No call fails. Afterwards each server
 // has the same files open as before, and as many goroutines as one that nobody called;
 // the homes have left none; and in the second half of the time each server had no more
 // memory than in the first.
@@ -44,6 +44,12 @@ func TestServersUnderLoad(t *testing.T) {
 	lasts, workers := 100*time.Millisecond, 2
 	if full.Asked() {
 		lasts, workers = 10*time.Minute, 4
+		if asked := os.Getenv("TIDEGATE_SOAK"); asked != "" {
+			var err error
+			if lasts, err = time.ParseDuration(asked); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 	o := newOffice(t)
 	runs := []folder{o.copied(t, "first", withoutGap, "in summaries"), o.copied(t, "second", withGap, "completed")}

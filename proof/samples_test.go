@@ -200,7 +200,7 @@ func writers() []writer {
 		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
 		{"gate F", nil, "deep_research_gate_f_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
-		{"claim accept", []command{{laidOut, "../internal/agent/replay/testdata/golden/disputed.zip"}}, "claim accept $WORK/runs/disputed c3 --reason r", "", command{}},
+		{"claim accept", []command{{laidOut, "../internal/agent/replay/testdata/golden/disputed.zip"}}, "claim accept $WORK/runs/disputed c3 --reason r --format json", "", command{recoverRun.tool, `{"manifest_path":"$WORK/runs/disputed/manifest.json"}`}},
 		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
 		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},

@@ -74,12 +74,48 @@ func TestWhatComesAfterSurvivesKill(t *testing.T) {
 	}
 }
 
-func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, line []string) {
-	before := snapshot(t, filepath.Dir(a.audits()[0]))
-	traced := filepath.Join(a.work, "trace")
-	if out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...); status != ends || !strings.Contains(string(out), says) {
-		t.Fatalf("undisturbed: %d\n%s", status, out)
+// TestBuildingOnARunSurvivesKill kills the beginning of a run that builds on another at every
+// system call with which it changes files: the other is as it was, and the run is absent, or
+// whole and bound to the other.
+func TestBuildingOnARunSurvivesKill(t *testing.T) {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
 	}
+	a := newAuditing(t, map[string]string{"mine.json": `{"schema_version": "perspectives.v1", "perspectives": [{"id": "cost", "title": "What it costs", "track": "standard", "agent_type": "researcher",
+		"prompt_contract": {"max_words": 900, "max_sources": 8, "tool_budget": {}, "must_include_sections": ["Findings", "Gaps", "Sources"]}}]}`})
+	if out, status := a.run(binary, "research", "Harbour: should the port replace two of its four tugs with electric ones?", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	runs := filepath.Join(a.work, "home", "runs")
+	before := snapshot(t, filepath.Join(runs, "harbour"))
+	line := []string{"research", "Next: who pays?", "--from", "harbour", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
+	absent := 0
+	killed(t, a, line, func(where string) {
+		if !maps.EqualFunc(before, snapshot(t, filepath.Join(runs, "harbour")), bytes.Equal) {
+			t.Errorf("%s: the earlier run is not as it was", where)
+		}
+		if _, err := os.Stat(filepath.Join(runs, "next")); os.IsNotExist(err) {
+			absent++
+		} else if scope, err := os.ReadFile(filepath.Join(runs, "next", "operator", "scope.json")); err != nil || !bytes.Contains(scope, []byte(`"run_id": "harbour"`)) {
+			t.Errorf("%s: the run is there, and not bound to the other: %v", where, err)
+		} else if out, status := a.run(binary, "run", "verify", "next"); status != 0 {
+			t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
+		}
+		if err := os.RemoveAll(filepath.Join(runs, "next")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if absent == 0 {
+		t.Error("no kill came before the end: nothing was tried")
+	}
+}
+
+// killed kills a command at every system call with which it changes files, and calls look
+// after each.
+func killed(t *testing.T, a auditing, line []string, look func(where string)) {
+	t.Helper()
+	traced := filepath.Join(a.work, "trace")
+	out, _ := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...)
 	trace, err := os.ReadFile(traced)
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +131,24 @@ func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, lin
 			points = append(points, point{call, n})
 		}
 	}
-	absent := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 8) {
+	if len(points) == 0 {
+		t.Fatalf("it changes nothing:\n%s", out)
+	}
+	look("undisturbed")
+	for i := 0; i < len(points); i += full.Stride(len(points), 5) {
 		p := points[i]
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
-		where := fmt.Sprintf("killed at %s %d", p.call, p.n)
+		look(fmt.Sprintf("killed at %s %d", p.call, p.n))
+	}
+}
+
+func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, line []string) {
+	before := snapshot(t, filepath.Dir(a.audits()[0]))
+	if out, status := a.run(binary, line...); status != ends || !strings.Contains(string(out), says) {
+		t.Fatalf("undisturbed: %d\n%s", status, out)
+	}
+	absent := 0
+	killed(t, a, line, func(where string) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Dir(a.audits()[0])), bytes.Equal) {
 			t.Errorf("%s: the audit is not as it was", where)
 		}
@@ -126,7 +172,10 @@ func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, lin
 				t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
 			}
 		}
-	}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if absent == 0 {
 		t.Error("no kill came before the end: nothing was tried")
 	}

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -221,5 +223,52 @@ func TestUpdateRewrites(t *testing.T) {
 	out.Reset()
 	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--every", "24h"); status != 2 || !strings.Contains(out.String(), "give --every or --rewrite") {
 		t.Errorf("%d: %s", status, out.String())
+	}
+}
+
+// TestTheUnitsOfTheDocumentsAreUnits takes the timer and its service out of the document:
+// systemd accepts them, and they and the line for cron start a command that there is.
+func TestTheUnitsOfTheDocumentsAreUnits(t *testing.T) {
+	t.Parallel()
+	text := documents(t)["docs/after.md"]
+	dir := t.TempDir()
+	var files []string
+	for _, b := range blocksOf(text) {
+		unit := strings.Join(b.lines, "\n") + "\n"
+		name := "tidegate-update@harbour.service"
+		switch {
+		case strings.Contains(unit, "[Timer]"):
+			name = "tidegate-update@harbour.timer"
+		case !strings.Contains(unit, "[Service]"):
+			continue
+		}
+		if _, line, found := strings.Cut(unit, "ExecStart="); found {
+			line, _, _ = strings.Cut(line, "\n")
+			if problem := refuses(strings.ReplaceAll(line, "%i", "harbour")); problem != "" {
+				t.Errorf("%s: %s", line, problem)
+			}
+			unit = strings.Replace(unit, "ExecStart=tidegate", "ExecStart=/bin/true", 1)
+		}
+		files = append(files, filepath.Join(dir, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(unit), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) != 2 {
+		t.Fatalf("the document has the units %v", files)
+	}
+	_, cron, found := strings.Cut(text, "With cron: `17 5 * * * ")
+	cron, _, _ = strings.Cut(cron, " ||")
+	if problem := refuses(cron); !found || problem != "" {
+		t.Errorf("%q: %s", cron, problem)
+	}
+	verify := exec.Command("systemd-analyze", append([]string{"verify", "--user", "--man=no", "--recursive-errors=no"}, files...)...)
+	verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir)
+	out, err := verify.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) || strings.Contains(string(out), "Failed to initialize manager") {
+		t.Skipf("systemd cannot be asked: %v", err)
+	}
+	if err != nil || strings.Contains(string(out), "tidegate-update") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

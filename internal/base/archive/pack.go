@@ -23,6 +23,9 @@ const MaxBlock = 64 << 20
 // Packed is a capture as the records that will stand in the archive. Packing
 // takes much of the time, so it is done before the lock is taken.
 type Packed struct {
+	// Fetched says that a server answered just now. The package that fetches sets it.
+	Fetched bool
+
 	capture Capture
 	members [][]byte
 }

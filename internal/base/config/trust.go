@@ -71,6 +71,8 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 		}
 	}
 	wait("agents.confine", s.Unconfined)
+	wait("archive.fresh", s.Archive.Fresh != "")
+	wait("archive.share", s.Archive.Share)
 	wait("change.author", s.Change.Author != "")
 	wait("change.message", s.Change.Message != "")
 	wait("changes", s.Changes != "")

@@ -557,7 +557,7 @@ func (w *Works) confirms(board *job.Board) error {
 	if err != nil {
 		return err
 	}
-	if len(begun) == 0 || begun[0].Entry.Get("by").Str() != string(tidegate.ByToken) {
+	if len(begun) == 0 || !slices.Contains([]tidegate.By{tidegate.ByToken, tidegate.ByProxy}, tidegate.By(begun[0].Entry.Get("by").Str())) {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "no page began this run, so none says yes to its plan: type `tidegate run continue %s`", r.ID())
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"github.com/tidegate/tidegate"
@@ -41,7 +42,7 @@ func (p *tab) tour(id string, jobs int, check func()) {
 var screens = []struct {
 	width        int64
 	scheme, kind string
-}{{390, "light", "screen"}, {820, "dark", "screen"}, {1440, "light", "screen"}, {1440, "dark", "screen"}, {820, "light", "print"}}
+}{{390, "light", "screen"}, {1000, "dark", "screen"}, {1920, "light", "screen"}, {1440, "dark", "screen"}, {820, "light", "print"}}
 
 // TestBrowserFollowsARun clicks through the views of the demo's run while it runs:
 // the page of the run follows every answer, and each view is whole at each stage.
@@ -234,4 +235,115 @@ func TestBrowserComesBack(t *testing.T) {
 	}
 	p.until(`document.body.innerText.includes("A person paused the run")`)
 	p.until(`document.getElementById("live").dataset.state == "live"`)
+}
+
+// TestBrowserKeepsWhatAPersonDoes: while a page is made anew, a selection, the scrolling, the
+// focus and what is open stay, and a person who asked for it is told at the end.
+func TestBrowserKeepsWhatAPersonDoes(t *testing.T) {
+	s := site(t.TempDir())
+	p := newTab(t, s)
+	u := drive(t, s, recordings(t), pages(s), nil)
+	for range 8 {
+		if _, more := u.next(t); !more {
+			t.Fatal("the run has ended")
+		}
+		u.answer()
+	}
+	if _, more := u.next(t); !more {
+		t.Fatal("the run has ended")
+	}
+	p.media(1000, "light", "screen")
+	// The browser of the test shows nothing; what the page asks it for is noted.
+	if _, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `window.told = []; window.Notification = class { static permission = "default"; static async requestPermission() { return "granted" } constructor(title) { told.push(title) } }`}); err != nil {
+		t.Fatal(err)
+	}
+	p.open("/runs/harbour")
+	p.until(`document.getElementById("live").dataset.state == "live"`)
+	if told := ask[bool](p, `!document.getElementById("tell")`); told {
+		t.Fatal("nobody can ask to be told")
+	}
+	ask[bool](p, `(document.getElementById("tell").click(), true)`)
+	p.until(`document.getElementById("tell").getAttribute("aria-pressed") == "true"`)
+	ask[bool](p, `(() => {
+		document.getElementById("d-spending").open = true;
+		const row = [...document.querySelectorAll(".feed li")].find(li => li.innerText.includes("Duty cycles"));
+		getSelection().selectAllChildren(row.querySelector("a"));
+		document.querySelector("#lanes a").focus({preventScroll: true});
+		document.querySelector("#lanes").scrollIntoView();
+		window.before = {top: document.querySelector("#lanes").getBoundingClientRect().top, selected: String(getSelection()), focused: document.activeElement, seen: Number(document.body.dataset.seen)};
+		return true;
+	})()`)
+	u.answer()
+	if _, more := u.next(t); !more {
+		t.Fatal("the run has ended")
+	}
+	p.until(`Number(document.body.dataset.seen) > before.seen`)
+	for what, expression := range map[string]string{
+		"the selection": `String(getSelection()) == before.selected && before.selected.includes("Duty cycles")`,
+		"the focus":     `document.activeElement == before.focused`,
+		"what is open":  `document.getElementById("d-spending").open`,
+		"the scrolling": `Math.abs(document.querySelector("#lanes").getBoundingClientRect().top - before.top) < 2`,
+	} {
+		if !ask[bool](p, expression) {
+			t.Errorf("%s is lost: %s", what, ask[string](p, `JSON.stringify([before, String(getSelection()), document.activeElement.outerHTML.slice(0, 100), document.querySelector("#lanes").getBoundingClientRect().top])`))
+		}
+	}
+	for u.answer(); ; u.answer() {
+		if _, more := u.next(t); !more {
+			break
+		}
+	}
+	p.until(`document.getElementById("live").dataset.state == "ended"`)
+	if told := ask[[]string](p, "told"); len(told) != 1 || !strings.Contains(told[0], "completed") {
+		t.Errorf("the person was told %q", told)
+	}
+}
+
+// TestBrowserNeedsNoMouse: every link, field and button of a page is reached by Tab alone, in
+// the order of the page, and shows that it has the focus.
+func TestBrowserNeedsNoMouse(t *testing.T) {
+	p := newTab(t, demoSite(t))
+	for _, path := range []string{"/", "/runs/harbour", "/runs/harbour/report", "/runs/harbour/sources"} {
+		p.open(path)
+		want := ask[int](p, `(() => {
+			window.reached = [];
+			document.addEventListener("focusin", e => { window.reached.push(e.target); if (getComputedStyle(e.target).outlineStyle == "none" && e.target.id != "main" && e.target.localName != "iframe") window.reached.hidden = e.target.outerHTML.slice(0, 200); });
+			return [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter(e => e.checkVisibility() && !e.closest("details:not([open]) > :not(summary)")).slice(0, 25).length;
+		})()`)
+		for range want {
+			p.do(chromedp.KeyEvent("\t"))
+		}
+		if got := ask[int](p, "new Set(reached).size"); got < want-1 {
+			t.Errorf("%s: Tab reaches %d of %d", path, got, want)
+		}
+		if hidden := ask[string](p, `reached.hidden ?? ""`); hidden != "" {
+			t.Errorf("%s: nothing shows that this has the focus: %s", path, hidden)
+		}
+		if ordered := ask[bool](p, `reached.every((e, i) => !i || reached[i-1].compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING || reached[i-1].contains(e))`); !ordered {
+			t.Errorf("%s is not reached in its order", path)
+		}
+	}
+}
+
+// TestBrowserZooms: at twice the size, every view still fits its width.
+func TestBrowserZooms(t *testing.T) {
+	p := newTab(t, demoSite(t))
+	p.media(640, "light", "screen") // what a window of 1,280 pixels has at 200 %
+	p.tour("harbour", 1, func() {
+		if wide := ask[string](p, `document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n") || "?" : ""`); wide != "" {
+			t.Errorf("%s runs out of the page:\n%s", ask[string](p, "location.pathname"), wide)
+		}
+	})
+}
+
+// TestBrowserKeepsArchivedPagesApart: an archived text has no origin, runs nothing, and
+// cannot reach the page that shows it.
+func TestBrowserKeepsArchivedPagesApart(t *testing.T) {
+	p := newTab(t, demoSite(t))
+	p.open("/runs/harbour/report")
+	if got := ask[string](p, `(() => { const f = document.querySelector("iframe[name=source]"); try { return "reached " + f.contentWindow.document.title } catch (e) { return e.name + " " + f.sandbox } })()`); got != "SecurityError allow-popups" {
+		t.Errorf("the frame of an archived page is %q", got)
+	}
+	p.quiet()
 }

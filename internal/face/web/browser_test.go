@@ -253,24 +253,29 @@ func (p *tab) waitFor(list *[]string, what string) {
 // axeCore is the script of axe-core, installed from npm once.
 func axeCore(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skipf("no place for axe-core: %v", err)
-	}
-	const version = "axe-core@4.14.0"
-	dir := filepath.Join(cache, "tidegate-test", version)
-	file := filepath.Join(dir, "node_modules", "axe-core", "axe.min.js")
-	if _, err := os.Stat(file); err != nil {
-		out, err := exec.Command("npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", version).CombinedOutput()
-		if err != nil {
-			t.Skipf("npm cannot install axe-core: %v\n%s", err, out)
-		}
-	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(filepath.Join(fromNPM(t, "axe-core@4.14.0"), "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+// fromNPM is the folder of modules in which a version of one is installed, from npm, once.
+func fromNPM(t *testing.T, version string) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skipf("no place for %s: %v", version, err)
+	}
+	dir := filepath.Join(cache, "tidegate-test", version)
+	modules := filepath.Join(dir, "node_modules")
+	if _, err := os.Stat(modules); err != nil {
+		out, err := exec.Command("npm", "install", "--prefix", dir, "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=0", version).CombinedOutput()
+		if err != nil {
+			t.Skipf("npm cannot install %s: %v\n%s", version, err, out)
+		}
+	}
+	return modules
 }
 
 // links are the addresses of the links of a part of the page.

@@ -211,7 +211,7 @@ func cutAt(query url.Values, n, size int, here string) cut {
 	}
 	to := func(number int) string {
 		values := url.Values{}
-		for _, name := range []string{"q", "state"} {
+		for _, name := range listQuery[:3] {
 			if v := query.Get(name); v != "" {
 				values.Set(name, v)
 			}

@@ -14,8 +14,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
 var (
@@ -154,8 +156,12 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	for _, c := range []struct{ path, has, not string }{
-		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "No run has these words"},
-		{"/?q=nowhere", "No run has these words", `href="/runs/harbour/report"`},
+		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "Nothing has these words"},
+		{"/?q=qqqqqqqq", "Nothing has these words", `href="/runs/harbour/report"`},
+		{"/?q=reefer+stacks", "archived page of a run", "Nothing has these words"},
+		{"/?q=reefer+stacks&state=running", "Nothing has these words", "archived page of a run"},
+		{"/?state=completed", `href="/runs/harbour/report"`, "No run stands so"},
+		{"/?state=failed", "No run stands so", `href="/runs/harbour/report"`},
 		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
 		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
 		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},
@@ -165,6 +171,52 @@ func TestSearch(t *testing.T) {
 		main := page[strings.Index(page, "<main"):]
 		if !strings.Contains(main, c.has) || strings.Contains(main, c.not) {
 			t.Errorf("%s: has %q: %t, has %q: %t", c.path, c.has, strings.Contains(main, c.has), c.not, strings.Contains(main, c.not))
+		}
+	}
+}
+
+// TestTheListIsFilteredAndSorted: by what it shows, in the order that is asked for; the
+// address keeps both.
+func TestTheListIsFilteredAndSorted(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	for i, id := range []string{"apple", "cherry", "beech"} {
+		made, err := run.Create(person, s.Desk, s.Home, run.InitInput{Query: map[string]string{"apple": "Zinc?", "cherry": "Iron?", "beech": "Lead?"}[id], RunID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest := filepath.Join(made.Root, run.ManifestFile)
+		if id == "cherry" {
+			if _, err := stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if id == "apple" {
+			if _, err := stage.Cancel(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "enough"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written := pinned.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(manifest, written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := visit(t, s, nil)
+	for path, want := range map[string]string{"/": "beech cherry apple", "/?sort=oldest": "apple cherry beech", "/?sort=question": "cherry beech apple", "/?state=failed": "apple", "/?state=waiting&sort=oldest": "cherry beech", "/?state=completed": ""} {
+		_, page := b.get(t, path)
+		var got []string
+		for _, link := range regexp.MustCompile(`<th scope="row"><a href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+			got = append(got, link[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s lists %q, want %q", path, got, want)
+		}
+	}
+	_, page := b.get(t, "/?state=waiting&sort=oldest")
+	for _, want := range []string{`<a href="/?sort=oldest&amp;state=failed">failed</a>`, `<a href="/?sort=oldest&amp;state=waiting" aria-current="true">waiting</a>`, `<a href="/?sort=question&amp;state=waiting">question</a>`, `data-live="/live/runs?sort=oldest&amp;state=waiting"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list has no %s", want)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (l *visit) reading(part *synthesis.Part) []readingBlock {
 		}
 		shown := readingSentence{ID: s.ID, Text: short(maxLine, s.Text), Class: standingClass(s), Words: s.Words}
 		if j := slices.IndexFunc(s.Windows, func(w evidence.Window) bool { return w.CID != "" }); j >= 0 {
-			shown.Link = l.link("archived", l.run.ID(), s.Windows[j].CID) + query(url.Values{"s": {s.ID}})
+			shown.Link = l.link("archived", l.run.ID(), s.Windows[j].CID) + queryOf(url.Values{"s": {s.ID}})
 		}
 		last := &blocks[len(blocks)-1]
 		last.Sentences = append(last.Sentences, shown)

@@ -97,6 +97,9 @@ type meter struct {
 func (l *visit) runPage() (*page, error) {
 	m := l.run.Manifest()
 	view := runView{Stands: standingOf(l.standing)}
+	if l.files { // its reader cannot type anything
+		view.Stands.Do, view.Stands.Other = nil, nil
+	}
 	view.Blockers = l.status.WaitingFor
 	if l.status.Interrupted {
 		view.Blockers = nil

@@ -190,9 +190,7 @@ func TestARunFromThePage(t *testing.T) {
 	}
 	becomes(t, s, run.Completed)
 	b.shows(t, "/runs/harbour", "Read the report")
-	if left, _ := s.Works.Left(); left != 20 {
-		t.Errorf("recorded agents cost nothing, and %v are left", left)
-	}
+	b.shows(t, "/new", "$20.00 are left of the $20.00") // recorded agents cost nothing
 	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", url.Values{"most_usd": {"x"}}); status != http.StatusBadRequest || !strings.Contains(page, "Mona Lisa") {
 		t.Errorf("an amount that is none: %d %s: %s", status, to, words(page))
 	}
@@ -434,6 +432,13 @@ func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	if status, page, _ := visit(t, none, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "tidegate setup") {
 		t.Errorf("without agents: %d: %s", status, words(page))
 	}
+	typed := t.TempDir()
+	if status := program(typed)(t.Context(), []string{"research", demo.Question, "--agent", "recorded:demo", "--plan-only", "--yes"}); status != 0 {
+		t.Fatalf("the run cannot be planned: %d", status)
+	}
+	if status, page := visit(t, working(t, typed, recordedAgents, 20), nil).get(t, "/runs/harbour/plan"); status != http.StatusConflict || !strings.Contains(page, "no page began this run") {
+		t.Errorf("the plan of a terminal: %d: %s", status, words(page))
+	}
 	unpriced := working(t, t.TempDir(), "[agents.default]\ndriver = \"codex\"\n", 20)
 	if status, page, _ := visit(t, unpriced, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "whose cost is known") {
 		t.Errorf("an agent that does not say what it costs: %d: %s", status, words(page))
@@ -538,6 +543,8 @@ func TestAFileIsAuditedFromThePage(t *testing.T) {
 func TestWorkIsForOurOwnForms(t *testing.T) {
 	t.Parallel()
 	s := working(t, t.TempDir(), recordedAgents, 20)
+	at := pinned
+	s.Desk.Now = func() time.Time { return at }
 	b := visit(t, s, nil)
 	_, form := b.get(t, "/new?question=x")
 	fields := filled(form)
@@ -563,8 +570,6 @@ func TestWorkIsForOurOwnForms(t *testing.T) {
 	if status, _ := b.get(t, "/runs/harbour/decide"); status != http.StatusNotFound {
 		t.Errorf("leave to work is no leave to decide: %d", status)
 	}
-	at := pinned
-	s.Desk.Now = func() time.Time { return at }
 	_, form = b.get(t, "/new?question="+url.QueryEscape(demo.Question))
 	at = at.Add(31 * time.Minute)
 	if status, page, _ := b.again(t, "/new", form, nil); status != http.StatusConflict || !strings.Contains(page, "too old") || !strings.Contains(html.UnescapeString(page), demo.Question) {

@@ -19,8 +19,9 @@ import (
 // ClaimsVersion is the schema version of the document of the claims.
 const ClaimsVersion = "claims.v1"
 
-// Rules names the rules of this program: raised with every change of sentences, readable
-// text or windows. Only tests set it, to be a later program.
+// Rules names the rules of this program: raised by each release that changes sentences,
+// readable text or windows, because only what a release made is kept elsewhere. Only tests
+// set it, to be a later program.
 var Rules = rulesPrefix + "1"
 
 const rulesPrefix = "evidence."

@@ -210,7 +210,7 @@ func BenchmarkSecondReader(b *testing.B) {
 // BenchmarkPrepare makes the parts of reports on pages of 60 kB, with their windows and
 // rules, and plants the controls of the first.
 func BenchmarkPrepare(b *testing.B) {
-	for _, size := range []struct{ sentences, pages int }{{250, 50}, {1000, 200}, {2000, 400}} {
+	for _, size := range []struct{ sentences, pages int }{{250, 50}, {1000, 200}, {2000, 400}, {5000, 1000}} {
 		b.Run(fmt.Sprintf("%d-on-%d", size.sentences, size.pages), func(b *testing.B) {
 			draft, w := longReport(size.sentences, size.pages)
 			b.ReportAllocs()

@@ -543,8 +543,11 @@ func (w *docxWriter) rows(rows [][]string) {
 			if i == 0 {
 				run = "<w:b/>"
 			}
+			if evidence.Direction(w.Language) == "rtl" {
+				properties += "<w:bidi/>"
+			}
 			if rightToLeft(cell) {
-				properties, run = properties+"<w:bidi/>", run+"<w:rtl/>"
+				run += "<w:rtl/>"
 			}
 			w.paragraph(properties, docxRun(run, cell))
 			w.xml("</w:tc>")

@@ -97,7 +97,7 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Agents {
 		a := &r.Agents[i]
-		a.Role, a.Driver = r.say(a.Role), r.say(a.Driver)
+		a.Role = r.say(a.Role)
 		show(&a.Role, &a.Driver, &a.Model, &a.Version)
 	}
 	if r.Since != nil {

@@ -46,7 +46,7 @@ func OpenQuestions(ctx context.Context, r *run.Run) ([]run.OpenQuestion, error) 
 		}
 	}
 	var ids []string
-	waves := reportReader{ctx: ctx, run: r}
+	waves := reportReader{ctx: ctx, run: r, out: &Reported{}}
 	if err := waves.eachPerspective(func(_ run.Stage, p wave.Perspective) error {
 		there, err := r.Folder().Exists(r.Summary(p.ID))
 		if there && !slices.Contains(ids, p.ID) {

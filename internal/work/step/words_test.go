@@ -120,7 +120,7 @@ func fullReport(t *testing.T, language string, reader bool) synthesis.Report {
 		r.Gates = append(r.Gates, g)
 	}
 	for _, role := range step.Roles() {
-		r.Agents = append(r.Agents, synthesis.Agent{Role: role, Driver: "by hand", Answers: 2})
+		r.Agents = append(r.Agents, synthesis.Agent{Role: role, Driver: evidence.Say(language, "by hand"), Answers: 2})
 	}
 	for _, c := range []run.Confinement{{Mode: run.ModeConfined, System: "σ", ABI: 6}, {Mode: run.ModeUnconfined}, {Mode: run.ModeUnconfined, By: run.ByWorker}} {
 		r.Confined = append(r.Confined, c.In(language))

@@ -46,7 +46,8 @@
     const hasMade = has.map(made), wantsMade = wants.map(made);
     let at = 0;
     wants.forEach((want, i) => {
-      let same = hasMade.indexOf(wantsMade[i], at);
+      // White space is alike everywhere, and must not be found behind what is kept.
+      let same = want.nodeType === 1 ? hasMade.indexOf(wantsMade[i], at) : hasMade[at] === wantsMade[i] ? at : -1;
       if (same < 0 && want.id) same = has.findIndex((n, j) => j >= at && alike(n, want));
       if (same >= 0) {
         for (; at < same; at++) has[at].remove();
