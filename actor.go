@@ -17,7 +17,7 @@ type ActorKind string
 // The kinds of actors.
 const (
 	Agent  ActorKind = "agent"  // `tidegate call`, MCP, drivers
-	Person ActorKind = "person" // a named command, or the page with --allow-decisions
+	Person ActorKind = "person" // a named command, or a page that may decide or start work
 	Rule   ActorKind = "rule"   // what tidegate does by itself, no matter who started it
 )
 

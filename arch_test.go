@@ -25,11 +25,11 @@ const module = "github.com/tidegate/tidegate"
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
 	{"text", "markdown office page sentence link quotation figure chart"},
-	{"base", "parallel codec artifact archive fetch config seal report /tool"},
+	{"base", "parallel codec artifact archive fetch config seal user report /tool"},
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
 	{"agent", "cell driver job engine replay"},
-	{"face", "/catalog cli mcp research web demo docs"},
+	{"face", "/catalog /skills cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},
 }
 
@@ -74,7 +74,7 @@ var outside = map[string]string{
 	"C":                                      "",
 	"math/rand":                              "",
 	"math/rand/v2":                           "internal/base/artifact internal/base/fetch",
-	"crypto/rand":                            "internal/base/artifact internal/agent/driver internal/agent/job internal/work/run internal/base/seal internal/face/research internal/face/web",
+	"crypto/rand":                            "internal/base/artifact internal/base/user internal/agent/driver internal/agent/job internal/work/run internal/face/research internal/face/web",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",

@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -78,6 +80,23 @@ func (e *Env) fillReport(ctx context.Context, typed tool.Typed, args *codec.Valu
 	return nil
 }
 
+// withArchive is a result that can be exported together with what was fetched, signed
+// where a person names a key.
+func (e *Env) withArchive(ctx context.Context, result foreign.Result) foreign.Result {
+	result.Archive = func() ([]byte, error) {
+		var key *seal.Key
+		if e.SignKey != "" {
+			var err error
+			if key, err = e.SealKey(); err != nil {
+				return nil, err
+			}
+		}
+		_, data, err := replay.SealAudit(ctx, e.Desk(artifact.Everywhere), filepath.Join(result.AuditPath, audit.File), key, e.Program, true)
+		return data, err
+	}
+	return result
+}
+
 func auditTools(env *Env) []*tool.Tool {
 	hidden := []string{"audit_path"}
 	return []*tool.Tool{
@@ -86,7 +105,7 @@ func auditTools(env *Env) []*tool.Tool {
 			PersonArgs: []string{"fail_on", "pages", "offline", "url", "explain", "compare", "demo", "verifier"},
 			Command: &tool.Command{
 				Path: "audit", Operands: []tool.Operand{{Name: "REPORT", About: "the report: a file, its address, or - for standard input", Optional: true}},
-				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "sarif", "github"},
+				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "wacz", "sarif", "github"},
 			},
 		}, func(ctx context.Context, call tool.Caller, in audit.Input) (foreign.Result, error) {
 			in.Dir, in.Home = env.Dir, audit.Home(env.Home)
@@ -108,7 +127,8 @@ func auditTools(env *Env) []*tool.Tool {
 				defer done()
 				in.Read = read
 			}
-			return audit.Make(ctx, env.Desk(call.Reach), fetch, in)
+			result, err := audit.Make(ctx, env.Desk(call.Reach), fetch, in)
+			return env.withArchive(ctx, result), err
 		}),
 		declare(tool.Spec{
 			Name: "audit_list", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
@@ -118,9 +138,10 @@ func auditTools(env *Env) []*tool.Tool {
 		}),
 		declare(tool.Spec{
 			Name: "audit_show", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
-			Command: &tool.Command{Path: "audit show", Operands: auditOperand, Hide: hidden, Fill: env.fillAudit, Formats: []string{"markdown", "html", "sarif", "github"}},
+			Command: &tool.Command{Path: "audit show", Operands: auditOperand, Hide: hidden, Fill: env.fillAudit, Formats: []string{"markdown", "html", "wacz", "sarif", "github"}},
 		}, func(ctx context.Context, call tool.Caller, in auditIn) (foreign.Result, error) {
-			return audit.Show(ctx, env.Desk(call.Reach), in.AuditPath)
+			result, err := audit.Show(ctx, env.Desk(call.Reach), in.AuditPath)
+			return env.withArchive(ctx, result), err
 		}),
 		declare(tool.Spec{
 			Name: "audit_verify", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,

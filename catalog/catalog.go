@@ -70,9 +70,15 @@ func Tools(env *Env) []*tool.Tool {
 	)
 }
 
+// SealKey opens the key that seals a run or an audit. It returns the errors of
+// [seal.OpenKey].
+func (e *Env) SealKey() (*seal.Key, error) {
+	return seal.OpenKey(artifact.Everywhere, "sign", e.SignKey, seal.Unlock{Passphrase: e.Passphrase, Agent: e.AgentSocket})
+}
+
 // Desk is where work on runs and code changes is done for a caller with that reach.
 func (e *Env) Desk(reach artifact.Reach) run.Desk {
-	desk := run.Desk{Now: e.Now, Pinned: e.Pinned, Program: e.Program, Reach: reach, Changes: e.Config.Changes}
+	desk := run.Desk{Now: e.Now, Pinned: e.Pinned, Program: e.Program, Reach: reach, Changes: e.Config.Changes, Sharing: e.sharing()}
 	if e.SignKey == "" {
 		return desk
 	}

@@ -195,14 +195,14 @@ func TestToolsThatAgentsAreOffered(t *testing.T) {
 		names = append(names, each.Name)
 		size += len(each.Name) + len(each.Summary) + len(schema)
 	}
-	if len(offered) > 25 || size > 24<<10 {
-		t.Errorf("%d tools of %d bytes are offered, which is more than 25 and 24 KB: %v", len(offered), size, names)
+	if len(offered) > 24 || size > 24<<10 {
+		t.Errorf("%d tools of %d bytes are offered, which is more than 24 and 24 KB: %v", len(offered), size, names)
 	}
 	want := append([]string{
-		"deep_research_run_init", "deep_research_run_list", "deep_research_run_status", "deep_research_run_step", "deep_research_run_log", "deep_research_run_verify",
+		"deep_research_run_init", "deep_research_run_list", "deep_research_run_status", "deep_research_run_step", "deep_research_search", "ask",
 		"deep_research_job_list", "deep_research_job_lease", "deep_research_job_submit", "deep_research_job_extend", "deep_research_job_release",
 		"deep_research_perspectives_check", "deep_research_wave_retry_prompt",
-		"format_review_markdown", "report_audit", "review_show", "review_diff", "change_status", "change_start", "change_advance",
+		"report_audit", "review_prompt", "review_show", "change_status", "change_start", "change_advance",
 	}, specified...)
 	slices.Sort(want)
 	slices.Sort(names)

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -26,7 +27,7 @@ func (e *Env) PagesAgain(call tool.Caller) library.Again {
 			return e.Fetch
 		}
 		return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
-			settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+			settings, err := e.settings(ctx)
 			if err != nil {
 				return err
 			}
@@ -45,6 +46,27 @@ func (e *Env) PagesAgain(call tool.Caller) library.Again {
 				}
 			})
 		}
+	}
+}
+
+// settings are what the configuration says by now.
+func (e *Env) settings(ctx context.Context) (config.Config, error) {
+	return config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+}
+
+// sharing finds out which pages the runs of the home share, as long as pages come from the
+// web. Runs that may reach other private addresses, or by other ways, share nothing.
+func (e *Env) sharing() run.Sharing {
+	if e.Fetch != nil {
+		return nil
+	}
+	return func(ctx context.Context) (*run.Shared, error) {
+		settings, err := e.settings(ctx)
+		if err != nil || !settings.Archive.Share {
+			return nil, err
+		}
+		like, err := codec.MarshalLine(settings.Fetch)
+		return &run.Shared{Runs: e.Home, Reach: artifact.Everywhere, Like: string(like), Fresh: settings.Archive.MaxAge()}, err
 	}
 }
 

@@ -65,6 +65,8 @@ var notInTheCorpus = map[string]string{
 
 	"deep_research_search: no result with the field *": "the corpus asks no search service; TestSearchesAreEvidence has it",
 
+	"ask: no result with the field *": "no run of the corpus is finished; TestAgentAsksAFinishedRun has it",
+
 	"review_prompt: no result with the field *": "an archive holds no git repository; the script review_prompt has it",
 	"review_check: no result with the field *":  "an archive holds no git repository; the script review_prompt has it",
 

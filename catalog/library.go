@@ -10,6 +10,12 @@ import (
 func libraryTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
+			Name: "ask", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,
+		}, func(ctx context.Context, call tool.Caller, in library.AskInput) (library.Consulted, error) {
+			in.Runs = env.Home
+			return library.Consult(ctx, env.Desk(call.Reach), in)
+		}),
+		declare(tool.Spec{
 			Name: "run_compare", Set: "run", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path: "run compare", Formats: []string{"markdown"},
@@ -26,7 +32,7 @@ func libraryTools(env *Env) []*tool.Tool {
 			Name: "find", Set: "run", Effect: tool.Writes, Idempotent: true, Person: true,
 			Command: &tool.Command{
 				Path: "find", Formats: []string{"markdown"}, Rename: map[string]string{"max_results": "max"},
-				Operands: []tool.Operand{{Name: "WORDS", Field: "words", About: "the words to look for; a word finds those that begin with it, too"}},
+				Operands: []tool.Operand{{Name: "WORD", Field: "words", About: "the words to look for; a word finds those that begin with it, too", Repeats: true}},
 			},
 		}, func(ctx context.Context, call tool.Caller, in library.FindInput) (library.FindResult, error) {
 			in.Runs = env.Home

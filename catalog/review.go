@@ -100,7 +100,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.CreateReview(ctx, env.Desk(call.Reach), env.Project, in.payload, env.Strict)
 		}),
 		declare(tool.Spec{
-			Name: "format_review_markdown", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
+			Name: "format_review_markdown", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review format",
 				Operands: payloadOperand, Fill: fillReview,
@@ -133,7 +133,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.ShowReview(env.Desk(call.Reach), in.ReviewPath)
 		}),
 		declare(tool.Spec{
-			Name: "review_prompt", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "review_prompt", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review prompt",
 				Operands: changeOperand,
@@ -176,7 +176,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.Reviews(env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
-			Name: "review_diff", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
+			Name: "review_diff", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review diff",
 				Operands: changeOperand,

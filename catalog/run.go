@@ -298,14 +298,14 @@ func runTools(env *Env) []*tool.Tool {
 			Name: "deep_research_watchdog_check", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Destroys: true,
 		}, at(env, stage.WatchdogCheck)),
 		declare(tool.Spec{
-			Name: "deep_research_run_log", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_log", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run log",
 				Operands: readOperand, Hide: hidden, Fill: env.fillReadRun, Follow: env.followRun,
 			},
 		}, at(env, run.Log)),
 		declare(tool.Spec{
-			Name: "deep_research_run_verify", Set: "run", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
+			Name: "deep_research_run_verify", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "run verify",
 				Operands: readOperand, Hide: hidden, Fill: env.fillVerify, Formats: []string{"markdown", "sarif", "junit", "github"},

@@ -97,7 +97,7 @@ type searchIn struct {
 func searchTools(env *Env) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
-			Name: searchTool, Set: "job", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
+			Name: searchTool, Set: "job", Core: true, Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, OpenWorld: true,
 			Command: &tool.Command{
 				Path:     "search",
 				Operands: []tool.Operand{runOperand[0], {Name: "QUERY", Field: "query", About: "what to search for"}}, Hide: []string{"manifest_path", "token"}, Fill: env.fillRun,

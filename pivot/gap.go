@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // The sources of a gap.
@@ -39,7 +41,7 @@ func collapse(text string) string {
 	if !utf8.ValidString(text) {
 		text = string([]rune(text))
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return markdown.OneLine(text)
 }
 
 // isCollapsed reports whether text is ASCII that collapse would not change, as

@@ -121,7 +121,7 @@ func (f folder) sealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	data, err := replay.Seal(t.Context(), r, key, "tidegate test")
+	data, err := replay.Seal(t.Context(), r, key, "tidegate test", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,8 @@ package proof_test
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -13,53 +15,111 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
-// TestWhatComesAfterSurvivesKill kills an update of an audit, and a question about it, at
-// every system call with which they change files. The audit is as it was, and the update or
-// answer is absent or whole.
+// answerAsAgent is an agent of `tidegate ask` that says what the page says, and reads as one
+// that knows the truth.
+func answerAsAgent(kind string) {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if kind == "verify" {
+		fmt.Print(reader.Faithful(string(prompt)))
+		return
+	}
+	fmt.Print(strings.TrimSuffix(reader.Sentence(0, 3), ".") + " [@s1].")
+}
+
+// TestWhatComesAfterSurvivesKill kills an update of an audit, and questions about it, at
+// every system call with which they change files. The audit is as it was, the update is
+// absent or whole, and an answer is absent, or whole once it is asked again.
 func TestWhatComesAfterSurvivesKill(t *testing.T) {
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, "<!doctype html><title>A</title><p>The ferry Ampere carries 140 cars and 360 passengers.")
+		fmt.Fprint(w, strings.Replace(reader.Page(0), "<p>", "<p>The ferry Ampere carries 140 cars and 360 passengers.<p>", 1))
 	}))
 	t.Cleanup(site.Close)
 	t.Setenv("TIDEGATE_FETCH_ALLOW", strings.TrimPrefix(site.URL, "http://"))
 	a := newAuditing(t, map[string]string{
 		"report.md":        "The ferry carries 120 cars [1].\n\n# References\n\n[1] " + site.URL + "/a\n",
 		"pages/index.json": `{"` + site.URL + `/a": "a.html"}`,
-		"pages/a.html":     "<!doctype html><title>A</title><p>The ferry Ampere carries 120 cars and 360 passengers.",
+		"pages/a.html":     strings.Replace(reader.Page(0), "<p>", "<p>The ferry Ampere carries 120 cars and 360 passengers.<p>", 1),
 	})
 	if out, status := a.run(binary, "audit", "report.md", "--pages", "pages"); status != 0 {
 		t.Fatalf("%d: %s", status, out)
 	}
 	id := filepath.Base(filepath.Dir(a.audits()[0]))
+	words := strings.Fields(reader.Sentence(0, 3))
+	question := "What did the " + strings.Join(words[3:], " ")
 	for _, after := range []struct {
-		folder, says string
-		line         []string
+		name, folder, says string
+		status             int
+		line               []string
 	}{
-		{"updates", "{+140+}", []string{"run", "update", id}},
-		{"answers", "do not answer", []string{"ask", id, "Who painted the Mona Lisa?"}},
+		{"update", "updates", "{+140+}", 1, []string{"run", "update", id}},
+		{"question that nobody is asked", "answers", "do not answer", 1, []string{"ask", id, "Who painted the Mona Lisa?"}},
+		{"question to agents", "answers", "by rule and second reader", 0, []string{"ask", id, question, "--agent", "exec:" + os.Args[0], "--unconfined"}},
 	} {
-		t.Run(after.folder, func(t *testing.T) {
-			killAfterwards(t, a, filepath.Join(a.work, "home", after.folder), after.says, after.line)
+		t.Run(after.name, func(t *testing.T) {
+			folder := filepath.Join(a.work, "home", after.folder)
+			if err := os.RemoveAll(folder); err != nil {
+				t.Fatal(err)
+			}
+			killAfterwards(t, a, folder, after.says, after.status, after.line)
 		})
 	}
 }
 
-func killAfterwards(t *testing.T, a auditing, folder, says string, line []string) {
-	before := snapshot(t, filepath.Dir(a.audits()[0]))
-	log := filepath.Join(a.work, "trace")
-	if out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...); status != 1 || !strings.Contains(string(out), says) {
-		t.Fatalf("undisturbed: %d\n%s", status, out)
+// TestBuildingOnARunSurvivesKill kills the beginning of a run that builds on another at every
+// system call with which it changes files: the other is as it was, and the run is absent, or
+// whole and bound to the other.
+func TestBuildingOnARunSurvivesKill(t *testing.T) {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
 	}
-	trace, err := os.ReadFile(log)
+	a := newAuditing(t, map[string]string{"mine.json": `{"schema_version": "perspectives.v1", "perspectives": [{"id": "cost", "title": "What it costs", "track": "standard", "agent_type": "researcher",
+		"prompt_contract": {"max_words": 900, "max_sources": 8, "tool_budget": {}, "must_include_sections": ["Findings", "Gaps", "Sources"]}}]}`})
+	if out, status := a.run(binary, "research", "Harbour: should the port replace two of its four tugs with electric ones?", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	runs := filepath.Join(a.work, "home", "runs")
+	before := snapshot(t, filepath.Join(runs, "harbour"))
+	line := []string{"research", "Next: who pays?", "--from", "harbour", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
+	absent := 0
+	killed(t, a, line, func(where string) {
+		if !maps.EqualFunc(before, snapshot(t, filepath.Join(runs, "harbour")), bytes.Equal) {
+			t.Errorf("%s: the earlier run is not as it was", where)
+		}
+		if _, err := os.Stat(filepath.Join(runs, "next")); os.IsNotExist(err) {
+			absent++
+		} else if scope, err := os.ReadFile(filepath.Join(runs, "next", "operator", "scope.json")); err != nil || !bytes.Contains(scope, []byte(`"run_id": "harbour"`)) {
+			t.Errorf("%s: the run is there, and not bound to the other: %v", where, err)
+		} else if out, status := a.run(binary, "run", "verify", "next"); status != 0 {
+			t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
+		}
+		if err := os.RemoveAll(filepath.Join(runs, "next")); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if absent == 0 {
+		t.Error("no kill came before the end: nothing was tried")
+	}
+}
+
+// killed kills a command at every system call with which it changes files, and calls look
+// after each.
+func killed(t *testing.T, a auditing, line []string, look func(where string)) {
+	t.Helper()
+	traced := filepath.Join(a.work, "trace")
+	out, _ := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...)
+	trace, err := os.ReadFile(traced)
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := len(snapshot(t, only(t, folder)))
 	type point struct {
 		call string
 		n    int
@@ -71,37 +131,68 @@ func killAfterwards(t *testing.T, a auditing, folder, says string, line []string
 			points = append(points, point{call, n})
 		}
 	}
-	absent := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 15) {
+	if len(points) == 0 {
+		t.Fatalf("it changes nothing:\n%s", out)
+	}
+	look("undisturbed")
+	for i := 0; i < len(points); i += full.Stride(len(points), 5) {
 		p := points[i]
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
-		where := fmt.Sprintf("killed at %s %d", p.call, p.n)
+		look(fmt.Sprintf("killed at %s %d", p.call, p.n))
+	}
+}
+
+func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, line []string) {
+	before := snapshot(t, filepath.Dir(a.audits()[0]))
+	if out, status := a.run(binary, line...); status != ends || !strings.Contains(string(out), says) {
+		t.Fatalf("undisturbed: %d\n%s", status, out)
+	}
+	absent := 0
+	killed(t, a, line, func(where string) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Dir(a.audits()[0])), bytes.Equal) {
 			t.Errorf("%s: the audit is not as it was", where)
 		}
-		if left := only(t, folder); left == "" {
+		left, whole := kept(t, folder)
+		if whole == 0 {
 			absent++
-		} else if n := len(snapshot(t, left)); n != whole {
-			t.Errorf("%s: %d of %d files are there", where, n, whole)
 		}
-		if out, status := a.run(binary, line...); status != 1 {
+		if filepath.Base(folder) == "updates" && whole != left {
+			t.Errorf("%s: an update without a result is there", where)
+		}
+		if out, status := a.run(binary, line...); status != ends {
 			t.Fatalf("%s: the next one: %d\n%s", where, status, out)
 		}
-	}
+		// A result that was being written is there when somebody looks.
+		if all, now := kept(t, folder); all != whole+1 && all != left+1 || now != all {
+			t.Errorf("%s: %d folders, of which %d have a result, are %d and %d after the next one", where, left, whole, all, now)
+		}
+		found, _ := filepath.Glob(filepath.Join(folder, "2026-*"))
+		for _, one := range found {
+			if out, status := a.run(binary, "verify", one); status != 0 {
+				t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
+			}
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+	})
 	if absent == 0 {
 		t.Error("no kill came before the end: nothing was tried")
 	}
 }
 
-// only is the one folder of a folder that is no draft, "" for none.
-func only(t *testing.T, dir string) string {
+// kept counts the folders in a folder that are no drafts, and those that have a result.
+func kept(t *testing.T, dir string) (all, whole int) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "2026-*"))
-	if err != nil || len(found) > 1 {
-		t.Fatalf("%v: %v", found, err)
+	for _, name := range []struct {
+		pattern string
+		n       *int
+	}{{"2026-*", &all}, {"2026-*/result.json", &whole}} {
+		found, err := filepath.Glob(filepath.Join(dir, name.pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		*name.n = len(found)
 	}
-	return strings.Join(found, "")
+	return all, whole
 }

@@ -171,6 +171,8 @@ var pools = map[string]pool{
 	"test_status":                numbers,
 	"part":                       numbers,
 	"signers":                    somewhere("run-config/allowed_signers"),
+	"of":                         list(oneOf("run1", "tides", "none", "../evil", ""), 2),
+	"question":                   oneOf(question, "Is it late?", ""),
 	"query":                      oneOf(question, "Is it late?", ""),
 	"mode":                       oneOf("quick", "standard", "fixture", "generate", "fast"),
 	"sensitivity":                oneOf("normal", "restricted", "no_web", "none"),

@@ -113,6 +113,9 @@ var (
 	documentOfChange = regexp.MustCompile(`^(\.tidegate\.lock|\.gitignore|STATE\.yaml|REVIEW\.md|log\.(jsonl|head)|reviews/[0-9]{4}\.(md|json))$`)
 )
 
+// documentOfAudit are the documents of an audit; what is not a log or a lock is written once.
+var documentOfAudit = regexp.MustCompile(`^(\.tidegate\.(lock|audit)|logs/audit\.(jsonl|head)|evidence/archive\.warc\.gz|(audit\.json|result\.json|report\.[a-z]+))$`)
+
 // allow demands that a file changed by the call is a document of a run or a change,
 // or one that the call may write. It returns the folder of the run or change.
 func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
@@ -135,6 +138,12 @@ func (x *watch) allow(w *walk, path, was string, args *codec.Value) string {
 			w.broken("the kept review %s was changed", name)
 		}
 		return filepath.Join(w.dir, parts[0], parts[1], parts[2])
+	case len(parts) > 2 && parts[0] == "audits":
+		found := documentOfAudit.FindStringSubmatch(strings.Join(parts[2:], "/"))
+		if found == nil || found[4] != "" && was != "" {
+			w.broken("%s is no document of an audit, or was written twice", name)
+		}
+		return ""
 	case there && filepath.Clean(args.Get("report_path").Str()) == path && holds(is.text, "results") && (was == "" || holds(was, "results")):
 		return ""
 	case there && filepath.Clean(args.Get("perspectives_path").Str()) == path && holds(is.text, "perspectives") && (was == "" || holds(was, "perspectives")):

@@ -252,6 +252,7 @@ var baseArguments = map[string]string{
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"deep_research_search":   `{` + manifestArg + `,"query":"tides","token":"` + tokenOf("wave1.moon", 1) + `"}`,
 	"report_audit":           `{"report_path":"$WORK/moon.md","no_fetch":true}`,
+	"ask":                    `{"of":["tides"],"question":"Why does the moon pull?"}`,
 	"audit_list":             `{}`,
 	"run_compare":            `{"a":"tides","b":"hand"}`,
 	"find":                   `{"words":"moon"}`,

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Clean is the payload as it survives the file: line ends are LF, control and
@@ -64,7 +66,7 @@ func reordersText(r rune) bool {
 	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-func cleanLine(s string) string { return strings.Join(strings.Fields(cleanText(s)), " ") }
+func cleanLine(s string) string { return markdown.OneLine(cleanText(s)) }
 
 func cleanCategory(s string) string {
 	s = cleanLine(s)

@@ -66,7 +66,7 @@ func standsAt(lines, want []string, at int) bool {
 	return true
 }
 
-func fold(line string) string { return strings.Join(strings.Fields(line), " ") }
+func fold(line string) string { return markdown.OneLine(line) }
 
 // judgeQuote holds the quotation of a finding, and its suggestion, against the file,
 // and takes the line from where the quotation stands.

@@ -76,7 +76,7 @@ type Operand struct {
 	Field    string
 	About    string
 	Optional bool
-	Repeats  bool // takes all that follow
+	Repeats  bool // takes all that follow; for a Field that is a text, with blanks between them
 	Path     bool // made absolute; implied by a Field that is a path
 }
 

@@ -134,6 +134,13 @@ type Exporter interface {
 // Judgement is a result that can go against what was judged.
 type Judgement interface{ Passed() bool }
 
+// Pending is a result that may wait for a person's decision, which no caller of tools can
+// take. A face that reaches a person shows it; the tool called again goes on where the
+// record has the decision.
+type Pending interface {
+	ForPerson() string // what to do, in words; "" where no person is needed
+}
+
 // ReadOnly is the tool as a read-only server offers it: a tool that writes only
 // on request loses the arguments that request it. ok is false for a tool that
 // always writes.

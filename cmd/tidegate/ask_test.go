@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -25,6 +26,12 @@ func honestAgent() {
 		fmt.Print(reader.Faithful(prompt))
 		return
 	}
+	fmt.Print(bestSentence(prompt))
+}
+
+// bestSentence is the sentence of the passages of a prompt that has most of the words of
+// its question, cited.
+func bestSentence(prompt string) string {
 	question, passages, _ := strings.Cut(prompt, "\n## Passages\n")
 	passages, _, _ = strings.Cut(passages, "\n## Rules\n")
 	question = strings.Split(question, "```")[1]
@@ -45,7 +52,7 @@ func honestAgent() {
 			}
 		}
 	}
-	fmt.Print(best)
+	return best
 }
 
 // TestAskCommand asks about the run of the demo: something that its pages say, of an agent
@@ -67,7 +74,10 @@ func TestAskCommand(t *testing.T) {
 	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "planted error") {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 1 {
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 4 || !strings.Contains(out.String(), "goes on when it is asked again") {
+		t.Errorf("%d: %s", status, out.String())
+	}
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 {
 		t.Errorf("%d: %s", status, out.String())
 	}
 	if status := ask(); status != 2 || !strings.Contains(out.String(), "and then the question") {
@@ -87,6 +97,68 @@ func TestAskCommand(t *testing.T) {
 		out.Reset()
 		if status := s.run(t.Context(), "verify", answer); status != 0 {
 			t.Errorf("%s does not verify: %d\n%s", answer, status, out.String())
+		}
+	}
+}
+
+// TestAgentAsksAFinishedRun answers a question about the run of the demo by the prompt
+// that the tool hands out. What the answer lacks comes back, nothing is kept, and what the
+// pages do not say gets the fixed sentence.
+func TestAgentAsksAFinishedRun(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	before := snapshot(t, home)
+	consult := func(question, answer string) (out struct {
+		Pass     bool
+		PromptMD string `json:"prompt_md"`
+		Answer   string
+		Trust    string
+		Faults   []struct {
+			Code       string
+			ChangeNote string `json:"change_note"`
+		}
+		Sources []struct{ ID, URL string }
+	}) {
+		t.Helper()
+		given := map[string]any{"of": []string{"harbour"}, "question": question}
+		if answer != "" {
+			given["answer"] = answer
+		}
+		args, err := json.Marshal(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stdout, stderr strings.Builder
+		s.stdout, s.stderr = &stdout, &stderr
+		s.run(t.Context(), "call", "ask", "--args", string(args))
+		if err := json.Unmarshal([]byte(stdout.String()), &out); err != nil || !strings.Contains(stdout.String(), `"ok": true`) {
+			t.Fatalf("%v: %s%s", err, stdout.String(), stderr.String())
+		}
+		return out
+	}
+	const question = "How much bollard pull does the electric tug have?"
+	first := consult(question, "")
+	if first.Pass || !strings.Contains(first.PromptMD, "## Passages") || len(first.Sources) == 0 {
+		t.Fatalf("%+v", first)
+	}
+	id := first.Sources[0].ID
+	if wrong := consult(question, "The electric tug has a bollard pull of 9,876 tonnes [@"+id+"]."); wrong.Pass || len(wrong.Faults) == 0 || wrong.Answer != "" {
+		t.Errorf("a number that no page has: %+v", wrong)
+	}
+	if uncited := consult(question, "The electric tug has much bollard pull."); uncited.Pass || len(uncited.Faults) == 0 || uncited.Faults[0].ChangeNote == "" {
+		t.Errorf("an answer that cites nothing: %+v", uncited)
+	}
+	good := consult(question, bestSentence(first.PromptMD))
+	if !good.Pass || !strings.Contains(good.Trust, "no second reader") || len(good.Sources) != 1 {
+		t.Errorf("%q: %+v", bestSentence(first.PromptMD), good)
+	}
+	if other := consult("Who painted the Mona Lisa?", ""); other.PromptMD != "" || other.Answer != "The archived pages do not answer this question." {
+		t.Errorf("%+v", other)
+	}
+	for name, data := range snapshot(t, home) {
+		if before[name] != data {
+			t.Errorf("%s was written", name)
 		}
 	}
 }

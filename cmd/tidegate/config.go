@@ -214,7 +214,7 @@ configuration folder.`,
 }
 
 func trustProject(ctx context.Context, env *catalog.Env, call cli.Invocation) error {
-	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
+	ctx = byPerson(ctx)
 	from := configPlaces(env, func() map[string][]string { return formatsOf(&call.Program) })
 	loaded, err := config.Load(ctx, from)
 	if err != nil {

@@ -23,7 +23,8 @@ import (
 // played are the documents whose shell blocks are run, in order, each document
 // in a home of its own. In all others every command line must be one that the
 // program accepts.
-var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md"}
+var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md",
+	"docs/clients/claude-code.md", "docs/clients/codex.md", "docs/clients/gemini.md", "docs/clients/opencode.md", "docs/clients/cursor.md", "docs/clients/vscode.md"}
 
 // shown are the languages of blocks that contain nothing to run.
 var shown = map[string]string{
@@ -70,7 +71,7 @@ func blocksOf(text string) []block {
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/clients/*.md"} {
 		files, err := filepath.Glob(filepath.Join("..", "..", pattern))
 		if err != nil {
 			t.Fatal(err)

@@ -108,7 +108,11 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		perspectivesNewCommand(env),
 		reportCommand(env),
 		serveCommand(env),
+		userAddCommand(env),
+		userListCommand(env),
+		userRemoveCommand(env),
 		exportCommand(env),
+		importCommand(env),
 		sealCommand(env),
 		updateCommand(env),
 		verifyCommand(env),
@@ -144,6 +148,7 @@ var groups = map[string]string{
 	"review hook":  "Let git review what you commit or push",
 	"change":       "Move a code change through its phases",
 	"mcp":          "Serve the tools to agents",
+	"serve user":   "Say who is let in, and what they may do",
 }
 
 // settings are what the operator of a face decides, and not the caller of a tool.
@@ -159,7 +164,7 @@ func settings(env *catalog.Env) []cli.Setting {
 		},
 		{
 			Name: "sign", About: "the SSH key that signs the decision, where the run or change asks for that: a private key, or a public one that an ssh-agent has (default $TIDEGATE_SIGN_KEY)", Kind: tool.PathFlag,
-			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "claim accept", "job answer", "job retry", "perspectives write", "wave restore", "citations attach", "citations replace", "change start", "change resume", "change abandon", "review dismiss"},
+			Under: []string{"research", "run continue", "run pause", "run resume", "run cancel", "run delete", "run limit", "run accept", "run seal", "gate", "claim accept", "job answer", "job retry", "perspectives write", "wave restore", "citations attach", "citations replace", "audit", "change start", "change resume", "change abandon", "review dismiss"},
 			Set:   func(value string) { env.SignKey = value },
 		},
 		{

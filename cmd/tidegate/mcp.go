@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -34,17 +35,18 @@ up. With --http it serves any number of clients at http://ADDRESS/mcp until it i
 interrupted, and logs every request to stderr without its arguments.
 
 What a caller may touch: over HTTP, and on stdio as soon as one --root is given,
-the working folder (unless that is / or your home), the folder of runs, the
+the working folder (unless that is / or your home), the runs and audits, the
 --project and every --root, whatever symbolic links say. A path outside them is
 PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch. Without
 --root the roots of tidegate.toml are taken.
 
 Offered are the tools that most agents need: the specified ones, those that take a
-run from job to job, and code reviews. --toolsets all offers every tool.
+run from job to job, report_audit, deep_research_search, ask, and code reviews. --toolsets all offers every tool.
 
 An HTTP address that other machines can reach needs a token, which callers send
 as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
-from ` + tokenVariable + `.`,
+from ` + tokenVariable + `. The users of ` + "`tidegate serve user add`" + ` send their own: whoever they are,
+they call as agents, and without the role work they may only read.`,
 		Example: `tidegate mcp --root .
 tidegate mcp --root . --read-only --toolsets wave,review
 tidegate mcp --root . --toolsets all
@@ -88,7 +90,7 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 		options.Reach = artifact.Within(folders...)
 	}
 	if slices.ContainsFunc(offered, func(t *tool.Tool) bool { return t.Set == "run" }) {
-		options.Templates = runTemplates(env.Desk(options.Reach), env.Home)
+		options.Templates, options.Links = runTemplates(env.Desk(options.Reach), env.Home), linksOf(env.Desk(options.Reach), env.Home)
 	}
 	if address == "" {
 		if call.Flag("token-file") != "" {
@@ -107,8 +109,15 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if call.Log != nil && call.Log.Level() == slog.LevelWarn {
 		call.Log.Set(slog.LevelInfo)
 	}
+	listed, err := users(env).All()
+	if err != nil {
+		return err
+	}
+	if token != "" || len(listed) > 0 {
+		options.Users = users(env)
+	}
 	var exposed error
-	if token == "" {
+	if token == "" && len(listed) == 0 {
 		exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", address),
 			"%s can be reached from other machines: give a token with --token-file or TIDEGATE_MCP_TOKEN, or listen on 127.0.0.1", address)
 	}
@@ -150,7 +159,7 @@ func allowedRoots(env *catalog.Env, called string, given []string, alone bool) (
 		folders = append(folders, env.Project)
 	}
 	if env.Home != "" {
-		folders = append(folders, env.Home)
+		folders = append(folders, env.Home, audit.Home(env.Home))
 	}
 	return folders, nil
 }

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -14,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/skills"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -27,11 +29,14 @@ where the client allows that, which is all but codex, and the program by its nam
 when the PATH leads to this one. With --write it goes into the client's own file: what is there stays
 as it is, byte for byte. Where that cannot be done safely - a file with comments, an
 entry of the same name that says something else - nothing is written, and the
-block is printed with the client's own command for adding it.
+block is printed with the client's own command for adding it. --write also puts the
+skills for research, audits and reviews where the client looks for skills, unless the
+tools are narrowed; a skill that is there in other words is left as it is.
 
 Files: claude-code .mcp.json, opencode opencode.json, gemini .gemini/settings.json,
 cursor .cursor/mcp.json, vscode .vscode/mcp.json, all in the working folder; codex
-config.toml in $CODEX_HOME or ~/.codex.`,
+config.toml in $CODEX_HOME or ~/.codex. In the working folder nothing is written through
+a symbolic link that leads out of it.`,
 		Example: `tidegate mcp config --client claude-code --write
 tidegate mcp config --client codex --root /srv/research
 tidegate mcp config --client cursor --toolsets review --read-only`,
@@ -74,7 +79,12 @@ func configureClient(env *catalog.Env, tools []*tool.Tool, call cli.Invocation) 
 		_, err := fmt.Fprint(call.Stdout, client.Block(server))
 		return err
 	}
-	changed, err := writeEntry(client, server, file, env.Dir)
+	reach := artifact.Within(env.Dir)
+	if client.User() { // people keep such files elsewhere, behind links of their own
+		reach = artifact.Everywhere
+	}
+	changed, err := writeEntry(reach, client, server, file, env.Dir)
+	err = leftAsItIs(err, env.Dir)
 	switch {
 	case err != nil:
 		fmt.Fprintf(call.Stdout, "%s\n%s\n", client.Block(server), client.Add(server))
@@ -84,7 +94,48 @@ func configureClient(env *catalog.Env, tools []*tool.Tool, call cli.Invocation) 
 	default:
 		_, err = fmt.Fprintf(call.Stdout, "%s: nothing to do, tidegate is there\n", file)
 	}
+	folder := client.Skills(file)
+	if err != nil || folder == "" || len(offer.Sets) > 0 || offer.ReadOnly {
+		return err
+	}
+	if err := leftAsItIs(writeSkills(reach, folder), env.Dir); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(call.Stdout, "%s: has the skills %s\n", folder, strings.Join(slices.Sorted(maps.Keys(skills.All())), ", "))
 	return err
+}
+
+// leftAsItIs words the error of a path that leads out of the project.
+func leftAsItIs(err error, dir string) error {
+	if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
+		return err
+	}
+	return tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", dir), "a symbolic link leads out of %s, and nothing was written through it", dir)
+}
+
+// writeSkills puts the skills into a client's folder, each whole or not at all. It returns
+// ALREADY_EXISTS_CONFLICT for one that is there in other words, once the others are
+// written, PATH_NOT_ALLOWED, READ_FAILED and WRITE_FAILED.
+func writeSkills(reach artifact.Reach, folder string) error {
+	var conflict error
+	all := skills.All()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		path := filepath.Join(folder, name, skills.File)
+		there, err := reach.ReadFile("path", path)
+		switch {
+		case err == nil && bytes.Equal(there, all[name]):
+			continue
+		case err == nil:
+			conflict = tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", path), "%s differs from the skill of this version and was left as it is; remove it to have this one", path)
+			continue
+		case tidegate.CodeOf(err) == tidegate.FileNotFound:
+			err = reach.CreateFolder("path", filepath.Dir(path), func(d *artifact.Draft) error { return d.Write(skills.File, all[name]) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return conflict
 }
 
 // serverFor is this program as a client must start it.
@@ -144,17 +195,17 @@ func clientFile(client mcp.Client, dir string) (string, error) {
 
 // writeEntry adds the server to the client's file and reports whether that
 // changed it. It returns ALREADY_EXISTS_CONFLICT when the file cannot be changed
-// safely, READ_FAILED and WRITE_FAILED.
-func writeEntry(client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
+// safely, PATH_NOT_ALLOWED, READ_FAILED and WRITE_FAILED.
+func writeEntry(reach artifact.Reach, client mcp.Client, server mcp.Entry, file, dir string) (bool, error) {
 	for _, other := range client.OtherForms(dir) {
 		if _, err := os.Lstat(other); err == nil {
 			return false, tidegate.Errorf(tidegate.AlreadyExistsConflict, tidegate.Pairs("path", other),
 				"%s is there, which may have comments: add the printed block to it yourself", other)
 		}
 	}
-	existing, err := os.ReadFile(file)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", file), "cannot read %s: %w", file, err)
+	existing, err := reach.ReadFile("path", file)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return false, err
 	}
 	merged, changed, err := client.Merge(existing, server)
 	if err != nil {
@@ -166,5 +217,5 @@ func writeEntry(client mcp.Client, server mcp.Entry, file, dir string) (bool, er
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return false, tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("path", file), "cannot make the folder of %s: %w", file, err)
 	}
-	return true, artifact.Everywhere.WriteFile("path", file, merged)
+	return true, reach.WriteFile("path", file, merged)
 }

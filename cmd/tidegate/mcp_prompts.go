@@ -19,6 +19,8 @@ A judgement that goes against an output is a result, not an error: read "pass", 
 	for _, each := range []struct{ job, tool string }{
 		{"outputs of several agents", "deep_research_wave_review"},
 		{"one output", "deep_research_wave_output_validate"},
+		{"a finished report", "report_audit"},
+		{"a question that finished runs may answer", "ask"},
 		{"a code review", "create_review"},
 		{"where a research run stands and what it waits for", "deep_research_run_status"},
 	} {

@@ -62,8 +62,8 @@ func folders(t *testing.T, names ...string) []string {
 // TestWhereTheServerMayReach asks for a missing file in every kind of folder:
 // NOT_FOUND shows that the server looked for it.
 func TestWhereTheServerMayReach(t *testing.T) {
-	all := folders(t, "work", "root", "home", "elsewhere", "tide/runs", "project")
-	work, root, home, elsewhere, runs, project := all[0], all[1], all[2], all[3], all[4], all[5]
+	all := folders(t, "work", "root", "home", "elsewhere", "tide/runs", "project", "tide/audits")
+	work, root, home, elsewhere, runs, project, audits := all[0], all[1], all[2], all[3], all[4], all[5], all[6]
 	env := []string{"HOME=" + home, "TIDEGATE_HOME=" + filepath.Dir(runs)}
 	type connector func(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession
 	for _, tt := range []struct {
@@ -74,15 +74,15 @@ func TestWhereTheServerMayReach(t *testing.T) {
 		allowed []string
 	}{
 		{"stdio as it is", connectIn, work, nil, all},
-		{"stdio with a root", connectIn, work, []string{"--root", root}, []string{root, work, runs}},
-		{"stdio with two roots", connectIn, work, []string{"--root", root, "--root", "../elsewhere"}, []string{root, elsewhere, work, runs}},
-		{"stdio in the user's home", connectIn, home, []string{"--root", root}, []string{root, runs}},
-		{"stdio at the root of everything", connectIn, "/", []string{"--root", root}, []string{root, runs}},
-		{"stdio with a project", connectIn, work, []string{"--root", root, "--project", project}, []string{root, work, runs, project}},
-		{"HTTP as it is", connectHTTP, work, nil, []string{work, runs}},
-		{"HTTP with a root", connectHTTP, work, []string{"--root", root}, []string{root, work, runs}},
-		{"HTTP in the user's home", connectHTTP, home, nil, []string{runs}},
-		{"HTTP in the user's home, which is named", connectHTTP, home, []string{"--root", home}, []string{home, runs}},
+		{"stdio with a root", connectIn, work, []string{"--root", root}, []string{root, work, runs, audits}},
+		{"stdio with two roots", connectIn, work, []string{"--root", root, "--root", "../elsewhere"}, []string{root, elsewhere, work, runs, audits}},
+		{"stdio in the user's home", connectIn, home, []string{"--root", root}, []string{root, runs, audits}},
+		{"stdio at the root of everything", connectIn, "/", []string{"--root", root}, []string{root, runs, audits}},
+		{"stdio with a project", connectIn, work, []string{"--root", root, "--project", project}, []string{root, work, runs, audits, project}},
+		{"HTTP as it is", connectHTTP, work, nil, []string{work, runs, audits}},
+		{"HTTP with a root", connectHTTP, work, []string{"--root", root}, []string{root, work, runs, audits}},
+		{"HTTP in the user's home", connectHTTP, home, nil, []string{runs, audits}},
+		{"HTTP in the user's home, which is named", connectHTTP, home, []string{"--root", home}, []string{home, runs, audits}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			session := tt.connect(t, tt.dir, env, tt.args...)
@@ -97,6 +97,32 @@ func TestWhereTheServerMayReach(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAConfinedServerAudits: what `mcp config` and a bundle set up is confined, and still
+// keeps runs and audits.
+func TestAConfinedServerAudits(t *testing.T) {
+	all := folders(t, "work", "tide", "elsewhere")
+	for _, folder := range all {
+		if err := os.WriteFile(filepath.Join(folder, "report.md"), []byte("Costs fell [1].\n\n[1]: https://costs.example/a\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sessions := map[string]*mcp.ClientSession{
+		"as mcp config has it": connectIn(t, all[0], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[1]}, "--root", ".", "--project", "."),
+		"as a bundle has it":   connectIn(t, all[2], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[0] + "/.tidegate"}, "--alone", "--root", all[0], "--project", all[0]),
+	}
+	for name, session := range sessions {
+		for folder, want := range map[string]tidegate.Code{all[0]: "", all[1]: tidegate.PathNotAllowed, all[2]: tidegate.PathNotAllowed} {
+			got := code(t, session, "report_audit", map[string]any{"report_path": filepath.Join(folder, "report.md"), "no_fetch": true})
+			if got != want {
+				t.Errorf("%s, a report in %s: got %q, want %q", name, filepath.Base(folder), got, want)
+			}
+		}
+		if got := code(t, session, "deep_research_run_init", map[string]any{"query": "Do tides slow the earth?"}); got != "" {
+			t.Errorf("%s, a run: %s", name, got)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -162,6 +163,46 @@ func TestStdioServerAnswersLikeCall(t *testing.T) {
 		got := result.Content[0].(*mcp.TextContent).Text
 		if diff := difference(strings.TrimSuffix(string(want), "\n"), got); diff != "" || result.IsError != (file == "bad.md") {
 			t.Errorf("%s: isError %v (-call +mcp):\n%s", file, result.IsError, diff)
+		}
+	}
+}
+
+// TestResultsLinkToReportAndArchive reads what the results about a completed run, and of an
+// audit, link to.
+func TestResultsLinkToReportAndArchive(t *testing.T) {
+	home := t.TempDir()
+	demoRun(t, home)
+	session := connectIn(t, home, []string{"HOME=" + home, "TIDEGATE_HOME=" + home}, "--root", home)
+	for _, tt := range []struct {
+		tool string
+		args map[string]any
+		want []string
+	}{
+		{"deep_research_run_step", map[string]any{"run": "harbour"}, []string{"tidegate://run/harbour/synthesis/final-synthesis.md", "tidegate://run/harbour/evidence/archive.warc.gz"}},
+		{"deep_research_run_status", map[string]any{"run": "harbour"}, []string{"tidegate://run/harbour/synthesis/final-synthesis.md", "tidegate://run/harbour/evidence/archive.warc.gz"}},
+		{"deep_research_run_list", map[string]any{}, nil},
+		{"report_audit", map[string]any{"report": "Costs fell [1].\n\n[1]: https://costs.example/a\n", "no_fetch": true}, []string{"tidegate://audit/*/result.json"}},
+	} {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tt.tool, Arguments: tt.args})
+		if err != nil || result.IsError {
+			t.Fatalf("%s: %v, %+v", tt.tool, err, result)
+		}
+		var links []string
+		for _, content := range result.Content[1:] {
+			link := content.(*mcp.ResourceLink)
+			read, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: link.URI})
+			if err != nil || len(read.Contents) != 1 || len(read.Contents[0].Text)+len(read.Contents[0].Blob) == 0 {
+				t.Errorf("%s cannot be read: %v", link.URI, err)
+			}
+			links = append(links, link.URI)
+		}
+		if !slices.EqualFunc(links, tt.want, func(got, want string) bool { ok, _ := path.Match(want, got); return ok }) {
+			t.Errorf("%s links to %q, want %q", tt.tool, links, tt.want)
+		}
+	}
+	for _, uri := range []string{"tidegate://audit/none/result.json", "tidegate://audit/..%2Fruns%2Fharbour/manifest.json", "tidegate://audit/../runs/harbour/manifest.json"} {
+		if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err == nil {
+			t.Errorf("%s can be read", uri)
 		}
 	}
 }

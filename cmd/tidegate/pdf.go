@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 )
 
@@ -83,7 +85,7 @@ func printPDF(ctx context.Context, page []byte, created string) ([]byte, error) 
 		if err == nil {
 			err = readErr
 		}
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("browser", browser), "%s printed nothing: %w: %s", browser, err, tidegate.Cut(strings.Join(strings.Fields(string(said)), " ")))
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("browser", browser), "%s printed nothing: %w: %s", browser, err, tidegate.Cut(markdown.OneLine(string(said))))
 	}
 	return withTimes(data, created), nil
 }

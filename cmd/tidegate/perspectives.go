@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"path/filepath"
-	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
@@ -34,7 +35,7 @@ track, to change as you like. A file that is there is left alone. Next: edit it,
 			if err != nil {
 				return err
 			}
-			question = strings.Join(strings.Fields(question), " ")
+			question = markdown.OneLine(question)
 			if question == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", ""), "QUESTION must not be blank")
 			}

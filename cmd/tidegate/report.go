@@ -111,45 +111,49 @@ func sealCommand(env *catalog.Env) cli.Command {
 		Long: `Seal a completed run into one file that a stranger can check: its report, its
 evidence and its record, with an in-toto statement over their digests in a DSSE
 envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it. An audit can be sealed
-in the same way.`,
-		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed",
+in the same way. With --format wacz, readers of web archives such as
+https://replayweb.page open the same file: the report is its first page, and the
+pages that it cites follow.`,
+		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed\ntidegate run seal harbour --sign key --format wacz",
 		Flags: []cli.Flag{
-			{Name: "output", About: "the `file` to write (default RUN.sealed in the working folder)", Kind: tool.PathFlag},
+			{Name: "format", About: "what to write", Default: "sealed", Enum: []string{"sealed", "wacz"}},
+			{Name: "output", About: "the `file` to write (default RUN.sealed or RUN.wacz in the working folder)", Kind: tool.PathFlag},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			if env.SignKey == "" {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil), "a seal is a signature: name your key with --sign, or in TIDEGATE_SIGN_KEY")
 			}
-			key, err := seal.OpenKey(artifact.Everywhere, "sign", env.SignKey, seal.Unlock{Passphrase: env.Passphrase, Agent: env.AgentSocket})
+			key, err := env.SealKey()
 			if err != nil {
 				return err
 			}
-			id, data, err := sealed(ctx, env, call, key)
+			format := call.Flag("format")
+			id, data, err := sealed(ctx, env, call, key, format == "wacz")
 			if err != nil {
 				return err
 			}
-			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, id+".sealed"))
+			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, id+"."+format))
 			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
 				return err
 			}
-			return call.Show(replay.SealReport(id, output, len(data), key.Fingerprint()), "text")
+			return call.Show(replay.SealReport(id, output, len(data), key, format == "wacz"), "text")
 		},
 	}
 }
 
 // sealed seals the run or the audit that a person names.
-func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key) (id string, data []byte, err error) {
+func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key, wacz bool) (id string, data []byte, err error) {
 	r, err := namedRun(ctx, env, call)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		if path, ok := env.FindAudit(call.Args[0]); ok {
-			return replay.SealAudit(ctx, env.Desk(artifact.Everywhere), path, key, env.Program)
+			return replay.SealAudit(ctx, env.Desk(artifact.Everywhere), path, key, env.Program, wacz)
 		}
 	}
 	if err != nil {
 		return "", nil, err
 	}
 	defer r.Close()
-	data, err = replay.Seal(ctx, r, key, env.Program)
+	data, err = replay.Seal(ctx, r, key, env.Program, wacz)
 	return r.ID(), data, err
 }
 

@@ -4,17 +4,23 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"net/url"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -37,14 +43,28 @@ after a restart; --new-token makes another. Only this machine can reach it unles
 --http names another address. The pages can only be read; with --allow-decisions they also offer the
 decisions that are commands otherwise, such as to pause a run or to give a job its
 tries again, each asked for once more before it is taken. Where decisions are
-signed a page takes none and shows the command. Behind a reverse proxy,
---public-url is the address that people open.`,
-		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
+signed a page takes none and shows the command. With --allow-work pages start runs,
+confirm their plans, continue runs, retry jobs, audit files and ask about reports.
+What that costs in 24 hours together is at most the amount, with everything under
+way counted with the most that it may cost; no page raises a limit or accepts
+anything. Agents are those of your own tidegate.toml alone, in cells. The runs rest
+when the server ends, as they do after Ctrl-C. Behind a reverse proxy, --public-url
+is the address that people open.
+
+` + "`tidegate serve user add`" + ` lets others in by tokens of their own, each with a role:
+what a role may do and the server does not allow is not offered. With --user-header
+a reverse proxy says who somebody is. It must reach the server by a loopback address
+or a Unix socket, and send the secret of --proxy-secret-env in the header
+` + web.SecretHeader + `.`,
+		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --allow-work 20\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
 		Flags: []cli.Flag{
-			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one (default 127.0.0.1:8643, and a free port where that is taken)"},
+			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one; unix:PATH is a socket (default 127.0.0.1:8643, and a free port where that is taken)"},
 			{Name: "new-token", Kind: tool.Switch, About: "make another token: addresses and tabs with the one before no longer work"},
 			{Name: "allow-decisions", Kind: tool.Switch, About: "let whoever has the token take a person's decisions"},
+			{Name: "allow-work", About: "let whoever has the token start and continue runs that cost at most this many `USD` in 24 hours together", Kind: tool.Word},
 			{Name: "public-url", About: "the `address` under which a reverse proxy offers the pages"},
+			{Name: "user-header", About: "the `header` in which a reverse proxy names the user, such as X-Remote-User"},
+			{Name: "proxy-secret-env", About: "the environment `variable` with the secret that the proxy sends"},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			var public *url.URL
@@ -54,6 +74,9 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 					return err
 				}
 			}
+			if strings.HasPrefix(call.Flag("http"), "unix:") && public == nil {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", call.Flag("http")), "--http unix:PATH needs --public-url: a browser opens the proxy's address")
+			}
 			shown := site(env, call.Version)
 			if call.Flag("allow-decisions") == "true" {
 				// A page has no key: a decision that must be signed is typed.
@@ -61,7 +84,19 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 				unsigned.SignKey = ""
 				shown.Decisions = catalog.Tools(&unsigned)
 			}
-			listener, err := cli.Listen(cmp.Or(call.Flag("http"), pagePort), nil)
+			allowed, err := workAllowed(call)
+			if err != nil {
+				return err
+			}
+			shown.Users = users(env)
+			if shown.Proxy, err = proxyOf(env, call); err != nil {
+				return err
+			}
+			var exposed error
+			if shown.Proxy.Header != "" {
+				exposed = tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", call.Flag("http")), "--user-header needs a loopback address or unix:PATH: others could say that they are somebody")
+			}
+			listener, err := cli.Listen(cmp.Or(call.Flag("http"), pagePort), exposed)
 			if err != nil && call.Flag("http") == "" {
 				fmt.Fprintf(call.Stderr, "tidegate: %s is taken, so another port is used\n", pagePort)
 				listener, err = cli.Listen("127.0.0.1:0", nil)
@@ -73,10 +108,136 @@ signed a page takes none and shows the command. Behind a reverse proxy,
 			if err != nil {
 				fmt.Fprintf(call.Stderr, "tidegate: tabs will not outlive this server: %s\n", tidegate.AsError(err).Message)
 			}
+			if allowed > 0 {
+				if shown.Works, err = researchEnv(env).OpenWorks(ctx, allowed); err != nil {
+					listener.Close()
+					return err
+				}
+				defer shown.Works.End()
+				shown.Audit = func(ctx context.Context, text string, noFetch bool) (foreign.Result, error) {
+					return audit.Make(ctx, env.Desk(artifact.Everywhere), env.Pages(tool.Caller{}), audit.Input{Report: text, NoFetch: noFetch, Dir: env.Dir, Home: audit.Home(env.Home)})
+				}
+			}
 			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
 			return cli.Serve(ctx, listener, web.Handler(shown, token, public), pageGrace, true)
 		},
 	}
+}
+
+// proxyOf is the proxy that says who somebody is. It returns INVALID_ARGS.
+func proxyOf(env *catalog.Env, call cli.Invocation) (web.Proxy, error) {
+	header, variable := call.Flag("user-header"), call.Flag("proxy-secret-env")
+	if header == "" && variable == "" {
+		return web.Proxy{}, nil
+	}
+	secret := ""
+	if variable != "" && env.Getenv != nil {
+		secret = strings.TrimSpace(env.Getenv(variable))
+	}
+	if header == "" || len(secret) < 16 || strings.EqualFold(header, web.SecretHeader) {
+		return web.Proxy{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("user-header", tidegate.Cut(header), "proxy-secret-env", tidegate.Cut(variable)),
+			"--user-header and --proxy-secret-env belong together, and the variable must hold a secret of at least 16 characters")
+	}
+	return web.Proxy{Header: header, Secret: secret}, nil
+}
+
+// byPerson is the context of a command that a person types.
+func byPerson(ctx context.Context) context.Context {
+	return tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
+}
+
+// users is the list of those who are let in.
+func users(env *catalog.Env) user.List { return user.List{Home: filepath.Dir(env.Home), Now: env.Now} }
+
+func userAddCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "serve user add", Operands: "NAME", MaxArgs: 1,
+		Short: "Let somebody in, by a token of their own",
+		Long: `Put somebody on the list of those whom ` + "`tidegate serve` and `tidegate mcp --http`" + ` let in,
+and print their token, once: the list keeps its digest. All users see all runs.
+Those who decide may also take a person's decisions, and those who work may start
+runs as well, where the server allows that; the log says who it was. Over MCP a
+caller is an agent whatever the token, and only with the role work may it write.`,
+		Example: "tidegate serve user add ada --role decide --days 90",
+		Flags: []cli.Flag{
+			{Name: "role", About: "what they may do", Default: string(user.Read), Enum: []string{string(user.Read), string(user.Decide), string(user.Work)}},
+			{Name: "days", About: "how many `days` the token counts (default for good)"},
+		},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			name, err := operand(call, "NAME", "who is let in")
+			if err != nil {
+				return err
+			}
+			days := 0
+			if given := call.Flag("days"); given != "" {
+				if days, err = strconv.Atoi(given); err != nil || days < 1 {
+					return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("days", tidegate.Cut(given)), "--days must be a number of days, got %q", tidegate.Cut(given))
+				}
+			}
+			token, err := users(env).Add(byPerson(ctx), name, user.Role(call.Flag("role")), days)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(call.Stdout, token)
+			return nil
+		},
+	}
+}
+
+func userListCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "serve user list", Short: "List those who are let in",
+		Long: "List those whom `tidegate serve` and `tidegate mcp --http` let in, with their roles. Tokens are not kept.", Example: "tidegate serve user list",
+		Run: func(_ context.Context, call cli.Invocation) error {
+			all, err := users(env).All()
+			if err != nil {
+				return err
+			}
+			out := report.Report{Name: "user_list", Title: "users", Summary: report.Counted(len(all), "user")}
+			fields := report.Fields{}
+			for _, u := range all {
+				about := string(u.Role) + ", added " + u.AddedAt
+				if u.Until != "" {
+					about += ", until " + u.Until
+				}
+				fields = append(fields, report.Field{Name: u.Name, Value: about})
+			}
+			out.Add(fields)
+			return call.Show(out, "text")
+		},
+	}
+}
+
+func userRemoveCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "serve user remove", Operands: "NAME", MaxArgs: 1,
+		Short: "Let somebody in no longer",
+		Long:  "Take somebody off the list of those who are let in. It counts at once, in servers that run, too.", Example: "tidegate serve user remove ada",
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			name, err := operand(call, "NAME", "who is let in no longer")
+			if err != nil {
+				return err
+			}
+			if err := users(env).Remove(byPerson(ctx), name); err != nil {
+				return err
+			}
+			return call.Show(report.Report{Name: "user_remove", Title: "users", Summary: name + " is no longer let in"}, "text")
+		},
+	}
+}
+
+// workAllowed is what work from pages may cost in 24 hours, 0 where it is not allowed. It
+// returns INVALID_ARGS.
+func workAllowed(call cli.Invocation) (float64, error) {
+	given := call.Flag("allow-work")
+	if given == "" {
+		return 0, nil
+	}
+	usd, err := strconv.ParseFloat(given, 64)
+	if err != nil || !(usd > 0) || math.IsInf(usd, 0) {
+		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("allow-work", tidegate.Cut(given)), "--allow-work must be a number of USD above 0, got %q", tidegate.Cut(given))
+	}
+	return usd, nil
 }
 
 // pagePort is where pages are served that nobody asked to have elsewhere.
@@ -87,25 +248,32 @@ func site(env *catalog.Env, version string) *web.Site {
 	commands := &research.Env{Env: env}
 	return &web.Site{
 		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
-		Standing: commands.Standing,
+		Standing: commands.Standing, PDF: printPDF,
 	}
 }
 
 func exportCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "run export", Operands: "RUN", MaxArgs: 1,
-		Short: "Write the pages of a run as files",
-		Long: `Write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody who has
-neither the run nor tidegate: one folder, no script, nothing to ask a server for.
-Open its index.html. The folder must not be there yet.`,
-		Example: "tidegate run export harbour --html harbour-pages",
+		Short: "Write a run as pages, or as one file for another machine",
+		Long: `With --html, write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody
+who has neither the run nor tidegate: one folder, no script, nothing to ask a
+server for. Open its index.html. The folder must not be there yet.
+
+With --bundle, write the run itself, or an audit, update or answer, into one file
+that ` + "`tidegate import`" + ` takes on another machine. The same folder gives the same bytes.`,
+		Example: "tidegate run export harbour --html harbour-pages\ntidegate run export harbour --bundle harbour.bundle",
 		Flags: []cli.Flag{
 			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
+			{Name: "bundle", About: "the `file` to write", Kind: tool.PathFlag},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			dir := call.Flag("html")
-			if dir == "" {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("html", nil), "--html must name the folder to write")
+			dir, file := call.Flag("html"), call.Flag("bundle")
+			switch {
+			case (dir == "") == (file == ""):
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("html", dir, "bundle", file), "name either the folder to write with --html, or the file with --bundle")
+			case file != "":
+				return exportBundle(ctx, env, call, file)
 			}
 			r, err := namedRun(ctx, env, call)
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -35,13 +36,19 @@ The run is only read. What was fetched and found is kept in a folder of its own
 beside the runs, in updates, bound to the run by its id and the head of its log.
 The exit status is 0 when every sentence stands, 1 when one does not, and 4 when
 nothing has changed as far as pages could be reached and some could not. With
---every it continues until it is interrupted.`,
-		Example: "tidegate run update harbour\ntidegate run update harbour --every 24h --notify 'jq -r .summary.changed'",
-		Flags: []cli.Flag{
+--every it continues until it is interrupted.
+
+With --rewrite, a run begins where a sentence no longer stands: it has the question
+and settings of the run and builds on it, as ` + "`tidegate research --from`" + ` does. The
+planner is shown what changed, and the pages that changed are fetched again. It
+shows its plan and asks, as research does, and the exit status is that of research.`,
+		Example: "tidegate run update harbour\ntidegate run update harbour --every 24h --notify 'jq -r .summary.changed'\ntidegate run update harbour --rewrite --agent claude",
+		Flags: append([]cli.Flag{
 			{Name: "every", About: "do it again after each `duration`, such as 24h", Kind: tool.Word},
 			{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word},
+			{Name: "rewrite", About: "begin a run for the sentences that no longer stand", Kind: tool.Switch},
 			formatFlag("text", "json", "markdown", "junit"),
-		},
+		}, research.RewriteFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			name, err := operand(call, "RUN", "the run or audit, by its id, the beginning of it, or its folder")
 			if err != nil {
@@ -51,11 +58,17 @@ nothing has changed as far as pages could be reached and some could not. With
 			if err != nil || call.Flag("every") != "" && every < leastEvery {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("every", tidegate.Cut(call.Flag("every"))), "--every must be a duration of a minute or more, such as 24h, got %q", tidegate.Cut(call.Flag("every")))
 			}
+			rewrite := call.Flag("rewrite") == "true"
+			if rewrite && every > 0 {
+				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("every", call.Flag("every"), "rewrite", true), "give --every or --rewrite: a run that is begun needs your yes")
+			}
 			for {
 				updated, err := updateOnce(ctx, env, call, name)
 				switch {
 				case err != nil:
 					return err
+				case rewrite && !updated.Pass && updated.Reached():
+					return researchEnv(env).Rewrite(ctx, call, updated)
 				case every == 0:
 					return exitOf(updated)
 				}

@@ -1,18 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/demo"
 )
@@ -162,4 +166,109 @@ func demoRun(t *testing.T, home string) surroundings {
 	}
 	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_NOW": "2026-05-04T10:00:00Z", "PATH": os.Getenv("PATH"), "HOME": home, "XDG_CONFIG_HOME": home}
 	return surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: io.Discard, stderr: io.Discard, fetch: demo.Pages{Now: time.Now}.Fetch}
+}
+
+// TestUpdateRewrites updates the run of the demo over a web in which a price has changed, and
+// begins a run for the sentences that no longer stand.
+func TestUpdateRewrites(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	pages := s.fetch
+	s.fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		return pages(ctx, urls, func(batch []*archive.Packed) error {
+			for i, packed := range batch {
+				c := packed.Capture()
+				if len(c.Hops) > 0 {
+					last := &c.Hops[len(c.Hops)-1]
+					last.Body = bytes.ReplaceAll(last.Body, []byte("7.2 million"), []byte("8.9 million"))
+				}
+				var err error
+				if batch[i], err = archive.Pack(c); err != nil {
+					return err
+				}
+			}
+			return keep(batch)
+		})
+	}
+	var out strings.Builder
+	s.stdout, s.stderr = &out, &out
+	before := snapshot(t, filepath.Join(home, "runs", "harbour"))
+	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
+		t.Fatalf("%d: %s", status, out.String())
+	}
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(home, "runs", "harbour-2", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if text := read("run-config/earlier.json"); !strings.Contains(text, `"kind": "changed"`) || !strings.Contains(text, `"changed": [`+"\n    \"https://shipyardledger.example/orders/tugs-2025\"") {
+		t.Errorf("the run does not know what changed:\n%s", text)
+	}
+	if prompt := read("jobs/perspectives/001/prompt.md"); !strings.Contains(prompt, "- changed: changed: ") || !strings.Contains(prompt, "{+8.9+}") {
+		t.Errorf("the planner is not shown what changed:\n%s", prompt)
+	}
+	for name, data := range snapshot(t, filepath.Join(home, "runs", "harbour")) {
+		if before[name] != data {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	for _, check := range [][]string{{"run", "verify", "harbour-2"}, {"run", "replay", "harbour-2"}} {
+		if status := s.run(t.Context(), check...); status != 0 {
+			t.Errorf("%v: %d\n%s", check, status, out.String())
+		}
+	}
+	out.Reset()
+	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--every", "24h"); status != 2 || !strings.Contains(out.String(), "give --every or --rewrite") {
+		t.Errorf("%d: %s", status, out.String())
+	}
+}
+
+// TestTheUnitsOfTheDocumentsAreUnits takes the timer and its service out of the document:
+// systemd accepts them, and they and the line for cron start a command that there is.
+func TestTheUnitsOfTheDocumentsAreUnits(t *testing.T) {
+	t.Parallel()
+	text := documents(t)["docs/after.md"]
+	dir := t.TempDir()
+	var files []string
+	for _, b := range blocksOf(text) {
+		unit := strings.Join(b.lines, "\n") + "\n"
+		name := "tidegate-update@harbour.service"
+		switch {
+		case strings.Contains(unit, "[Timer]"):
+			name = "tidegate-update@harbour.timer"
+		case !strings.Contains(unit, "[Service]"):
+			continue
+		}
+		if _, line, found := strings.Cut(unit, "ExecStart="); found {
+			line, _, _ = strings.Cut(line, "\n")
+			if problem := refuses(strings.ReplaceAll(line, "%i", "harbour")); problem != "" {
+				t.Errorf("%s: %s", line, problem)
+			}
+			unit = strings.Replace(unit, "ExecStart=tidegate", "ExecStart=/bin/true", 1)
+		}
+		files = append(files, filepath.Join(dir, name))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(unit), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(files) != 2 {
+		t.Fatalf("the document has the units %v", files)
+	}
+	_, cron, found := strings.Cut(text, "With cron: `17 5 * * * ")
+	cron, _, _ = strings.Cut(cron, " ||")
+	if problem := refuses(cron); !found || problem != "" {
+		t.Errorf("%q: %s", cron, problem)
+	}
+	verify := exec.Command("systemd-analyze", append([]string{"verify", "--user", "--man=no", "--recursive-errors=no"}, files...)...)
+	verify.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+dir)
+	out, err := verify.CombinedOutput()
+	if errors.Is(err, exec.ErrNotFound) || strings.Contains(string(out), "Failed to initialize manager") {
+		t.Skipf("systemd cannot be asked: %v", err)
+	}
+	if err != nil || strings.Contains(string(out), "tidegate-update") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

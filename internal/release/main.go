@@ -1,6 +1,7 @@
 // Command release makes everything that a release consists of, from the sources
 // that it is started in: archives with checksums and provenance for six platforms,
-// packages for npm, Debian and Homebrew, and an OCI image.
+// packages for npm, Debian and Homebrew, an OCI image, bundles for MCP clients, and the
+// server.json of the MCP registry.
 //
 //	go run ./internal/release --version v1.2.3 --output dist
 //

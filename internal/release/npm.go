@@ -43,6 +43,7 @@ type manifest struct {
 	Engines              map[string]string `json:"engines"`
 	PreferUnplugged      bool              `json:"preferUnplugged"`
 	OptionalDependencies map[string]string `json:"optionalDependencies,omitzero"`
+	MCPName              string            `json:"mcpName,omitzero"` // by which the MCP registry knows that the package is ours
 }
 
 func (r *release) manifest(name string) manifest {
@@ -55,13 +56,16 @@ func (r *release) manifest(name string) manifest {
 // short describes the program in a line.
 const short = "The gate between what an AI agent wrote and everything that trusts it"
 
+// mcpName is the name of the server in server.json.
+const mcpName = "io.github.tidegate/tidegate"
+
 func (r *release) npm() error {
 	dependencies := map[string]string{}
 	for _, t := range all {
 		dependencies[npmName(t)] = r.number()
 	}
 	m := r.manifest("tidegate")
-	m.Bin, m.OptionalDependencies = map[string]string{"tidegate": "bin/tidegate.js"}, dependencies
+	m.Bin, m.OptionalDependencies, m.MCPName = map[string]string{"tidegate": "bin/tidegate.js"}, dependencies, mcpName
 	err := r.npmPackage("tidegate-npm-"+r.number()+".tgz", m, entry{"bin/tidegate.js", launcher, 0o755})
 	for _, t := range r.targets {
 		if err != nil {

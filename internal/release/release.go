@@ -77,6 +77,7 @@ type release struct {
 	workers  map[target][]byte // what was built of the worker
 	beside   []entry           // what its archives have besides it
 	modules  []resource        // what the programs were built from
+	server   []byte            // server.json of the sources
 	made     []made
 }
 
@@ -150,6 +151,9 @@ func (r *release) build(ctx context.Context, dir string) error {
 			r.beside = append(r.beside, entry{path.Base(name), data, 0o644})
 		}
 	}
+	if r.server, err = os.ReadFile(filepath.Join(dir, "server.json")); err != nil {
+		return err
+	}
 	for program, to := range map[string]*[]entry{tidegate: &r.share, worker: &r.beside} {
 		others, err := third(ctx, dir, program, r.targets)
 		if err != nil {
@@ -218,7 +222,7 @@ func (r *release) pack(ctx context.Context) ([]made, error) {
 		return nil, err
 	}
 	for _, step := range []func() error{
-		r.archives, r.npm, r.debian, r.homebrew, r.image,
+		r.archives, r.npm, r.debian, r.homebrew, r.image, r.bundles,
 		func() error { return r.provenance(ctx) },
 		r.checksums,
 	} {

@@ -36,8 +36,12 @@ const script = "#!/bin/sh\necho \"tidegate $*\"\n"
 // toy is a release of a small script for all platforms.
 func toy(t *testing.T) *release {
 	t.Helper()
+	server, err := os.ReadFile("../../server.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	r := &release{
-		version: "v1.2.3", output: filepath.Join(t.TempDir(), "dist"), targets: all,
+		server: server, version: "v1.2.3", output: filepath.Join(t.TempDir(), "dist"), targets: all,
 		commit: strings.Repeat("ab", 20), time: time.Unix(1_700_000_000, 0).UTC(), programs: map[target][]byte{}, workers: map[target][]byte{},
 		modules: []resource{{"pkg:golang/example.org/m@v1.0.0", map[string]string{"goModuleH1": "h1:x"}}},
 		share: []entry{
@@ -107,14 +111,15 @@ func untar(t *testing.T, data []byte) map[string]*tar.Header {
 func TestAReleaseIsWhole(t *testing.T) {
 	files := pack(t, toy(t))
 	want := []string{
-		"checksums.txt", "provenance.intoto.json",
+		"checksums.txt", "provenance.intoto.json", "server.json",
 		"tidegate-npm-1.2.3.tgz", "tidegate-npm-darwin-arm64-1.2.3.tgz", "tidegate-npm-darwin-x64-1.2.3.tgz", "tidegate-npm-linux-arm64-1.2.3.tgz",
 		"tidegate-npm-linux-x64-1.2.3.tgz", "tidegate-npm-win32-arm64-1.2.3.tgz", "tidegate-npm-win32-x64-1.2.3.tgz",
 		"tidegate-worker_1.2.3_darwin_amd64.tar.gz", "tidegate-worker_1.2.3_darwin_arm64.tar.gz", "tidegate-worker_1.2.3_linux_amd64.tar.gz",
 		"tidegate-worker_1.2.3_linux_arm64.tar.gz", "tidegate-worker_1.2.3_windows_amd64.zip", "tidegate-worker_1.2.3_windows_arm64.zip",
 		"tidegate.rb", "tidegate_1.2.3_amd64.deb", "tidegate_1.2.3_arm64.deb",
-		"tidegate_1.2.3_darwin_amd64.tar.gz", "tidegate_1.2.3_darwin_arm64.tar.gz", "tidegate_1.2.3_linux_amd64.tar.gz", "tidegate_1.2.3_linux_arm64.tar.gz",
-		"tidegate_1.2.3_oci.tar", "tidegate_1.2.3_windows_amd64.zip", "tidegate_1.2.3_windows_arm64.zip",
+		"tidegate_1.2.3_darwin_amd64.mcpb", "tidegate_1.2.3_darwin_amd64.tar.gz", "tidegate_1.2.3_darwin_arm64.mcpb", "tidegate_1.2.3_darwin_arm64.tar.gz",
+		"tidegate_1.2.3_linux_amd64.mcpb", "tidegate_1.2.3_linux_amd64.tar.gz", "tidegate_1.2.3_linux_arm64.mcpb", "tidegate_1.2.3_linux_arm64.tar.gz",
+		"tidegate_1.2.3_oci.tar", "tidegate_1.2.3_windows_amd64.mcpb", "tidegate_1.2.3_windows_amd64.zip", "tidegate_1.2.3_windows_arm64.mcpb", "tidegate_1.2.3_windows_arm64.zip",
 	}
 	var got []string
 	for name := range files {

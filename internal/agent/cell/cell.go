@@ -18,9 +18,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // System is what a machine has to make cells of.
@@ -124,8 +124,9 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 		allowed := resolved(each)
 		for _, f := range forbidden {
 			denied := resolved(f.Path)
-			holds := within(denied, allowed)
-			inside := within(allowed, denied) && !slices.ContainsFunc(except, func(e string) bool { return within(allowed, resolved(e)) })
+			_, holds := artifact.Inside(allowed, denied)
+			_, inside := artifact.Inside(denied, allowed)
+			inside = inside && !slices.ContainsFunc(except, func(e string) bool { _, in := artifact.Inside(resolved(e), allowed); return in })
 			if holds || inside {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("folder", each, "forbidden", f.Path),
 					"an agent cannot be given %s: %s (%s) %s, and nothing below an allowed folder can be denied",
@@ -134,11 +135,6 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 		}
 	}
 	return nil
-}
-
-// within reports whether path is folder or lies below it.
-func within(path, folder string) bool {
-	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
 // resolved is a path without links, as far as it is there.

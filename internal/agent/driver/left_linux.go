@@ -55,21 +55,21 @@ func isTold(proc *artifact.Folder, dir, path string) bool {
 	for variable := range bytes.SplitSeq(environ, []byte{0}) {
 		// PWD and OLDPWD say where a shell is or was.
 		name, value, _ := strings.Cut(string(variable), "=")
-		if within(value, path) && name != "PWD" && name != "OLDPWD" {
+		if _, in := artifact.Inside(path, value); in && name != "PWD" && name != "OLDPWD" {
 			return true
 		}
 	}
 	return false
 }
 
-func within(text, path string) bool { return text == path || strings.HasPrefix(text, path+"/") }
-
 // isIn reports whether a process works in a folder or has a file of it open. One that
 // has only the folder itself or its claim open does not: it wants to end the attempt, or
 // it has just removed a folder of its own.
 func isIn(proc *artifact.Folder, dir, path string) bool {
-	if cwd, err := fs.ReadLink(proc.FS(), dir+"/cwd"); err == nil && within(cwd, path) {
-		return true
+	if cwd, err := fs.ReadLink(proc.FS(), dir+"/cwd"); err == nil {
+		if _, in := artifact.Inside(path, cwd); in {
+			return true
+		}
 	}
 	open, err := proc.List(dir + "/fd")
 	if err != nil {
@@ -78,7 +78,7 @@ func isIn(proc *artifact.Folder, dir, path string) bool {
 	for _, each := range open {
 		to, err := fs.ReadLink(proc.FS(), dir+"/fd/"+each.Name())
 		to = strings.TrimSuffix(to, " (deleted)") // as a claim is that another sweeper has removed
-		if err == nil && within(to, path) && to != path && to != path+"/"+claimName {
+		if name, in := artifact.Inside(path, to); err == nil && in && name != "." && name != claimName {
 			return true
 		}
 	}

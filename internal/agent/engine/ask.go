@@ -2,153 +2,120 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/rule/asking"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// The roles of a further question.
-const (
-	AskWriter = "writer"
-	AskReader = "verifier"
-)
+// AskReader is the role of who reads the answer to a further question.
+const AskReader = "verifier"
 
-// Ask puts a further question about finished reports to one agent, and every sentence of its
-// answer to another. What does not stand is mended or refused, so that the outcome is an
-// answer that stands as a report does, or the fixed sentence.
-type Ask struct {
-	Pool   Pool
-	Agents map[string]Agent // by role
-	Desk   run.Desk
-	Runs   string // the home of runs
-	Budget run.Budget
-	Single bool // the writer's own agent reads
-}
-
-// Answer answers the question and keeps what became of it. It returns INVALID_STATE where an
-// agent cannot work, or no reader was found that sees planted errors, WRITE_FAILED and
-// CANCELLED. A question that the pages do not answer is a result.
-func (a Ask) Answer(ctx context.Context, asked *library.Asked) (library.Answered, error) {
+// Answer puts a further question about finished reports to one agent, and every sentence of
+// its answer to another, in jobs that the folder of the answer keeps. What readers do not
+// confirm is written again, as often as the budget has tries, so that the outcome is an
+// answer that stands as a report does, or the fixed sentence. Single says that the writer's
+// own agent reads. A question that was begun before goes on. Runs is the home of runs; spent
+// is what agents took, this time and before.
+//
+// It returns INVALID_STATE where an agent cannot work or the budget is used up, or no reader
+// was found that sees planted errors; LOCK_HELD when another process answers it, CANCELLED,
+// and the errors of reading and writing the folder. A question that the pages do not answer
+// is a result.
+func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.Budget, single bool, options Options) (answered library.Answered, spent job.Spent, err error) {
 	passages, err := asked.Passages(ctx)
 	if err != nil {
-		return library.Answered{}, err
+		return answered, spent, err
 	}
+	if err := asked.Begin(ctx, options.Desk, runs); err != nil {
+		return answered, spent, err
+	}
+	defer asked.Folder.Close()
 	if len(passages) == 0 {
-		return asked.Keep(a.Desk, a.Runs, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked")
+		answered, err = asked.Keep(ctx, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked")
+		return answered, spent, err
 	}
-	last, why := "", ""
-	var faults []evidence.Fault
-	for n := 1; n <= int(a.Budget.Tries); n++ {
-		text, err := a.do(ctx, asked, "ask.1", "ask", AskWriter, n, asked.Prompt(passages, last, faults))
+	q := &questioning{asked: asked, rounds: int64(budget.Tries), round: 1, prompt: asked.Prompt(passages, "", nil), passages: passages}
+	out, err := driveFolder(ctx, options, "answer", asked.Folder.Path(), func() job.Change {
+		c := job.Change{ID: asked.ID, CreatedAt: asked.CreatedAt, Budget: budget, Asking: &job.Asking{Round: q.round, Prompt: q.prompt, Judge: q.judge, OneAgent: single}}
+		if q.readings != nil {
+			c.Questions = q.readings.Questions
+		}
+		return c
+	}, q.advance)
+	switch {
+	case err != nil:
+		return answered, out.spent, err
+	case out.WaitingFor != ForNothing && out.refused && q.readings == nil:
+		q.why = "no answer followed the rules: " + out.Reason
+	case out.WaitingFor != ForNothing:
+		return answered, out.spent, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("answer_id", asked.ID, "help", out.Help), "the question is not answered yet, and goes on when it is asked again: %s", out.Reason)
+	}
+	by := evidence.Readers{OneAgent: single, Recorded: options.Agents[AskReader].Recording != nil}
+	answered, err = asked.Keep(ctx, q.answer, evidence.TrustLine(&q.answer.Claims, by), q.why)
+	return answered, out.spent, err
+}
+
+// questioning is a further question while agents are at it.
+type questioning struct {
+	asked    *library.Asked
+	passages []claim.Window
+	rounds   int64 // most of them
+
+	round    int64
+	prompt   string
+	answer   asking.Answer  // of the round, once it is accepted
+	readings *step.Readings // of its sentences
+	why      string         // there is no answer
+}
+
+func (q *questioning) judge(ctx context.Context, text string) ([]evidence.Fault, error) {
+	answer, err := q.asked.Judge(ctx, text)
+	return answer.Faults, err
+}
+
+// advance goes from an accepted answer to its readers, and from what they refuse to the next
+// round.
+func (q *questioning) advance(ctx context.Context) (more bool, err error) {
+	if q.readings == nil {
+		text, err := q.asked.Folder.Read(job.AskedFile(q.round))
 		if err != nil {
-			return library.Answered{}, err
+			return false, err
 		}
-		answer, err := asked.Judge(ctx, job.AsJudged("synthesis", []byte(text)))
-		if err != nil {
-			return library.Answered{}, err
+		if q.answer, err = q.asked.Judge(ctx, string(text)); err != nil {
+			return false, err
 		}
-		if answer.Refused {
-			return asked.Keep(a.Desk, a.Runs, answer, "", "the agent found no answer in the passages")
+		if q.answer.Refused {
+			q.why = "the agent found no answer in the passages"
+			return false, nil
 		}
-		last, faults, why = answer.Text, answer.Faults, "no answer followed the rules: "+firstOf(answer.Faults)
+		reading.SetParts(&q.answer.Claims)
+		material := q.asked.Material(ctx, &q.answer.Claims)
+		q.readings = &step.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, First: material, Second: material}, Folder: q.asked.Folder, Round: q.round}
+		return true, nil
+	}
+	if more, err := q.readings.Advance(); more || err != nil {
+		return more, err
+	}
+	outcome := q.answer.Claims.Judge(true)
+	if outcome.Pass() {
+		return false, nil
+	}
+	faults := asking.Refusals(outcome)
+	if q.round == q.rounds {
+		q.why = "the second reader did not confirm the answer"
 		if len(faults) > 0 {
-			continue
+			q.why += ": " + faults[0].Message
 		}
-		if err := a.read(ctx, asked, &answer, n); err != nil {
-			return library.Answered{}, err
-		}
-		outcome := answer.Claims.Judge(true)
-		if outcome.Pass() {
-			by := evidence.Readers{OneAgent: a.Single, Recorded: a.Agents[AskReader].Recording != nil}
-			return asked.Keep(a.Desk, a.Runs, answer, evidence.TrustLine(&answer.Claims, by), "")
-		}
-		faults = asking.Refusals(outcome)
-		why = "the second reader did not confirm the answer: " + firstOf(faults)
+		return false, nil
 	}
-	return asked.Keep(a.Desk, a.Runs, asking.Answer{}, "", why)
-}
-
-func firstOf(faults []evidence.Fault) string {
-	if len(faults) == 0 {
-		return ""
-	}
-	return faults[0].Message
-}
-
-// read lets the second reader read the sentences of an answer, those that it does not
-// confirm a second time with further passages.
-func (a Ask) read(ctx context.Context, asked *library.Asked, answer *asking.Answer, try int) error {
-	material := asked.Material(ctx, &answer.Claims)
-	number := 1
-	for look, items := 1, reading.Unread(&answer.Claims); look <= 2 && len(items) > 0; look, items = look+1, reading.SecondLook(&answer.Claims, answer.Further) {
-		for _, part := range reading.Divide(items, number) {
-			number = part.Number + 1
-			jobID := fmt.Sprintf("verify.%d.%d", try, part.Number)
-			if err := a.readPart(ctx, asked, answer, part, material, jobID, look); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (a Ask) readPart(ctx context.Context, asked *library.Asked, answer *asking.Answer, part reading.Part, material reading.Material, jobID string, look int) error {
-	var last []evidence.Fault
-	for n := 1; n <= int(a.Budget.Tries); n++ {
-		seed := reading.PinnedSeed(jobID, n, answer.Claims.SynthesisDigest)
-		if !a.Desk.Pinned {
-			drawn := sha256.Sum256([]byte(job.ControlSeed()))
-			copy(seed[:], drawn[:])
-		}
-		planted, err := reading.Plant(part, seed, material)
-		if err != nil {
-			return err
-		}
-		text, err := a.do(ctx, asked, jobID, "verify", AskReader, n, planted.Prompt())
-		if err != nil {
-			return err
-		}
-		judged, faults := planted.Judge([]byte(job.AsJudged("verify", []byte(text))))
-		if len(faults) == 0 {
-			reading.Record(&answer.Claims, judged, evidence.Verdict{Look: look, Job: jobID, Attempt: n, Round: 1})
-			return nil
-		}
-		last = faults
-	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", jobID, "faults", len(last)), "the second reader could not be relied on: %s", firstOf(last))
-}
-
-// do lets an agent do a task, and keeps what it was asked and what it answered.
-func (a Ask) do(ctx context.Context, asked *library.Asked, jobID, kind, role string, attempt int, prompt string) (string, error) {
-	idle := minutes(a.Budget.IdleMinutes)
-	task := driver.Task{
-		ID: driver.TaskID("", asked.Question, a.Desk.Stamp(), jobID, attempt, 1, prompt), Run: "ask", Job: jobID, Kind: kind, Attempt: attempt, Turn: 1,
-		Prompt: prompt, Role: role, Model: a.Agents[role].Model,
-		Limits: driver.Limits{Idle: idle, Step: 2 * idle, Deadline: minutes(a.Budget.AttemptMinutes), Answer: int(a.Budget.MaxAnswerKB) << 10, File: int64(a.Budget.MaxMB) << 20},
-	}
-	answer, err := a.Pool.Do(ctx, task, func(driver.Event) {})
-	if ctx.Err() != nil {
-		return "", errors.Join(context.Cause(ctx), a.Pool.Cancel(context.WithoutCancel(ctx), task.ID))
-	}
-	var failure *driver.Error
-	if errors.As(err, &failure) && slices.Contains([]driver.Kind{driver.Empty, driver.Died, driver.Idle, driver.Flood}, failure.Kind) {
-		answer.Text, err = "", nil // an answer that breaks every rule; the next try mends it
-	}
-	if err != nil {
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("role", role, "job_id", jobID), "the agent of the role %s cannot work: %w", role, err)
-	}
-	name := fmt.Sprintf("%s.%d", jobID, attempt)
-	asked.Note(name+".prompt.md", prompt)
-	asked.Note(name+".answer.md", answer.Text)
-	return answer.Text, a.Pool.Cancel(context.WithoutCancel(ctx), task.ID)
+	q.round++
+	q.prompt, q.readings = q.asked.Prompt(q.passages, q.answer.Text, faults), nil
+	return true, nil
 }

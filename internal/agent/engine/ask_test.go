@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/reader"
@@ -25,12 +27,21 @@ import (
 // scripted is a pool whose agents are functions.
 type scripted struct {
 	writer, reader func(task driver.Task) string
+	fails          func(task driver.Task) error
 	asked          []driver.Task
+	mu             sync.Mutex
 }
 
 func (p *scripted) Do(_ context.Context, task driver.Task, _ func(driver.Event)) (driver.Answer, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.asked = append(p.asked, task)
-	if task.Role == engine.AskWriter {
+	if p.fails != nil {
+		if err := p.fails(task); err != nil {
+			return driver.Answer{}, err
+		}
+	}
+	if task.Role == job.AskWriter {
 		return driver.Answer{Text: p.writer(task)}, nil
 	}
 	return driver.Answer{Text: p.reader(task)}, nil
@@ -91,7 +102,9 @@ func (a asking) ask(pool engine.Pool, question string) (answers.Answered, error)
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return engine.Ask{Pool: pool, Desk: a.desk(), Runs: a.runs, Budget: run.DefaultBudget(nil)}.Answer(a.t.Context(), asked)
+	answered, _, err := engine.Answer(a.t.Context(), a.runs, asked, run.DefaultBudget(nil), false, engine.Options{Desk: a.desk(), Pool: pool, Wait: func(context.Context, time.Duration) {},
+		Agents: map[string]engine.Agent{job.AskWriter: {Driver: "claude"}, engine.AskReader: {Driver: "codex"}}})
+	return answered, err
 }
 
 func (a asking) files(dir string) map[string]string {
@@ -135,7 +148,7 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 			t.Fatalf("the prompt does not show the passage:\n%s", task.Prompt)
 		}
 		id := sourceOf(task.Prompt, sentence)
-		if task.Attempt == 1 {
+		if task.Job == job.AskID(1) {
 			return strings.Replace(strings.TrimSuffix(sentence, "."), " to ", " to 987,654 and to ", 1) + " [@" + id + "]."
 		}
 		if !strings.Contains(task.Prompt, "is not confirmed") {
@@ -157,7 +170,7 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 		t.Error("the audit was changed")
 	}
 	kept := a.files(filepath.Join(answers.Answers(a.runs), got.AnswerID))
-	for _, name := range []string{"about.json", "result.json", "asked/ask.1.1.prompt.md", "asked/ask.1.2.answer.md", "logs/audit.jsonl"} {
+	for _, name := range []string{"about.json", "result.json", "jobs/ask.1/001/prompt.md", "jobs/ask.2/001/prompt.md", "jobs/verify.2.1/001/reading.json", "logs/audit.jsonl"} {
 		if kept[filepath.Join(answers.Answers(a.runs), got.AnswerID, name)] == "" {
 			t.Errorf("the answer does not keep %s", name)
 		}
@@ -267,10 +280,62 @@ func TestAskNeedsAReaderThatSees(t *testing.T) {
 		},
 	}
 	_, err := a.ask(pool, "What did the "+strings.Join(strings.Fields(sentence)[3:7], " ")+" do?")
-	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "relied on") {
+	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "planted errors") {
 		t.Errorf("a reader that confirms everything counts: %v", err)
 	}
-	if _, err := os.Stat(answers.Answers(a.runs)); !os.IsNotExist(err) {
-		t.Errorf("something is kept: %v", err)
+	if found, _ := filepath.Glob(filepath.Join(answers.Answers(a.runs), "*", "result.json")); len(found) > 0 {
+		t.Errorf("a result is kept: %v", found)
+	}
+}
+
+// TestAskGoesOn: a question whose agents cannot answer is not answered, and what was accepted
+// is not paid for again when it is asked again. A service that asks to wait is waited for.
+func TestAskGoesOn(t *testing.T) {
+	a := newAsking(t)
+	sentence := reader.Sentence(1, 3)
+	question := "What did the " + strings.Join(strings.Fields(sentence)[3:7], " ") + " do?"
+	pool := &scripted{reader: truthful, writer: func(task driver.Task) string {
+		return strings.TrimSuffix(sentence, ".") + " [@" + sourceOf(task.Prompt, sentence) + "]."
+	}}
+	rated := false
+	pool.fails = func(task driver.Task) error {
+		switch {
+		case task.Role != job.AskWriter:
+			return &driver.Error{Kind: driver.Auth, Message: "not logged in", Help: "log in"}
+		case !rated:
+			rated = true
+			return &driver.Error{Kind: driver.Rate, Message: "too many requests"}
+		}
+		return nil
+	}
+	if _, err := a.ask(pool, question); tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "not logged in") {
+		t.Fatalf("an agent that cannot work: %v", err)
+	}
+	pool.fails = func(task driver.Task) error {
+		if task.Role == job.AskWriter {
+			t.Error("the answer is written again")
+		}
+		return nil
+	}
+	got, err := a.ask(pool, question)
+	if err != nil || !got.Pass {
+		t.Fatalf("%+v %v", got, err)
+	}
+	found, err := filepath.Glob(filepath.Join(answers.Answers(a.runs), "2026-*"))
+	if err != nil || len(found) != 1 {
+		t.Errorf("the answers are %v, %v", found, err)
+	}
+	if v, err := answers.Verify(t.Context(), a.desk(), a.runs, got.AnswerPath); err != nil || len(v.Wrong) > 0 {
+		t.Errorf("%+v %v", v, err)
+	}
+	readings, err := filepath.Glob(filepath.Join(got.AnswerPath, "jobs", "verify.1", "*", "reading.json"))
+	if err != nil || len(readings) != 1 {
+		t.Fatalf("%v %v", readings, err)
+	}
+	if err := os.WriteFile(readings[0], []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := answers.Verify(t.Context(), a.desk(), a.runs, got.AnswerPath); err != nil || len(v.Wrong) == 0 {
+		t.Errorf("a changed reading is not found: %+v %v", v, err)
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -15,34 +14,40 @@ import (
 // LOCK_HELD when another process drives it, CANCELLED, and the errors of reading and
 // writing the folder.
 func ReadReport(ctx context.Context, parts *audit.Parts, budget run.Budget, options Options) (why string, spent job.Spent, err error) {
-	board, err := job.OpenChange(ctx, options.Desk, func(context.Context) (job.Change, error) {
-		folder, err := options.Desk.Reach.Open("audit", parts.Path)
-		return job.Change{ID: parts.ID, CreatedAt: parts.CreatedAt, Folder: folder, Budget: budget, Questions: parts.Questions}, err
-	})
-	if err != nil {
-		return "", spent, err
-	}
-	defer board.Close()
-	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
-		return "", spent, err
-	}
-	s := &codeSettler{board: board}
-	out, err := drive(ctx, board, rules{settle: func(ctx context.Context) (StepResult, error) {
-		out, err := s.settle(ctx)
-		if err != nil || out.WaitingFor != ForNothing {
-			return out, err
-		}
-		more, err := parts.Advance()
-		if err != nil || !more {
-			return out, err
-		}
-		if err := board.Reload(ctx); err != nil {
-			return out, err
-		}
-		return s.settle(ctx)
-	}, outOfBudget: s.outOfBudget}, options)
+	out, err := driveFolder(ctx, options, "audit", parts.Folder.Path(), func() job.Change {
+		return job.Change{ID: parts.ID, CreatedAt: parts.CreatedAt, Budget: budget, Questions: parts.Questions}
+	}, func(context.Context) (bool, error) { return parts.Advance() })
 	if err == nil && out.WaitingFor != ForNothing {
 		why = out.Reason
 	}
-	return why, board.Spent(), err
+	return why, out.spent, err
+}
+
+// folderOutcome is how driving work in a folder that is no run's ended.
+type folderOutcome struct {
+	Outcome
+	spent   job.Spent
+	refused bool // tries are used up, and the last answer was refused
+}
+
+// driveFolder drives the jobs in a folder that is no run's, for a person who wants them
+// done: those that have used up their tries get them again. Change is the work as it is;
+// once every answer is accepted, advance says whether there is more of it.
+func driveFolder(ctx context.Context, options Options, what, path string, change func() job.Change, advance func(context.Context) (more bool, err error)) (folderOutcome, error) {
+	board, err := job.OpenChange(ctx, options.Desk, func(context.Context) (job.Change, error) {
+		c := change()
+		var err error
+		c.Folder, err = options.Desk.Reach.Open(what, path)
+		return c, err
+	})
+	if err != nil {
+		return folderOutcome{}, err
+	}
+	defer board.Close()
+	s := &codeSettler{board: board}
+	if err := s.grantAgain(ctx); err != nil {
+		return folderOutcome{}, err
+	}
+	out, err := drive(ctx, board, s.rules(advance), options)
+	return folderOutcome{out, board.Spent(), s.refused}, err
 }

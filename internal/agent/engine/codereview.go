@@ -339,10 +339,7 @@ func (v *Reviewing) verify(ctx context.Context, board *job.Board) error {
 			return plan(codec.Digest([]string{v.review.seed, id, fmt.Sprint(attempt)}))[i]
 		}})
 	}
-	if err := board.Reload(ctx); err != nil {
-		return err
-	}
-	return board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
+	return nil
 }
 
 // Drive lets agents write the review, for a person who wants it: jobs that have used
@@ -360,7 +357,8 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 		return CodeReviewOutcome{}, err
 	}
 	defer board.Close()
-	if err := board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule})); err != nil {
+	s := &codeSettler{board: board}
+	if err := s.grantAgain(ctx); err != nil {
 		return CodeReviewOutcome{}, err
 	}
 	var seen tree
@@ -369,17 +367,12 @@ func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutco
 	}
 	defer seen.clear()
 	options.tree = &seen.path
-	s := &codeSettler{board: board}
-	out, err := drive(ctx, board, rules{settle: func(ctx context.Context) (StepResult, error) {
-		out, err := s.settle(ctx)
-		if err != nil || out.WaitingFor != ForNothing || v.review.in.Verifier == "" || v.change.Verify != nil {
-			return out, err
+	out, err := drive(ctx, board, s.rules(func(ctx context.Context) (more bool, err error) {
+		if v.review.in.Verifier == "" || v.change.Verify != nil {
+			return false, nil
 		}
-		if err := v.verify(ctx, board); err != nil {
-			return out, err
-		}
-		return s.settle(ctx)
-	}, outOfBudget: s.outOfBudget}, options)
+		return true, v.verify(ctx, board)
+	}), options)
 	if err != nil {
 		return CodeReviewOutcome{}, err
 	}
@@ -439,6 +432,34 @@ type codeSettler struct {
 	over  string // which limit of the budget is reached
 
 	refused bool // tries are used up, and the last answer was refused
+}
+
+// rules settle until agents or a person are needed. Once every answer is accepted, advance
+// says whether there is more to ask, which is then part of the work.
+func (s *codeSettler) rules(advance func(ctx context.Context) (more bool, err error)) rules {
+	return rules{outOfBudget: s.outOfBudget, settle: func(ctx context.Context) (StepResult, error) {
+		for {
+			out, err := s.settle(ctx)
+			if err != nil || out.WaitingFor != ForNothing {
+				return out, err
+			}
+			if more, err := advance(ctx); err != nil || !more {
+				return out, err
+			}
+			if err := s.board.Reload(ctx); err != nil {
+				return out, err
+			}
+			if err := s.grantAgain(ctx); err != nil {
+				return out, err
+			}
+		}
+	}}
+}
+
+// grantAgain gives jobs that have used up their tries all of them again, for a person who
+// wants the work to go on.
+func (s *codeSettler) grantAgain(ctx context.Context) error {
+	return s.board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
 }
 
 func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {

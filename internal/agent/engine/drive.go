@@ -97,6 +97,7 @@ var errStop = errors.New("the home stops")
 // when ctx ends, and the errors of [Settle]. Whatever it returns, the run goes on
 // from its files when it is driven again.
 func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, error) {
+	options.Desk.Memory = new(run.Memory)
 	board, err := job.OpenBoard(ctx, options.Desk, manifestPath)
 	if err != nil {
 		return Outcome{}, err
@@ -408,7 +409,7 @@ func (o *orchestrator) fill(ctx context.Context) {
 		o.stuck = &driver.Error{Kind: driver.Auth, Message: tidegate.AsError(barred).Message,
 			Help: "name an agent that wrote nothing of the report, with --agent or in tidegate.toml, or say --one-agent"}
 		if o.board.Run() == nil {
-			o.stuck.Help = "name another agent with --verify, or look at the findings yourself"
+			o.stuck.Help = "name another agent with --verify, or with --agent where a question is answered, or look yourself"
 		}
 	}
 }

@@ -2,9 +2,14 @@ package engine_test
 
 import (
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"html"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,7 +24,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/foreign"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -28,6 +35,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
+	"golang.org/x/crypto/ssh"
 )
 
 // newLong makes a run in its first wave whose report is written by parts, with so many
@@ -170,8 +178,8 @@ func (a *author) edits(rules string) string {
 }
 
 // TestALongReportIsWrittenByParts: an outline, sections side by side, and a part that joins
-// them make a report of 8,000 words from twelve perspectives, within the budget, and it
-// replays.
+// them make a report of 8,000 words from twelve perspectives, within the budget; sealed, it
+// is verified and replayed from the seal.
 func TestALongReportIsWrittenByParts(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newLong(t, evidence.Shape{Length: "8000", Template: "market"}, 12)
@@ -202,6 +210,45 @@ func TestALongReportIsWrittenByParts(t *testing.T) {
 		t.Error("the summary is written before the sections")
 	}
 	verify(t, manifest)
+	key, signers := signingKey(t)
+	sealed, err := replay.Seal(t.Context(), runs.Open(t, manifest), key, "test", false) // it replays the run first
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsealed, err := replay.Unseal(t.Context(), desk, replay.UnsealInput{Data: sealed, Signers: signers, At: desk.Now(), Program: "test"})
+	if err != nil || !unsealed.Pass {
+		t.Errorf("the sealed run does not hold: %+v, %v", unsealed.Findings, err)
+	}
+}
+
+// signingKey is a new key, and a list of signers with it.
+func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := ssh.NewPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(known))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key, signers
 }
 
 // TestAKilledPartCostsThatPartOnly: the agent at one section dies; when the run goes on,
@@ -312,15 +359,61 @@ func TestAuthorsThatFollowTheirPromptsPass(t *testing.T) {
 	}
 }
 
-// TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports, each template in
-// each length, in thirteen languages; each speaks its language, and has its sections and its
-// length, and programs of others open all its formats.
+// pairwise are fifteen reports that cover every pair of a template, a length and a language
+// of each kind of script: from left to right with letters, without blanks, and from right to
+// left. The first three have all lengths and languages. Behind them stand the other
+// languages, each once.
+func pairwise() (list []evidence.Shape) {
+	templates, lengths, languages := evidence.TemplateNames(), evidence.LengthNames(), []string{"de", "ja", "ar"}
+	for i := range len(templates) * len(lengths) {
+		t := i % len(templates)
+		l := (t + i/len(templates)) % len(lengths)
+		list = append(list, evidence.Shape{Template: templates[t], Length: lengths[l], Language: languages[(t+l)%len(languages)]})
+	}
+	for i, language := range evidence.Languages() {
+		if !slices.Contains(languages, language) {
+			list = append(list, evidence.Shape{Template: templates[i%len(templates)], Length: "brief", Language: language})
+		}
+	}
+	return list
+}
+
+// TestFifteenReportsCoverEveryPair: of templates, lengths and three languages, and the first
+// three have every length and language.
+func TestFifteenReportsCoverEveryPair(t *testing.T) {
+	all := pairwise()
+	pairs, languages := map[string]bool{}, map[string]bool{}
+	for i, s := range all {
+		if i < 15 {
+			for _, pair := range []string{s.Template + s.Length, s.Template + s.Language, s.Length + s.Language} {
+				pairs[pair] = true
+			}
+		}
+		languages[s.Language] = true
+	}
+	if len(pairs) != 5*3+5*3+3*3 || len(languages) != len(evidence.Languages()) {
+		t.Errorf("%d pairs, %d languages", len(pairs), len(languages))
+	}
+	few := map[string]bool{}
+	for _, s := range all[:3] {
+		few[s.Template], few[s.Length], few[s.Language] = true, true, true
+	}
+	if len(few) != 9 {
+		t.Errorf("the first three are %+v", all[:3])
+	}
+}
+
+// TestReportsOfEveryTemplateAndLength: scripted agents make fifteen reports that cover every
+// pair of template, length and language, and one in each other language; each speaks its
+// language, and has its sections and its length, and programs of others open all its
+// formats.
 func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 	t.Parallel()
-	lengths, languages := evidence.LengthNames(), evidence.Languages()
-	all := len(evidence.TemplateNames()) * len(lengths)
-	for i := 0; i < all; i += full.Stride(all, 3) {
-		shape := evidence.Shape{Template: evidence.TemplateNames()[i/len(lengths)], Length: lengths[i%len(lengths)], Language: languages[i%len(languages)]}
+	all := pairwise()
+	if !full.Asked() {
+		all = all[:3]
+	}
+	for _, shape := range all {
 		t.Run(shape.Template+" "+shape.Length+" "+shape.Language, func(t *testing.T) {
 			t.Parallel()
 			manifest, desk := newLong(t, shape, 3)
@@ -334,13 +427,13 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			html, err := reported.Export("html")
-			if err != nil || !strings.Contains(string(html), fmt.Sprintf(`<html lang=%q dir=%q>`, shape.Language, evidence.Direction(shape.Language))) {
+			page, err := reported.Export("html")
+			if err != nil || !strings.Contains(string(page), fmt.Sprintf(`<html lang=%q dir=%q>`, shape.Language, evidence.Direction(shape.Language))) {
 				t.Errorf("the page is in another language: %v", err)
 			}
 			template, _ := evidence.TemplateIn(shape.Template, shape.Language)
 			for _, title := range template.Titles(nil) {
-				if !strings.Contains(string(html), ">"+title+"<") {
+				if !strings.Contains(string(page), ">"+html.EscapeString(title)+"<") {
 					t.Errorf("the page has no section %s", title)
 				}
 			}
@@ -358,6 +451,13 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 			}
 			verify(t, manifest)
 			foreign.Open(t, reported.Report)
+			for _, format := range []string{"csl-json", "bibtex"} {
+				list, err := reported.Export(format)
+				if err != nil {
+					t.Fatal(err)
+				}
+				foreign.References(t, format, list, len(reported.Records))
+			}
 		})
 	}
 }

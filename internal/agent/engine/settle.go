@@ -47,6 +47,14 @@ type StepResult struct {
 	Next       string     `json:"next" jsonschema:"what a person would type"`
 }
 
+// ForPerson says what a run waits for that only a person can do, and the command for it.
+func (r StepResult) ForPerson() string {
+	if r.WaitingFor != ForPerson {
+		return ""
+	}
+	return fmt.Sprintf("The run %s waits for a person: %s. Decide at its page (`tidegate serve`), or in a terminal: `%s`. Whatever you answer here decides nothing.", r.RunID, strings.TrimSuffix(r.Reason, "."), r.Next)
+}
+
 // StepTime is how long the tool deep_research_run_step works at most: clients cut
 // a call at sixty seconds.
 const StepTime = 30 * time.Second
@@ -63,6 +71,7 @@ var errTime = errors.New("long enough for one call")
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
 // person is not an error: it is failed, with the reason.
 func Settle(ctx context.Context, desk run.Desk, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
+	desk.Memory = new(run.Memory)
 	board, err := job.OpenBoard(ctx, desk, manifestPath)
 	if err != nil {
 		return StepResult{}, err

@@ -12,18 +12,25 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// auditVerifyKind is the second reader of a report that is audited: it is asked and tested
-// as that of a run is.
+// auditVerifyKind is the second reader of a report that is audited, and of an answer: it is
+// asked and tested as that of a run is.
 var auditVerifyKind = kind{
 	name: verifyKind.name, role: verifyKind.role, format: verifyKind.format,
 	list: func(b *Board) ([]*Job, error) {
 		var jobs []*Job
-		for _, p := range b.work.(*coding).change.Questions.Claims.Parts {
-			jobs = append(jobs, &Job{ID: step.VerifyJob(1, p.Number), Title: fmt.Sprintf("Read part %d of the report", p.Number), round: 1, part: p})
+		c, round := b.work.(*coding).change, int64(1)
+		if c.Asking != nil {
+			round = c.Asking.Round
 		}
-		return jobs, nil
+		if c.Questions != nil {
+			for _, p := range c.Questions.Claims.Parts {
+				jobs = append(jobs, &Job{ID: step.VerifyJob(round, p.Number), Title: fmt.Sprintf("Read part %d of the report", p.Number), round: round, part: p})
+			}
+		}
+		past, err := b.earlierRounds(verifyKind.name, jobs)
+		return append(past, jobs...), err
 	},
-	done:   func(_ *Board, j *Job) bool { return j.readEnough() },
+	done:   func(_ *Board, j *Job) bool { return j.past || j.readEnough() },
 	prompt: verifyPrompt,
 	judge:  judgeReading,
 	accept: func(u update, j *Job, attempt int, judged judgement) error {

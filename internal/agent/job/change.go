@@ -13,8 +13,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// Change is a code change, a review alone, or the audit of a report that agents work on:
-// where its jobs are kept, and what they are.
+// Change is a code change, a review alone, the audit of a report or a further question that
+// agents work on: where its jobs are kept, and what they are.
 type Change struct {
 	ID        string
 	CreatedAt string
@@ -24,12 +24,16 @@ type Change struct {
 	Reviews   []CodeReview    // that are asked for, in order
 	Verify    []CodeVerify    // that are asked for, in order
 
-	Questions *reading.Questions // about the report of an audit; nil for code
+	Asking    *Asking            // of a further question, nil for others
+	Questions *reading.Questions // about the report of an audit, or an answer; nil for code
 }
 
 // log is the chained log in its folder, and what it calls the id.
 func (c *Change) log() (file, id string) {
-	if c.Questions != nil {
+	switch {
+	case c.Asking != nil:
+		return run.AuditFile, "answer_id"
+	case c.Questions != nil:
 		return run.AuditFile, "audit_id"
 	}
 	return ChangeLog, "change_id"
@@ -54,17 +58,21 @@ func OpenChange(ctx context.Context, desk run.Desk, present func(context.Context
 // coding is the work on a code change.
 type coding struct{ change Change }
 
-func (c *coding) ID() string                  { return c.change.ID }
-func (c *coding) createdAt() string           { return c.change.CreatedAt }
-func (c *coding) Folder() *artifact.Folder    { return c.change.Folder }
-func (c *coding) Policy() (run.Policy, error) { return run.Policy{Budget: c.change.Budget}, nil }
-func (c *coding) Close() error                { return c.change.Folder.Close() }
-func (c *coding) waitsFor(*kind) bool         { return true }
-func (c *coding) web(*kind) bool              { return false }
-func (c *coding) takesJobs() error            { return nil }
-func (c *coding) unmoved(update) error        { return nil }
-func (c *coding) granted(string) int          { return 0 }
-func (c *coding) worked() (run.Times, error)  { return nil, nil }
+func (c *coding) ID() string                 { return c.change.ID }
+func (c *coding) createdAt() string          { return c.change.CreatedAt }
+func (c *coding) Folder() *artifact.Folder   { return c.change.Folder }
+func (c *coding) Close() error               { return c.change.Folder.Close() }
+func (c *coding) waitsFor(*kind) bool        { return true }
+func (c *coding) web(*kind) bool             { return false }
+func (c *coding) takesJobs() error           { return nil }
+func (c *coding) unmoved(update) error       { return nil }
+func (c *coding) granted(string) int         { return 0 }
+func (c *coding) worked() (run.Times, error) { return nil, nil }
+
+func (c *coding) Policy() (run.Policy, error) {
+	return run.Policy{Budget: c.change.Budget, Evidence: run.Evidence{OneAgent: c.change.Asking != nil && c.change.Asking.OneAgent}}, nil
+}
+
 func (c *coding) missing(jobID string) error {
 	_, id := c.change.log()
 	return tidegate.Errorf(tidegate.JobNotFound, tidegate.Pairs("job_id", tidegate.Cut(jobID), id, c.change.ID), "%s has no job %q", c.change.ID, tidegate.Cut(jobID))
@@ -72,7 +80,10 @@ func (c *coding) missing(jobID string) error {
 
 func (c *coding) kinds() []*kind {
 	of := codeKinds
-	if c.change.Questions != nil {
+	switch {
+	case c.change.Asking != nil:
+		of = askKinds
+	case c.change.Questions != nil:
 		of = auditKinds
 	}
 	list := make([]*kind, len(of))

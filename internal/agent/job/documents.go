@@ -133,7 +133,7 @@ func showChosen(list []step.Document, sizes []int, total int, windows []claim.Wi
 			windows = windows[1:]
 		}
 		if len(one.Passages) == 0 {
-			s.Others = append(s.Others, oneLine(d.Name))
+			s.Others = append(s.Others, markdown.OneLine(d.Name))
 			continue
 		}
 		shown += bytes

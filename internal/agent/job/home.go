@@ -234,7 +234,7 @@ func Format(kindName string) string {
 }
 
 func kindOf(name string) *kind {
-	for _, list := range [][]kind{kinds, codeKinds} {
+	for _, list := range [][]kind{kinds, codeKinds, askKinds} {
 		for i := range list {
 			if list[i].name == name {
 				return &list[i]

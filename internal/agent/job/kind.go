@@ -33,11 +33,11 @@ type kind struct {
 	accept func(u update, j *Job, attempt int, judged judgement) error
 }
 
-// The kinds of a run, those of a code change, and those of an audit.
-var kinds, codeKinds, auditKinds []kind
+// The kinds of a run, of a code change, of an audit, and of a further question.
+var kinds, codeKinds, auditKinds, askKinds []kind
 
 func init() {
-	auditKinds = []kind{auditVerifyKind}
+	auditKinds, askKinds = []kind{auditVerifyKind}, []kind{askKind, auditVerifyKind}
 	codeKinds = []kind{implementKind, codeReviewKind, codeVerifyKind}
 	kinds = []kind{perspectivesKind, wave1Kind, wave2Kind, summaryKind, outlineKind, sectionKind, synthesisKind, verifyKind, reviewKind}
 }

@@ -86,9 +86,9 @@ func faultList(list []Fault) string {
 		if f.Line != nil {
 			fmt.Fprintf(&b, ", line %d", *f.Line)
 		}
-		fmt.Fprintf(&b, ": %s\n", oneLine(f.Message))
+		fmt.Fprintf(&b, ": %s\n", markdown.OneLine(f.Message))
 		if f.ChangeNote != "" {
-			fmt.Fprintf(&b, "  Change: %s\n", oneLine(f.ChangeNote))
+			fmt.Fprintf(&b, "  Change: %s\n", markdown.OneLine(f.ChangeNote))
 		}
 	}
 	return b.String()
@@ -105,6 +105,7 @@ type about struct {
 	Assumptions []string
 	Sensitivity string
 	Frozen      bool           // the pages of a finished run stand for the web
+	Earlier     *earlierShown  // the run that this one builds on; nil for none
 	Allowed     []string       // what the person asks of sources, one sentence each
 	Day         string         // of the run
 	Shape       evidence.Shape // of the report
@@ -151,16 +152,19 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	}
 	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(), b.policy.Sources.Lines()...), Attempt: 1, Note: j.note,
-		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: oneLine(scope.Get("deliverable").Str()),
-		Notes: oneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(""), b.policy.Sources.Lines("")...), Attempt: 1, Note: j.note,
+		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: markdown.OneLine(scope.Get("deliverable").Str()),
+		Notes: markdown.OneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
 	}
 	if a.Shape, err = b.run.Shape(); err != nil {
 		return about{}, nil, err
 	}
+	if a.Earlier, err = b.earlier(); err != nil {
+		return about{}, nil, err
+	}
 	created := b.work.createdAt()
 	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], cmp.Or(a.Shape.Language, page.QuestionLanguage(a.Question))
-	if len(a.Questions) == 1 && a.Questions[0] == oneLine(a.Question) {
+	if len(a.Questions) == 1 && a.Questions[0] == markdown.OneLine(a.Question) {
 		a.Questions = nil // it stands above already
 	}
 	if last := j.last(); last != nil {
@@ -172,17 +176,52 @@ func (b *Board) about(j *Job) (about, map[string]string, error) {
 	return a, map[string]string{run.ScopeFile: b.scope.digest}, nil
 }
 
+// earlierShown is the run that this one builds on as prompts show it.
+type earlierShown struct {
+	Question string
+	Open     string // what it left open, one line each
+	Said     string // the sentences of its report with their pages, one line each
+	LeftOut  int    // sentences for which there was no room
+}
+
+// mostEarlier is how many bytes of an earlier report, and of what it left open, are shown.
+const mostEarlier = 24 << 10
+
+// earlier is the run that this one builds on; nil for none.
+func (b *Board) earlier() (*earlierShown, error) {
+	e, err := b.run.Earlier()
+	if err != nil || e == nil {
+		return nil, err
+	}
+	shown := &earlierShown{Question: e.Question}
+	for _, o := range e.Open {
+		if line := "- " + o.Kind + ": " + markdown.OneLine(o.Text) + "\n"; len(shown.Open)+len(line) <= mostEarlier {
+			shown.Open += line
+		}
+	}
+	for _, s := range e.Sentences {
+		if len(s.URLs) == 0 {
+			continue
+		}
+		line := "- " + markdown.OneLine(s.Text) + " (" + strings.Join(s.URLs, ", ") + ")\n"
+		if len(shown.Said)+len(line) > mostEarlier {
+			shown.LeftOut++
+			continue
+		}
+		shown.Said += line
+	}
+	return shown, nil
+}
+
 func lines(list *codec.Value) []string {
 	var out []string
 	for _, v := range list.Elems() {
-		if line := oneLine(v.Str()); line != "" {
+		if line := markdown.OneLine(v.Str()); line != "" {
 			out = append(out, line)
 		}
 	}
 	return out
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // lastRefused finds the last answer that was judged and refused, nil when there
 // is none that counts.

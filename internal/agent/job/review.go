@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -117,18 +119,18 @@ func sentenceList(claims *evidence.Claims) string {
 		for _, cid := range s.CIDs {
 			b.WriteString(" @" + cid)
 		}
-		fmt.Fprintf(&b, ": %s\n", oneLine(s.Text))
+		fmt.Fprintf(&b, ": %s\n", markdown.OneLine(s.Text))
 		v := s.Verdict
 		switch {
 		case v == nil && s.Standing != "":
 			fmt.Fprintf(&b, "  By rule it is %s; nobody has read it.\n", s.Standing)
 		case v != nil && v.Words != "":
-			fmt.Fprintf(&b, "  The second reader says %s, by the words: %s\n", v.Verdict, oneLine(v.Words))
+			fmt.Fprintf(&b, "  The second reader says %s, by the words: %s\n", v.Verdict, markdown.OneLine(v.Words))
 		case v != nil:
-			fmt.Fprintf(&b, "  The second reader says %s. %s\n", v.Verdict, oneLine(v.Because))
+			fmt.Fprintf(&b, "  The second reader says %s. %s\n", v.Verdict, markdown.OneLine(v.Because))
 		}
 		if w := shownWindow(s); w != "" {
-			fmt.Fprintf(&b, "  Passage: %s\n", oneLine(w))
+			fmt.Fprintf(&b, "  Passage: %s\n", markdown.OneLine(w))
 		}
 	}
 	return b.String()
@@ -138,7 +140,7 @@ func sentenceList(claims *evidence.Claims) string {
 // the first.
 func shownWindow(s *evidence.Claim) string {
 	for _, w := range s.Windows {
-		if s.Verdict == nil || strings.Contains(oneLine(w.Text), oneLine(s.Verdict.Words)) {
+		if s.Verdict == nil || strings.Contains(markdown.OneLine(w.Text), markdown.OneLine(s.Verdict.Words)) {
 			return w.Text
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -55,7 +57,7 @@ func (b *Board) sources() (*sources, error) {
 	}
 	for i := range records {
 		if r := &records[i]; r.Usable() {
-			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: oneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID], Silent: r.Snippet == "" && b.policy.Evidence.Sentences})
+			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: markdown.OneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID], Silent: r.Snippet == "" && b.policy.Evidence.Sentences})
 		}
 	}
 	b.cited = s
@@ -128,7 +130,7 @@ func (b *Board) quotations() (map[string][]string, error) {
 				continue
 			}
 			cid := source.CID(normalized)
-			if words := oneLine(string(said)); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
+			if words := markdown.OneLine(string(said)); len(found[cid]) < maxQuotes && !slices.Contains(found[cid], words) {
 				found[cid] = append(found[cid], words)
 			}
 		}
@@ -175,7 +177,7 @@ func (b *Board) outputs() ([]output, error) {
 			return nil, err
 		}
 		for _, p := range c.doc.List {
-			list = append(list, output{wave, p.ID, oneLine(p.Title)})
+			list = append(list, output{wave, p.ID, markdown.OneLine(p.Title)})
 		}
 	}
 	return list, nil

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -133,9 +135,9 @@ func (b *Board) carry(summaries []summarized, all *sources, statements []step.St
 		text, known := "", number[s.Passage]
 		if known == 0 {
 			known = len(number) + 1
-			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.shorten("[@"+s.Passage.CID+"]"), oneLine(s.Passage.Text))
+			number[s.Passage], text = known, fmt.Sprintf(", %s: %s", all.shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
 		}
-		summaries[at].Passages += fmt.Sprintf("- %s\n  passage %d%s\n", oneLine(s.Text), known, text)
+		summaries[at].Passages += fmt.Sprintf("- %s\n  passage %d%s\n", markdown.OneLine(s.Text), known, text)
 	}
 	return left, nil
 }
@@ -146,9 +148,9 @@ func contradictionList(list []step.Contradiction, all *sources) string {
 	for _, c := range list {
 		fmt.Fprintf(&b, "- %s or %s?\n", c.Number, c.Another)
 		for _, s := range []*step.Statement{c.First, c.Second} {
-			fmt.Fprintf(&b, "  - %s\n", oneLine(s.Text))
+			fmt.Fprintf(&b, "  - %s\n", markdown.OneLine(s.Text))
 			if s.Passage.Text != "" {
-				fmt.Fprintf(&b, "    %s: %s\n", all.shorten("[@"+s.Passage.CID+"]"), oneLine(s.Passage.Text))
+				fmt.Fprintf(&b, "    %s: %s\n", all.shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
 			}
 		}
 	}

@@ -292,10 +292,10 @@ func (b *Board) mayTake(id, reader string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	j := b.jobs[id]
-	if j != nil && (j.Kind == codeVerifyKind.name || b.run == nil && j.Kind == verifyKind.name) {
+	if j != nil && j.Kind == codeVerifyKind.name {
 		return b.mayRead(j, reader)
 	}
-	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name || !b.policy.Evidence.Sentences {
+	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name || b.run != nil && !b.policy.Evidence.Sentences {
 		return nil
 	}
 	if !b.policy.Evidence.OneAgent {
@@ -314,7 +314,7 @@ func (b *Board) mayTake(id, reader string) error {
 
 // writes reports whether jobs of a kind write something of the report.
 func writes(kind string) bool {
-	return kind == outlineKind.name || kind == sectionKind.name || kind == synthesisKind.name
+	return kind == outlineKind.name || kind == sectionKind.name || kind == synthesisKind.name || kind == askKind.name
 }
 
 // mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.

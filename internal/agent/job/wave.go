@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -48,7 +50,7 @@ func listWave(b *Board, stage run.Stage) ([]*Job, error) {
 	}
 	var jobs []*Job
 	for _, p := range c.doc.List {
-		jobs = append(jobs, &Job{ID: run.WaveJob(stage, p.ID), Title: oneLine(p.Title), perspective: p.ID})
+		jobs = append(jobs, &Job{ID: run.WaveJob(stage, p.ID), Title: markdown.OneLine(p.Title), perspective: p.ID})
 	}
 	return jobs, nil
 }
@@ -95,12 +97,12 @@ func wavePrompt(b *Board, j *Job, stage run.Stage) (draft, error) {
 		Sourced: most(p.Contract.MaxSources) > 0, SourcesTitle: sourcesTitle(p.Contract),
 	}
 	for _, requirement := range v.Get("platform_requirements").Elems() {
-		data.Platforms += oneLine(requirement.Get("name").Str()+": "+requirement.Get("reason").Str()) + "\n"
+		data.Platforms += markdown.OneLine(requirement.Get("name").Str()+": "+requirement.Get("reason").Str()) + "\n"
 	}
 	calls := map[string]int{}
 	for _, limit := range p.ToolBudget {
 		calls[limit.Tool] = most(limit.Calls)
-		data.Budget += fmt.Sprintf("%s: %d\n", oneLine(limit.Tool), most(limit.Calls))
+		data.Budget += fmt.Sprintf("%s: %d\n", markdown.OneLine(limit.Tool), most(limit.Calls))
 	}
 	if data.Documents, err = b.documents(stage, j.perspective); err != nil {
 		return draft{}, err

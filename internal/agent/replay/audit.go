@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
@@ -84,10 +83,10 @@ func (r *Result) readAgain(a *audit.Audit, asks *reading.Questions, part evidenc
 	return nil
 }
 
-// SealAudit puts an audit that is finished into one signed file, as [Seal] does a run. It
-// returns INVALID_STATE for one that is not finished, TAMPERED for one that would not
-// verify, and the errors of [seal.Write].
-func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, program string) (id string, data []byte, err error) {
+// SealAudit puts an audit that is finished into one signed file, as [Seal] does a run.
+// With wacz, and then alone, the key may be nil. It returns INVALID_STATE for one that is
+// not finished, TAMPERED for one that would not verify, and the errors of [seal.Write].
+func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, program string, wacz bool) (id string, data []byte, err error) {
 	a, err := audit.Open(ctx, desk, path)
 	if err != nil {
 		return "", nil, err
@@ -97,7 +96,7 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 	if err != nil {
 		return a.ID(), nil, err
 	}
-	files, err := folderFiles(a.Folder(), inAudit)
+	files, err := seal.FilesOf(a.Folder(), inAudit)
 	if err != nil {
 		return a.ID(), nil, err
 	}
@@ -113,10 +112,19 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 		}
 		return a.ID(), nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", path), "a seal of this audit would not verify: %s", why)
 	}
-	var out bytes.Buffer
-	err = seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(),
-		"created_at", a.Created(), "program", program, "sealed_at", desk.Stamp())))
-	return a.ID(), out.Bytes(), err
+	at := desk.Stamp()
+	about := codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(), "created_at", a.Created(), "program", program, "sealed_at", at))
+	if !wacz {
+		var out bytes.Buffer
+		err = seal.Write(ctx, &out, key, files, about)
+		return a.ID(), out.Bytes(), err
+	}
+	more, err := webOfAudit(ctx, a, shown, at)
+	if err != nil {
+		return a.ID(), nil, err
+	}
+	data, err = more.write(ctx, key, files, about)
+	return a.ID(), data, err
 }
 
 // auditPage is the page of an audit.
@@ -137,15 +145,9 @@ func (u *Unsealed) examineAudit(ctx context.Context, desk run.Desk, files []seal
 		return err
 	}
 	defer laid.Close()
-	var shown []byte
-	for _, file := range files {
-		if name, own := strings.CutPrefix(file.Name, inAudit); own {
-			if err := laid.Write(name, file.Data); err != nil {
-				return err
-			}
-		} else if file.Name == sealedHTML {
-			shown = file.Data
-		}
+	others, err := u.lay(laid, files, inAudit)
+	if err != nil {
+		return err
 	}
 	desk.Reach = laid.At(unsealedAt)
 	path := filepath.Join(unsealedAt, audit.File)
@@ -165,7 +167,14 @@ func (u *Unsealed) examineAudit(ctx context.Context, desk run.Desk, files []seal
 		return err
 	}
 	if again, err := auditPage(ctx, a); err == nil {
-		u.Replay.Steps = append(u.Replay.Steps, same(sealedHTML, shown, again))
+		u.Replay.Steps = append(u.Replay.Steps, same(sealedHTML, others[sealedHTML], again))
+	}
+	if u.wacz {
+		again, err := webOfAudit(ctx, a, others[sealedHTML], u.SealedAt)
+		if err != nil {
+			return err
+		}
+		u.Replay.Steps = append(u.Replay.Steps, again.compare(others)...)
 	}
 	result, err := a.Again(ctx)
 	if err != nil {

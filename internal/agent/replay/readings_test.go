@@ -268,7 +268,7 @@ func TestASealedRunTellsItsStanding(t *testing.T) {
 	} {
 		root := unpacked(t, kind, t.TempDir(), "sealed")
 		key, signers := signingKey(t)
-		data, err := replay.Seal(t.Context(), open(t, root), key, program)
+		data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -37,7 +37,7 @@ func TestEarlierRulesAreTaken(t *testing.T) {
 		var sealed []byte
 		if kind != "disputed" {
 			var err error
-			if sealed, err = replay.Seal(t.Context(), open(t, root), key, program); err != nil {
+			if sealed, err = replay.Seal(t.Context(), open(t, root), key, program, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -66,7 +66,7 @@ func TestEarlierRulesAreTaken(t *testing.T) {
 			if err != nil || !opened.Pass || opened.Trust != trust.Line {
 				t.Errorf("%q %v %v\n%s", opened.Trust, opened.Findings, err, differences(opened.Replay))
 			}
-			if _, err := replay.Seal(t.Context(), open(t, root), key, program); err != nil {
+			if _, err := replay.Seal(t.Context(), open(t, root), key, program, false); err != nil {
 				t.Error(err)
 			}
 		})

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"html"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -34,41 +33,37 @@ const (
 
 // Seal puts a completed run into one signed file: its report, its evidence and its
 // record, with a statement over their digests. A run that [Unseal] would not let pass is
-// not sealed.
+// not sealed. With wacz the file is one that readers of web archives open, too.
 //
 // It returns INVALID_STATE for a run that is not completed, TAMPERED for one that would
 // not verify, with why, the errors of [step.ReadReport] and [seal.Write], and
 // READ_FAILED.
-func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byte, error) {
-	files, err := sealedFiles(ctx, r, program)
-	if err != nil {
-		return nil, err
-	}
-	if err := holds(ctx, r, files, program); err != nil {
-		return nil, err
-	}
-	return write(ctx, r, key, files, program)
-}
-
-// sealedFiles are the files of a run with its reports.
-func sealedFiles(ctx context.Context, r *run.Run, program string) ([]seal.File, error) {
+func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
 	reported, err := step.ReadReport(ctx, r, false, program)
 	if err != nil {
 		return nil, err
 	}
-	files, err := folderFiles(r.Folder(), inRun)
+	files, err := seal.FilesOf(r.Folder(), inRun)
 	if err != nil {
 		return nil, err
 	}
-	return append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()}), nil
-}
-
-// write signs the files of a run.
-func write(ctx context.Context, r *run.Run, key *seal.Key, files []seal.File, program string) ([]byte, error) {
+	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
+	if err := holds(ctx, r, files, program); err != nil {
+		return nil, err
+	}
+	at := r.Desk().Stamp()
+	about := codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
+		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", at))
 	var out bytes.Buffer
-	err := seal.Write(ctx, &out, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
-		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", r.Desk().Stamp())))
-	return out.Bytes(), err
+	if !wacz {
+		err := seal.Write(ctx, &out, key, files, about)
+		return out.Bytes(), err
+	}
+	more, err := webOfRun(ctx, r, reported, at)
+	if err != nil {
+		return nil, err
+	}
+	return more.write(ctx, key, files, about)
 }
 
 // holds returns TAMPERED for files of a run that would not verify once they are sealed,
@@ -99,24 +94,6 @@ func holds(ctx context.Context, r *run.Run, files []seal.File, program string) e
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why), "a seal of this run would not verify: %s%s", why[0], more)
 }
 
-// folderFiles are all files of a run or an audit except its locks, below a folder of the
-// seal.
-func folderFiles(folder *artifact.Folder, below string) ([]seal.File, error) {
-	var files []seal.File
-	err := fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || !entry.Type().IsRegular() || strings.HasPrefix(name, ".tidegate") || name == ".lock" {
-			return err
-		}
-		data, err := folder.Read(name)
-		files = append(files, seal.File{Name: below + name, Data: data})
-		return err
-	})
-	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the folder cannot be read: %w", err)
-	}
-	return files, err
-}
-
 // Unsealed is the result of [Unseal].
 type Unsealed struct {
 	OK          codec.True        `json:"ok"`
@@ -135,6 +112,7 @@ type Unsealed struct {
 	Replay      Result            `json:"replay" jsonschema:"what was done again by rule, the sealed reports among it"`
 
 	audit bool // it is an audit, not a run
+	wacz  bool // readers of web archives open the file, too
 }
 
 // UnsealInput is what [Unseal] needs beside the file.
@@ -159,7 +137,7 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 	}
 	about := sealed.Predicate
 	out := Unsealed{RunID: about.Get("run_id").Str(), Question: about.Get("question").Str(), Program: about.Get("program").Str(), SealedAt: about.Get("sealed_at").Str(),
-		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files)}
+		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files), wacz: sealed.WACZ}
 	if id := about.Get("audit_id").Str(); id != "" {
 		out.RunID, out.audit = id, true
 		return out, out.examineAudit(ctx, desk, sealed.Files, in.Program)
@@ -176,16 +154,9 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 		return err
 	}
 	defer laid.Close()
-	reports := map[string][]byte{}
-	for _, file := range files {
-		name, own := strings.CutPrefix(file.Name, inRun)
-		if !own {
-			reports[file.Name] = file.Data
-			continue
-		}
-		if err := laid.Write(name, file.Data); err != nil {
-			return err
-		}
+	reports, err := u.lay(laid, files, inRun)
+	if err != nil {
+		return err
 	}
 	desk.Reach = laid.At(unsealedAt)
 	manifest := filepath.Join(unsealedAt, run.ManifestFile)
@@ -229,9 +200,36 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 		}
 		u.Replay.Steps = append(u.Replay.Steps, compared)
 	}
+	if u.wacz {
+		again, err := webOfRun(ctx, r, reported, u.SealedAt)
+		if err != nil {
+			return err
+		}
+		u.Replay.Steps = append(u.Replay.Steps, again.compare(reports)...)
+	}
 	u.Replay.Pass = replayed.Pass && u.Replay.differ() == 0
 	u.Pass = verified.Pass && u.Replay.Pass
 	return nil
+}
+
+// lay lays out the files of a sealed run or audit, which lie below a folder of the seal,
+// and returns the others by their names.
+func (u *Unsealed) lay(laid *artifact.Replica, files []seal.File, below string) (others map[string][]byte, err error) {
+	others = map[string][]byte{}
+	for _, file := range files {
+		name, own := strings.CutPrefix(file.Name, below)
+		if u.wacz && file.Name == waczArchive {
+			name, own = run.ArchiveFile, true
+		} else if u.wacz && mistaken(file.Name) {
+			own = false
+		}
+		if !own {
+			others[file.Name] = file.Data
+		} else if err := laid.Write(name, file.Data); err != nil {
+			return nil, err
+		}
+	}
+	return others, nil
 }
 
 // unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
@@ -300,8 +298,11 @@ func (u Unsealed) Report() report.Report {
 }
 
 // SealReport says that a run was sealed, and where.
-func SealReport(runID, path string, size int, fingerprint string) report.Report {
+func SealReport(runID, path string, size int, key *seal.Key, wacz bool) report.Report {
 	out := report.Report{Name: "run_seal", Title: "Sealed run " + runID, Summary: "the run is sealed in one file"}
-	out.Add(report.Fields{{Name: "file", Value: path}, {Name: "bytes", Value: strconv.Itoa(size)}, {Name: "key", Value: fingerprint}})
+	out.Add(report.Fields{{Name: "file", Value: path}, {Name: "bytes", Value: strconv.Itoa(size)}, {Name: "key", Value: key.Fingerprint()}})
+	if wacz && !key.SignsWACZ() {
+		out.Add(report.Paragraph("The seal is signed. Readers of web archives verify only signatures by an ECDSA key on the curve P-384 that is in a file, such as `ssh-keygen -t ecdsa -b 384` makes; they will say that this archive has none."))
+	}
 	return out
 }

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/pem"
@@ -33,10 +34,16 @@ var pinned = run.Desk{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 
 // signingKey is a new key, and a list of signers with it.
 func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
+	_, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return signingWith(t, private)
+}
+
+// signingWith is a key, and a list of signers with it.
+func signingWith(t *testing.T, private crypto.Signer) (*seal.Key, *seal.Signers) {
+	t.Helper()
 	block, err := ssh.MarshalPrivateKey(private, "")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +56,7 @@ func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sshKey, err := ssh.NewPublicKey(public)
+	sshKey, err := ssh.NewPublicKey(private.Public())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +101,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	key, signers := signingKey(t)
-	data, err := replay.Seal(t.Context(), open(t, root), key, program)
+	data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +147,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 	root := golden(t, t.TempDir(), "second-wave")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
 	key, signers := signingKey(t)
-	_, err := replay.Seal(t.Context(), open(t, root), key, program)
+	_, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 	if refused := runs.WantCode(t, err, tidegate.Tampered); refused == nil || !strings.Contains(refused.Message, "would not verify: ") || !strings.Contains(fmt.Sprint(refused.Details), "summary-pack.json") {
 		t.Errorf("what would not verify is sealed, or nobody says why: %v", err)
 	}
@@ -153,7 +160,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	t.Parallel()
 	key, _ := signingKey(t)
-	_, err := replay.Seal(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	_, err := replay.Seal(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 

@@ -22,11 +22,12 @@ import (
 // walk is one replay under way: the record of the run, and a copy of the run that
 // goes through every state in the record.
 type walk struct {
-	kept  *run.Run
-	stage *artifact.Replica // the run as it stood
-	moves []change
-	root  string      // where the copy stands
-	first []run.First // the documents that the run began with
+	kept   *run.Run
+	stage  *artifact.Replica // the run as it stood
+	memory run.Memory
+	moves  []change
+	root   string      // where the copy stands
+	first  []run.First // the documents that the run began with
 	// earlier says that the log does not know its transactions: where they begin, and
 	// what they were asked for, follows from signs.
 	earlier bool
@@ -187,6 +188,7 @@ func (w *walk) at(ctx context.Context, c change) (context.Context, run.Desk) {
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.ActorKind(l.get("actor"))})
 	then, _ := time.Parse(time.RFC3339Nano, l.get("ts"))
 	desk := w.kept.Desk().Rehearsing()
+	desk.Memory = &w.memory
 	desk.Reach = w.stage.At(w.root)
 	desk.Now, desk.Pinned = func() time.Time { return then }, l.get("clock") == "pinned"
 	return ctx, desk

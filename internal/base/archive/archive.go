@@ -262,6 +262,9 @@ func (a *List) Read(ctx context.Context, entry Entry) (Capture, error) {
 		}
 		parts = append(parts, rec)
 	}
+	if len(parts) == 0 || len(lastCapture(parts)) != len(parts) {
+		return Capture{}, a.unreadable(errors.New("these records are not one capture"))
+	}
 	c, err := assemble(parts)
 	if err != nil {
 		return Capture{}, a.unreadable(err)
@@ -275,8 +278,37 @@ func ReadRecords(ctx context.Context, folder *artifact.Folder, name string, reco
 	return (&List{folder: folder, name: name}).Read(ctx, Entry{Records: records})
 }
 
+// ReadPacked is [ReadRecords] for somebody who adds the same records to another archive.
+func ReadPacked(ctx context.Context, folder *artifact.Folder, name string, records []Ref) (*Packed, error) {
+	a := &List{folder: folder, name: name}
+	capture, err := a.Read(ctx, Entry{Records: records})
+	if err != nil {
+		return nil, err
+	}
+	file, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	p := &Packed{capture: capture}
+	for _, ref := range records {
+		member, err := a.bytesAt(file, ref)
+		if err != nil {
+			return nil, err
+		}
+		p.members = append(p.members, member)
+	}
+	return p, nil
+}
+
+// maxMember is more than any record takes.
+const maxMember = 2 * MaxBlock
+
 // bytesAt reads the bytes of a record, if they still have their digest.
 func (a *List) bytesAt(file io.ReaderAt, ref Ref) ([]byte, error) {
+	if ref.Offset < 0 || ref.Length <= 0 || ref.Length > maxMember {
+		return nil, a.changed(ref) // its place was noted by somebody else
+	}
 	data := make([]byte, ref.Length)
 	if _, err := file.ReadAt(data, ref.Offset); err != nil {
 		return nil, a.unreadable(err)

@@ -23,6 +23,9 @@ const MaxBlock = 64 << 20
 // Packed is a capture as the records that will stand in the archive. Packing
 // takes much of the time, so it is done before the lock is taken.
 type Packed struct {
+	// Fetched says that a server answered just now. The package that fetches sets it.
+	Fetched bool
+
 	capture Capture
 	members [][]byte
 }
@@ -156,7 +159,7 @@ func begin(kind, target, date string, head, body []byte) *draft {
 }
 
 func (r *draft) add(name, value string) {
-	r.header.WriteString(name + ": " + oneLine(value) + "\r\n")
+	r.header.WriteString(name + ": " + headerValue(value) + "\r\n")
 }
 
 func (r *draft) addUnlessEmpty(name, value string) {
@@ -222,7 +225,7 @@ func httpHead(first string, fields []Field) []byte {
 	var out bytes.Buffer
 	out.WriteString(first + "\r\n")
 	for _, field := range fields {
-		line := field.Name + ": " + oneLine(field.Value) + "\r\n"
+		line := field.Name + ": " + headerValue(field.Value) + "\r\n"
 		if strings.ContainsFunc(field.Name, func(r rune) bool { return r <= ' ' || r == ':' || r >= 0x7f }) {
 			continue // not a name
 		}
@@ -235,8 +238,8 @@ func httpHead(first string, fields []Field) []byte {
 	return out.Bytes()
 }
 
-// oneLine is s with blanks in place of control characters.
-func oneLine(s string) string {
+// headerValue is s with blanks in place of control characters.
+func headerValue(s string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
 			return ' '

@@ -95,7 +95,7 @@ func (r Reach) access(p place, path string, open func(root *os.Root, name string
 // folder is known by the path that was given for it and by its real one.
 func (r Reach) match(path string) (base, name string, ok bool) {
 	for _, folder := range r.roots {
-		if name, ok := inside(folder, path); ok {
+		if name, ok := Inside(folder, path); ok {
 			return folder, name, true
 		}
 	}
@@ -104,14 +104,16 @@ func (r Reach) match(path string) (base, name string, ok bool) {
 		if err != nil {
 			continue
 		}
-		if name, ok := inside(real, path); ok {
+		if name, ok := Inside(real, path); ok {
 			return folder, name, true
 		}
 	}
 	return "", "", false
 }
 
-func inside(folder, path string) (string, bool) {
+// Inside is the name, with slashes, of a path in a folder that it is ("." then) or lies in.
+// It looks at the names only, of which both or none are absolute.
+func Inside(folder, path string) (name string, ok bool) {
 	name, err := filepath.Rel(folder, path)
 	if err != nil || !filepath.IsLocal(name) {
 		return "", false

@@ -107,7 +107,7 @@ func (r Reach) replaced(path string) (string, bool) {
 	if r.replica == "" || !filepath.IsAbs(path) {
 		return path, false
 	}
-	if name, in := inside(r.stead, filepath.Clean(path)); in {
+	if name, in := Inside(r.stead, filepath.Clean(path)); in {
 		return filepath.Join(r.replica, name), true
 	}
 	return path, false

@@ -47,6 +47,10 @@ model = "sonnet:5"
 allow = ["wiki.internal", "10.0.0.0/8"]
 proxy = true
 
+[archive]
+share = true
+fresh = "12h"
+
 [search]
 service = "searxng"
 url = "https://search.example/"
@@ -107,9 +111,10 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 			"reviewer":   {Driver: "codex"},
 			"researcher": {Model: "sonnet:5"},
 		},
-		Fetch:  config.Fetch{Allow: []string{"wiki.internal", "10.0.0.0/8"}, Proxy: true},
-		Search: config.Search{Service: "searxng", SearchPlace: config.SearchPlace{URL: "https://search.example/", KeyEnv: "SEARCH_KEY"}, Places: map[string]config.SearchPlace{"brave": {KeyEnv: "BRAVE_KEY"}}},
-		Review: config.Review{Test: "go test ./..."},
+		Fetch:   config.Fetch{Allow: []string{"wiki.internal", "10.0.0.0/8"}, Proxy: true},
+		Archive: config.Archive{Share: true, Fresh: "12h"},
+		Search:  config.Search{Service: "searxng", SearchPlace: config.SearchPlace{URL: "https://search.example/", KeyEnv: "SEARCH_KEY"}, Places: map[string]config.SearchPlace{"brave": {KeyEnv: "BRAVE_KEY"}}},
+		Review:  config.Review{Test: "go test ./..."},
 	}
 	if diff := cmp.Diff(want, c.Settings); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -138,7 +143,7 @@ func TestWhatAProjectDecidesByItself(t *testing.T) {
 	}
 	waiting := []string{
 		"agents.default.idle_minutes", "agents.default.parallel", "agents.default.price", "agents.writer.driver", "agents.writer.env", "agents.writer.key_env", "agents.writer.model",
-		"changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.brave.key_env", "search.key_env", "search.service", "search.url", "signers",
+		"archive.fresh", "archive.share", "changes", "fetch.allow", "fetch.proxy", "home", "review.test", "roots", "search.brave.key_env", "search.key_env", "search.service", "search.url", "signers",
 	}
 	if diff := cmp.Diff(waiting, c.Project.Waiting); diff != "" || c.Project.Trusted {
 		t.Errorf("waiting (-want +got):\n%s", diff)
@@ -327,6 +332,10 @@ func TestFaults(t *testing.T) {
 		"fetch = 1":                                         "line 1: fetch must be a table",
 		"[fetch]\nproxy = true\nallowed = ['x']":            "line 3: fetch.allowed is not known here; did you mean allow?",
 		"[fetch]\nproxy = 'yes'":                            "fetch.proxy must be true or false",
+		"[archive]\nshare = 'yes'":                          "archive.share must be true or false",
+		"[archive]\nfresh = '1d'":                           "archive.fresh must be a duration of a minute or more and of 720 hours at most",
+		"[archive]\nfresh = '721h'":                         "archive.fresh must be a duration",
+		"[archive]\nfresh = '-1h'":                          "archive.fresh must be a duration",
 		"[[fetch]]\nproxy = true":                           "fetch must be a table",
 		"[agents.reviwer]\ndriver = 'codex'":                "agents.reviwer is not known here; did you mean reviewer?",
 		"[agents.default]\ndriver = 'cluade'":               "did you mean claude?",
@@ -392,7 +401,7 @@ func FuzzLoad(f *testing.F) {
 			}
 			return
 		}
-		if c.Home+c.Signers+c.Changes+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy {
+		if c.Home+c.Signers+c.Changes+c.Review.Test+c.Search.URL != "" || len(c.Fetch.Allow) > 0 || c.Fetch.Proxy || c.Archive.Share {
 			t.Errorf("it decides %+v", c.Settings)
 		}
 		for role, agent := range c.Agents {

@@ -145,6 +145,10 @@ func (s Settings) leaves() map[string]string {
 	if s.Fetch.Proxy {
 		leaves["fetch.proxy"] = "true"
 	}
+	if s.Archive.Share {
+		leaves["archive.share"] = "true"
+	}
+	text("archive.fresh", s.Archive.Fresh)
 	text("search.service", s.Search.Service)
 	text("search.url", s.Search.URL)
 	text("search.key_env", s.Search.KeyEnv)

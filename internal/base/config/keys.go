@@ -92,6 +92,14 @@ var Keys = []Key{
 		Name: "fetch.proxy", Type: "boolean", Example: `true`, About: "fetch through the proxies that the environment names", Default: "false", Waits: "it sends requests elsewhere",
 	},
 	{
+		Name: "archive.share", Type: "boolean", Example: `true`, About: "let the runs of the home share pages: one that another run fetched lately is used instead of fetching it again",
+		Default: "false", Waits: "it decides which pages count",
+	},
+	{
+		Name: "archive.fresh", Type: "text", Example: `"24h"`, About: "how long ago a shared page may have been fetched, at most 720h",
+		Default: "24h", Waits: "it decides which pages count",
+	},
+	{
 		Name: "search.service", Type: "text", Example: `"searxng"`, About: "the search service that is asked first: " + strings.Join(SearchServices, ", "),
 		Default: "the services that have a table here, else wikipedia, crossref, arxiv, europepmc and pubmed", Waits: "it sends questions elsewhere", Over: "`--search`",
 	},

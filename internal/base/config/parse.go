@@ -77,6 +77,9 @@ func (r *reader) settings(t table) Settings {
 	fetch := t.table("fetch")
 	s.Fetch = Fetch{fetch.texts("allow"), fetch.truth("proxy")}
 	fetch.end()
+	archive := t.table("archive")
+	s.Archive = Archive{archive.truth("share"), archive.duration("fresh", MostFresh)}
+	archive.end()
 	search := t.table("search")
 	s.Search = Search{Service: search.oneOf("service", SearchServices...), SearchPlace: search.place(), Places: map[string]SearchPlace{}}
 	for _, name := range SearchServices {

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // Settings are what a file says. Paths in it are absolute.
@@ -16,6 +17,7 @@ type Settings struct {
 	// Unconfined lets agents work without a cell.
 	Unconfined bool
 	Fetch      Fetch
+	Archive    Archive
 	Search     Search
 	Review     Review
 	Change     Change
@@ -46,6 +48,21 @@ type Price struct{ Input, Output float64 }
 type Fetch struct {
 	Allow []string // hosts, host:port and CIDR prefixes beyond what is public
 	Proxy bool     // use the proxies that the environment names
+}
+
+// Archive is whether the runs of a home share what they fetched.
+type Archive struct {
+	Share bool
+	Fresh string // how old a page may be that is used again, such as 24h; "" where nothing is said
+}
+
+// MostFresh is the largest [Archive.MaxAge].
+const MostFresh = 30 * 24 * time.Hour
+
+// MaxAge is how old a shared page may be.
+func (a Archive) MaxAge() time.Duration {
+	age, _ := time.ParseDuration(cmp.Or(a.Fresh, "24h"))
+	return age
 }
 
 // Search is which services agents search with.
@@ -171,6 +188,8 @@ func (s Settings) over(below Settings) Settings {
 	s.Unconfined = s.Unconfined || below.Unconfined
 	s.Fetch.Allow = append(slices.Clone(below.Fetch.Allow), s.Fetch.Allow...)
 	s.Fetch.Proxy = s.Fetch.Proxy || below.Fetch.Proxy
+	s.Archive.Share = s.Archive.Share || below.Archive.Share
+	s.Archive.Fresh = cmp.Or(s.Archive.Fresh, below.Archive.Fresh)
 	if s.Search.Service == "" && s.Search.SearchPlace == (SearchPlace{}) {
 		s.Search.Service, s.Search.SearchPlace = below.Search.Service, below.Search.SearchPlace
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 )
@@ -130,6 +131,15 @@ func (t table) amount(key string) float64 {
 }
 
 // matching reads a text of a certain form.
+// duration reads a text such as 24h.
+func (t table) duration(key string, most time.Duration) string {
+	text := t.text(key)
+	if d, err := time.ParseDuration(text); text != "" && (err != nil || d < time.Minute || d > most) {
+		t.fault(key, "must be a duration of a minute or more and of %g hours at most, such as \"24h\"", most.Hours())
+	}
+	return text
+}
+
 func (t table) matching(key string, form func() *regexp.Regexp, what string) string {
 	text := t.text(key)
 	if text != "" && !form().MatchString(text) {

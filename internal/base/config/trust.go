@@ -71,6 +71,8 @@ func untrusted(s Settings, dir string) (Settings, []string) {
 		}
 	}
 	wait("agents.confine", s.Unconfined)
+	wait("archive.fresh", s.Archive.Fresh != "")
+	wait("archive.share", s.Archive.Share)
 	wait("change.author", s.Change.Author != "")
 	wait("change.message", s.Change.Message != "")
 	wait("changes", s.Changes != "")
@@ -122,8 +124,8 @@ func realInside(dir, folder string) (string, bool) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return "", false
 	}
-	name, err := filepath.Rel(dir, real)
-	return real, err == nil && filepath.IsLocal(name)
+	_, inside := artifact.Inside(dir, real)
+	return real, inside
 }
 
 // trusts reports whether a person has trusted a file as it is.

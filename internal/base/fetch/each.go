@@ -89,7 +89,9 @@ func (c *Client) one(ctx context.Context, url string, watch *watch, ended chan<-
 	defer f.leave()
 	err := f.run(ctx)
 	if err == nil {
-		f.packed, err = archive.Pack(f.capture)
+		if f.packed, err = archive.Pack(f.capture); err == nil {
+			f.packed.Fetched = true
+		}
 	}
 	if err != nil {
 		f.shrink()

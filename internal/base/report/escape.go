@@ -16,7 +16,7 @@ import (
 // cell or heading. It never holds a literal "|".
 func mdInline(s string) string {
 	var b strings.Builder
-	for i, word := range strings.Split(oneLine(s), " ") {
+	for i, word := range strings.Split(OneLine(s), " ") {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
@@ -69,7 +69,7 @@ func mdStart(s string) string {
 
 // mdCode is text on one line as a code span; pipes stand outside of it.
 func mdCode(s string) string {
-	pieces := strings.Split(oneLine(s), "|")
+	pieces := strings.Split(OneLine(s), "|")
 	for i, piece := range pieces {
 		pieces[i] = codeSpan(piece)
 	}

@@ -40,7 +40,7 @@ func GitHub(w io.Writer, r Report, o Options) error {
 		fmt.Fprintf(&out, "::notice title=%s::%d of %d findings are not shown here: GitHub shows %d annotations of a kind for a step\n",
 			program, left, len(all), githubCap)
 	}
-	summary := joinNonEmpty(" ", program+":", r.Status.String(), oneLine(firstOf(r.Summary, r.Title)))
+	summary := joinNonEmpty(" ", program+":", r.Status.String(), OneLine(firstOf(r.Summary, r.Title)))
 	out.WriteString(summary + "\n")
 	return deliver(w, out.Bytes())
 }
@@ -53,8 +53,8 @@ func githubCommand(f occurrence) string {
 			properties = append(properties, fmt.Sprintf("line=%d", f.Line))
 		}
 	}
-	title := oneLine(f.Rule)
-	if t := oneLine(f.Title); t != "" {
+	title := OneLine(f.Rule)
+	if t := OneLine(f.Title); t != "" {
 		title += ": " + t
 	}
 	properties = append(properties, "title="+githubProperty(title))

@@ -187,7 +187,7 @@ func mdParagraphs(s string) []mdItem {
 		}
 	}
 	for line := range strings.SplitSeq(lineEnds.Replace(s), "\n") {
-		if line = mdProse(oneLine(shorten(line, mdLongText)), mdStart); line != "" {
+		if line = mdProse(OneLine(shorten(line, mdLongText)), mdStart); line != "" {
 			lines = append(lines, line)
 		} else {
 			flush()

@@ -13,7 +13,7 @@ import (
 // links, images, HTML, mentions or references.
 
 // Inline is text on one line for the inside of a paragraph, a list item or a cell.
-func Inline(s string) string { return mdProse(oneLine(s), mdInline) }
+func Inline(s string) string { return mdProse(OneLine(s), mdInline) }
 
 // Code is text on one line as code.
 func Code(s string) string { return mdCode(s) }

@@ -29,7 +29,7 @@ func Text(w io.Writer, r Report, o Options) error {
 	if r.OutcomeFirst {
 		t.outcome(r)
 	}
-	if title := oneLine(r.Title); title != "" {
+	if title := OneLine(r.Title); title != "" {
 		t.gap()
 		t.wrapped("", "", title, bold)
 	}
@@ -37,7 +37,7 @@ func Text(w io.Writer, r Report, o Options) error {
 		t.gap()
 		switch b := b.(type) {
 		case Heading:
-			t.wrapped("", "", oneLine(string(b)), bold)
+			t.wrapped("", "", OneLine(string(b)), bold)
 			t.tight = true
 		case Paragraph:
 			t.wrapped("", "", Visible(string(b)), "")
@@ -45,7 +45,7 @@ func Text(w io.Writer, r Report, o Options) error {
 			t.fields(b)
 		case Bullets:
 			for _, item := range b {
-				t.wrapped("- ", "  ", oneLine(item), "")
+				t.wrapped("- ", "  ", OneLine(item), "")
 			}
 		case Preformatted:
 			for line := range strings.Lines(Visible(string(b))) {
@@ -64,7 +64,7 @@ func Text(w io.Writer, r Report, o Options) error {
 }
 
 func (t *terminal) outcome(r Report) {
-	if summary := joinNonEmpty("  ", r.Status.label(), oneLine(r.Summary)); summary != "" {
+	if summary := joinNonEmpty("  ", r.Status.label(), OneLine(r.Summary)); summary != "" {
 		t.tight = false
 		t.gap()
 		t.wrapped("", "", summary, shownAs[r.Status].color)
@@ -165,17 +165,17 @@ func TerminalColumns(s string) int {
 // of the width. On a terminal fields without a value are left out.
 func (t *terminal) fields(fields Fields) {
 	if t.width > 0 {
-		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Mark == None && oneLine(f.Value) == "" })
+		fields = slices.DeleteFunc(slices.Clone(fields), func(f Field) bool { return f.Mark == None && OneLine(f.Value) == "" })
 	}
 	names := make([]string, len(fields))
 	widest := 0
 	for i, f := range fields {
-		names[i] = oneLine(f.Name) + ":"
+		names[i] = OneLine(f.Name) + ":"
 		widest = max(widest, Columns(names[i]))
 	}
 	indent := strings.Repeat(" ", widest+2)
 	for i, f := range fields {
-		value := joinNonEmpty("  ", f.Mark.label(), oneLine(f.Value))
+		value := joinNonEmpty("  ", f.Mark.label(), OneLine(f.Value))
 		if t.width > 0 && (widest > t.width/2 || longestWord(value) > t.room(indent)) {
 			t.wrapped("", "  ", names[i], dim)
 			t.wrapped("    ", "    ", value, shownAs[f.Mark].color)
@@ -191,7 +191,7 @@ func (t *terminal) cases(cases []Case) {
 		if !c.telling() {
 			continue
 		}
-		head := joinNonEmpty("  ", oneLine(c.Name), oneLine(relative(t.root, c.File)), oneLine(c.Note))
+		head := joinNonEmpty("  ", OneLine(c.Name), OneLine(relative(t.root, c.File)), OneLine(c.Note))
 		if label := c.Status.label(); label != "" {
 			t.wrapped(t.paint(shownAs[c.Status].color, label)+"  ", "  ", head, "")
 		} else {
@@ -210,9 +210,9 @@ func (t *terminal) finding(c Case, f Finding) {
 	}
 	l := f.Level.known()
 	place := Place{file, f.Line}.show(t.root)
-	head := joinNonEmpty("  ", oneLine(f.ruleID()), parenthesised(oneLine(f.Category)), oneLine(place))
-	t.wrapped("  "+t.paint(levelShownAs[l].color, oneLine(f.matters()))+"  ", "    ", head, "")
-	if title := oneLine(f.Title); title != "" {
+	head := joinNonEmpty("  ", OneLine(f.ruleID()), parenthesised(OneLine(f.Category)), OneLine(place))
+	t.wrapped("  "+t.paint(levelShownAs[l].color, OneLine(f.matters()))+"  ", "    ", head, "")
+	if title := OneLine(f.Title); title != "" {
 		t.wrapped("    ", "    ", title, bold)
 	}
 	if message := strings.TrimSpace(Visible(f.Message)); message != "" {

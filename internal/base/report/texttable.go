@@ -179,7 +179,7 @@ func (table *Table) layout(root string) grid {
 		column := Column{}
 		if i < len(table.Columns) {
 			column = table.Columns[i]
-			column.Name = oneLine(column.Name)
+			column.Name = OneLine(column.Name)
 		}
 		g.columns = append(g.columns, column)
 	}
@@ -191,7 +191,7 @@ func (table *Table) layout(root string) grid {
 		for i := range columns {
 			text := ""
 			if i < len(row.Cells) {
-				text = oneLine(row.Cells[i].show(root))
+				text = OneLine(row.Cells[i].show(root))
 			}
 			cells = append(cells, text)
 		}

@@ -64,8 +64,8 @@ func escaped(r rune) bool {
 	return !unicode.IsPrint(r) || markdown.Hidden(r)
 }
 
-// oneLine is Visible text on a single line, without blanks at its ends.
-func oneLine(s string) string {
+// OneLine is [Visible] text on a single line, without blanks at its ends.
+func OneLine(s string) string {
 	s = strings.TrimSpace(Visible(s))
 	if !strings.Contains(s, "\n") {
 		return s

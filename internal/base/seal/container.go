@@ -93,7 +93,7 @@ func pack(w io.Writer, files []File) error {
 		total += uint64(entryHead + len(file.Name) + len(file.Data))
 	}
 	if len(files) >= math.MaxUint16 || total >= math.MaxUint32 {
-		return tidegate.Errorf(tidegate.InvalidArgs, nil, "%d files are too many, or their %d bytes too large, for one sealed file; it has at most 65534 entries and 4 GiB", len(files), total)
+		return tidegate.Errorf(tidegate.InvalidArgs, nil, "%d files are too many, or their %d bytes too large, for one file; it has at most 65534 entries and 4 GiB", len(files), total)
 	}
 	for _, file := range files {
 		for _, part := range [][]byte{header(file), file.Data} {
@@ -120,13 +120,13 @@ func unpack(data []byte) (files []File, err error) {
 		start := entryHead + names
 		file := File{string(rest[entryHead:start]), rest[start : start+size]}
 		if !validName(file.Name) {
-			return nil, damaged(at, "the entry at byte %d has a name that no sealed file has: %q", at, file.Name)
+			return nil, damaged(at, "the entry at byte %d has a name that cannot stand here: %q", at, file.Name)
 		}
 		if binary.LittleEndian.Uint32(rest[14:]) != crc32.ChecksumIEEE(file.Data) {
-			return nil, tampered(tidegate.Pairs("file", file.Name), "the sealed file is damaged: an entry does not have its checksum: %q", file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name), "the file is damaged: an entry does not have its checksum: %q", file.Name)
 		}
 		if n, same := differ(rest, header(file)); !same {
-			return nil, tampered(tidegate.Pairs("file", file.Name, "byte", at+n), "the sealed file is damaged: byte %d, in the header of %q", at+n, file.Name)
+			return nil, tampered(tidegate.Pairs("file", file.Name, "byte", at+n), "the file is damaged: byte %d, in the header of %q", at+n, file.Name)
 		}
 		files = append(files, file)
 		rest = rest[start+size:]
@@ -139,7 +139,7 @@ func unpack(data []byte) (files []File, err error) {
 }
 
 func damaged(at int, format string, args ...any) error {
-	return tampered(tidegate.Pairs("byte", at), "the sealed file is damaged: "+format, args...)
+	return tampered(tidegate.Pairs("byte", at), "the file is damaged: "+format, args...)
 }
 
 // differ is where data first differs from want, and whether it begins with all

@@ -12,7 +12,7 @@
 // in-toto statement over their digests in a DSSE envelope. Nothing in it can be
 // changed unseen: the files are covered by the statement, the statement by the
 // signature, and everything else must be, byte for byte, what Write would have
-// put there.
+// put there. A [Bundle] is the same archive with a list of digests and no signature.
 //
 // # What a signature shows
 //

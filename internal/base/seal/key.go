@@ -2,7 +2,8 @@ package seal
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"encoding/pem"
 	"errors"
 	"path/filepath"
@@ -17,7 +18,8 @@ import (
 type Key struct {
 	public ssh.PublicKey
 	sign   func(ctx context.Context, data []byte) (*ssh.Signature, error)
-	bare   bool // an Ed25519 key that is not an SSH key: seals carry its bare signature
+	bare   bool              // an Ed25519 key that is not an SSH key: seals carry its bare signature
+	p384   *ecdsa.PrivateKey // the key that signs a WACZ; nil for one of another kind, and one that an agent has
 }
 
 // Unlock is what a key may need besides its file.
@@ -45,7 +47,7 @@ func OpenKey(reach artifact.Reach, arg, path string, unlock Unlock) (*Key, error
 	if block == nil {
 		return file.public(data, unlock.Agent)
 	}
-	private, err := file.private(data, unlock.Passphrase)
+	private, raw, err := file.private(data, unlock.Passphrase)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +56,10 @@ func OpenKey(reach artifact.Reach, arg, path string, unlock Unlock) (*Key, error
 	}
 	key := &Key{public: private.PublicKey(), bare: block.Type == "PRIVATE KEY" && private.PublicKey().Type() == ssh.KeyAlgoED25519}
 	key.sign = func(_ context.Context, data []byte) (*ssh.Signature, error) {
-		return private.SignWithAlgorithm(rand.Reader, data, algorithm(key.public))
+		return private.SignWithAlgorithm(nil, data, algorithm(key.public)) // without chance: the same bytes have the same signature
+	}
+	if curve, ok := raw.(*ecdsa.PrivateKey); ok && curve.Curve == elliptic.P384() {
+		key.p384 = curve
 	}
 	return key, nil
 }
@@ -67,26 +72,31 @@ func (f keyFile) unusable(format string, args ...any) error {
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(f.arg, f.path), "%s: "+format, append([]any{filepath.Base(f.path)}, args...)...)
 }
 
-func (f keyFile) private(data []byte, passphrase func() ([]byte, error)) (ssh.AlgorithmSigner, error) {
-	key, err := ssh.ParsePrivateKey(data)
+// private is the key as it signs, and as Go has it.
+func (f keyFile) private(data []byte, passphrase func() ([]byte, error)) (ssh.AlgorithmSigner, any, error) {
+	raw, err := ssh.ParseRawPrivateKey(data)
 	if missing := (*ssh.PassphraseMissingError)(nil); errors.As(err, &missing) {
 		if passphrase == nil {
-			return nil, f.unusable("the key is encrypted, and there is nobody to ask for its passphrase; add it to an ssh-agent and name its public file")
+			return nil, nil, f.unusable("the key is encrypted, and there is nobody to ask for its passphrase; add it to an ssh-agent and name its public file")
 		}
 		secret, failed := passphrase()
 		if failed != nil {
-			return nil, failed
+			return nil, nil, failed
 		}
 		defer clear(secret)
-		if key, err = ssh.ParsePrivateKeyWithPassphrase(data, secret); err != nil {
-			return nil, f.unusable("the passphrase is wrong, or the key is damaged")
+		if raw, err = ssh.ParseRawPrivateKeyWithPassphrase(data, secret); err != nil {
+			return nil, nil, f.unusable("the passphrase is wrong, or the key is damaged")
 		}
+	}
+	var key ssh.Signer
+	if err == nil {
+		key, err = ssh.NewSignerFromKey(raw)
 	}
 	private, ok := key.(ssh.AlgorithmSigner)
 	if err != nil || !ok {
-		return nil, f.unusable("expected a private key of OpenSSH, or one in PEM that PKCS#8 does not encrypt; the file cannot be read as one")
+		return nil, nil, f.unusable("expected a private key of OpenSSH, or one in PEM that PKCS#8 does not encrypt; the file cannot be read as one")
 	}
-	return private, nil
+	return private, raw, nil
 }
 
 // public is the key whose public half is data.

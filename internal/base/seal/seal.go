@@ -20,36 +20,51 @@ type Sealed struct {
 	Files     []File // in byte order of their names
 	Predicate *codec.Value
 	Signer    Signer
+	WACZ      bool // it was written by [WriteWACZ]
 }
 
 // Write seals files with key and writes the sealed file to w: the same files and
-// predicate, signed with the same Ed25519 or RSA key, give the same bytes. The
+// predicate, signed with the same key from a file, give the same bytes. The
 // predicate is a JSON object that says what the files are.
 //
 // It returns INVALID_ARGS when there are no files, they are too many, a name
 // occurs twice or leads out of its folder, or the predicate is not an object;
 // the errors of [Key.Sign]; and the errors of w.
 func Write(ctx context.Context, w io.Writer, key *Key, files []File, predicate *codec.Value) error {
-	files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
-	if name, fault := checkNames(files); fault != "" {
-		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("file", name), "%s: %q", fault, name)
-	}
-	if predicate.Kind() != codec.Object {
-		return tidegate.Errorf(tidegate.InvalidArgs, nil, "the predicate must be an object, not %s", codec.Describe(predicate))
-	}
-	payload, err := codec.MarshalLine(about(subjectsOf(files), PredicateType, predicate))
+	files, err := sorted(files)
 	if err != nil {
 		return err
 	}
-	envelope, err := enclose(ctx, key, payload)
-	if err != nil {
-		return err
-	}
-	data, err := envelope.encode()
+	data, err := sealEnvelope(ctx, key, files, predicate)
 	if err != nil {
 		return err
 	}
 	return pack(w, append([]File{{EnvelopeName, data}}, files...))
+}
+
+// sealEnvelope is the signed statement over files, as a file.
+func sealEnvelope(ctx context.Context, key *Key, files []File, predicate *codec.Value) ([]byte, error) {
+	if predicate.Kind() != codec.Object {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, nil, "the predicate must be an object, not %s", codec.Describe(predicate))
+	}
+	payload, err := codec.MarshalLine(about(subjectsOf(files), PredicateType, predicate))
+	if err != nil {
+		return nil, err
+	}
+	envelope, err := enclose(ctx, key, payload)
+	if err != nil {
+		return nil, err
+	}
+	return envelope.encode()
+}
+
+// sorted is files in the order in which they are sealed, or INVALID_ARGS.
+func sorted(files []File) ([]File, error) {
+	files = slices.SortedFunc(slices.Values(files), func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	if name, fault := checkNames(files); fault != "" {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("file", name), "%s: %q", fault, name)
+	}
+	return files, nil
 }
 
 // Open verifies the sealed file in data and returns what it holds; the files are
@@ -67,7 +82,8 @@ func Open(data []byte, signers *Signers, at time.Time) (*Sealed, error) {
 	if len(files) == 0 || files[0].Name != EnvelopeName {
 		return nil, tampered(tidegate.Pairs("file", EnvelopeName), "a sealed file begins with %s, and this one does not", EnvelopeName)
 	}
-	envelope, files := files[0].Data, files[1:]
+	all, listed, covers, wacz := takePackage(files)
+	envelope, files := all[0].Data, all[1:]
 	if name, fault := checkNames(files); fault != "" {
 		return nil, tampered(tidegate.Pairs("file", name), "%s: %q", fault, name)
 	}
@@ -76,10 +92,13 @@ func Open(data []byte, signers *Signers, at time.Time) (*Sealed, error) {
 		return nil, err
 	}
 	predicate, err := compare(payload, files)
+	if err == nil && wacz {
+		err = checkPackage(all, predicate, listed, covers, signer)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &Sealed{files, predicate, signer}, nil
+	return &Sealed{files, predicate, signer, wacz}, nil
 }
 
 func subjectsOf(files []File) []Subject {
@@ -100,8 +119,8 @@ func checkNames(files []File) (name, fault string) {
 		switch {
 		case !validName(file.Name):
 			return file.Name, "a name must be relative, stay in its folder, and hold no control character and no backslash"
-		case strings.EqualFold(file.Name, EnvelopeName):
-			return file.Name, "a name is that of the envelope"
+		case strings.EqualFold(file.Name, EnvelopeName), strings.EqualFold(file.Name, dataPackage), strings.EqualFold(file.Name, packageDigest):
+			return file.Name, "a name is that of the envelope, or of the list of a WACZ"
 		case i > 0 && files[i-1].Name == file.Name:
 			return file.Name, "a name occurs twice"
 		case i > 0 && files[i-1].Name > file.Name:

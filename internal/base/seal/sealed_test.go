@@ -192,7 +192,7 @@ func parts(t *testing.T, data []byte) (all []part) {
 	for _, file := range reader.File {
 		end += 30 + len(file.Name)
 		// A header that is damaged may give another name or length.
-		all = append(all, part{end, "the sealed file is damaged: "})
+		all = append(all, part{end, "the file is damaged: "})
 		end += int(file.UncompressedSize64)
 		all = append(all, part{end, fmt.Sprintf("an entry does not have its checksum: %q", file.Name)})
 	}
@@ -330,7 +330,7 @@ func TestNoFileMoreOrLess(t *testing.T) {
 		{"two envelopes", "that of the envelope", with(append(files[:4:4], envelope, files[4])...)},
 		{"no envelope", "begins with seal.dsse.json", files},
 		{"no files", "there must be a file", with()},
-		{"a way out", "a name that no sealed file has", with(append([]seal.File{{Name: "../x"}}, files...)...)},
+		{"a way out", "a name that cannot stand here", with(append([]seal.File{{Name: "../x"}}, files...)...)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := seal.Open(must(packed(test.files...)), list, noon)

@@ -119,6 +119,10 @@ func (p *Program) arguments(ctx context.Context, cmd *cobra.Command, t *tool.Too
 				rest[n] = absolute(p.Dir, text)
 			}
 		}
+		if o.Repeats && kinds[o.Field] == reflect.String {
+			args.Set(o.Field, codec.Of(strings.Join(rest, " ")))
+			break
+		}
 		if o.Repeats {
 			args.Set(o.Field, codec.Of(rest))
 			break

@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,11 +22,14 @@ const (
 	maxHeader  = 64 << 10
 )
 
-// Listen listens on what a person wrote after --http: HOST:PORT, :PORT or PORT.
+// Listen listens on what a person wrote after --http: HOST:PORT, :PORT, PORT or unix:PATH.
 // Without a host it is the loopback address, and port 0 is any free port. Exposed is
 // the error for an address that other machines can reach, nil where they may. It
 // returns INVALID_ARGS for an address that is not valid or cannot be listened on.
 func Listen(given string, exposed error) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(given, "unix:"); ok {
+		return listenUnix(path)
+	}
 	address := given
 	if _, err := strconv.ParseUint(address, 10, 16); err == nil {
 		address = ":" + address
@@ -43,6 +48,18 @@ func Listen(given string, exposed error) (net.Listener, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(host, port))
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", given), "cannot listen on %s: %w", net.JoinHostPort(host, port), err)
+	}
+	return listener, nil
+}
+
+// listenUnix listens on a socket that only this user can reach.
+func listenUnix(path string) (net.Listener, error) {
+	listener, err := net.Listen("unix", path)
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", tidegate.Cut(path)), "cannot listen on %s: %w; remove it if a server that was killed left it", tidegate.Cut(path), err)
 	}
 	return listener, nil
 }

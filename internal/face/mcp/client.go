@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -34,6 +35,9 @@ type Client struct {
 	// folder. It is "" where only an absolute path works.
 	here  string
 	forms []string
+	// skills is the folder in which the client looks for skills, with slashes, from the
+	// folder of its file on; "" where no client of this kind could be tried.
+	skills string
 	// section is the path of the object, or table, that holds the servers.
 	section string
 	toml    bool
@@ -48,19 +52,19 @@ func stdio(s Entry) tidegate.Details { return append(tidegate.Pairs("type", "std
 // Clients lists the clients that are known.
 var Clients = []Client{
 	{
-		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", section: "mcpServers", entry: stdio,
+		Name: "claude-code", Title: "Claude Code", file: ".mcp.json", here: ".", skills: ".claude/skills", section: "mcpServers", entry: stdio,
 		add: func(s Entry) string {
 			return words(append([]string{"claude", "mcp", "add", "--scope", "project", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
-		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, section: "mcp_servers", toml: true,
+		Name: "codex", Title: "Codex", file: ".codex/config.toml", user: true, skills: "skills", section: "mcp_servers", toml: true,
 		add: func(s Entry) string {
 			return words(append([]string{"codex", "mcp", "add", s.Name, "--", s.Command}, s.Args...))
 		},
 	},
 	{
-		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", section: "mcp",
+		Name: "opencode", Title: "opencode", file: "opencode.json", forms: []string{"opencode.jsonc"}, here: ".", skills: ".opencode/skills", section: "mcp",
 		entry: func(s Entry) tidegate.Details {
 			return tidegate.Pairs("type", "local", "command", append([]string{s.Command}, s.Args...), "enabled", true)
 		},
@@ -68,7 +72,7 @@ var Clients = []Client{
 		add: func(Entry) string { return "opencode mcp add" },
 	},
 	{
-		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", section: "mcpServers", entry: plain,
+		Name: "gemini", Title: "Gemini CLI", file: ".gemini/settings.json", here: ".", skills: "skills", section: "mcpServers", entry: plain,
 		add: func(s Entry) string {
 			// Options after -- are the server's own.
 			at := slices.IndexFunc(s.Args, func(a string) bool { return strings.HasPrefix(a, "-") })
@@ -80,16 +84,16 @@ var Clients = []Client{
 		},
 	},
 	{
-		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", section: "mcpServers", entry: plain,
+		Name: "cursor", Title: "Cursor", file: ".cursor/mcp.json", here: "${workspaceFolder}", skills: "skills", section: "mcpServers", entry: plain,
 		add: func(s Entry) string {
-			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(oneLine(plain(s)))}}
+			query := url.Values{"name": {s.Name}, "config": {base64.StdEncoding.EncodeToString(compact(plain(s)))}}
 			return words([]string{"open", "cursor://anysphere.cursor-deeplink/mcp/install?" + query.Encode()})
 		},
 	},
 	{
 		Name: "vscode", Title: "VS Code", file: ".vscode/mcp.json", here: "${workspaceFolder}", section: "servers", entry: stdio,
 		add: func(s Entry) string {
-			return words([]string{"code", "--add-mcp", string(oneLine(append(tidegate.Pairs("name", s.Name), plain(s)...)))})
+			return words([]string{"code", "--add-mcp", string(compact(append(tidegate.Pairs("name", s.Name), plain(s)...)))})
 		},
 	},
 }
@@ -122,17 +126,29 @@ func (c Client) File(project, home string) string {
 	return filepath.Join(folder, filepath.FromSlash(c.file))
 }
 
+// User reports whether the file belongs to the user, not to a project.
+func (c Client) User() bool { return c.user }
+
+// Skills is the folder of the client's skills, by where its file is. It is "" where the
+// client is not known to have one.
+func (c Client) Skills(file string) string {
+	if c.skills == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(file), filepath.FromSlash(c.skills))
+}
+
 // Folder is a folder as the client's project file names it: relative to the project
 // where the client allows that and the folder lies in it, otherwise as it is.
 func (c Client) Folder(project, folder string) string {
-	inside, err := filepath.Rel(project, folder)
+	name, inside := artifact.Inside(project, folder)
 	switch {
-	case c.here == "" || err != nil || !filepath.IsLocal(inside):
+	case c.here == "" || !inside:
 		return folder
-	case inside == ".":
+	case name == ".":
 		return c.here
 	}
-	return c.here + "/" + filepath.ToSlash(inside)
+	return c.here + "/" + name
 }
 
 // OtherForms are files that the client reads besides [Client.File] and that may
@@ -157,8 +173,8 @@ func (c Client) Block(s Entry) string {
 // Add is the client's own way of adding the server: a command line, or a link.
 func (c Client) Add(s Entry) string { return c.add(s) }
 
-// oneLine is v as JSON, which works for everything that is written here.
-func oneLine(v any) []byte {
+// compact is v as JSON, which works for everything that is written here.
+func compact(v any) []byte {
 	data, err := codec.MarshalLine(v)
 	if err != nil {
 		panic("clients: " + err.Error())
@@ -168,7 +184,7 @@ func oneLine(v any) []byte {
 
 func indented(v any, prefix, indent string) []byte {
 	var out bytes.Buffer
-	if err := json.Indent(&out, oneLine(v), prefix, indent); err != nil {
+	if err := json.Indent(&out, compact(v), prefix, indent); err != nil {
 		panic("clients: " + err.Error())
 	}
 	return out.Bytes()

@@ -124,7 +124,7 @@ func splice(text []byte, from int, at shape, key string, value any) []byte {
 		comma = ""
 	}
 	if comma != "" && !strings.Contains(body, "\n") {
-		return slices.Concat(text[:cut], []byte(", "), oneLine(key), []byte(": "), oneLine(value), text[cut:])
+		return slices.Concat(text[:cut], []byte(", "), compact(key), []byte(": "), compact(value), text[cut:])
 	}
 	outer := indentOf(string(text[:from]))
 	inner, unit := outer+"  ", "  "
@@ -134,7 +134,7 @@ func splice(text []byte, from int, at shape, key string, value any) []byte {
 			unit = longer
 		}
 	}
-	added := comma + "\n" + inner + string(oneLine(key)) + ": " + string(indented(value, inner, unit))
+	added := comma + "\n" + inner + string(compact(key)) + ": " + string(indented(value, inner, unit))
 	if !strings.Contains(body, "\n") {
 		added += "\n" + outer
 	}
@@ -149,5 +149,5 @@ func indentOf(text string) string {
 
 func same(text []byte, entry any) bool {
 	var one, two any
-	return json.Unmarshal(text, &one) == nil && json.Unmarshal(oneLine(entry), &two) == nil && reflect.DeepEqual(one, two)
+	return json.Unmarshal(text, &one) == nil && json.Unmarshal(compact(entry), &two) == nil && reflect.DeepEqual(one, two)
 }

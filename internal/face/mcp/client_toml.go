@@ -18,7 +18,7 @@ func table(section string, s Entry) string {
 
 // tomlString is a basic string: the escapes of JSON are among those of TOML.
 func tomlString(s string) string {
-	return strings.ReplaceAll(string(oneLine(s)), "\x7f", `\u007f`)
+	return strings.ReplaceAll(string(compact(s)), "\x7f", `\u007f`)
 }
 
 // mergeTOML appends the table of the server when nothing in the text defines it.

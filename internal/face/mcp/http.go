@@ -27,7 +27,8 @@ const GraceTime = 10 * time.Second
 
 // Handler is the whole HTTP face: MCP is at /mcp, and at / for clients that are given
 // no path; /healthz answers 200 as long as the server runs. Callers have to send the
-// token, where there is one, as bearer token. Every request is logged.
+// token, or one of the users of options, where there are any, as bearer token. Every
+// request is logged.
 //
 // Requests pass, in this order: the log, the
 // check that no web page of another origin sent them, the token, the limits.
@@ -35,13 +36,28 @@ const GraceTime = 10 * time.Second
 // is not this machine's.
 func Handler(tools []*tool.Tool, token string, options Options) http.Handler {
 	server := New(tools, options)
-	protocol := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+	readers := server
+	if options.Users.Home != "" {
+		var reading []*tool.Tool
+		for _, t := range tools {
+			if view, ok := t.ReadOnly(); ok {
+				reading = append(reading, view)
+			}
+		}
+		readers = New(reading, options)
+	}
+	protocol := sdk.NewStreamableHTTPHandler(func(r *http.Request) *sdk.Server {
+		if onlyReads(r) {
+			return readers
+		}
+		return server
+	}, &sdk.StreamableHTTPOptions{
 		Stateless:                    true,
 		Logger:                       warnings(options.Log),
 		MaxRequestBodyBytes:          maxMessage,
 		PropagateRequestCancellation: true,
 	})
-	endpoint := http.NewCrossOriginProtection().Handler(withToken(token, limited(protocol)))
+	endpoint := http.NewCrossOriginProtection().Handler(withToken(token, options.Users, limited(protocol)))
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", endpoint)
 	mux.Handle("/{$}", endpoint)

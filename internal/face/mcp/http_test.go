@@ -11,10 +11,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/tool"
 )
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
@@ -304,5 +308,38 @@ func TestHalfSentRequestsLeaveTheServerAlone(t *testing.T) {
 	}
 	if status, answer := post(t, server.URL+"/mcp", ping, nil); status != 200 {
 		t.Errorf("status %d: %s", status, answer)
+	}
+}
+
+// TestUsersCallAsAgents: each by a token of their own, and without the role to work only
+// what reads.
+func TestUsersCallAsAgents(t *testing.T) {
+	list := user.List{Home: t.TempDir(), Now: time.Now}
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	with := options(nil)
+	with.Users = list
+	who := tool.New(tool.Spec{Name: "toy_who", Set: "run", Core: true, Summary: "Use this in tests.", Effect: tool.Reads},
+		func(ctx context.Context, _ tool.Caller, _ struct{}) (sayOut, error) {
+			return sayOut{Said: string(tidegate.ActorOf(ctx).Kind)}, nil
+		})
+	server := httptest.NewServer(mcp.Handler(append(toys(nil), who), "", with))
+	defer server.Close()
+	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_who","arguments":{}}}`
+	const offered = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusUnauthorized {
+		t.Errorf("a stranger is answered with %d", status)
+	}
+	for role, writes := range map[user.Role]bool{user.Read: false, user.Decide: false, user.Work: true} {
+		token, err := list.Add(person, string(role), role, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, answer := post(t, server.URL+"/mcp", offered, header("Authorization", "Bearer "+token))
+		if status != http.StatusOK || strings.Contains(answer, `"toy_write"`) != writes || !strings.Contains(answer, `"toy_who"`) {
+			t.Errorf("%s: %d %s", role, status, answer)
+		}
+		if _, answer := post(t, server.URL+"/mcp", ask, header("Authorization", "Bearer "+token)); !strings.Contains(answer, `"said":"agent"`) {
+			t.Errorf("%s is not an agent: %s", role, answer)
+		}
 	}
 }

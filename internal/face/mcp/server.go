@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -35,9 +36,13 @@ type Options struct {
 	Prompts      []Prompt
 	Resources    []Resource
 	Templates    []Template
+	// Links are the documents that a result leaves; nil where no result leaves any.
+	Links func(result any) []Link
 	// Reach is which files the tools may touch by their paths; by its zero value all
 	// that the process may.
 	Reach artifact.Reach
+	// Users are let in over HTTP by tokens of their own; nobody by its zero value.
+	Users user.List
 }
 
 // New is an MCP server that offers the tools. Clients see them in byte order of
@@ -106,8 +111,8 @@ func describe(t *tool.Tool) *sdk.Tool {
 	return &sdk.Tool{
 		Name:         t.Name,
 		Description:  t.Summary,
-		InputSchema:  json.RawMessage(oneLine(t.InputSchema())),
-		OutputSchema: json.RawMessage(oneLine(orFailure(t.OutputSchema()))),
+		InputSchema:  json.RawMessage(compact(t.InputSchema())),
+		OutputSchema: json.RawMessage(compact(orFailure(t.OutputSchema()))),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint:    t.Effect == tool.Reads,
 			DestructiveHint: &destructive,
@@ -135,6 +140,13 @@ func handler(t *tool.Tool, options Options) sdk.ToolHandler {
 			},
 		}
 		result := t.Call(ctx, request.Params.Arguments, caller)
+		again, told := carry(ctx, request, result)
+		if again != nil {
+			return again, nil
+		}
+		if told {
+			result = t.Call(ctx, request.Params.Arguments, caller)
+		}
 		if result.Err != nil {
 			noteOutcome(ctx, string(result.Err.Code))
 			return &sdk.CallToolResult{IsError: true, Content: text(string(result.Envelope))}, nil
@@ -143,7 +155,7 @@ func handler(t *tool.Tool, options Options) sdk.ToolHandler {
 		if len(content) > maxText {
 			content = summary(t, result)
 		}
-		return &sdk.CallToolResult{Content: text(content), StructuredContent: json.RawMessage(result.Envelope)}, nil
+		return &sdk.CallToolResult{Content: append(text(content), options.links(result)...), StructuredContent: json.RawMessage(result.Envelope)}, nil
 	}
 }
 

@@ -1,11 +1,14 @@
 package mcp_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -247,4 +251,113 @@ func TestNarrow(t *testing.T) {
 	if left[0].InputSchema().Get("properties").Get("save") != nil {
 		t.Error("a read-only tool has an argument that writes")
 	}
+}
+
+// decided is a tool that waits for a person, until the record has the decision.
+func decided(t *testing.T, record *atomic.Bool) []*tool.Tool {
+	t.Helper()
+	return []*tool.Tool{tool.New(tool.Spec{Name: "toy_decide", Set: "run", Core: true, Summary: "Use this in tests.", Effect: tool.Writes, Idempotent: true},
+		func(context.Context, tool.Caller, struct{}) (waits, error) {
+			return waits{Waiting: !record.Load()}, nil
+		})}
+}
+
+type waits struct {
+	OK      codec.True `json:"ok"`
+	Waiting bool       `json:"waiting"`
+}
+
+func (w waits) ForPerson() string {
+	if !w.Waiting {
+		return ""
+	}
+	return "Type: tide \x1b[2Jdecide"
+}
+
+// TestAPersonIsShownWhatOnlyAPersonCanDo: what is answered in the form decides nothing, and
+// what the record says does.
+func TestAPersonIsShownWhatOnlyAPersonCanDo(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		action string
+		person bool // types the command before the form is answered
+	}{
+		{"accepted in the form alone", "accept", false},
+		{"declined", "decline", false},
+		{"typed and accepted", "accept", true},
+		{"typed and declined", "decline", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var record atomic.Bool
+			var shown []*sdk.ElicitParams
+			s := session(t, decided(t, &record), options(nil), &sdk.ClientOptions{ElicitationHandler: func(_ context.Context, r *sdk.ElicitRequest) (*sdk.ElicitResult, error) {
+				shown = append(shown, r.Params)
+				record.Store(tt.person)
+				return &sdk.ElicitResult{Action: tt.action, Content: map[string]any{}}, nil
+			}})
+			result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_decide", Arguments: map[string]any{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if waiting := result.StructuredContent.(map[string]any)["waiting"]; waiting == tt.person {
+				t.Errorf("it waits: %v", waiting)
+			}
+			if len(shown) != 1 || !strings.HasPrefix(shown[0].Message, "Type: tide ") || strings.Contains(shown[0].Message, "\x1b") {
+				t.Errorf("the person was shown %+v", shown)
+			}
+			schema, err := json.Marshal(shown[0].RequestedSchema)
+			if err != nil || strings.Contains(string(schema), "required") || !strings.Contains(string(schema), `"properties":{}`) {
+				t.Errorf("there is something to fill in: %s, %v", schema, err)
+			}
+		})
+	}
+}
+
+// TestAClientWithoutFormsGetsTheResult, and so does one of an older revision whose form fails.
+func TestAClientWithoutFormsGetsTheResult(t *testing.T) {
+	var record atomic.Bool
+	s := session(t, decided(t, &record), options(nil), nil)
+	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_decide", Arguments: map[string]any{}})
+	if err != nil || result.StructuredContent.(map[string]any)["waiting"] != true {
+		t.Fatalf("%v, %v", result, err)
+	}
+	said := speak(t, decided(t, &record), `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"old","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"toy_decide","arguments":{}}}`)
+	if !strings.Contains(said, `"elicitation/create"`) || !strings.Contains(said, `"waiting":true`) {
+		t.Errorf("got %s", said)
+	}
+}
+
+// speak sends lines to a server and refuses whatever it asks, until it has answered the last
+// line; it returns all that the server said.
+func speak(t *testing.T, tools []*tool.Tool, lines ...string) string {
+	t.Helper()
+	in, write := io.Pipe()
+	read, out := io.Pipe()
+	go func() { out.CloseWithError(mcp.ServeStdio(t.Context(), tools, in, out, options(nil))) }()
+	go func() {
+		for _, line := range lines {
+			io.WriteString(write, line+"\n")
+		}
+	}()
+	var said strings.Builder
+	scanner := bufio.NewScanner(read)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		said.WriteString(scanner.Text() + "\n")
+		var message struct {
+			ID     json.RawMessage
+			Method string
+		}
+		if err := json.Unmarshal(scanner.Bytes(), &message); err != nil {
+			t.Fatal(err)
+		}
+		if message.Method != "" && message.ID != nil {
+			go io.WriteString(write, `{"jsonrpc":"2.0","id":`+string(message.ID)+`,"error":{"code":-32000,"message":"no forms today"}}`+"\n")
+		}
+		if message.Method == "" && string(message.ID) == "2" {
+			write.Close()
+		}
+	}
+	return said.String()
 }

@@ -1,31 +1,53 @@
 package mcp
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/user"
 )
 
-// withToken lets only callers with the token through. How long the answer takes
-// says nothing about the token.
-func withToken(token string, next http.Handler) http.Handler {
-	if token == "" {
+// withToken lets only callers through that have the token, or one of a user. How long the
+// answer takes says nothing about a token. Whoever they are, they call as agents; those
+// whose role is not to work may only read.
+func withToken(token string, users user.List, next http.Handler) http.Handler {
+	if token == "" && users.Home == "" {
 		return next
 	}
 	want := sha256.Sum256([]byte(token))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got := sha256.Sum256([]byte(bearer(r.Header.Get("Authorization"))))
-		if subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
-			// The answer does not wait for a body that a stranger may never send.
-			_ = http.NewResponseController(w).EnableFullDuplex()
-			w.Header().Set("Connection", "close")
-			w.Header().Set("WWW-Authenticate", `Bearer realm="tidegate"`)
-			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
-			return
+		given := bearer(r.Header.Get("Authorization"))
+		got := sha256.Sum256([]byte(given))
+		if token == "" || subtle.ConstantTimeCompare(want[:], got[:]) != 1 {
+			known, ok, err := users.ByToken(given)
+			if err != nil {
+				slog.Warn("nobody on the list of users is let in", "error", tidegate.AsError(err).Message)
+			}
+			if !ok {
+				// The answer does not wait for a body that a stranger may never send.
+				_ = http.NewResponseController(w).EnableFullDuplex()
+				w.Header().Set("Connection", "close")
+				w.Header().Set("WWW-Authenticate", `Bearer realm="tidegate"`)
+				http.Error(w, "a bearer token is required", http.StatusUnauthorized)
+				return
+			}
+			r = r.WithContext(context.WithValue(r.Context(), roleKey{}, known.Role))
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+type roleKey struct{}
+
+// onlyReads reports whether a request is of a user whose role is not to work.
+func onlyReads(r *http.Request) bool {
+	role, named := r.Context().Value(roleKey{}).(user.Role)
+	return named && !role.May(user.Work)
 }
 
 // bearer is the token in an Authorization header.

@@ -17,24 +17,79 @@ import (
 // it.
 func (e *Env) orderAgain(ctx context.Context, call cli.Invocation) (order, error) {
 	name := call.Flag("again")
-	if len(call.Args) > 0 {
-		return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("again", tidegate.Cut(name)), "give a question or --again, which asks the question of a run")
+	for _, other := range []struct {
+		typed bool
+		what  string
+	}{{len(call.Args) > 0, "a question"}, {call.Flag("from") != "", "--from"}} {
+		if other.typed {
+			return order{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("again", tidegate.Cut(name)), "give %s or --again, which asks the question of a run", other.what)
+		}
 	}
 	manifest, err := run.Find(e.desk(), e.Home, e.Dir, name)
 	if err != nil {
 		return order{}, err
 	}
-	r, err := run.OpenFinished(ctx, e.desk(), manifest)
+	o, r, err := e.orderLike(ctx, call, manifest)
 	if err != nil {
 		return order{}, err
 	}
 	defer r.Close()
+	if o.earlier, err = r.Earlier(); err != nil {
+		return order{}, err
+	}
+	o.before = r.Root()
+	o.perspectives, err = readPerspectives(r.Path(r.Layout().Perspectives))
+	return o, err
+}
+
+// Rewrite begins a run that builds on the updated one, for the sentences that no longer
+// stand: with its question and settings, and perspectives that a planner names. It returns
+// INVALID_ARGS for an audit, which has no question, and the errors of research.
+func (e *Env) Rewrite(ctx context.Context, call cli.Invocation, updated library.Updated) error {
+	return e.session(ctx, call, func(ctx context.Context, s *session) (*Result, error) {
+		if updated.Of.Kind != library.Run {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("rewrite", updated.Of.ID), "%s is an audit: only the report of a run can be written anew", updated.Of.ID)
+		}
+		manifest, err := run.Find(e.desk(), e.Home, e.Dir, call.Args[0])
+		if err != nil {
+			return nil, err
+		}
+		o, r, err := e.orderLike(ctx, call, manifest)
+		if err != nil {
+			return nil, err
+		}
+		r.Close()
+		o.frozen = run.Frozen{} // what changed is on the web
+		if err := e.buildOn(ctx, &o, manifest, &updated); err != nil {
+			return nil, err
+		}
+		return s.pursue(ctx, o, "")
+	})
+}
+
+// orderLike is an order with the question and settings of a finished run, which the caller
+// closes.
+func (e *Env) orderLike(ctx context.Context, call cli.Invocation, manifest string) (order, *run.Run, error) {
+	r, err := run.OpenFinished(ctx, e.desk(), manifest)
+	if err != nil {
+		return order{}, nil, err
+	}
+	o, err := e.orderKept(r, call)
+	if err != nil {
+		r.Close()
+		return order{}, nil, err
+	}
+	return o, r, nil
+}
+
+// orderKept is the order that a run keeps.
+func (e *Env) orderKept(r *run.Run, call cli.Invocation) (order, error) {
 	kept, err := r.Policy()
 	if err != nil {
 		return order{}, err
 	}
 	o := order{
-		again: r.Root(), kept: kept.Agents, question: r.Manifest().Query(), sensitivity: r.Manifest().Sensitivity(), servers: kept.Servers, origins: kept.Origins, sources: kept.Sources, frozen: kept.Frozen,
+		kept: kept.Agents, question: r.Manifest().Query(), sensitivity: r.Manifest().Sensitivity(), servers: kept.Servers, origins: kept.Origins, sources: kept.Sources, frozen: kept.Frozen, from: kept.From,
 		evidence: run.EvidenceChoice{NoGrounding: !kept.Evidence.Grounding, NoReader: !kept.Evidence.Reader, OneAgent: call.Flag("one-agent") == "true", Adapt: call.Flag("adapt") == "true"},
 		yes:      call.Flag("yes") == "true", planOnly: call.Flag("plan-only") == "true",
 	}
@@ -42,9 +97,6 @@ func (e *Env) orderAgain(ctx context.Context, call cli.Invocation) (order, error
 		o.search = kept.Search
 	}
 	if o.shape, err = r.Shape(); err != nil {
-		return order{}, err
-	}
-	if o.perspectives, err = readPerspectives(r.Path(r.Layout().Perspectives)); err != nil {
 		return order{}, err
 	}
 	if o.parallel, o.budget, err = budgetTyped(call); err != nil {

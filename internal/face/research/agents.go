@@ -237,7 +237,7 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 			Limits: driver.Limits{Deadline: tinyDeadline, Answer: tinyAnswer},
 		}, func(driver.Event) {})
 		driver.Forget(d, answer.Session)
-		s.Answer, s.Usage, s.CostUSD = tidegate.Cut(oneLine(answer.Text)), answer.Usage, answer.CostUSD
+		s.Answer, s.Usage, s.CostUSD = tidegate.Cut(report.OneLine(answer.Text)), answer.Usage, answer.CostUSD
 		if answer.Version != "" {
 			s.Version = answer.Version
 		}

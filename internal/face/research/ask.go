@@ -5,17 +5,15 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// mostAsked is how many runs and audits one question may be about.
-const mostAsked = 20
-
 func askCommand(env *Env, flags ...cli.Flag) cli.Command {
 	return cli.Command{
-		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: mostAsked + 1,
+		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: library.MostAsked + 1,
 		Short: "Ask a further question about finished reports",
 		Long: `Ask a further question about the reports of finished runs or audits. It is answered
 from their archived pages alone: a rule finds the passages, one agent writes the
@@ -55,7 +53,7 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answered, err := s.answerBy(ctx, asked)
+	answered, _, err := s.answerBy(ctx, asked, run.DefaultBudget(nil), s.hireToAnswer)
 	if err != nil {
 		return 0, err
 	}
@@ -70,33 +68,45 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	return 0, err
 }
 
-// answerBy lets agents answer, where one needs to be asked.
-func (s *session) answerBy(ctx context.Context, asked *library.Asked) (library.Answered, error) {
-	ask := engine.Ask{Desk: s.desk(), Runs: s.Home, Budget: run.DefaultBudget(nil)}
-	passages, err := asked.Passages(ctx)
-	if err != nil {
-		return library.Answered{}, err
-	}
-	if len(passages) == 0 {
-		return ask.Answer(ctx, asked)
-	}
-	cells, err := cellsOf(s.call)
-	if err != nil {
-		return library.Answered{}, err
+// hireToAnswer finds the agents that the person named.
+func (s *session) hireToAnswer(ctx context.Context) (*crew, error) {
+	wanted, err := toAnswer(), error(nil)
+	if wanted.cells, err = cellsOf(s.call); err != nil {
+		return nil, err
 	}
 	named := s.call.Flag("agent")
-	c, err := s.crewOf(ctx, crewWanted{
-		roles: []string{engine.AskWriter, engine.AskReader}, flag: "--agent", model: s.call.Flag("model"), cells: cells,
-		named: map[string]string{engine.AskWriter: named, engine.AskReader: named},
-	})
+	wanted.model, wanted.named = s.call.Flag("model"), map[string]string{job.AskWriter: named, engine.AskReader: named}
+	c, err := s.crewOf(ctx, wanted)
 	if err != nil {
-		return library.Answered{}, err
+		return nil, err
 	}
-	defer c.close()
 	s.announce(c)
 	if err := c.ready(ctx, nil); err != nil {
-		return library.Answered{}, err
+		c.close()
+		return nil, err
 	}
-	ask.Pool, ask.Agents, ask.Single = c.pool, c.agents, c.single()
-	return ask.Answer(ctx, asked)
+	return c, nil
+}
+
+// toAnswer are the agents that a further question needs.
+func toAnswer() crewWanted {
+	return crewWanted{roles: []string{job.AskWriter, engine.AskReader}, flag: "--agent"}
+}
+
+// answerBy lets agents answer, where one needs to be asked: then hire finds them. It also
+// returns what they took.
+func (e *Env) answerBy(ctx context.Context, asked *library.Asked, budget run.Budget, hire func(context.Context) (*crew, error)) (library.Answered, job.Spent, error) {
+	passages, err := asked.Passages(ctx)
+	if err != nil {
+		return library.Answered{}, job.Spent{}, err
+	}
+	if len(passages) == 0 {
+		return engine.Answer(ctx, e.Home, asked, budget, false, engine.Options{Desk: e.desk()})
+	}
+	c, err := hire(ctx)
+	if err != nil {
+		return library.Answered{}, job.Spent{}, err
+	}
+	defer c.close()
+	return engine.Answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), e.Home, asked, budget, c.single(), engine.Options{Desk: e.desk(), Pool: c.pool, Agents: c.agents, Copy: e.copies()})
 }

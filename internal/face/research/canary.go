@@ -79,7 +79,7 @@ func (e *Env) Canary(ctx context.Context, call cli.Invocation, names []string) e
 	defer nest.close()
 	pages := append([]hostilePage{{text: millPage("text/html", "")}}, hostilePages(nest.bait)...)
 	for _, r := range readers {
-		fmt.Fprintf(call.Stderr, "tidegate: %s does %d small jobs in its cell, %d of them over pages and documents that tell it to do something else\n", oneLine(r.name), len(pages), len(pages)-1)
+		fmt.Fprintf(call.Stderr, "tidegate: %s does %d small jobs in its cell, %d of them over pages and documents that tell it to do something else\n", report.OneLine(r.name), len(pages), len(pages)-1)
 		if err := r.readAll(ctx, nest, pages); err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (r *canaryReader) read(ctx context.Context, n *nest, h hostilePage, number 
 	})
 	driver.Forget(r.driver, answer.Session)
 	if err != nil {
-		s.failed = tidegate.Cut(oneLine(err.Error()))
+		s.failed = tidegate.Cut(report.OneLine(err.Error()))
 	}
 	s.judge(asked, answer.Text, tried, h.disguise != "" && n.taken(h, answer.Text), driver.NetworkOf(r.driver, false))
 	return s

@@ -130,7 +130,7 @@ func (s *session) driveChange(ctx context.Context, id string) (int, error) {
 		return 0, err
 	}
 	out, err := engine.DriveChange(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), engine.ChangeInput{
-		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Unconfined: c.cells.Unconfined, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", oneLine(what)) },
+		Project: s.Project, Home: s.Home, ID: id, Tests: tests.In(c.cells), Author: loaded.Change.Author, Message: loaded.Change.Message, Ignore: loaded.Review.Ignore, Guidelines: loaded.Review.Guidelines, Reviewers: c.reviewers(), Unconfined: c.cells.Unconfined, Budget: run.DefaultBudget(budget), Note: func(what string) { s.say("%s", report.OneLine(what)) },
 	}, engine.Options{Desk: s.desk(), Pool: c.pool, Agents: c.agents, Parallel: parallel, Watch: watch, Copy: s.copies()})
 	stop()
 	s.jobs = nil
@@ -163,7 +163,7 @@ func (s *session) testsToRun(ctx context.Context) (driver.Tests, error) {
 		return t, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("yes", nil, "test", tidegate.Cut(t.Command)),
 			"the tests are code that an agent writes, and nobody can be asked here whether they may run: --yes says so beforehand")
 	}
-	answer, err := s.ask(ctx, fmt.Sprintf("After each round `%s` runs code that an agent wrote. Let it run? [y/N]", oneLine(t.Command)))
+	answer, err := s.ask(ctx, fmt.Sprintf("After each round `%s` runs code that an agent wrote. Let it run? [y/N]", report.OneLine(t.Command)))
 	if err != nil || answer == 'y' {
 		return t, err
 	}
@@ -227,7 +227,7 @@ func (s *session) showChange(id string, out engine.ChangeOutcome) (int, error) {
 		if len(result.Around) > 0 {
 			var names report.Bullets
 			for _, name := range result.Around {
-				names = append(names, oneLine(name))
+				names = append(names, report.OneLine(name))
 			}
 			r.Add(report.Paragraph("While agents without a cell worked, this changed in the repository beside the branch. Unless it was you, look at it before you merge: your git goes by it."), names)
 		}

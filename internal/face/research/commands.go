@@ -45,9 +45,10 @@ func agentNames() []string {
 	return append(names, demoAgents)
 }
 
+var agentFlag = cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: agentNames()}
+
 // Commands are those that take a question to its report.
 func Commands(env *Env) []cli.Command {
-	agent := cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: agentNames()}
 	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
 	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
 	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
@@ -79,9 +80,10 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
 				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
 				"tidegate research --again harbour\n" +
+				"tidegate research \"Who pays for the quay?\" --from harbour\n" +
 				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
 			Flags: append([]cli.Flag{
-				agent, modelFlag,
+				agentFlag, modelFlag,
 				{Name: "perspectives", About: "a `file` of perspectives, or how many the planner is to name", Kind: tool.Word},
 				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite: docx, xlsx, pptx, odt, epub, csv, eml, html, md, txt, pdf", Kind: tool.PathFlag},
 				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
@@ -89,6 +91,7 @@ interrupted. Each says what to type next.`,
 				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
 				searchFlag,
 				{Name: "sources", About: "answer searches and fetches from the archive of this finished `RUN` alone, by its id or folder", Kind: tool.Word},
+				{Name: "from", About: "build on this finished `RUN`, by its id or folder: its pages are at hand, what it left open is offered to the planner, and the report says what changed", Kind: tool.Word},
 				{Name: "origins", About: "whether the report says where each source comes from; required refuses one that comes from nowhere", Default: run.OriginsShown, Enum: []string{run.OriginsShown, run.OriginsRequired}},
 				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
@@ -100,7 +103,7 @@ interrupted. Each says what to type next.`,
 			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
 			Run: env.research,
 		},
-		askCommand(env, append([]cli.Flag{agent, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
+		askCommand(env, append([]cli.Flag{agentFlag, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
 			Short: "Resume a run until it finishes or needs you",
@@ -116,7 +119,7 @@ that you named for it then, and says which.
 
 The exit status is that of ` + "`tidegate research`" + `.`,
 			Example: "tidegate run continue\ntidegate run continue harbour\ntidegate run continue harbour --agent exec:agent\ntidegate run continue harbour --max-cost 10",
-			Flags:   append([]cli.Flag{agent, modelFlag, oneAgent, adapt, quiet, notify, format}, slices.Concat(CellFlags, budgetFlags)...),
+			Flags:   append([]cli.Flag{agentFlag, modelFlag, oneAgent, adapt, quiet, notify, format}, slices.Concat(CellFlags, budgetFlags)...),
 			Run:     env.resume,
 		},
 		{
@@ -132,6 +135,9 @@ has, and changes nothing.`,
 		setupCommand(env),
 	}, append(append(append(reviewCommands(env), forgeCommands(env)...), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
 }
+
+// RewriteFlags are those of the run that an update begins.
+var RewriteFlags = slices.Concat([]cli.Flag{agentFlag, modelFlag, {Name: "yes", About: "do not ask", Kind: tool.Switch}}, CellFlags, budgetFlags)
 
 // named is the path of the manifest of the run that a person named.
 func (e *Env) named(call cli.Invocation) (string, error) {

@@ -50,11 +50,13 @@ type crew struct {
 	drivers map[string]driver.Driver
 	made    map[string]driver.Driver // by what they were made from
 	fetch   step.Fetch
-	far     *Far
-	pool    engine.Pool // runs the tasks
-	remove  func()      // removes what was unpacked
-	cells   driver.Cells
-	typed   cellsTyped // about them
+	// ownPages says that pages come from a recording, and are shared with no run.
+	ownPages bool
+	far      *Far
+	pool     engine.Pool // runs the tasks
+	remove   func()      // removes what was unpacked
+	cells    driver.Cells
+	typed    cellsTyped // about them
 }
 
 // single reports whether one agent, with one model, does all the work.
@@ -238,7 +240,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 			folder := absolute(e.Dir, name)
 			agent.Driver = "recorded:" + folder
 			recording.Question, recording.Shape = e.recordedIn(folder)
-			made, c.fetch = agent.Driver, e.recordedPages(folder)
+			made, c.fetch, c.ownPages = agent.Driver, e.recordedPages(folder), true
 		}
 	}
 	key := []any{agent.Driver, agent.URL, agent.KeyEnv, agent.Env, agent.Read, agent.Write, agent.Network}
@@ -253,7 +255,7 @@ func (c *crew) hire(e *Env, role string, agent config.Agent) error {
 			if err != nil {
 				return err
 			}
-			made, c.remove, c.fetch = "recorded:"+folder, remove, recording.Fetch
+			made, c.remove, c.fetch, c.ownPages = "recorded:"+folder, remove, recording.Fetch, true
 		}
 		var err error
 		if d, err = e.newDriver(made, agent, c.cells); err != nil {

@@ -56,7 +56,7 @@ func (s *session) remember(manifest string, c *crew) {
 		err = config.Places{User: s.ConfigDir}.Write("last", lastFile, data)
 	}
 	if err != nil {
-		fmt.Fprintf(s.call.Stderr, "tidegate: `tidegate run continue` will ask for the run: %s\n", oneLine(tidegate.AsError(err).Message))
+		fmt.Fprintf(s.call.Stderr, "tidegate: `tidegate run continue` will ask for the run: %s\n", report.OneLine(tidegate.AsError(err).Message))
 	}
 }
 

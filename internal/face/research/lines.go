@@ -31,7 +31,7 @@ func (t textLines) happened(e run.Entry) {
 	if !ok {
 		return
 	}
-	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.Job, oneLine(h.Text))
+	line := fmt.Sprintf("%s  %-18s %s", e.Time.In(t.s.Now().Location()).Format("15:04:05"), h.Job, report.OneLine(h.Text))
 	// Nothing can be done about a reader that is gone.
 	fmt.Fprintln(t.s.call.Stdout, strings.TrimRight(line, " "))
 	t.s.plannedBy(e)
@@ -44,11 +44,6 @@ func (s *session) plannedBy(e run.Entry) {
 		// An error here comes up again where the run is driven.
 		_ = s.perspectives()
 	}
-}
-
-// oneLine is a text from elsewhere, on one line of a terminal.
-func oneLine(text string) string {
-	return report.Visible(strings.Join(strings.Fields(text), " "))
 }
 
 // jsonLines shows the lines of the log as they are, for programs.

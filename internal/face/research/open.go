@@ -12,13 +12,13 @@ import (
 )
 
 // opener gives an agent the text of a page, fetched in the same way and with the same
-// checks as sources, or from the run that answers in the place of the web. The page is
+// checks as sources, or from the run that answers in the place of the web or before it. The page is
 // not kept: a page that an agent read is not evidence.
 func (e *Env) opener() func(ctx context.Context, task driver.Task, url string) (string, error) {
 	return func(ctx context.Context, task driver.Task, url string) (string, error) {
 		fetch := e.pages()
-		if task.Tools.Frozen {
-			fetch = step.FrozenPages(e.desk(), task.Lease.Manifest)
+		if task.Lease.Manifest != "" {
+			fetch = step.AtHand(e.desk(), task.Lease.Manifest, fetch)
 		}
 		var text string
 		var failed error

@@ -3,6 +3,7 @@ package research
 import (
 	"context"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -15,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
@@ -36,8 +38,10 @@ type order struct {
 	evidence     run.EvidenceChoice
 	sources      policy.Policy // which sources are allowed
 	frozen       run.Frozen    // the run whose archive answers in the place of the web
+	from         run.Frozen    // the run that this one builds on
+	earlier      *run.Earlier  // what it takes from it
 	shape        evidence.Shape
-	again        string               // the folder of the run whose question is asked again; "" for a new one
+	before       string               // the folder of the run with whose report the new one is compared; "" for none
 	kept         map[string]run.Agent // the agents of that run, by role
 	yes          bool
 	planOnly     bool
@@ -143,6 +147,22 @@ func (e *Env) frozenTyped(ctx context.Context, o order, name string) (run.Frozen
 	return run.Frozen{RunID: r.ID(), Root: r.Root()}, nil
 }
 
+// buildOn makes an order build on a completed run, after an update of it where there is one.
+// It returns INVALID_ARGS where the order would reach further than that run, and the errors
+// of [library.EarlierOf].
+func (e *Env) buildOn(ctx context.Context, o *order, manifest string, updated *library.Updated) error {
+	var was string
+	var err error
+	if o.earlier, o.from, was, err = library.EarlierOf(ctx, e.desk(), manifest, updated); err != nil {
+		return err
+	}
+	o.before = o.from.Root
+	if reach := []string{"no_web", "restricted", "normal"}; slices.Index(reach, o.sensitivity) > slices.Index(reach, was) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("from", o.from.RunID, "sensitivity", o.sensitivity), "the sensitivity of run %q is %s, and what builds on it may not reach further: give --sensitivity %s", o.from.RunID, was, was)
+	}
+	return nil
+}
+
 // orderOf reads what was typed, and what it names. It returns INVALID_ARGS, what is wrong
 // with the file of perspectives, and the errors of frozenTyped.
 func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
@@ -160,6 +180,15 @@ func (e *Env) orderOf(ctx context.Context, call cli.Invocation) (order, error) {
 	}
 	if o.frozen, err = e.frozenTyped(ctx, o, call.Flag("sources")); err != nil {
 		return order{}, err
+	}
+	if name := call.Flag("from"); name != "" {
+		manifest, err := run.Find(e.desk(), e.Home, e.Dir, name)
+		if err == nil {
+			err = e.buildOn(ctx, &o, manifest, nil)
+		}
+		if err != nil {
+			return order{}, err
+		}
 	}
 	if o.shape, err = e.shapeTyped(call, o.question); err != nil {
 		return order{}, err

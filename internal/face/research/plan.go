@@ -39,6 +39,7 @@ type plan struct {
 	Sent         []string        `json:"sent"`
 	Allowed      []string        `json:"allowed_sources,omitzero"` // what the person asks of sources
 	Asked        []string        `json:"report,omitzero"`          // what the person asks of the report
+	Earlier      []string        `json:"builds_on,omitzero"`       // the run that it builds on, and what that left open
 	Digest       string          `json:"perspectives_digest"`      // of the bytes that the yes is for
 }
 
@@ -96,7 +97,7 @@ type estimate struct {
 // planOf describes what is about to happen. Perspectives are nil before the
 // planner has named them.
 func (e *Env) planOf(ctx context.Context, o order, c *crew, runID string, budget run.Budget, perspectives []byte) (plan, error) {
-	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: append(o.frozen.Lines(), o.sources.Lines()...), Asked: o.shape.Lines()}
+	p := plan{Event: "plan", RunID: runID, Question: o.question, Agents: []planAgent{}, Perspectives: []contract{}, Sent: c.sends(o), Allowed: append(o.frozen.Lines(""), o.sources.Lines("")...), Asked: o.shape.Lines(), Earlier: o.earlier.Lines()}
 	if n := utf8.RuneCountInString(o.question); n > longQuestion {
 		p.Sent = append(p.Sent, fmt.Sprintf("The question has %s characters, all of which stand in every prompt.", grouped(float64(n))))
 	}
@@ -353,6 +354,9 @@ func (c *crew) sends(o order) []string {
 	default:
 		lines = append(lines, c.reads()+" The pages that they cite are fetched from this machine.")
 	}
+	if o.earlier != nil {
+		lines = append(lines, "Researchers, planner and writer are shown the sentences of the report of run "+o.from.RunID+" and what it left open.")
+	}
 	if o.sensitivity != "no_web" && o.frozen.IsZero() {
 		lines = append(lines, "Papers and books that they cite by a DOI, an arXiv, PubMed or ISBN id are looked up by that id at Crossref, doi.org, arXiv, Europe PMC and Open Library.")
 	}
@@ -370,7 +374,7 @@ func (o order) filesShown() []string {
 		lines = []string{fmt.Sprintf("Of %s (%d KiB of text) each researcher is shown the passages that fit its perspective, %d KiB at most; its prompt says how much that is.", files, size>>10, job.MaxQuoted>>10)}
 	}
 	if n := len(o.documents.Unread); n > 0 {
-		lines = append(lines, report.Counted(n, "file")+" cannot be read and "+map[bool]string{true: "is", false: "are"}[n == 1]+" left out, such as "+oneLine(o.documents.Unread[0].String())+".")
+		lines = append(lines, report.Counted(n, "file")+" cannot be read and "+map[bool]string{true: "is", false: "are"}[n == 1]+" left out, such as "+report.OneLine(o.documents.Unread[0].String())+".")
 	}
 	return lines
 }
@@ -453,6 +457,9 @@ func (p plan) report() report.Report {
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
 	if len(p.Asked) > 0 {
 		out.Add(report.Heading("The report"), report.Bullets(p.Asked))
+	}
+	if len(p.Earlier) > 0 {
+		out.Add(report.Heading("The earlier run"), report.Bullets(p.Earlier))
 	}
 	if len(p.Allowed) > 0 {
 		out.Add(report.Heading("Which sources are allowed"), report.Bullets(p.Allowed))

@@ -109,15 +109,15 @@ func (e *Env) reviewPull(ctx context.Context, call cli.Invocation) error {
 		return err
 	}
 	why := notAllowed(pull, event)
-	lines := []string{fmt.Sprintf("number=%d", number), "head=" + pull.Head, "base=" + pull.Base, fmt.Sprintf("allowed=%t", why == ""), "why=" + oneLine(why)}
+	lines := []string{fmt.Sprintf("number=%d", number), "head=" + pull.Head, "base=" + pull.Base, fmt.Sprintf("allowed=%t", why == ""), "why=" + report.OneLine(why)}
 	if why == "" {
 		// What was reviewed before saves money, and is not needed.
 		state, why, err := e.stateBefore(ctx, f, name, number)
 		switch {
 		case err != nil:
-			warned(call, "all of the pull request is reviewed, the review before cannot be read: "+oneLine(tidegate.AsError(err).Message))
+			warned(call, "all of the pull request is reviewed, the review before cannot be read: "+report.OneLine(tidegate.AsError(err).Message))
 		case why != "":
-			warned(call, "all of the pull request is reviewed: "+oneLine(why))
+			warned(call, "all of the pull request is reviewed: "+report.OneLine(why))
 		default:
 			lines = append(lines, fmt.Sprintf("artifact=%d", state.ID), "digest="+strings.TrimPrefix(state.Digest, "sha256:"))
 		}
@@ -364,5 +364,5 @@ func (p *publication) answerGone(ctx context.Context, gone []forge.Comment) {
 // warned says what went wrong and changes nothing.
 func warned(call cli.Invocation, text string) {
 	// Nothing can be done about a reader that is gone.
-	fmt.Fprintln(call.Stderr, "tidegate: "+oneLine(text))
+	fmt.Fprintln(call.Stderr, "tidegate: "+report.OneLine(text))
 }

@@ -24,54 +24,63 @@ func (e *Env) research(ctx context.Context, call cli.Invocation) error {
 		if err != nil {
 			return nil, err
 		}
-		cells, err := cellsOf(call)
-		if err != nil {
-			return nil, err
-		}
-		c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), o.kept, cells))
-		if err != nil {
-			return nil, err
-		}
-		defer c.close()
-		if !slices.ContainsFunc(shapeFlags, func(f cli.Flag) bool { return call.Flag(f.Name) != "" }) && c.shape != (evidence.Shape{}) {
-			o.shape = c.shape // a recorded report is what it was asked to be
-		}
-		if err := c.mayAsk(ctx, e, o); err != nil {
-			return nil, err
-		}
-		s.announce(c)
-		if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
-			return nil, err
-		}
-		manifest, err := e.begin(ctx, o, c, call.Flag("signers"))
-		if err != nil {
-			return nil, err
-		}
-		s.remember(manifest, c)
-		if o.yes && !o.planOnly && o.perspectives == nil {
-			s.perspectives = func() error {
-				p, _, err := s.currentPlan(ctx, manifest, o, c)
-				if err != nil {
-					return err
-				}
-				return s.showPlan(p)
-			}
-		}
-		if o.perspectives == nil {
-			planned, err := s.drive(ctx, manifest, c, o.parallel)
-			if err != nil || !s.waitsForYes(ctx, manifest) {
-				return planned, err
-			}
-		}
-		result, err := s.confirm(ctx, manifest, o, c)
-		if err != nil || result != nil || o.planOnly {
-			return result, err
-		}
-		if result, err = s.drive(ctx, manifest, c, o.parallel); err != nil {
-			return nil, err
-		}
-		return result, e.compareAgain(ctx, o.again, result)
+		return s.pursue(ctx, o, call.Flag("signers"))
 	})
+}
+
+// pursue takes an order to its report, as far as the person says yes.
+func (s *session) pursue(ctx context.Context, o order, signers string) (*Result, error) {
+	e, call := s.Env, s.call
+	cells, err := cellsOf(call)
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.crewOf(ctx, ofRun(call.Flag("agent"), call.Flag("model"), o.kept, cells))
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	if !slices.ContainsFunc(shapeFlags, func(f cli.Flag) bool { return call.Flag(f.Name) != "" }) && c.shape != (evidence.Shape{}) {
+		o.shape = c.shape // a recorded report is what it was asked to be
+	}
+	if err := c.mayAsk(ctx, e, o); err != nil {
+		return nil, err
+	}
+	s.announce(c)
+	if yes, err := s.mayBegin(ctx, o, c); err != nil || !yes {
+		return nil, err
+	}
+	manifest, err := e.begin(ctx, o, c, signers)
+	if err != nil {
+		return nil, err
+	}
+	s.remember(manifest, c)
+	if o.yes && !o.planOnly && o.perspectives == nil {
+		s.perspectives = func() error {
+			p, _, err := s.currentPlan(ctx, manifest, o, c)
+			if err != nil {
+				return err
+			}
+			return s.showPlan(p)
+		}
+	}
+	if o.perspectives == nil {
+		planned, err := s.drive(ctx, manifest, c, o.parallel)
+		if err != nil {
+			return planned, err
+		}
+		if !s.waitsForYes(ctx, manifest) {
+			return planned, e.compareAgain(ctx, o.before, planned)
+		}
+	}
+	result, err := s.confirm(ctx, manifest, o, c)
+	if err != nil || result != nil || o.planOnly {
+		return result, err
+	}
+	if result, err = s.drive(ctx, manifest, c, o.parallel); err != nil {
+		return nil, err
+	}
+	return result, e.compareAgain(ctx, o.before, result)
 }
 
 // mayBegin holds the order to what can be known before anything is spent, and asks
@@ -115,7 +124,7 @@ func (s *session) mayLeaveOut(ctx context.Context, o order, free bool) (bool, er
 			fmt.Fprintf(s.call.Stderr, "tidegate: and %d more\n", len(unread)-i)
 			break
 		}
-		fmt.Fprintf(s.call.Stderr, "tidegate: %s\n", oneLine(u.String()))
+		fmt.Fprintf(s.call.Stderr, "tidegate: %s\n", report.OneLine(u.String()))
 	}
 	if free {
 		return true, nil
@@ -154,7 +163,7 @@ func (s *session) mayPlan(ctx context.Context, o order, c *crew) (bool, error) {
 func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (manifest string, err error) {
 	in := run.InitInput{
 		Query: o.question, Sensitivity: o.sensitivity, SignersPath: signers,
-		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen, Shape: o.shape,
+		ConfirmPlan: !o.yes || o.planOnly, Perspectives: o.count, Budget: o.budget, Agents: c.names(), Servers: o.servers, Evidence: o.evidence, Policy: o.sources, Frozen: o.frozen, From: o.from, Earlier: o.earlier, Shape: o.shape,
 	}
 	if len(c.search) > 0 || !o.frozen.IsZero() {
 		in.Search, in.Origins = c.searchNames(), run.OriginsShown
@@ -262,7 +271,7 @@ func (s *session) confirm(ctx context.Context, manifest string, o order, c *crew
 			return nil, err
 		case 'e':
 			if err := s.edit(ctx, manifest, data); err != nil {
-				fmt.Fprintf(s.call.Stderr, "The perspectives are as they were: %s\n", oneLine(tidegate.AsError(err).Message))
+				fmt.Fprintf(s.call.Stderr, "The perspectives are as they were: %s\n", report.OneLine(tidegate.AsError(err).Message))
 			}
 		default:
 			return s.planned(ctx, manifest, c, false)

@@ -36,7 +36,7 @@ type Result struct {
 	Spent      job.Spent      `json:"spent"`
 	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
 	Next       []Next         `json:"next"`
-	// Compared is how the report differs from that of the run whose question was asked again.
+	// Compared is how the report differs from that of the run whose question was asked again, or that it builds on.
 	Compared *library.Compared `json:"compared,omitzero"`
 
 	asAsked  bool           // it stopped where the person asked it to

@@ -161,16 +161,14 @@ func (e *Env) takeConsent(ctx context.Context, manifest string, budget map[strin
 			return err
 		}
 	}
+	if err := e.resumePaused(ctx, manifest); err != nil {
+		return err
+	}
 	r, err := run.Open(ctx, e.desk(), manifest, "status")
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if r.Manifest().Status() == run.Paused {
-		if _, err := stage.Resume(ctx, e.desk(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"}); err != nil {
-			return err
-		}
-	}
 	policy, err := r.Policy()
 	if err != nil || !policy.ConfirmPlan || r.Manifest().Status().Final() {
 		return err
@@ -183,6 +181,19 @@ func (e *Env) takeConsent(ctx context.Context, manifest string, budget map[strin
 		return err
 	}
 	return step.ConfirmPlan(ctx, e.desk(), manifest, codec.DigestBytes(data))
+}
+
+// resumePaused lets a run go on that a person paused.
+func (e *Env) resumePaused(ctx context.Context, manifest string) error {
+	r, err := run.Open(ctx, e.desk(), manifest, "status")
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if r.Manifest().Status() == run.Paused {
+		_, err = stage.Resume(ctx, e.desk(), stage.ResumeInput{ManifestPath: manifest, Reason: "run continue"})
+	}
+	return err
 }
 
 // watch is the command run watch.

@@ -547,7 +547,7 @@ func (s *session) runTests(ctx context.Context, r *engine.CodeReview, cells driv
 		s.say("the tests are not run: --test names their command")
 		return nil
 	}
-	s.say("testing: %s", oneLine(t.Command))
+	s.say("testing: %s", report.OneLine(t.Command))
 	tests, err := r.RunTests(ctx, t.In(cells))
 	if err != nil {
 		return err
@@ -632,7 +632,7 @@ func (s *session) followJobs(ctx context.Context, path string) (stop func(), err
 		if s.jobs != nil && e.Number > seen {
 			s.jobs.happened(e)
 		} else if h, ok := e.Tell(); ok && e.Number > seen {
-			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.Job, oneLine(h.Text))
+			s.say("%s  %-18s %s", e.Time.In(s.Now().Location()).Format("15:04:05"), h.Job, report.OneLine(h.Text))
 		}
 		seen = max(seen, e.Number)
 	}

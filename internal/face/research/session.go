@@ -178,13 +178,16 @@ func (s *session) happened(e run.Entry) {
 // drive drives a run with the crew and shows it.
 func (s *session) drive(ctx context.Context, manifest string, c *crew, parallel int) (*Result, error) {
 	var out engine.Outcome
-	interrupted, fetch := false, c.fetch
+	interrupted, fetch, desk := false, c.fetch, s.desk()
+	if c.ownPages {
+		desk.Sharing = nil
+	}
 	if screen, ok := s.face.(*live); ok {
 		fetch = screen.naming(fetch)
 	}
 	err := s.during(ctx, manifest, func() (err error) {
 		out, err = engine.Drive(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), manifest, engine.Options{
-			Desk: s.desk(), Pool: c.pool, Fetch: fetch, Agents: c.agents, Relay: ownRelay(), Searches: s.searches(), Parallel: parallel, Copy: s.copies(),
+			Desk: desk, Pool: c.pool, Fetch: fetch, Agents: c.agents, Relay: ownRelay(), Searches: s.searches(), Parallel: parallel, Copy: s.copies(),
 		})
 		if tidegate.CodeOf(err) == tidegate.Cancelled {
 			interrupted, err = true, nil

@@ -170,7 +170,7 @@ func (v View) title() string {
 			done++
 		}
 	}
-	return clean(fmt.Sprintf("tidegate %s: %s, %d of %d jobs", v.Name, stage, done, len(v.Jobs)))
+	return report.OneLine(fmt.Sprintf("tidegate %s: %s, %d of %d jobs", v.Name, stage, done, len(v.Jobs)))
 }
 
 // painter lays out parts of a view.
@@ -190,10 +190,10 @@ func (p painter) mark(m Mark) string { return p.paint(marks[m].color, marks[m].s
 
 // head is the name with the status at the right, and the question.
 func (p painter) head(v View) []string {
-	status := fit(clean(v.Status), p.columns/2)
-	name := fit("tidegate  "+clean(v.Name), p.columns-report.Columns(status)-2)
+	status := fit(report.OneLine(v.Status), p.columns/2)
+	name := fit("tidegate  "+report.OneLine(v.Name), p.columns-report.Columns(status)-2)
 	gap := strings.Repeat(" ", p.columns-report.Columns(name)-report.Columns(status))
-	return []string{p.paint(bold, name) + gap + p.paint(bold, status), fit(clean(v.Question), p.columns)}
+	return []string{p.paint(bold, name) + gap + p.paint(bold, status), fit(report.OneLine(v.Question), p.columns)}
 }
 
 // rail is the stages, on as many lines as they need.
@@ -244,7 +244,7 @@ func (p painter) table(jobs []Job) table {
 	longest := func(of func(Job) string, least, most int) int {
 		n := least
 		for _, j := range jobs {
-			n = max(n, report.Columns(clean(of(j))))
+			n = max(n, report.Columns(report.OneLine(of(j))))
 		}
 		return min(n, max(least, most))
 	}
@@ -282,8 +282,8 @@ func (p painter) jobs(v View, rows int) []string {
 		if j.Mark == Ahead {
 			color = dim
 		}
-		text := pad(fit(clean(j.ID), t.job), t.job) + " " + pad(j.State, stateColumn) + " " + pad(fit(clean(j.Agent), t.agent), t.agent) + " " +
-			left(minutes, minutesColumn) + " " + left(try, tryColumn) + " " + fit(clean(j.Tool), t.tool)
+		text := pad(fit(report.OneLine(j.ID), t.job), t.job) + " " + pad(j.State, stateColumn) + " " + pad(fit(report.OneLine(j.Agent), t.agent), t.agent) + " " +
+			left(minutes, minutesColumn) + " " + left(try, tryColumn) + " " + fit(report.OneLine(j.Tool), t.tool)
 		lines = append(lines, p.mark(j.Mark)+" "+p.paint(color, strings.TrimRight(text, " ")))
 	}
 	return lines
@@ -342,20 +342,20 @@ func (p painter) meter(m Meter) (part string, takes int) {
 func (p painter) events(events []Event) []string {
 	longest := 0
 	for _, e := range events {
-		longest = max(longest, report.Columns(clean(e.Job)))
+		longest = max(longest, report.Columns(report.OneLine(e.Job)))
 	}
 	longest = min(longest, p.columns/3)
 	var lines []string
 	for _, e := range events {
 		before := e.Time + "  "
 		if longest > 0 {
-			before += pad(fit(clean(e.Job), longest), longest) + "  "
+			before += pad(fit(report.OneLine(e.Job), longest), longest) + "  "
 		}
 		color := ""
 		if e.Mark == Done || e.Mark == Failed {
 			color = marks[e.Mark].color
 		}
-		text := fit(clean(e.Text), max(8, p.columns-report.Columns(before)))
+		text := fit(report.OneLine(e.Text), max(8, p.columns-report.Columns(before)))
 		lines = append(lines, p.paint(dim, before)+p.paint(color, text))
 	}
 	return lines
@@ -365,21 +365,18 @@ func (p painter) events(events []Event) []string {
 func (p painter) hints(hints []Next) []string {
 	longest := 0
 	for _, h := range hints {
-		longest = max(longest, report.Columns(clean(h.Command)))
+		longest = max(longest, report.Columns(report.OneLine(h.Command)))
 	}
 	var lines []string
 	for _, h := range hints {
-		line := fit(clean(h.Command), p.columns)
-		if room := p.columns - longest - 2; room >= report.Columns(clean(h.About)) {
-			line = pad(line, longest) + "  " + p.paint(dim, clean(h.About))
+		line := fit(report.OneLine(h.Command), p.columns)
+		if room := p.columns - longest - 2; room >= report.Columns(report.OneLine(h.About)) {
+			line = pad(line, longest) + "  " + p.paint(dim, report.OneLine(h.About))
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
-
-// clean is a text on one line that acts on no terminal.
-func clean(text string) string { return strings.Join(strings.Fields(report.Visible(text)), " ") }
 
 // fit cuts a text to some columns, and marks the cut with an ellipsis.
 func fit(text string, columns int) string {

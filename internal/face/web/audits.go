@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -14,6 +15,7 @@ import (
 
 type auditsView struct {
 	cut
+	Tasks  []taskRow // that a page asked for
 	Audits []auditRow
 }
 
@@ -45,7 +47,10 @@ func (s *Site) auditsPage(ctx context.Context, query url.Values, link func(strin
 		}
 		view.Audits = append(view.Audits, auditRow{a, stands})
 	}
-	return (&page{View: "audits", Title: "Audits", Data: view, link: link}).sealed()
+	if s.Works != nil {
+		view.Tasks = taskRows(s.Works.Tasks(research.TaskAudit, ""))
+	}
+	return (&page{View: "audits", Title: "Audits", Live: following(link("liveAudits"), query), Data: view, link: link}).sealed()
 }
 
 // audit answers with the page of an audit as package foreign makes it.

@@ -1,11 +1,13 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,6 +29,12 @@ type changeRow struct {
 	State state
 }
 
+// phaseWords is a phase in the words of people.
+func phaseWords(phase string) string {
+	words := map[string]string{tgchange.SpecsGenerated: "specified", tgchange.TasksGenerated: "tasks written", tgchange.CodeReviewing: "in review"}
+	return cmp.Or(words[phase], phase)
+}
+
 func phaseState(phase, needsPerson, problem string) state {
 	switch {
 	case problem != "":
@@ -35,8 +43,10 @@ func phaseState(phase, needsPerson, problem string) state {
 		return person("needs a person")
 	case phase == tgchange.Complete:
 		return good(phase)
+	case phase == tgchange.Archived || phase == tgchange.Rejected:
+		return waiting(phase)
 	}
-	return working(phase)
+	return working(phaseWords(phase))
 }
 
 // stampChanges is a stamp of the state of the project's changes; it is empty while
@@ -151,15 +161,7 @@ type changeView struct {
 	tgchange.Status
 	State   state
 	Phases  []railStage
-	Rounds  []reviewRound
 	Reviews []reviewView
-}
-
-// reviewRound is a review as a row of the picture.
-type reviewRound struct {
-	Number            int
-	State             state
-	High, Medium, Low meter
 }
 
 // reviewView is a review with its difference from the one before it.
@@ -167,8 +169,31 @@ type reviewView struct {
 	review.Shown
 	Number  int
 	State   state
+	Found   string // how many issues it has, in words
 	Diff    *tgchange.DiffResult
 	Problem string
+}
+
+// testsState is how the tests ended that a review reports, by number.
+func testsState(t *review.TestResults) state {
+	number := func(n *int64) string {
+		if n == nil {
+			return ""
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	passed, failed, all := number(t.Passed), number(t.Failed), number(t.Total)
+	switch {
+	case t.FailedTests() > 0 && passed != "":
+		return bad(failed + " failed, " + passed + " passed")
+	case t.FailedTests() > 0:
+		return bad(failed + " failed")
+	case passed == "":
+		return waiting(cmp.Or(all, "none") + " run")
+	case all != "" && all != passed:
+		return good(passed + " of " + all + " passed")
+	}
+	return good(passed + " passed")
 }
 
 func reviewVerdict(verdict string) state {
@@ -178,7 +203,7 @@ func reviewVerdict(verdict string) state {
 	case "NEEDS_FIX":
 		return bad("needs a fix")
 	case "MAJOR_ISSUES":
-		return person("major issues")
+		return bad("major issues")
 	}
 	return waiting(verdict)
 }
@@ -197,29 +222,20 @@ func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, 
 		return nil, err
 	}
 	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
-	reached := true
 	for _, phase := range tgchange.Phases {
-		if phase == tgchange.Rejected && phase != status.Phase {
-			continue // a phase that nobody aims for
-		}
-		r := railStage{Name: phase, State: waiting("to come")}
+		r := railStage{Name: phaseWords(phase), Stages: []string{phase}}
 		switch {
 		case phase == status.Phase:
-			r.Class, r.State, reached = "here", view.State, false
-		case reached:
+			r.Class, r.State = "here", view.State
+		case slices.Contains(status.Been, phase):
 			r.Class, r.State = "done", good("done")
+		default:
+			continue // it did not happen
 		}
 		view.Phases = append(view.Phases, r)
 	}
-	most := 1
 	for _, r := range list.Reviews {
-		most = max(most, r.Issues.High, r.Issues.Medium, r.Issues.Low)
-	}
-	for _, r := range list.Reviews {
-		name := "review " + strconv.Itoa(r.Number) + ", "
-		view.Rounds = append(view.Rounds, reviewRound{Number: r.Number, State: reviewVerdict(r.Verdict),
-			High: counted(r.Issues.High, most, name+"high"), Medium: counted(r.Issues.Medium, most, name+"medium"), Low: counted(r.Issues.Low, most, name+"low")})
-		v := reviewView{Number: r.Number, State: reviewVerdict(r.Verdict)}
+		v := reviewView{Number: r.Number, State: reviewVerdict(r.Verdict), Found: counted(part{r.Issues.High, "high"}, part{r.Issues.Medium, "medium"}, part{r.Issues.Low, "low"})}
 		if v.Shown, err = tgchange.ShowReview(s.Desk, r.Path); err != nil {
 			v.Problem = tidegate.AsError(err).Message
 		}

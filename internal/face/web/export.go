@@ -124,6 +124,8 @@ func fileLink(view string, args ...string) string {
 		return url.PathEscape(textFile(args[1], args[2], args[3]))
 	case "document":
 		return "report-document.html"
+	case "new", "newAudit", "ask": // nothing is started from files
+		return ""
 	}
 	return view + ".html"
 }

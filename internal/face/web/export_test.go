@@ -44,6 +44,9 @@ func TestExportedPagesLeadToEachOther(t *testing.T) {
 		if strings.Contains(string(data), "<script") || strings.Contains(string(data), "<form") {
 			t.Errorf("%s asks for a server", e.Name())
 		}
+		if command := regexp.MustCompile(`tidegate (gate|run|report|job|citations|claim|research|serve) [^<]*`).FindString(string(data)); command != "" && !strings.HasPrefix(e.Name(), "job-") {
+			t.Errorf("%s tells a reader without tidegate to type %q", e.Name(), command)
+		}
 		for _, m := range links.FindAllStringSubmatch(string(data), -1) {
 			to, _, _ := strings.Cut(html.UnescapeString(m[1]), "#")
 			if to == "" || strings.HasPrefix(to, "data:image/") || strings.HasPrefix(to, "https://") {
@@ -59,6 +62,11 @@ func TestExportedPagesLeadToEachOther(t *testing.T) {
 			}
 		}
 	}
+	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inOrder(t, string(index), "What this is", "how a report was made", "How to check it", `href="report.html"`, `href="jobs.html"`, "github.com/tidegate/tidegate", `id="h-stands"`)
 	if checked < 100 {
 		t.Errorf("only %d links were followed", checked)
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -8,8 +9,11 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
+// gateWords say what the gates judge.
+var gateWords = map[string]string{"A": "Plan", "B": "Answers", "C": "Sources", "D": "Summaries", "E": "Report", "F": "Limits"}
+
 func (l *visit) gateRow(g step.GateStand) gateRow {
-	row := gateRow{ID: g.GateID, Name: g.Name, About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
+	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
 	case len(g.Changed) > 0:

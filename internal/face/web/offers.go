@@ -36,7 +36,7 @@ func (l *visit) offers() ([]offer, error) {
 		for i := 0; i+1 < len(fill); i += 2 {
 			values.Set(fill[i], fill[i+1])
 		}
-		out = append(out, offer{words, about, l.link("decide", l.run.ID(), name) + query(values)})
+		out = append(out, offer{words, about, l.link("decide", l.run.ID(), name) + queryOf(values)})
 	}
 	for _, j := range jobsIn(l.board, job.Exhausted) {
 		about := l.jobRow(j)
@@ -150,8 +150,8 @@ func list(texts ...string) []string {
 	return out
 }
 
-// query is the query of an address, with its question mark.
-func query(values url.Values) string {
+// queryOf is the query of an address, with its question mark.
+func queryOf(values url.Values) string {
 	if len(values) == 0 {
 		return ""
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/tidegate/tidegate"
@@ -10,13 +11,14 @@ import (
 	"github.com/tidegate/tidegate/pivot"
 )
 
-// outputsView is what the waves wrote: words and sources against their caps, the
-// gaps that they left open, and what the reviews of the report found.
+// outputsView is what the rounds of research wrote: words and sources against their caps,
+// the gaps that they left open, and what the reviews of the report found.
 type outputsView struct {
 	Outputs []outputRow
 	Gaps    []gapRow
-	Texts   []pivot.Gap
-	Decided string
+	Decided string // whether a second round was needed, in words
+	Rule    string // the same as the engine says it
+	Judged  bool   // somebody looked for gaps
 	Rounds  []roundRow
 }
 
@@ -26,19 +28,19 @@ type outputRow struct {
 	Words, Sources meter
 }
 
-// gapRow counts the gaps of one priority before and after the second wave.
+// gapRow is a question that the research left open.
 type gapRow struct {
-	Priority      string
-	Before, After meter
-	HasAfter      bool
+	Text, From string
+	State      state
+	Priority   string // in words
+	Code       string // the same as the engine says it
 }
 
 // roundRow is one review of the report.
 type roundRow struct {
-	Name              string
-	State             state
-	High, Medium, Low meter
-	Directives        int
+	Name  string
+	State state
+	Found string // how many findings it has, in words
 }
 
 func (l *visit) outputsPage() (*page, error) {
@@ -74,63 +76,51 @@ func capped(name string, has, most int) meter {
 	return m
 }
 
-// gaps reads what the first wave left open, as the pivot has it, and what the second
-// wave left open.
+// gaps reads what the first round left open, and what became of it in the second, which may
+// leave gaps of its own.
 func (l *visit) gaps(view *outputsView) error {
-	before, after := map[string]int{}, map[string]int{}
 	doc, err := l.document(l.run.Layout().Pivot)
 	if err != nil || doc == nil {
 		return err
 	}
-	view.Decided = doc.Get("decision").Get("explanation").Str()
-	for _, g := range doc.Get("gaps").Elems() {
-		gap := pivot.Gap{ID: g.Get("gap_id").Str(), Priority: g.Get("priority").Str(), Text: g.Get("text").Str(), From: g.Get("from_perspective_id").Str()}
-		before[gap.Priority]++
-		view.Texts = append(view.Texts, gap)
+	view.Judged, view.Rule = true, doc.Get("decision").Get("explanation").Str()
+	gapOf := func(priority, text, from string) gapRow {
+		return gapRow{Text: text, From: from, Code: priority, Priority: cmp.Or(priorities[priority], priority), State: waiting("open")}
 	}
-	closed, second := map[string]bool{}, false
+	at := map[string]int{}
+	for _, g := range doc.Get("gaps").Elems() {
+		at[g.Get("gap_id").Str()] = len(view.Gaps)
+		view.Gaps = append(view.Gaps, gapOf(g.Get("priority").Str(), g.Get("text").Str(), g.Get("from_perspective_id").Str()))
+	}
 	plan, err := l.document(l.run.Layout().Wave2Plan())
 	if err != nil {
 		return err
 	}
+	view.Decided = "No second round of research was needed."
 	for _, e := range plan.Get("entries").Elems() {
+		view.Decided = "A second round of research was needed, to close " + report.Counted(len(plan.Get("entries").Elems()), "gap") + "."
 		id := e.Get("perspective_id").Str()
 		file, err := l.run.Folder().Open(l.run.Output(run.Wave2, id))
 		if err != nil {
 			continue // it is not written yet
 		}
-		gaps, err := pivot.Extract(id, file)
+		left, err := pivot.Extract(id, file)
 		file.Close()
 		if err != nil {
 			continue // its gate says what is wrong with it
 		}
-		second, closed[e.Get("gap_id").Str()] = true, true
-		for _, g := range gaps {
-			after[g.Priority]++
+		if i, ok := at[e.Get("gap_id").Str()]; ok {
+			view.Gaps[i].State = good("closed by the second round")
 		}
-	}
-	for _, g := range view.Texts {
-		if !closed[g.ID] {
-			after[g.Priority]++
+		for _, g := range left {
+			view.Gaps = append(view.Gaps, gapOf(g.Priority, g.Text, id))
 		}
-	}
-	most := 1
-	for _, p := range priorities {
-		most = max(most, before[p], after[p])
-	}
-	for _, p := range priorities {
-		view.Gaps = append(view.Gaps, gapRow{Priority: p, Before: counted(before[p], most, p+" gaps before the second wave"),
-			After: counted(after[p], most, p+" gaps after the second wave"), HasAfter: second})
 	}
 	return nil
 }
 
-var priorities = []string{"P0", "P1", "P2", "P3"}
-
-// counted is a number as a bar in a picture whose longest bar is most.
-func counted(n, most int, about string) meter {
-	return meter{Amount: strconv.Itoa(n), Share: round(float64(n) / float64(max(1, most)) * 100), About: about + ": " + strconv.Itoa(n)}
-}
+// priorities of gaps, in words.
+var priorities = map[string]string{"P0": "must be closed", "P1": "important", "P2": "worth knowing", "P3": "minor"}
 
 // rounds reads what each review of the report found.
 func (l *visit) rounds(view *outputsView) error {
@@ -139,10 +129,7 @@ func (l *visit) rounds(view *outputsView) error {
 		_, bundle := l.run.Layout().Round(n)
 		names, titles = append(names, bundle), append(titles, "Round "+strconv.FormatInt(n, 10))
 	}
-	names, titles = append(names, l.run.Layout().ReviewBundle), append(titles, "Last")
-	type found struct{ high, medium, low int }
-	var all []found
-	most := 1
+	names, titles = append(names, l.run.Layout().ReviewBundle), append(titles, "Last round")
 	for i, name := range names {
 		doc, err := l.document(name)
 		if err != nil {
@@ -151,26 +138,31 @@ func (l *visit) rounds(view *outputsView) error {
 		if doc == nil {
 			continue
 		}
-		var f found
+		counts := map[string]int{}
 		for _, e := range doc.Get("findings").Elems() {
-			switch e.Get("severity").Str() {
-			case "high":
-				f.high++
-			case "medium":
-				f.medium++
-			default:
-				f.low++
-			}
+			counts[e.Get("severity").Str()]++
 		}
-		most = max(most, f.high, f.medium, f.low)
-		all = append(all, f)
-		view.Rounds = append(view.Rounds, roundRow{Name: titles[i], State: reviewState(doc.Get("decision").Str()), Directives: doc.Get("directives").Len()})
-	}
-	for i, f := range all {
-		r := &view.Rounds[i]
-		r.High, r.Medium, r.Low = counted(f.high, most, "high"), counted(f.medium, most, "medium"), counted(f.low, most, "low")
+		view.Rounds = append(view.Rounds, roundRow{Name: titles[i], State: reviewState(doc.Get("decision").Str()),
+			Found: counted(part{counts["high"], "high"}, part{counts["medium"], "medium"}, part{counts["low"], "low"}, part{doc.Get("directives").Len(), "to be changed"})})
 	}
 	return nil
+}
+
+// part is a number of things of one kind.
+type part struct {
+	n    int
+	what string
+}
+
+// counted says how many there are of each kind that there is.
+func counted(parts ...part) string {
+	var out []string
+	for _, p := range parts {
+		if p.n > 0 {
+			out = append(out, strconv.Itoa(p.n)+" "+p.what)
+		}
+	}
+	return cmp.Or(joined(out), "nothing found")
 }
 
 func reviewState(decision string) state {
@@ -181,7 +173,7 @@ func reviewState(decision string) state {
 }
 
 // document reads a JSON document of the run; nil where it is missing.
-func (l *visit) document(name string) (*codec.Value, error) {
+func (l *snapshot) document(name string) (*codec.Value, error) {
 	data, err := l.run.Folder().Read(name)
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
 		return nil, nil

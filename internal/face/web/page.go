@@ -23,7 +23,7 @@ var templates embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
-	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "problem"} {
+	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "answers", "answer", "update", "problem"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(templates, "pages/"+name+".html"))
 	}
 	return out
@@ -109,6 +109,9 @@ var functions = template.FuncMap{
 	"short":  short,
 	"person": person,
 	"icon":   icon,
+	"tests":  testsState,
+	// The files that a report can be had as.
+	"downloads": func() []download { return downloads },
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },
@@ -160,7 +163,7 @@ func lasting(d time.Duration) string {
 
 // short is a text of one line, cut where it is long.
 func short(most int, text string) string {
-	text = strings.Join(strings.Fields(report.Visible(text)), " ")
+	text = report.OneLine(text)
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
 	}
@@ -208,7 +211,7 @@ func cutAt(query url.Values, n, size int, here string) cut {
 	}
 	to := func(number int) string {
 		values := url.Values{}
-		for _, name := range []string{"q", "state"} {
+		for _, name := range listQuery[:3] {
 			if v := query.Get(name); v != "" {
 				values.Set(name, v)
 			}

@@ -14,13 +14,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
 var (
 	prompts = regexp.MustCompile(`(?s)(<summary>Prompt</summary>).*?(</details>)`)
-	charges = regexp.MustCompile(`(?s)(<div class="curves">).*?(</details>)`)
+	charges = regexp.MustCompile(`(?s)(<dl class="figures">).*?(</details>)`)
 	tokens  = regexp.MustCompile(`(>Tokens[^<]*<.*?num"[^>]*>)[0-9,]+`)
 )
 
@@ -154,8 +156,12 @@ func TestSearch(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	for _, c := range []struct{ path, has, not string }{
-		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "No run has these words"},
-		{"/?q=nowhere", "No run has these words", `href="/runs/harbour/report"`},
+		{"/?q=HARBOUR+tugs", `href="/runs/harbour/report"`, "Nothing has these words"},
+		{"/?q=qqqqqqqq", "Nothing has these words", `href="/runs/harbour/report"`},
+		{"/?q=reefer+stacks", "archived page of a run", "Nothing has these words"},
+		{"/?q=reefer+stacks&state=running", "Nothing has these words", "archived page of a run"},
+		{"/?state=completed", `href="/runs/harbour/report"`, "No run stands so"},
+		{"/?state=failed", "No run stands so", `href="/runs/harbour/report"`},
 		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
 		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
 		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},
@@ -169,30 +175,113 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestPicturesCarryTheirNumbers: each picture has a title and a description, and
-// its number is in the same row of the table.
-func TestPicturesCarryTheirNumbers(t *testing.T) {
+// TestTheListIsFilteredAndSorted: by what it shows, in the order that is asked for; the
+// address keeps both.
+func TestTheListIsFilteredAndSorted(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	for i, id := range []string{"apple", "cherry", "beech"} {
+		made, err := run.Create(person, s.Desk, s.Home, run.InitInput{Query: map[string]string{"apple": "Zinc?", "cherry": "Iron?", "beech": "Lead?"}[id], RunID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest := filepath.Join(made.Root, run.ManifestFile)
+		if id == "cherry" {
+			if _, err := stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if id == "apple" {
+			if _, err := stage.Cancel(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "enough"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written := pinned.Add(time.Duration(i) * time.Hour)
+		if err := os.Chtimes(manifest, written, written); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := visit(t, s, nil)
+	for path, want := range map[string]string{"/": "beech cherry apple", "/?sort=oldest": "apple cherry beech", "/?sort=question": "cherry beech apple", "/?state=failed": "apple", "/?state=waiting&sort=oldest": "cherry beech", "/?state=completed": ""} {
+		_, page := b.get(t, path)
+		var got []string
+		for _, link := range regexp.MustCompile(`<th scope="row"><a href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+			got = append(got, link[1])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s lists %q, want %q", path, got, want)
+		}
+	}
+	_, page := b.get(t, "/?state=waiting&sort=oldest")
+	for _, want := range []string{`<a href="/?sort=oldest&amp;state=failed">failed</a>`, `<a href="/?sort=oldest&amp;state=waiting" aria-current="true">waiting</a>`, `<a href="/?sort=question&amp;state=waiting">question</a>`, `data-live="/live/runs?sort=oldest&amp;state=waiting"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the list has no %s", want)
+		}
+	}
+}
+
+// TestPicturesSayWhatTheyShow: lanes with a time axis and a key, sums with their axes, a
+// matrix of perspectives by sources, a strip of standing: each with a title, and its numbers
+// beside it.
+func TestPicturesSayWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
-	_, outputs := b.get(t, "/runs/harbour/outputs")
-	for _, want := range []string{
-		`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, `<title>P0 gaps before the second wave: 1</title>`,
-		`<th scope="row">Round 1</th>`, `<th scope="row">Last</th>`,
+	for path, wants := range map[string][]string{
+		"/runs/harbour": {`<span class="key good">accepted</span>`, `<title>2 attempts: accepted after `, `<title>attempt 1: refused after `, `rowgroup">Second round of research</th>`,
+			`<title>Tokens of all answers over time: `, `<text class="amount"`, `Tokens of accepted answers</dt>`},
+		"/runs/harbour/sources": {`<th scope="col" class="turned" title="Which rules push, which pay, and when">`, `<td class="cites good"><span aria-hidden="true">●</span><span class="hidden">cites it</span></td>`,
+			`<span aria-hidden="true">✓</span> <b class="num">17</b> valid`},
+		"/runs/harbour/report":  {`<title>How the sentences stand, from the first to the last</title><rect class="good" x="0%"`, `<rect class="inferred"`, `<b class="num">8</b> inferred`},
+		"/runs/harbour/outputs": {`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, "closed by the second round</span> Nobody has measured", "A second round of research was needed, to close 1 gap.", "<b>Round 2</b>"},
 	} {
-		if !strings.Contains(outputs, want) {
-			t.Errorf("the outputs have no %s", want)
+		_, page := b.get(t, path)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s has no %s", path, want)
+			}
+		}
+		for _, picture := range regexp.MustCompile(`<svg[^>]*role="img".*?</svg>`).FindAllString(page, -1) {
+			if !strings.Contains(picture, "<title>") || !strings.Contains(picture, `aria-label="`) {
+				t.Errorf("%s has a picture that says nothing: %s", path, picture)
+			}
 		}
 	}
+}
+
+// TestNothingIsNotShown: no bar without length, no count of zero, no phase that did not
+// happen, no zero in place of a cost that nobody reports.
+func TestNothingIsNotShown(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	for _, path := range []string{"/runs/harbour", "/runs/harbour/outputs", "/runs/harbour/sources", "/runs/harbour/report", "/changes/" + changeOf(t, b)} {
+		_, page := b.get(t, path)
+		main := page[strings.Index(page, "<main"):]
+		for _, nothing := range []string{`width="0"`, `<b class="num">0</b>`, `<td class="right num">0</td>`, "$0.00", "to come", "clarifying"} {
+			if strings.Contains(main, nothing) {
+				t.Errorf("%s shows %s", path, nothing)
+			}
+		}
+	}
+	_, change := b.get(t, "/changes/"+changeOf(t, b))
+	inOrder(t, change, "planned", "implementing", "complete", "1 failed, 41 passed")
 	_, overview := b.get(t, "/runs/harbour")
-	for _, want := range []string{`<title>Tokens over time: `, `<th scope="row">summary.grid</th><td class="right num">`} {
-		if !strings.Contains(overview, want) {
-			t.Errorf("the overview has no %s", want)
-		}
-	}
-	for _, page := range []string{outputs, overview} {
-		pictures := strings.Count(page, "<svg")
-		if pictures < 5 || strings.Count(page, "<title>") != pictures+1 || strings.Count(page, "<desc>") != pictures {
-			t.Errorf("%d pictures have %d titles and %d descriptions", pictures, strings.Count(page, "<title>")-1, strings.Count(page, "<desc>"))
+	inOrder(t, overview, "<dt>Cost</dt>", "not reported by this agent")
+}
+
+// TestPagesSpeakOfPeoplesThings: what the engine calls its parts stands in titles and
+// details alone.
+func TestPagesSpeakOfPeoplesThings(t *testing.T) {
+	t.Parallel()
+	b := visit(t, demoSite(t), nil)
+	hidden := regexp.MustCompile(`(?s)<(code|pre)[ >].*?</(code|pre)>|<[^>]*>`)
+	for _, path := range []string{"/", "/runs/harbour", "/runs/harbour/jobs", "/runs/harbour/outputs", "/runs/harbour/gates", "/runs/harbour/report"} {
+		_, page := b.get(t, path)
+		text := hidden.ReplaceAllString(page[strings.Index(page, "<main"):], " ")
+		for _, engine := range []string{"wave1", "wave2", "gap_grid", "p0_count", "summary.", "verify.", "pivot"} {
+			if at := strings.Index(text, engine); at >= 0 && !strings.Contains(text[:at], "By which rule") {
+				t.Errorf("%s says %q: %s", path, engine, text[max(0, at-100):min(len(text), at+100)])
+			}
 		}
 	}
 }

@@ -45,13 +45,9 @@ func (l *visit) reading(part *synthesis.Part) []readingBlock {
 		if len(blocks) == 0 || len(headings) > 0 || apart {
 			blocks = append(blocks, readingBlock{Item: item})
 		}
-		group := groupOf(s)
-		shown := readingSentence{ID: s.ID, Text: short(maxLine, s.Text), Class: groupState(group, "").Class, Words: s.Words}
-		if group == "inferred" || group == "frame" {
-			shown.Class = group
-		}
+		shown := readingSentence{ID: s.ID, Text: short(maxLine, s.Text), Class: standingClass(s), Words: s.Words}
 		if j := slices.IndexFunc(s.Windows, func(w evidence.Window) bool { return w.CID != "" }); j >= 0 {
-			shown.Link = l.link("archived", l.run.ID(), s.Windows[j].CID) + query(url.Values{"s": {s.ID}})
+			shown.Link = l.link("archived", l.run.ID(), s.Windows[j].CID) + queryOf(url.Values{"s": {s.ID}})
 		}
 		last := &blocks[len(blocks)-1]
 		last.Sentences = append(last.Sentences, shown)
@@ -60,16 +56,51 @@ func (l *visit) reading(part *synthesis.Part) []readingBlock {
 	return blocks
 }
 
-// firstLink is the first archived page that a sentence leads to.
-func firstLink(blocks []readingBlock) string {
+// stripPart is a sentence in the strip along the report, in hundredths of it.
+type stripPart struct {
+	ID, Class, About string
+	From, Wide       float64
+}
+
+// stripOf draws how the sentences stand, one after the other, each as wide as it is long.
+func stripOf(all []synthesis.ShownSentence) []stripPart {
+	letters := 0
+	for i := range all {
+		letters += len(all[i].Text)
+	}
+	var out []stripPart
+	at := 0
+	for i := range all {
+		s := &all[i]
+		out = append(out, stripPart{s.ID, standingClass(s), s.Words + ": " + short(120, s.Text), round(float64(at) / float64(letters) * 100), round(float64(len(s.Text)) / float64(letters) * 100)})
+		at += len(s.Text)
+	}
+	return out
+}
+
+// standingClass is the class of a sentence by how it stands.
+func standingClass(s *synthesis.ShownSentence) string {
+	group := groupOf(s)
+	if group == "inferred" || group == "frame" {
+		return group
+	}
+	return groupState(group, "").Class
+}
+
+// openedLink is the archived page of the sentence that is asked for, and its id, else the
+// first page that a sentence leads to.
+func openedLink(blocks []readingBlock, asked string) (link, chosen string) {
 	for _, b := range blocks {
 		for _, s := range b.Sentences {
-			if s.Link != "" {
-				return s.Link
+			if s.ID == asked {
+				return s.Link, s.ID
+			}
+			if link == "" {
+				link = s.Link
 			}
 		}
 	}
-	return ""
+	return link, ""
 }
 
 // gapOf reads what stands between two sentences: headings, and whether the second

@@ -24,13 +24,15 @@ type reportView struct {
 	Empty   bool
 	Reading []readingBlock // the whole text, nil where it is not checked, or part of it is asked for
 	Opened  string         // the archived page that is shown first
+	Chosen  string         // the sentence that the address names, "" for none
 	Claims  []claimRow
-	Counts  []meter
-	Filters []string
+	Counts  tallies
+	Strip   []stripPart // every sentence, in the order of the text
 }
 
 type claimRow struct {
 	ID      string // of the sentence, "" for a claim of an older run
+	Link    string // to this sentence, "" where there is none
 	Line    int
 	State   state
 	Verdict string
@@ -68,7 +70,7 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 		return nil, err
 	}
 	r := reported.Report
-	view := reportView{Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
+	view := reportView{Counts: tallies{Link: l.filtering("report")}, Partial: r.Partial, Trust: r.Trust, Empty: len(r.Parts) == 0}
 	decided, err := l.run.Decisions()
 	if err != nil {
 		return nil, err
@@ -81,9 +83,15 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 	if len(r.Parts) == 1 && r.Parts[0].Sentences != nil {
 		if !l.files && query.Get("q")+query.Get("state")+query.Get("page") == "" {
 			view.Reading = l.reading(&r.Parts[0])
-			view.Opened = firstLink(view.Reading)
+			view.Opened, view.Chosen = openedLink(view.Reading, query.Get("s"))
 		}
 		view.sentences(query, r.Parts[0].Sentences, sources)
+		for i := range view.Claims {
+			c := &view.Claims[i]
+			if c.Link = "?s=" + c.ID + "#" + c.ID; l.files {
+				c.Link = "#l-" + c.ID
+			}
+		}
 		view.finish(l, query)
 		return l.page("report", "Report", view), nil
 	}
@@ -101,15 +109,10 @@ func (l *visit) reportPage(query url.Values) (*page, error) {
 			rows = append(rows, row)
 		}
 	}
-	all := 0
 	for _, v := range verdicts {
-		all += counts[v]
-		view.Filters = append(view.Filters, string(v))
-	}
-	for _, v := range verdicts {
-		m := counted(counts[v], all, "claims "+string(v))
-		m.Name, m.State = string(v), verdictState(v)
-		view.Counts = append(view.Counts, m)
+		if counts[v] > 0 {
+			view.Counts.Counts = append(view.Counts.Counts, tally{verdictState(v), counts[v], string(v)})
+		}
 	}
 	view.Claims = rows
 	view.finish(l, query)
@@ -151,7 +154,7 @@ func groupState(group, words string) state {
 
 // sentences lists every sentence, and counts all of them.
 func (v *reportView) sentences(query url.Values, all []synthesis.ShownSentence, sources map[string]synthesis.Source) {
-	v.Checked, v.Filters = true, groups
+	v.Checked, v.Strip = true, stripOf(all)
 	counts := map[string]int{}
 	for i := range all {
 		s := &all[i]
@@ -176,9 +179,9 @@ func (v *reportView) sentences(query url.Values, all []synthesis.ShownSentence, 
 		v.Claims = append(v.Claims, row)
 	}
 	for _, group := range groups {
-		m := counted(counts[group], len(all), "sentences: "+group)
-		m.Name, m.State = group, groupState(group, group)
-		v.Counts = append(v.Counts, m)
+		if counts[group] > 0 {
+			v.Counts.Counts = append(v.Counts.Counts, tally{groupState(group, group), counts[group], group})
+		}
 	}
 }
 
@@ -202,7 +205,7 @@ func verdictState(v claim.Verdict) state {
 	case claim.Grounded:
 		return good("grounded")
 	case claim.Partly:
-		return person("partly grounded")
+		return waiting("partly grounded")
 	case claim.Ungrounded:
 		return bad("ungrounded")
 	}

@@ -16,12 +16,12 @@ import (
 
 // server answers requests for the pages of a site.
 type server struct {
-	site  *Site
-	guard guard
-	base  string // the prefix of all paths, without the last slash
+	site *Site
+	base string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
 	forms     forms
+	uploads   chan struct{} // files that are being handed over
 	watches   watches
 }
 
@@ -42,6 +42,9 @@ func (s *server) routes(mux *http.ServeMux) {
 		"reviews/{review}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.reviewPage(ctx, r.PathValue("review"), s.link)
 		},
+		"runs/{run}/answers": s.answersPage,
+		"answers/{answer}":   s.answerPage,
+		"updates/{update}":   s.updatePage,
 		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
 			return s.site.changePage(ctx, r.PathValue("change"), s.link)
 		},
@@ -68,7 +71,11 @@ func (s *server) routes(mux *http.ServeMux) {
 	if len(s.decisions) > 0 {
 		s.decideRoutes(mux)
 	}
+	if s.site.Works != nil {
+		s.workRoutes(mux)
+	}
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
+	mux.HandleFunc("GET /runs/{run}/download/{format}", s.download)
 	mux.HandleFunc("GET /runs/{run}/archived/{cid}", s.archived)
 	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
@@ -95,8 +102,26 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/live/runs"
 	case "liveChanges":
 		return s.base + "/live/changes"
+	case "liveAudits":
+		return s.base + "/live/audits"
+	case "liveAnswers":
+		return s.base + "/live/runs/" + args[0] + "/answers"
+	case "answer":
+		return s.base + "/answers/" + args[0]
+	case "update":
+		return s.base + "/updates/" + args[0]
 	case "liveChange":
 		return s.base + "/live/changes/" + args[0]
+	case "new", "newAudit", "ask":
+		if s.site.Works == nil {
+			return "" // nothing is offered
+		}
+		if view == "ask" {
+			return s.base + "/runs/" + args[0] + "/ask"
+		}
+		return s.base + map[string]string{"new": "/new", "newAudit": "/new/audit"}[view]
+	case "retry":
+		return s.base + "/runs/" + args[0] + "/retry/" + args[1]
 	case "style":
 		return s.base + "/style.css"
 	case "script":
@@ -125,6 +150,8 @@ func (s *server) link(view string, args ...string) string {
 		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
 	case "document":
 		return s.base + "/runs/" + args[0] + "/report.html"
+	case "download":
+		return s.base + "/runs/" + args[0] + "/download/" + args[1]
 	case "archived":
 		return s.base + "/runs/" + args[0] + "/archived/" + args[1]
 	case "text":
@@ -247,6 +274,22 @@ func (s *server) send(w http.ResponseWriter, status int, data []byte) {
 	_, _ = w.Write(data)
 }
 
+// statusOf is the status of an answer that says what is wrong.
+func statusOf(code tidegate.Code) int {
+	switch tidegate.ClassOf(code) {
+	case tidegate.NotFound:
+		return http.StatusNotFound
+	case tidegate.Invalid, tidegate.Denied:
+		return http.StatusBadRequest
+	case tidegate.Conflict:
+		if code == tidegate.LockHeld {
+			return http.StatusServiceUnavailable // it will be available in a moment
+		}
+		return http.StatusConflict
+	}
+	return http.StatusInternalServerError
+}
+
 // problem answers with what is wrong.
 func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 	status, data := s.problemPage(r, err)
@@ -256,21 +299,9 @@ func (s *server) problem(w http.ResponseWriter, r *http.Request, err error) {
 // problemPage is the page that says what is wrong.
 func (s *server) problemPage(r *http.Request, err error) (status int, data []byte) {
 	e := tidegate.AsError(err)
-	status = http.StatusInternalServerError
-	switch tidegate.ClassOf(e.Code) {
-	case tidegate.NotFound:
-		status = http.StatusNotFound
-	case tidegate.Invalid, tidegate.Denied:
-		status = http.StatusBadRequest
-	case tidegate.Conflict:
-		status = http.StatusConflict
-		if e.Code == tidegate.LockHeld {
-			status = http.StatusServiceUnavailable // it will be available in a moment
-		}
-	default:
-		if r.Context().Err() == nil {
-			slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
-		}
+	status = statusOf(e.Code)
+	if status == http.StatusInternalServerError && r.Context().Err() == nil {
+		slog.Warn("a page cannot be shown", "path", tidegate.Cut(r.URL.Path), "error", e.Message)
 	}
 	p := &page{View: "problem", Title: "This page cannot be shown", Data: e, link: s.link}
 	if r.Method == http.MethodPost {

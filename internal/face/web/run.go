@@ -10,7 +10,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -28,7 +27,16 @@ func (l *visit) page(view, title string, data any) *page {
 		{View: "gates", Name: "Gates"}, {View: "sources", Name: "Sources", Count: strconv.Itoa(len(l.records))}, {View: "report", Name: "Report"}, {View: "log", Name: "Log"},
 	}
 	if m.Status() == run.Completed {
-		tabs = slices.Concat([]tab{{View: "report", Name: "Report"}}, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
+		first := []tab{{View: "report", Name: "Report"}}
+		if !l.files {
+			asked := tab{View: "answers", Name: "Answers"}
+			answers, updates := l.site.keptAbout(id)
+			if n := len(answers) + len(updates); n > 0 {
+				asked.Count = strconv.Itoa(n)
+			}
+			first = append(first, asked)
+		}
+		tabs = slices.Concat(first, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
 	}
 	for _, t := range tabs {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"
@@ -48,21 +56,22 @@ type runView struct {
 	Stands     standingView
 	Blockers   []stage.Blocker // of a run that is moved by single tools
 	Rail       []railStage
-	Spent      []meter
 	Spending   spending
 	Gates      []gateRow
-	Sources    []meter
+	Sources    tallies
 	Usable     int
 	AllSources int
 	AtWork     []jobRow
 	Feed       []feedRow
-	Timeline   timeline
+	Lanes      lanes
 	Trust      string
 	TrustState state
 	Sentences  string // how those of the report were checked
 	Decided    []run.Decided
 	Confined   []run.Confinement
 	Asked      []string // of the report
+	Offers     []workOffer
+	Stopped    string // why it is no longer driven here
 }
 
 // railStage is one stage of the rail.
@@ -88,6 +97,9 @@ type meter struct {
 func (l *visit) runPage() (*page, error) {
 	m := l.run.Manifest()
 	view := runView{Stands: standingOf(l.standing)}
+	if l.files { // its reader cannot type anything
+		view.Stands.Do, view.Stands.Other = nil, nil
+	}
 	view.Blockers = l.status.WaitingFor
 	if l.status.Interrupted {
 		view.Blockers = nil
@@ -109,12 +121,11 @@ func (l *visit) runPage() (*page, error) {
 	}
 	view.Feed = l.feed()
 	view.Rail = rail(m, view.Stands.State)
-	view.Spent = spentMeters(l.board.Spent(), l.board.Policy().Budget)
 	view.Spending = l.spending(l.board.Policy().Budget)
 	for _, g := range l.gates.Gates {
 		view.Gates = append(view.Gates, l.gateRow(g))
 	}
-	view.Sources = sourceMeters(l.records)
+	view.Sources = l.sourceTally()
 	view.AllSources = len(l.records)
 	for i := range l.records {
 		if l.records[i].Usable() {
@@ -133,9 +144,10 @@ func (l *visit) runPage() (*page, error) {
 		return nil, err
 	}
 	view.Asked = shape.Lines()
+	view.Offers, view.Stopped = l.workOffers()
 	view.TrustState, view.Trust = l.trust(view.Decided)
 	view.Sentences = l.status.Trust
-	view.Timeline = l.timeline()
+	view.Lanes = l.lanes()
 	return l.page("run", "Overview", view), nil
 }
 
@@ -168,31 +180,6 @@ func (l *visit) trust(decided []run.Decided) (state, string) {
 	return waiting("not yet"), strconv.Itoa(passed) + " of " + report.Counted(all, "gate") + " passed by their judges so far."
 }
 
-func spentMeters(s job.Spent, b run.Budget) []meter {
-	decimal := func(places int, unit string) func(float64) string {
-		return func(f float64) string {
-			if unit == "$" {
-				return "$" + strconv.FormatFloat(f, 'f', places, 64)
-			}
-			return strconv.FormatFloat(f, 'f', places, 64) + unit
-		}
-	}
-	var out []meter
-	for _, row := range []struct {
-		name        string
-		used, limit float64
-		text        func(float64) string
-	}{
-		{"Cost", s.CostUSD, b.MaxCostUSD, decimal(2, "$")},
-		{"Tokens", s.Tokens, b.MaxTokens, func(f float64) string { return number(f) }},
-		{"Time", s.Minutes, b.MaxMinutes, decimal(1, " min")},
-		{"Folder", s.MB, b.MaxMB, decimal(1, " MB")},
-	} {
-		out = append(out, against(row.name, row.used, row.limit, row.text))
-	}
-	return out
-}
-
 // against is an amount compared with a limit: from nine tenths on it is near, at the
 // limit it is reached.
 func against(name string, used, limit float64, text func(float64) string) meter {
@@ -210,7 +197,7 @@ func against(name string, used, limit float64, text func(float64) string) meter 
 	case used > limit:
 		out.State = bad("over")
 	case used >= 0.9*limit && limit > 0:
-		out.State = person("near the limit")
+		out.State = waiting("near the limit")
 	}
 	out.About = name + ": " + out.Amount + " of " + out.Limit
 	return out
@@ -218,32 +205,49 @@ func against(name string, used, limit float64, text func(float64) string) meter 
 
 func round(f float64) float64 { return math.Round(f*100) / 100 }
 
-// sourceMeters counts the sources by status.
-func sourceMeters(records []source.Record) []meter {
+// tallies count things by kind. Link is a list that can show one kind alone, "" where there
+// is none.
+type tallies struct {
+	Counts []tally
+	Link   string
+}
+
+// tally is how many there are of one kind.
+type tally struct {
+	State state
+	N     int
+	Key   string // of the filter
+}
+
+// sourceTally counts the sources by status; what is not there is not counted.
+func (l *visit) sourceTally() tallies {
 	counts := map[string]int{}
-	for _, r := range records {
-		counts[string(r.Status)]++
+	for i := range l.records {
+		counts[string(l.records[i].Status)]++
 	}
-	var out []meter
+	out := tallies{Link: l.filtering("sources")}
 	for _, status := range []string{"valid", "paywalled", "blocked", "mismatch", "invalid"} {
-		n := counts[status]
-		if n == 0 {
-			continue
+		if n := counts[status]; n > 0 {
+			out.Counts = append(out.Counts, tally{sourceState(status), n, status})
 		}
-		m := meter{Name: status, Amount: strconv.Itoa(n), State: sourceState(status), About: report.Counted(n, "source") + " " + status}
-		m.Share = round(float64(n) / float64(len(records)) * 100)
-		out = append(out, m)
 	}
 	return out
+}
+
+// filtering is the address of a list of the run that can show a part of itself: not one among
+// files.
+func (l *visit) filtering(view string) string {
+	if l.files {
+		return ""
+	}
+	return l.link(view, l.run.ID())
 }
 
 func sourceState(status string) state {
 	switch status {
 	case "valid":
 		return good(status)
-	case "paywalled":
-		return person(status)
-	case "blocked":
+	case "paywalled", "blocked":
 		return waiting(status)
 	}
 	return bad(status)
@@ -252,6 +256,7 @@ func sourceState(status string) state {
 // gateRow is a gate as pages show it.
 type gateRow struct {
 	ID, Name, About string
+	Words           string // the name in the words of people
 	State           state
 	Why             string
 	CheckedAt       string

@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
@@ -29,7 +31,17 @@ type runsView struct {
 	cut
 	Runs []runRow
 	// Needs are the runs among them that wait for the person.
-	Needs []runRow
+	Needs   []runRow
+	Filters []filter
+	Sorts   []filter
+	Asked   bool // only some of the runs are asked for
+	Found   *found
+}
+
+// filter is a choice that the address keeps.
+type filter struct {
+	Name, Link string
+	Here       bool
 }
 
 type runRow struct {
@@ -43,41 +55,50 @@ type runRow struct {
 // mostNeeds is how many runs the list shows at its top with what they need.
 const mostNeeds = 5
 
+// runFilters are the states that the list can be asked for, with their classes.
+var runFilters = []struct{ key, name, class string }{
+	{"needs", "needs you", "person"}, {"running", "running", "working"}, {"waiting", "waiting", "waiting"}, {"completed", "completed", "good"}, {"failed", "failed", "bad"},
+}
+
 // runsPage lists the runs, the one that was last written first. Only runs that
-// are shown, or searched, are opened, and none twice.
+// are shown, or that a filter or an order has to look at, are opened, and none twice.
 func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
+	view := runsView{}
+	here := link("runs")
+	choice := func(name, key, value string) filter {
+		values := url.Values{}
+		for _, kept := range listQuery[:3] {
+			if v := query.Get(kept); v != "" && kept != key {
+				values.Set(kept, v)
+			}
+		}
+		if value != "" {
+			values.Set(key, value)
+		}
+		return filter{name, here + queryOf(values), query.Get(key) == value}
+	}
+	view.Filters = append(view.Filters, choice("all", "state", ""))
+	for _, f := range runFilters {
+		view.Filters = append(view.Filters, choice(f.name, "state", f.key))
+	}
+	for _, other := range []string{"audits", "reviews"} {
+		view.Filters = append(view.Filters, filter{Name: other, Link: link(other) + queryOf(wordsOf(query))})
+	}
+	view.Sorts = []filter{choice("last written", "sort", ""), choice("oldest", "sort", "oldest"), choice("question", "sort", "question")}
+	view.Asked = query.Get("state") != ""
+	if strings.TrimSpace(query.Get("q")) != "" {
+		return s.foundPage(ctx, view, query, link)
+	}
 	recent, err := run.Recent(s.Desk, s.Home)
 	if err != nil {
 		return nil, err
 	}
-	if q := query.Get("q"); q != "" {
-		var found []run.Stamped
-		for _, w := range recent {
-			if l := s.listed(ctx, w).listed; matches(q, l.RunID, l.Query, string(l.Stage), stageWords(l.Stage), string(l.Status)) {
-				found = append(found, w)
-			}
-		}
-		recent = found
+	if recent, err = s.chosen(ctx, recent, query); err != nil {
+		return nil, err
 	}
-	view := runsView{cut: cutAt(query, len(recent), perPage, link("runs"))}
+	view.cut = cutAt(query, len(recent), perPage, here)
 	for _, w := range piece(view.cut, recent) {
-		seen := s.listed(ctx, w)
-		l := seen.listed
-		row := runRow{ListedRun: l, State: runState(l.Status), View: "run", Stage: stageWords(l.Stage)}
-		if l.Status.Final() {
-			row.Stage = ""
-		}
-		if seen.stands != nil {
-			row.Stands = standingOf(*seen.stands)
-			row.State = row.Stands.State
-		}
-		switch {
-		case l.Problem != "":
-			row.State = bad("unreadable")
-		case l.Status == run.Completed:
-			row.View = "report"
-		}
-		row.RunID = w.ID // its page is found by it
+		row := s.listed(ctx, w).row(w.ID)
 		view.Runs = append(view.Runs, row)
 		if row.Stands.Needs() && len(view.Needs) < mostNeeds {
 			view.Needs = append(view.Needs, row)
@@ -86,18 +107,81 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
-// following is the address of the stream of a list, with the search.
+// chosen are the runs that a filter asks for, in the order that is asked for.
+func (s *Site) chosen(ctx context.Context, recent []run.Stamped, query url.Values) ([]run.Stamped, error) {
+	class := ""
+	for _, f := range runFilters {
+		if f.key == query.Get("state") {
+			class = f.class
+		}
+	}
+	if class != "" {
+		var kept []run.Stamped
+		for _, w := range recent {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if s.listed(ctx, w).row(w.ID).State.Class == class {
+				kept = append(kept, w)
+			}
+		}
+		recent = kept
+	}
+	switch query.Get("sort") {
+	case "oldest":
+		slices.Reverse(recent)
+	case "question":
+		words := map[string]string{}
+		for _, w := range recent {
+			words[w.ID] = strings.ToLower(s.listed(ctx, w).listed.Query)
+		}
+		slices.SortStableFunc(recent, func(a, b run.Stamped) int { return strings.Compare(words[a.ID], words[b.ID]) })
+	}
+	return recent, nil
+}
+
+// row is a run as the list shows it, under the name of its folder, by which its page is
+// found.
+func (seen seenRun) row(id string) runRow {
+	l := seen.listed
+	row := runRow{ListedRun: l, State: runState(l.Status), View: "run", Stage: stageWords(l.Stage)}
+	row.RunID = id
+	if l.Status.Final() {
+		row.Stage = ""
+	}
+	if seen.stands != nil {
+		row.Stands = standingOf(*seen.stands)
+		row.State = row.Stands.State
+	}
+	switch {
+	case l.Problem != "":
+		row.State = bad("unreadable")
+	case l.Status == run.Completed:
+		row.View = "report"
+	}
+	return row
+}
+
+// listQuery are what the address of a list keeps.
+var listQuery = []string{"q", "state", "sort", "page"}
+
+// following is the address of the stream of a list, with what is asked for.
 func following(address string, query url.Values) string {
 	asked := url.Values{}
-	for _, name := range []string{"q", "page"} {
+	for _, name := range listQuery {
 		if v := query.Get(name); v != "" {
 			asked.Set(name, v)
 		}
 	}
-	if len(asked) == 0 {
-		return address
+	return address + queryOf(asked)
+}
+
+// wordsOf is the part of a query that searches.
+func wordsOf(query url.Values) url.Values {
+	if q := query.Get("q"); q != "" {
+		return url.Values{"q": {q}}
 	}
-	return address + "?" + asked.Encode()
+	return nil
 }
 
 // listed is a run as the list shows it, opened again only when its manifest has

@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	_ "embed" // the style and the script
-	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/user"
 )
 
 // bodyTime is what a browser has to send the body of a request.
@@ -52,23 +53,47 @@ var styleText string
 //go:embed pages/live.js
 var scriptText string
 
-// Handler answers the requests of browsers that have the token. Public is the address
+// Handler answers the requests of browsers that have the token, or that of a user of the
+// site. Public is the address
 // at which a reverse proxy offers the pages, nil without one; its path is a prefix of
 // all paths. Requests pass, in this order: the
-// headers that every answer has, the check of Host and Origin, the token.
+// headers that every answer has, the check of Host and Origin, the token. Whoever has a
+// smaller role sees the pages of a site that allows no more.
 func Handler(site *Site, token string, public *url.URL) http.Handler {
-	s := &server{site: site, guard: guard{token: token, public: public}, decisions: decisionsOf(site.Decisions)}
+	g := guard{token: token, public: public, users: site.Users, proxy: site.Proxy}
+	base := ""
 	if public != nil {
-		s.base = strings.TrimSuffix(public.EscapedPath(), "/")
+		base = strings.TrimSuffix(public.EscapedPath(), "/")
 	}
-	mux := http.NewServeMux()
-	s.routes(mux)
-	pages := http.Handler(s.guard.tokens(s.base, mux))
+	pages, api := map[user.Role]http.Handler{}, map[user.Role]http.Handler{}
+	for _, role := range user.Roles {
+		part := site.as(role)
+		s := &server{site: part, base: base, decisions: decisionsOf(part.Decisions), uploads: make(chan struct{}, 2)}
+		mux := http.NewServeMux()
+		s.routes(mux)
+		pages[role] = mux
+		calls := http.NewServeMux()
+		s.apiRoutes(calls)
+		api[role] = calls
+	}
 	assets := http.NewServeMux()
 	assets.Handle("GET /style.css", asset("text/css; charset=utf-8", styleText))
 	assets.Handle("GET /live.js", asset("text/javascript; charset=utf-8", scriptText))
-	assets.Handle("/", pages)
-	return secured(s.guard.origins(underBase(s.base, assets)))
+	assets.Handle(apiPath+"/", g.bearers(api))
+	assets.Handle("/", g.tokens(base, pages))
+	return secured(g.origins(underBase(base, assets)))
+}
+
+// as is the site as a role may use it.
+func (s *Site) as(role user.Role) *Site {
+	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF}
+	if role.May(user.Decide) {
+		part.Decisions = s.Decisions
+	}
+	if role.May(user.Work) {
+		part.Works, part.Audit = s.Works, s.Audit
+	}
+	return part
 }
 
 func asset(kind, text string) http.Handler {
@@ -137,6 +162,41 @@ const tokenName = "token"
 type guard struct {
 	token  string
 	public *url.URL
+	users  user.List
+	proxy  Proxy
+}
+
+// Proxy is a reverse proxy that says who sends a request: in a header, with a secret in
+// another one, so that nobody who goes around the proxy can say so.
+type Proxy struct{ Header, Secret string }
+
+// SecretHeader is where a proxy sends its secret.
+const SecretHeader = "X-Tidegate-Proxy-Secret"
+
+// enters is who sends a request with a token, or by the word of a proxy.
+func (g guard) enters(r *http.Request, token string) (actor tidegate.Actor, role user.Role, ok bool) {
+	actor.Kind = tidegate.Person
+	var known user.User
+	var err error
+	if named := r.Header.Values(g.proxy.Header); g.proxy.Header != "" && len(named) > 0 {
+		secrets := r.Header.Values(SecretHeader)
+		if len(named) != 1 || len(secrets) != 1 || !same(secrets[0], g.proxy.Secret) {
+			return actor, "", false
+		}
+		actor.By = tidegate.ByProxy
+		known, ok, err = g.users.ByName(named[0])
+	} else {
+		actor.By = tidegate.ByToken
+		if same(token, g.token) {
+			return actor, user.Work, true
+		}
+		known, ok, err = g.users.ByToken(token)
+	}
+	if err != nil {
+		slog.Warn("nobody on the list of users is let in", "error", tidegate.AsError(err).Message)
+	}
+	actor.Name = known.Name
+	return actor, known.Role, ok
 }
 
 // origins refuses a Host that is a name other than ours: somebody may have pointed
@@ -152,8 +212,9 @@ func (g guard) origins(next http.Handler) http.Handler {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
 			return
 		}
-		// A browser says where a form comes from. What does not say so is not from a browser.
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" {
+		// A browser says where a form comes from. What does not say so is not from a browser;
+		// no form sends JSON.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && r.Header.Get("Content-Type") != "application/json" {
 			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
 		}
@@ -194,18 +255,19 @@ func (g guard) cookie(r *http.Request) string {
 // cookieDays is how long a browser keeps the token.
 const cookieDays = 30
 
-// tokens lets in everybody who has the token: on the first visit in the address,
+// tokens lets in everybody who has a token: on the first visit in the address,
 // which sets a cookie and removes the token from the address, and later in that
-// cookie.
-func (g guard) tokens(base string, next http.Handler) http.Handler {
+// cookie. What they see depends on their role.
+func (g guard) tokens(base string, pages map[user.Role]http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		query := r.URL.Query()
 		if query.Has(tokenName) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
-			if !g.is(query.Get(tokenName)) {
+			given := query.Get(tokenName)
+			if _, _, ok := g.enters(r, given); !ok {
 				g.refuse(w)
 				return
 			}
-			http.SetCookie(w, &http.Cookie{Name: g.cookie(r), Value: g.token, Path: base + "/", MaxAge: cookieDays * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode,
+			http.SetCookie(w, &http.Cookie{Name: g.cookie(r), Value: given, Path: base + "/", MaxAge: cookieDays * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 				Secure: g.public != nil && g.public.Scheme == "https"})
 			query.Del(tokenName)
 			// One slash: two would lead to another host.
@@ -216,18 +278,40 @@ func (g guard) tokens(base string, next http.Handler) http.Handler {
 			http.Redirect(w, r, to, http.StatusSeeOther)
 			return
 		}
-		cookie, err := r.Cookie(g.cookie(r))
-		if errors.Is(err, http.ErrNoCookie) || err != nil || !g.is(cookie.Value) {
+		given := ""
+		if cookie, err := r.Cookie(g.cookie(r)); err == nil {
+			given = cookie.Value
+		}
+		actor, role, ok := g.enters(r, given)
+		if !ok {
 			g.refuse(w)
 			return
 		}
-		next.ServeHTTP(w, r)
+		pages[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
 	})
 }
 
-func (g guard) is(given string) bool {
-	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token))
-	return g.token != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
+// bearers lets callers of the API in by their bearer token, or by the word of the proxy.
+func (g guard) bearers(api map[user.Role]http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		if !strings.EqualFold(scheme, "Bearer") {
+			given = ""
+		}
+		actor, role, ok := g.enters(r, strings.TrimSpace(given))
+		if !ok {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="tidegate"`)
+			http.Error(w, "a bearer token is required", http.StatusUnauthorized)
+			return
+		}
+		api[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
+	})
+}
+
+// same compares secrets, in a time that says nothing about them.
+func same(given, want string) bool {
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(want))
+	return want != "" && subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }
 
 func (g guard) refuse(w http.ResponseWriter) {

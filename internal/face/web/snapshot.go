@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -12,7 +13,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -28,13 +31,27 @@ type Site struct {
 	Version string
 	// Standing says how a run stands for a person, and what they may type.
 	Standing func(*job.Board) (research.Standing, error)
+	// PDF prints a page, for downloads; nil where nothing prints.
+	PDF func(ctx context.Context, page []byte, created string) ([]byte, error)
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
+	// Works starts and continues what a person asks for on the pages. Nil: they start
+	// nothing.
+	Works *research.Works
+	// Audit holds a report against its sources, for the HTTP API, where there are Works.
+	Audit func(ctx context.Context, report string, noFetch bool) (foreign.Result, error)
+	// Users are let in beside whoever has the token of the server, by their own tokens or
+	// by the word of Proxy.
+	Users user.List
+	Proxy Proxy
+
+	printing sync.Mutex // held while a browser prints
 
 	mu    sync.Mutex
 	slots map[string]*slot   // by the path of the manifest
 	seen  map[string]seenRun // by run id
+	kept  kept
 }
 
 // snapshot is a run as it stood at one moment. Several readers share it; it is
@@ -50,8 +67,10 @@ type snapshot struct {
 	gates    step.GateList
 	// gateNotes are what the judges noted, by gate.
 	gateNotes map[string]string
+	gapTexts  map[string]string // what the gaps are, by id
 	records   []source.Record
 	entries   []run.Entry
+	incoming  []feedRow // pages that came in last, of a run that goes on
 
 	reportOnce sync.Once
 	report     step.Reported
@@ -72,9 +91,10 @@ type rendered struct {
 
 // slot is what the readers of one run share.
 type slot struct {
-	mu   sync.Mutex
-	now  *snapshot
-	last time.Time // when the run was last asked for
+	mu       sync.Mutex
+	now      *snapshot
+	last     time.Time // when the run was last asked for
+	arrivals arrivals
 }
 
 // maxSlots is how many runs are kept as they were last read.
@@ -94,6 +114,9 @@ func (s *Site) snapshot(ctx context.Context, manifest string) (l *snapshot, done
 	fresh, err := s.read(ctx, manifest)
 	if err != nil {
 		return nil, nil, err
+	}
+	if !fresh.run.Manifest().Status().Final() {
+		fresh.incoming = w.arrivals.read(ctx, filepath.Dir(manifest), fresh)
 	}
 	w.replace(fresh)
 	fresh.users.RLock()
@@ -131,6 +154,7 @@ func (s *Site) meet(manifest string) *slot {
 		}
 		if w := s.slots[oldest]; w.mu.TryLock() {
 			w.replace(nil)
+			w.arrivals.close()
 			w.mu.Unlock()
 			delete(s.slots, oldest)
 		}
@@ -217,6 +241,9 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error)
 	if err == nil {
 		err = l.readGateNotes()
 	}
+	if err == nil {
+		err = l.readGapTexts()
+	}
 	if err != nil {
 		if l.board != nil {
 			l.board.Close()
@@ -238,6 +265,19 @@ func (l *snapshot) readGateNotes() error {
 	}
 	for _, g := range l.gates.Gates {
 		l.gateNotes[g.GateID] = gates.Gate(g.GateID).Get("notes").Str()
+	}
+	return nil
+}
+
+// readGapTexts reads what the first round left open.
+func (l *snapshot) readGapTexts() error {
+	doc, err := l.document(l.run.Layout().Pivot)
+	if err != nil {
+		return err
+	}
+	l.gapTexts = map[string]string{}
+	for _, g := range doc.Get("gaps").Elems() {
+		l.gapTexts[g.Get("gap_id").Str()] = g.Get("text").Str()
 	}
 	return nil
 }

@@ -1,16 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 type sourcesView struct {
 	cut
-	Statuses []meter
+	Statuses tallies
+	Matrix   matrix
 	Sources  []sourceRow
 }
 
@@ -33,7 +36,7 @@ func (l *visit) sourcesPage(query url.Values) (*page, error) {
 			found = append(found, r)
 		}
 	}
-	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: sourceMeters(l.records)}
+	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: l.sourceTally()}
 	for _, r := range piece(view.cut, found) {
 		row := sourceRow{Record: r, State: sourceState(string(r.Status)), Link: webAddress(r.URLOriginal)}
 		if r.Notes != "ok" {
@@ -44,6 +47,7 @@ func (l *visit) sourcesPage(query url.Values) (*page, error) {
 		}
 		view.Sources = append(view.Sources, row)
 	}
+	view.Matrix = l.matrix(piece(view.cut, found))
 	return l.page("sources", "Sources", view), nil
 }
 
@@ -54,4 +58,63 @@ func webAddress(raw string) string {
 		return ""
 	}
 	return raw
+}
+
+// matrix shows which perspectives cite which sources, and how many sentences of the report
+// rest on each.
+type matrix struct {
+	Columns []matrixColumn
+	Rows    []matrixRow
+}
+
+type matrixColumn struct{ ID, Title string }
+
+type matrixRow struct {
+	CID, Title string
+	State      state
+	Cites      []bool // by column
+	Sentences  int
+}
+
+// maxColumns is how many perspectives a matrix has: more are no picture.
+const maxColumns = 24
+
+// matrix is that of some sources; it has no columns where there is nothing to compare.
+func (l *visit) matrix(records []source.Record) matrix {
+	var out matrix
+	column := map[string]int{}
+	for _, j := range l.board.Jobs() {
+		if id, ok := strings.CutPrefix(j.ID, j.Kind+"."); ok && (j.Kind == string(run.Wave1) || j.Kind == string(run.Wave2)) {
+			column[id] = len(out.Columns)
+			out.Columns = append(out.Columns, matrixColumn{id, l.titleOf(j)})
+		}
+	}
+	if len(out.Columns) < 2 || len(out.Columns) > maxColumns || len(records) < 2 {
+		return matrix{}
+	}
+	rests := map[string]int{}
+	if reported, err := l.readReport(l.ctx, l.site.Version); err == nil { // else its page says what is wrong
+		for _, part := range reported.Report.Parts {
+			for i := range part.Sentences {
+				seen := map[string]bool{}
+				for _, w := range part.Sentences[i].Windows {
+					if !seen[w.CID] {
+						seen[w.CID] = true
+						rests[w.CID]++
+					}
+				}
+			}
+		}
+	}
+	for i := range records {
+		r := &records[i]
+		row := matrixRow{CID: r.CID, Title: cmp.Or(r.Title, r.NormalizedURL), State: sourceState(string(r.Status)), Cites: make([]bool, len(out.Columns)), Sentences: rests[r.CID]}
+		for _, by := range r.FoundBy {
+			if at, ok := column[by.Perspective]; ok {
+				row.Cites[at] = true
+			}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }

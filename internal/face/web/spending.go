@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strconv"
@@ -13,97 +14,176 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// spending is what the attempts cost, one after the other.
+// spending is what the run took: in all, over time, and for each part of the work.
 type spending struct {
-	Curves []curve
-	Rows   []spentRow
-	More   int // rows that are not shown
+	Figures []meter
+	Curves  []curve
+	Parts   []spentPart
 }
 
-// curve is a sum over time, with its limit, in hundredths of the picture.
+// curve is a sum over time with its axes, in hundredths of the picture.
 type curve struct {
 	Name, About string
 	Points      string  // of the line
 	Area        string  // below it
 	Limit       float64 // from the top, 0 where there is none
-	Last, Most  string
+	Times       []tick
+	Amounts     []tick
 }
 
-// spentRow is what one attempt was charged, and the sums after it.
-type spentRow struct {
-	At, Job          string
-	Tokens, Cost     string
-	AllTokens, AllIn string
+// spentPart is what the attempts of one job took.
+type spentPart struct {
+	Job, Title string
+	All        string // tokens of all answers
+	Accepted   string // tokens of the accepted answer, "" where there is none
+	Cost       string
 }
 
-// maxSpent is how many rows the table of what was spent has: the last ones.
-const maxSpent = 60
+// unreported is the cost of an agent that does not say it.
+const unreported = "not reported by this agent"
 
-func (l *visit) spending(budget run.Budget) spending {
-	var all []*job.Attempt
-	for _, j := range l.board.Jobs() {
-		if shown, err := l.board.Show(j.ID); err == nil {
-			all = append(all, shown.Attempts...)
+// charged is a sum of what attempts took.
+type charged struct {
+	all, accepted float64 // tokens
+	usd           float64
+	priced, not   int // attempts that report what they cost, and those that do not
+}
+
+func (c *charged) add(o charged) {
+	c.all, c.accepted, c.usd, c.priced, c.not = c.all+o.all, c.accepted+o.accepted, c.usd+o.usd, c.priced+o.priced, c.not+o.not
+}
+
+// cost says what is known of the cost.
+func (c charged) cost() string {
+	switch {
+	case c.priced == 0 && c.not == 0:
+		return dollars(0)
+	case c.priced == 0:
+		return unreported
+	case c.not > 0:
+		return dollars(c.usd) + ", and " + report.Counted(c.not, "attempt") + " whose agent does not report it"
+	}
+	return dollars(c.usd)
+}
+
+// charge is what an attempt took.
+func (l *visit) charge(a *job.Attempt) charged {
+	c := charged{all: float64(a.Usage.InputTokens + a.Usage.OutputTokens)}
+	if a.Usage.CostUSD != nil {
+		c.usd, c.priced = *a.Usage.CostUSD, 1
+	} else if c.all > 0 {
+		c.not = 1
+	}
+	if n := len(a.Submissions); a.Outcome == job.OutcomeAccepted && n > 0 {
+		last := a.Submissions[n-1]
+		if last.Usage != nil {
+			c.accepted = float64(last.Usage.InputTokens + last.Usage.OutputTokens)
+		} else {
+			// As a report counts it: a quarter of the bytes of prompt and answer.
+			for _, name := range []string{"prompt.md", last.Answer} {
+				if info, err := fs.Stat(l.run.Folder().FS(), run.AttemptDir(a.JobID, a.Number)+"/"+name); err == nil {
+					c.accepted += float64((info.Size() + 3) / 4)
+				}
+			}
 		}
 	}
-	ended := func(a *job.Attempt) string { return cmp.Or(a.EndedAt, a.StartedAt) }
-	slices.SortStableFunc(all, func(a, b *job.Attempt) int {
-		return cmp.Or(strings.Compare(ended(a), ended(b)), strings.Compare(a.JobID, b.JobID), cmp.Compare(a.Number, b.Number))
-	})
+	return c
+}
+
+func (l *visit) spending(budget run.Budget) spending {
 	var out spending
-	if len(all) == 0 {
+	var attempts []*job.Attempt
+	each := map[*job.Attempt]charged{}
+	var sum charged
+	for _, j := range l.board.Jobs() {
+		shown, err := l.board.Show(j.ID)
+		if err != nil || len(shown.Attempts) == 0 {
+			continue
+		}
+		var part charged
+		for _, a := range shown.Attempts {
+			each[a] = l.charge(a)
+			part.add(each[a])
+		}
+		attempts = append(attempts, shown.Attempts...)
+		sum.add(part)
+		row := spentPart{Job: j.ID, Title: l.titleOf(j), All: number(part.all), Cost: part.cost()}
+		if part.accepted > 0 {
+			row.Accepted = number(part.accepted)
+		}
+		out.Parts = append(out.Parts, row)
+	}
+	out.Figures = figures(l.board.Spent(), budget, sum)
+	if len(attempts) == 0 {
 		return out
 	}
-	first, last := all[0].StartedAt, ended(all[len(all)-1])
-	for _, a := range all {
+	ended := func(a *job.Attempt) string { return cmp.Or(a.EndedAt, a.StartedAt) }
+	slices.SortStableFunc(attempts, func(a, b *job.Attempt) int {
+		return cmp.Or(strings.Compare(ended(a), ended(b)), strings.Compare(a.JobID, b.JobID), cmp.Compare(a.Number, b.Number))
+	})
+	first, last := attempts[0].StartedAt, ended(attempts[len(attempts)-1])
+	for _, a := range attempts {
 		first = min(first, a.StartedAt)
 	}
 	whole := between(first, last)
+	times := timeAxis(whole)
 	var at, tokens, costs []float64
-	var token, cost float64
-	for i, a := range all {
-		u := a.Usage
-		token += float64(u.InputTokens + u.OutputTokens)
-		one := 0.0
-		if u.CostUSD != nil {
-			one = *u.CostUSD
-		}
-		cost += one
-		x := float64(i+1) / float64(len(all)) * 100 // by order, where the clock stands still
+	var so charged
+	for i, a := range attempts {
+		so.add(each[a])
+		x := float64(i+1) / float64(len(attempts)) * 100 // by order, where the clock stands still
 		if whole > 0 {
 			x = float64(between(first, ended(a))) / float64(whole) * 100
 		}
-		at, tokens, costs = append(at, x), append(tokens, token), append(costs, cost)
-		out.Rows = append(out.Rows, spentRow{At: moment(ended(a)), Job: a.JobID, Tokens: number(u.InputTokens + u.OutputTokens), Cost: dollars(one),
-			AllTokens: number(token), AllIn: dollars(cost)})
+		at, tokens, costs = append(at, x), append(tokens, so.all), append(costs, so.usd)
 	}
-	if len(out.Rows) > maxSpent {
-		out.More = len(out.Rows) - maxSpent
-		out.Rows = out.Rows[out.More:]
+	if so.usd > 0 {
+		out.Curves = append(out.Curves, newCurve("Cost", at, costs, budget.MaxCostUSD, times, dollars))
 	}
-	out.Curves = append(out.Curves, newCurve("Tokens", at, tokens, budget.MaxTokens, func(f float64) string { return number(f) }))
-	if cost > 0 || !math.IsInf(budget.MaxCostUSD, 1) {
-		out.Curves = append(out.Curves, newCurve("Cost", at, costs, budget.MaxCostUSD, dollars))
+	if so.all > 0 {
+		out.Curves = append(out.Curves, newCurve("Tokens of all answers", at, tokens, budget.MaxTokens, times, func(f float64) string { return number(f) }))
 	}
 	return out
 }
 
+// figures are the sums, each against its limit where it has one.
+func figures(s job.Spent, b run.Budget, sum charged) []meter {
+	cost := against("Cost", s.CostUSD, b.MaxCostUSD, dollars)
+	cost.Amount = sum.cost()
+	tokens := against("Tokens of all answers", s.Tokens, b.MaxTokens, func(f float64) string { return number(f) })
+	accepted := meter{Name: "Tokens of accepted answers", Amount: number(sum.accepted)}
+	return []meter{cost, tokens, accepted, against("Time", s.Minutes, b.MaxMinutes, minutes), against("Folder", s.MB, b.MaxMB, megabytes)}
+}
+
+func minutes(f float64) string {
+	if f < 1 {
+		return number(f*60) + " s"
+	}
+	return number(f) + " min"
+}
+
+func megabytes(f float64) string {
+	if f < 10 {
+		return strconv.FormatFloat(f, 'f', 1, 64) + " MB"
+	}
+	return number(f) + " MB"
+}
+
 func dollars(f float64) string { return "$" + strconv.FormatFloat(f, 'f', 2, 64) }
 
-// newCurve draws sums as steps: what was spent rises when an attempt ends.
-func newCurve(name string, at, sums []float64, limit float64, text func(float64) string) curve {
+// newCurve draws sums as steps: what was spent rises when an attempt ends. A limit is drawn
+// where it is near enough to tell something.
+func newCurve(name string, at, sums []float64, limit float64, times []tick, text func(float64) string) curve {
 	last := sums[len(sums)-1]
-	c := curve{Name: name, Last: text(last)}
-	top := last
-	limited := !math.IsInf(limit, 1) && limit > 0
+	c := curve{Name: name, Times: times}
+	most := last
+	limited := !math.IsInf(limit, 1) && limit > 0 && limit < 3*last
 	if limited {
-		c.Most = text(limit)
-		top = max(top, limit)
+		most = max(last, limit)
 	}
-	if top == 0 {
-		top = 1
-	}
-	y := func(v float64) float64 { return round(38 - v/top*36) }
+	amounts, top := amountAxis(most, text)
+	c.Amounts = amounts
+	y := func(v float64) float64 { return round(100 - v/top*100) }
 	if limited {
 		c.Limit = y(limit)
 	}
@@ -116,10 +196,10 @@ func newCurve(name string, at, sums []float64, limit float64, text func(float64)
 	}
 	fmt.Fprintf(&b, " 100,%v", y(before))
 	c.Points = b.String()
-	c.Area = "0,38 " + c.Points + " 100,38"
-	c.About = name + " over time: " + c.Last + " after " + report.Counted(len(at), "attempt")
-	if limited {
-		c.About += ", of " + c.Most
+	c.Area = "0,100 " + c.Points + " 100,100"
+	c.About = name + " over time: " + text(last) + " after " + report.Counted(len(at), "attempt")
+	if !math.IsInf(limit, 1) && limit > 0 {
+		c.About += ", of " + text(limit)
 	}
 	return c
 }

@@ -116,34 +116,3 @@ func rail(m run.Manifest, here state) []railStage {
 	}
 	return out
 }
-
-// feedRow is something that came in, in words.
-type feedRow struct {
-	At, Job, Text string
-	State         state
-}
-
-// mostFeed is how many rows the overview shows of what came in.
-const mostFeed = 12
-
-// feed is what came in last, the newest first: sources with what they are worth,
-// answers with what was wrong, moves.
-func (l *visit) feed() []feedRow {
-	var rows []feedRow
-	for i := len(l.entries) - 1; i >= 0 && len(rows) < mostFeed; i-- {
-		e := l.entries[i]
-		t, ok := e.Tell()
-		if !ok {
-			continue
-		}
-		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: t.Text, State: waiting("")}
-		switch t.Mark {
-		case report.Pass:
-			row.State = good("")
-		case report.Fail:
-			row.State = bad("")
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}

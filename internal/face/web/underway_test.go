@@ -176,3 +176,28 @@ func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
 	}
 	stream.stop()
 }
+
+// TestTheFeedShowsWhatComesIn: while agents work, the pages that they name come in with title
+// and verdict, and an answer that is refused with the sentences and why, the newest first.
+func TestTheFeedShowsWhatComesIn(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	u := drive(t, s, recordings(t), pages(s), nil)
+	b := visit(t, s, nil)
+	for task, more := u.next(t); more && task.Job != "wave1.policy"; task, more = u.next(t) {
+		u.answer()
+	}
+	_, page := b.get(t, "/runs/harbour")
+	_, feed, _ := strings.Cut(html.UnescapeString(page), `<ol class="feed">`)
+	feed, _, _ = strings.Cut(feed, "</ol>")
+	for _, want := range []string{
+		`href="https://tuglogs.example/analysis/duty-cycles">Duty cycles from position logs</a> <span class="quiet">valid</span>`,
+		`How a working day of a tug fits a battery</a>: refused<span class="refused">`,
+		`<q dir="auto">- Interviews with crews, `,
+		`redirected to a home page`,
+	} {
+		if !strings.Contains(feed, want) {
+			t.Errorf("the feed has no %s:\n%s", want, feed)
+		}
+	}
+}

@@ -16,11 +16,17 @@ import (
 // with the last one it saw, and so notices a change.
 
 // How often a page is made again. A slow page is made less often, so that following
-// it never takes more than a part of a core.
+// it never takes more than a fiftieth of a core.
 const (
-	makeEvery = 150 * time.Millisecond
-	makeShare = 4
+	makeEvery  = 150 * time.Millisecond
+	makeShare  = 50
+	makeAtMost = 4 * time.Second
 )
+
+// pauseAfter is how long nothing is made after a page that took so long.
+func pauseAfter(took time.Duration) time.Duration {
+	return min(max(makeEvery, makeShare*took), max(makeAtMost, 4*took))
+}
 
 // watches are the pages that are followed, by address.
 type watches struct {
@@ -71,7 +77,7 @@ func (w *watch) run(ctx context.Context, build func(context.Context) (*page, err
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(max(makeEvery, makeShare*time.Since(begun))):
+		case <-time.After(pauseAfter(time.Since(begun))):
 		}
 	}
 }

@@ -60,3 +60,20 @@ func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 		}
 	})
 }
+
+// TestFollowingIsCheap: a page that is followed takes less than a fiftieth of a core, that of
+// 10,000 runs too, which takes 80 ms; one that takes seconds is made a fifth of the time.
+func TestFollowingIsCheap(t *testing.T) {
+	t.Parallel()
+	for _, took := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond} {
+		if share := float64(took) / float64(took+pauseAfter(took)); share >= 0.02 {
+			t.Errorf("a page of %v takes %.3f of a core", took, share)
+		}
+	}
+	if share := float64(10*time.Second) / float64(10*time.Second+pauseAfter(10*time.Second)); share > 0.2 {
+		t.Errorf("a page of 10 s takes %.3f of a core", share)
+	}
+	if pauseAfter(0) > 200*time.Millisecond {
+		t.Errorf("a page that costs nothing is made every %v", pauseAfter(0))
+	}
+}

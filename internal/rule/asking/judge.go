@@ -31,7 +31,7 @@ func (a *Answer) Further(id string) []evidence.Window { return a.further[id] }
 func (c *Case) Judge(ctx context.Context, text string) (Answer, error) {
 	text = strings.TrimSpace(text)
 	out := Answer{Text: text, further: map[string][]evidence.Window{}}
-	if strings.Join(strings.Fields(text), " ") == c.Refusal() {
+	if markdown.OneLine(text) == c.Refusal() {
 		out.Text, out.Refused = c.Refusal(), true
 		return out, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/figure"
@@ -46,7 +48,7 @@ func (w *walker) calculation(s *Sentence, text string) {
 	formula, written, _ := strings.Cut(text, "=")
 	written = strings.TrimSpace(written)
 	value, operands, terms, err := parseExpression(formula, w.facts.Language)
-	s.Calculation = &Calculation{Text: oneLine(text), Result: written, Operands: operands, terms: terms, wrong: true}
+	s.Calculation = &Calculation{Text: markdown.OneLine(text), Result: written, Operands: operands, terms: terms, wrong: true}
 	if errors.Is(err, errDivision) {
 		w.fault(tidegate.CalculationWrong, s.Line, "Take the calculation out, or divide by another number.", "the calculation %q in line %d has no result: %v", text, s.Line, err)
 		return
@@ -124,6 +126,14 @@ func (o Operand) isConstant() bool {
 func (r *Report) findOperands(held []claim.Judgement, language string) []Fault {
 	var faults []Fault
 	var results []*big.Rat
+	windows := windowNumbers{read: map[string]*figure.Index{}}
+	for i := range r.Sentences {
+		if c := r.Sentences[i].Calculation; c != nil {
+			for _, o := range c.Operands {
+				windows.wanted = append(windows.wanted, o.readings(language)...)
+			}
+		}
+	}
 	for i := range r.Sentences {
 		s := &r.Sentences[i]
 		if s.Calculation == nil {
@@ -131,7 +141,7 @@ func (r *Report) findOperands(held []claim.Judgement, language string) []Fault {
 		}
 		for k := range s.Calculation.Operands {
 			o := &s.Calculation.Operands[k]
-			switch cid := r.operandWindow(i, *o, held, language); {
+			switch cid := r.operandWindow(i, o.readings(language), held, windows); {
 			case cid != "":
 				o.From = cid
 			case slices.ContainsFunc(results, func(v *big.Rat) bool { return v.Cmp(o.value()) == 0 }):
@@ -165,8 +175,7 @@ func (c *Calculation) ofConstants() bool {
 
 // operandWindow is the cid of the first window of a sentence, or of another of its
 // paragraph, that has a number.
-func (r *Report) operandWindow(at int, o Operand, held []claim.Judgement, language string) string {
-	wanted := o.readings(language)
+func (r *Report) operandWindow(at int, wanted []figure.Quantity, held []claim.Judgement, windows windowNumbers) string {
 	near := []int{at}
 	paragraph := r.Sentences[at].Paragraph
 	for i := at - 1; i >= 0 && r.Sentences[i].Paragraph == paragraph; i-- {
@@ -177,15 +186,30 @@ func (r *Report) operandWindow(at int, o Operand, held []claim.Judgement, langua
 	}
 	for _, i := range near {
 		for _, window := range held[i].Windows {
-			index := figure.NewIndex()
-			index.Want(wanted)
-			index.Read(window.Text)
-			if _, _, _, found := index.Find(wanted); found {
+			if _, _, _, found := windows.in(window.Text).Find(wanted); found {
 				return window.CID
 			}
 		}
 	}
 	return ""
+}
+
+// windowNumbers are the numbers of windows that operands of a report may be. Each window
+// is read once, whatever number of operands is looked for in it.
+type windowNumbers struct {
+	wanted []figure.Quantity
+	read   map[string]*figure.Index // by text
+}
+
+func (n windowNumbers) in(window string) *figure.Index {
+	index := n.read[window]
+	if index == nil {
+		index = figure.NewIndex()
+		index.Want(n.wanted)
+		index.Read(window)
+		n.read[window] = index
+	}
+	return index
 }
 
 // readings are the quantities of a page that an operand can be.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
@@ -17,8 +19,9 @@ import (
 // ClaimsVersion is the schema version of the document of the claims.
 const ClaimsVersion = "claims.v1"
 
-// Rules names the rules of this program: raised with every change of sentences, readable
-// text or windows. Only tests set it, to be a later program.
+// Rules names the rules of this program: raised by each release that changes sentences,
+// readable text or windows, because only what a release made is kept elsewhere. Only tests
+// set it, to be a later program.
 var Rules = rulesPrefix + "1"
 
 const rulesPrefix = "evidence."
@@ -214,7 +217,9 @@ func (s *Sentence) digest(pages map[string]string) string {
 }
 
 // plain is a text as digests have it: NFC, white space as one blank.
-func plain(text string) string { return oneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd"))) }
+func plain(text string) string {
+	return markdown.OneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))
+}
 
 // Earlier reports whether the rules of an earlier program made the document: what it says
 // is taken, because nobody can make it again. A number that no program has had is none.

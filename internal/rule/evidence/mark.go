@@ -131,7 +131,7 @@ func (l leaf) italics(of sentence.Span) (parts []string) {
 			end++
 		}
 		if end > at {
-			parts = append(parts, oneLine(string(l.text[at:end])))
+			parts = append(parts, markdown.OneLine(string(l.text[at:end])))
 		}
 		at = end + 1
 	}

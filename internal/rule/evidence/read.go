@@ -202,7 +202,7 @@ func (w *walker) placed(line int) bool {
 // frame.
 func (w *walker) headingBlock(b markdown.Block) {
 	l := leafOf(w.doc, b)
-	text := oneLine(string(l.text))
+	text := markdown.OneLine(string(l.text))
 	w.counted = 0
 	if section := w.facts.Template.section(text); section != nil && b.Level == 2 && b.Top && len(l.marks) == 0 {
 		w.section, w.heading, w.behind, w.outside = section, text, false, false
@@ -296,7 +296,7 @@ func (w *walker) prose(p proseBlock) {
 	w.paragraph++
 	all, whole := make([]Sentence, len(spans)), w.wholeLines(p.Block)
 	for i, at := range spans {
-		s := w.sentence(oneLine(string(l.text[at.Start:at.End])), lines.of(int(l.places[at.Start].from)), prose)
+		s := w.sentence(markdown.OneLine(string(l.text[at.Start:at.End])), lines.of(int(l.places[at.Start].from)), prose)
 		s.Context.LeadIn, s.item, s.block, s.quoted = p.leadIn, p.item, whole, w.quotes > 0
 		s.Start, s.End = int(l.places[at.Start].from), int(l.places[at.End-1].to)
 		s.italics = l.italics(at)
@@ -410,7 +410,7 @@ func (w *walker) header(n *markdown.Node, head []leaf, filled []bool) (s Sentenc
 	var texts, empty []string
 	var cites []mark
 	for i, cell := range head {
-		text := oneLine(string(cell.text))
+		text := markdown.OneLine(string(cell.text))
 		texts, cites = append(texts, text), append(cites, cell.marks...)
 		if slices.ContainsFunc(cell.marks, func(m mark) bool { return m.cited == "" }) {
 			w.fault(tidegate.FormMixed, n.Line, "Put it into the rows that it belongs to.", "line %d has a header cell with a mark that is no citation", n.Line)
@@ -444,7 +444,7 @@ func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 	var texts, bare []string
 	var own, above []mark
 	for i, cell := range w.cells(n) {
-		text := oneLine(string(cell.text))
+		text := markdown.OneLine(string(cell.text))
 		if cell.chart != "" {
 			w.fault(tidegate.FormMixed, n.Line, "Put it on a line of its own right below the table.", "line %d asks for a chart inside a table", n.Line)
 		}
@@ -455,7 +455,7 @@ func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 		bare = append(bare, text)
 		if i < len(head) {
 			above = append(above, head[i].marks...)
-			if title := oneLine(string(head[i].text)); title != "" {
+			if title := markdown.OneLine(string(head[i].text)); title != "" {
 				text = title + ": " + text
 			}
 		}

@@ -3,6 +3,8 @@ package evidence
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // RunFacts are what a report may say of its own run.
@@ -29,7 +31,7 @@ type Count struct {
 func RunText(f RunFacts) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("The question of this report: %s", oneLine(f.Question))
+	line("The question of this report: %s", markdown.OneLine(f.Question))
 	line("The research was made on %s.", f.Day)
 	line("Sensitivity: %s.", f.Sensitivity)
 	line("Number of perspectives: %d.", f.Perspectives)

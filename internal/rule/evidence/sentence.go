@@ -118,9 +118,6 @@ func words(text string) int {
 	return max(len(strings.Fields(text)), characters/charsInWord)
 }
 
-// oneLine is a text with every run of white space as one blank.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // cutTo keeps the first characters of a text.
 func cutTo(text string, most int) string {
 	n := 0

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
@@ -63,7 +65,7 @@ func (s Shape) Checked(question string) (Shape, error) {
 	if n := utf8.RuneCountInString(s.Audience); n > maxAudience || s.Audience != "" && strings.TrimSpace(s.Audience) == "" || !utf8.ValidString(s.Audience) {
 		return wrong("audience", s.Audience, "a text of at most 200 characters that says whom the report is for")
 	}
-	s.Audience = oneLine(s.Audience)
+	s.Audience = markdown.OneLine(s.Audience)
 	if s.Language != "" && !slices.Contains(Languages(), s.Language) {
 		return wrong("language", s.Language, "one of "+strings.Join(Languages(), ", "))
 	}

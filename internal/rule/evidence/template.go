@@ -112,13 +112,17 @@ const (
 // section is that. Language is that of the report, by which its summary is known.
 //
 // It returns INVALID_ARGS for an outline without headings, with headings of another
-// level, twice the same, an empty or a long one, and for one that is too long as a whole.
+// level, twice the same, an empty or a long one, and for one that is too long as a whole
+// or not UTF-8.
 func ReadOutline(outline, language string) (Template, error) {
 	wrong := func(format string, args ...any) (Template, error) {
 		return Template{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("template", tidegate.Cut(outline)), "the outline "+format, args...)
 	}
 	if len(outline) > maxOutline {
 		return wrong("has %d bytes; at most %d are allowed", len(outline), maxOutline)
+	}
+	if !utf8.ValidString(outline) {
+		return wrong("is not UTF-8")
 	}
 	var found [3][]string
 	var scanner markdown.Scanner
@@ -128,7 +132,7 @@ func ReadOutline(outline, language string) (Template, error) {
 		if h.Level > 2 {
 			deeper = h.Line
 		} else {
-			found[h.Level] = append(found[h.Level], oneLine(string(h.Text)))
+			found[h.Level] = append(found[h.Level], markdown.OneLine(string(h.Text)))
 		}
 		return false
 	}})

@@ -68,6 +68,7 @@ func TestReadOutline(t *testing.T) {
 		"long":          {"## " + strings.Repeat("a", 81) + "\n", nil, "longer than 80"},
 		"many":          {strings.Repeat("## One\n", 21), nil, "at most 20"},
 		"a whole book":  {"## One\n" + strings.Repeat("words ", 2000), nil, "at most 8192"},
+		"other bytes":   {"## O\xffne\n## Two\n", nil, "not UTF-8"},
 		"empty heading": {"##\n", nil, "without a title"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,14 +25,16 @@ type Readers struct {
 // TrustLine says how the sentences of a report were checked, in the words that every
 // view uses. Claims is nil where the run has none.
 func TrustLine(c *Claims, by Readers) string {
-	return by.checked(c) + by.also(c)
+	return by.checked(c) + by.also("", c)
 }
 
-// TrustLineIn is the trust line in a language. What nobody has put into that language
-// stands in English.
+// TrustLineIn is the trust line in a language.
 func TrustLineIn(language string, c *Claims, by Readers) string {
-	if language == "" || language == "en" || c == nil {
-		return Say(language, TrustLine(c, by))
+	if language == "" || language == "en" {
+		return TrustLine(c, by)
+	}
+	if by.Unsourced || by.Earlier || c == nil {
+		return Say(language, by.checked(c)) + by.also(language, c)
 	}
 	counts := c.counts(!by.None)
 	first := "%d stand by rule and second reader"
@@ -50,30 +52,25 @@ func TrustLineIn(language string, c *Claims, by Readers) string {
 		}
 	}
 	line := Say(language, "Sentences: %d", len(c.Sentences)) + " · " + strings.Join(parts, " · ") + ". "
-	tested := by.tested(c)
-	if c.Controls.Planted > 0 && strings.HasPrefix(tested[0], "Readers were tested") {
-		tested[0] = Say(language, "Readers were tested with planted errors: %d; with every word on the page: %d; caught: %d.", c.Controls.Planted, c.Controls.Hard, c.Controls.Caught)
-	}
-	for i := range tested {
-		tested[i] = Say(language, tested[i])
-	}
-	return line + strings.Join(tested, " ") + by.also(c)
+	return line + strings.Join(by.tested(language, c), " ") + by.also(language, c)
 }
 
 // also is what else a reader must know of how sentences were checked.
-func (by Readers) also(c *Claims) (line string) {
+func (by Readers) also(language string, c *Claims) (line string) {
 	if c != nil && c.Earlier() {
-		line += ByRules(c.Rules)
+		line += byRules(language, c.Rules)
 	}
 	if by.Adapted {
-		line += " Recorded agents were allowed to answer another question than theirs."
+		line += " " + Say(language, "Recorded agents were allowed to answer another question than theirs.")
 	}
 	return line
 }
 
 // ByRules says by which rules sentences were checked, behind a trust line.
-func ByRules(rules string) string {
-	return " Its sentences were checked by the rules " + rules + " of an earlier version."
+func ByRules(rules string) string { return byRules("", rules) }
+
+func byRules(language, rules string) string {
+	return " " + Say(language, "Its sentences were checked by the rules %s of an earlier version.", rules)
 }
 
 // checked says how the sentences were checked.
@@ -108,7 +105,7 @@ func (by Readers) checked(c *Claims) string {
 	if n := counts[calculations]; n > 0 {
 		line += "; " + report.Counted(n, "calculation")
 	}
-	return line + ". " + strings.Join(by.tested(c), " ")
+	return line + ". " + strings.Join(by.tested("", c), " ")
 }
 
 // counts puts every sentence under one heading, and counts the calculations.
@@ -135,18 +132,20 @@ func (c *Claims) acceptedBy() string {
 }
 
 // tested says how the readers were tested.
-func (by Readers) tested(c *Claims) []string {
+func (by Readers) tested(language string, c *Claims) []string {
 	controls, read := c.Controls, slices.ContainsFunc(c.Sentences, func(s Claim) bool { return s.Verdict != nil })
 	var said []string
 	switch {
 	case by.Off:
-		said = append(said, "Grounding was off: what is not on the cited pages is marked, and there was no second reader.")
+		said = append(said, Say(language, "Grounding was off: what is not on the cited pages is marked, and there was no second reader."))
 	case by.None:
-		said = append(said, "There was no second reader: weak sentences and frames are marked.")
+		said = append(said, Say(language, "There was no second reader: weak sentences and frames are marked."))
 	case by.Undriven:
-		said = append(said, "It was read by agents that tidegate did not start, who could see the controls.")
+		said = append(said, Say(language, "It was read by agents that tidegate did not start, who could see the controls."))
 	case !read:
-		said = append(said, "No second reader has read it.")
+		said = append(said, Say(language, "No second reader has read it."))
+	case controls.Planted > 0 && language != "" && language != "en":
+		said = append(said, Say(language, "Readers were tested with planted errors: %d; with every word on the page: %d; caught: %d.", controls.Planted, controls.Hard, controls.Caught))
 	case controls.Planted > 0:
 		caught := "all"
 		if controls.Caught < controls.Planted {
@@ -155,20 +154,20 @@ func (by Readers) tested(c *Claims) []string {
 		said = append(said, fmt.Sprintf("Readers were tested with %s, %d of them with every word on the page, and caught %s.",
 			report.Counted(controls.Planted, "planted error"), controls.Hard, caught))
 	case !by.Person:
-		said = append(said, "It was read, not tested.")
+		said = append(said, Say(language, "It was read, not tested."))
 	}
 	for _, also := range []struct {
 		so   bool
 		text string
 	}{
 		{by.Unfit == 1, "A reader missed too many of them, and another read in its place."},
-		{by.Unfit > 1, fmt.Sprintf("%d readers missed too many of them, and others read in their place.", by.Unfit)},
+		{by.Unfit > 1, Say(language, "%d readers missed too many of them, and others read in their place.", by.Unfit)},
 		{by.Person, "A person read some of it, and was not tested."},
 		{by.OneAgent && read && !by.None && !by.Off, "It was read by the writer's own agent."},
 		{by.Recorded, "The second reader was a recording."},
 	} {
 		if also.so {
-			said = append(said, also.text)
+			said = append(said, Say(language, also.text))
 		}
 	}
 	return said

@@ -54,7 +54,7 @@ func (b *builder) readHTML(body []byte, above int) {
 
 // spaced is a text with its white space as one blank.
 func spaced(text string) string {
-	fields := strings.Join(strings.Fields(text), " ")
+	fields := markdown.OneLine(text)
 	if fields != "" && strings.TrimLeft(text, " \t\r\n") != text {
 		fields = " " + fields
 	}

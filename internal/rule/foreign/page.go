@@ -52,8 +52,13 @@ type pageSentence struct {
 
 // Export is the result as a page, for the format html: the whole report, each sentence
 // underlined by how it stands, with the archived passage beside it. It asks for nothing:
-// no script, and no address but those that a reader follows.
+// no script, and no address but those that a reader follows. For the format wacz it is
+// that page with those that it rests on.
 func (r Result) Export(format string) (document []byte, ok bool, err error) {
+	if format == "wacz" {
+		document, err = r.Archive()
+		return document, true, err
+	}
 	if format != "html" {
 		return nil, false, nil
 	}

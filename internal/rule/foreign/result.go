@@ -28,6 +28,8 @@ type Result struct {
 
 	Explain bool   `json:"-"` // what was recognised is shown, too
 	File    string `json:"-"` // where the report lies, for findings that name a place
+	// Archive is the result with the pages that it rests on, for the format wacz.
+	Archive func() ([]byte, error) `json:"-"`
 
 	document  *Document
 	questions *reading.Questions

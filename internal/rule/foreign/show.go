@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -165,7 +167,7 @@ func (s *Judged) blocks() []report.Block {
 		why = append(why, s.heard())
 	}
 	if len(s.Windows) > 0 {
-		why = append(why, "the page says: "+tidegate.Cut(strings.Join(strings.Fields(s.Windows[0].Text), " "))+" ("+s.Windows[0].URL+")")
+		why = append(why, "the page says: "+tidegate.Cut(markdown.OneLine(s.Windows[0].Text))+" ("+s.Windows[0].URL+")")
 	}
 	out := []report.Block{report.Paragraph(fmt.Sprintf("line %d, %s: %s", s.Line, s.state(), s.Text))}
 	if len(why) > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
@@ -147,19 +148,19 @@ func Read(doc *codec.Value) Policy {
 }
 
 // Lines say what the policy asks for, one sentence each.
-func (p Policy) Lines() []string {
+func (p Policy) Lines(language string) []string {
 	var lines []string
-	add := func(holds bool, line string) {
+	add := func(holds bool, phrase string, args ...any) {
 		if holds {
-			lines = append(lines, line)
+			lines = append(lines, evidence.Say(language, phrase, args...))
 		}
 	}
-	add(len(p.AllowDomains) > 0, "Sources are of these domains and those below them: "+strings.Join(p.AllowDomains, ", ")+".")
-	add(len(p.DenyDomains) > 0, "No source is of these domains or those below them: "+strings.Join(p.DenyDomains, ", ")+".")
-	add(p.Since != "" && !p.Dated, "Sources are of "+p.Since+" or later. A page without a date is used, and marked.")
-	add(p.Since != "" && p.Dated, "Sources are of "+p.Since+" or later. A page without a date is refused.")
+	add(len(p.AllowDomains) > 0, "Sources are of these domains and those below them: %s.", strings.Join(p.AllowDomains, ", "))
+	add(len(p.DenyDomains) > 0, "No source is of these domains or those below them: %s.", strings.Join(p.DenyDomains, ", "))
+	add(p.Since != "" && !p.Dated, "Sources are of %s or later. A page without a date is used, and marked.", p.Since)
+	add(p.Since != "" && p.Dated, "Sources are of %s or later. A page without a date is refused.", p.Since)
 	add(p.Since == "" && p.Dated, "A page without a date is refused.")
-	add(len(p.Languages) > 0, "Sources are in these languages, as far as that shows: "+strings.Join(p.Languages, ", ")+".")
-	add(len(p.Classes) > 0, "Sources are of these classes, by the table of `tidegate citations rules --classes`: "+strings.Join(p.Classes, ", ")+".")
+	add(len(p.Languages) > 0, "Sources are in these languages, as far as that shows: %s.", strings.Join(p.Languages, ", "))
+	add(len(p.Classes) > 0, "Sources are of these classes, by the table of `tidegate citations rules --classes`: %s.", strings.Join(p.Classes, ", "))
 	return lines
 }

@@ -218,7 +218,7 @@ func (i *Item) isNumber(words string) bool {
 }
 
 // plain is a text as words are looked for in it.
-func plain(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }
+func plain(text string) string { return markdown.OneLine(norm.NFC.String(text)) }
 
 // test looks at the controls.
 func (a Asked) test(j Judged) (Judged, []evidence.Fault) {

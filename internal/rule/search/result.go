@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
@@ -61,7 +63,7 @@ func plain(text string, most int) string {
 		}
 		return r
 	}, text)
-	return page.CutBytes(strings.Join(strings.Fields(link.Mask(text)), " "), most)
+	return page.CutBytes(markdown.OneLine(link.Mask(text)), most)
 }
 
 // read reads JSON into v. What v must have is checked by its own fields being there:

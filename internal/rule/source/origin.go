@@ -1,9 +1,8 @@
 package source
 
 import (
-	"fmt"
-
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/link"
 )
 
@@ -31,21 +30,24 @@ const (
 var OriginKinds = []OriginKind{FromSearch, FromLink, FromPerson, FromClient, FromNowhere}
 
 // String says it to a person, "" where it is not known whether there is an origin.
-func (o *Origin) String() string {
+func (o *Origin) String() string { return o.In("") }
+
+// In is [Origin.String] in a language.
+func (o *Origin) In(language string) string {
 	if o == nil {
 		return ""
 	}
 	switch o.Kind {
 	case FromSearch:
-		return fmt.Sprintf("result %d of search %s", o.Rank, o.Search)
+		return evidence.Say(language, "result %d of search %s", o.Rank, o.Search)
 	case FromLink:
-		return "a link on " + o.Page
+		return evidence.Say(language, "a link on %s", o.Page)
 	case FromPerson:
-		return "named by the person"
+		return evidence.Say(language, "named by the person")
 	case FromClient:
-		return "found by the agent's own search"
+		return evidence.Say(language, "found by the agent's own search")
 	}
-	return "not known"
+	return evidence.Say(language, "not known")
 }
 
 // originOf reads an origin, nil where there is none.

@@ -77,6 +77,9 @@ func (l *layout) drawTable(part *layoutPart, b *block, kind chart.Kind, table ch
 	c, problem := chart.New(kind, table)
 	if problem != nil {
 		d.why = "The table is not drawn: " + problem.What + "."
+		if !l.english() {
+			d.why = l.say("The table cannot be drawn as a chart.")
+		}
 		return d
 	}
 	d.Chart = c

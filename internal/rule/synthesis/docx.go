@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -143,7 +144,11 @@ const fixedRelations = 4
 
 func (w *docxWriter) opening() {
 	for _, b := range w.banners() {
-		w.paragraph(`<w:pStyle w:val="Banner"/>`, docxRun("<w:b/>", b.Title+". ")+docxRun("", b.Text))
+		properties, run := `<w:pStyle w:val="Banner"/>`, ""
+		if rightToLeft(b.Title) {
+			properties, run = properties+"<w:bidi/>", "<w:rtl/>"
+		}
+		w.paragraph(properties, docxRun("<w:b/>"+run, b.Title+". ")+docxRun(run, b.Text))
 	}
 	w.styled("Title", w.Question)
 	kind := w.say("Research report")
@@ -250,7 +255,11 @@ func (w *docxWriter) openTable(b *block) {
 
 func (w *docxWriter) startTable(columns int) {
 	const width = 9070 // of the text, in twentieths of a point
-	w.xml(`<w:tbl><w:tblPr><w:tblStyle w:val="Report"/><w:tblW w:w="5000" w:type="pct"/><w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
+	mirrored := ""
+	if evidence.Direction(w.Language) == "rtl" {
+		mirrored = "<w:bidiVisual/>"
+	}
+	w.xml(`<w:tbl><w:tblPr><w:tblStyle w:val="Report"/>`, mirrored, `<w:tblW w:w="5000" w:type="pct"/><w:tblLook w:val="0420"/></w:tblPr><w:tblGrid>`)
 	for range columns {
 		w.xml(`<w:gridCol w:w="`, strconv.Itoa(width/columns), `"/>`)
 	}
@@ -290,7 +299,7 @@ func (w *docxWriter) leafParagraph(b *block, properties string) {
 	c := w.part.claims[passage]
 	w.text(b, c, w.part.on[b], run)
 	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
-		run.label(" (not checked)")
+		run.label(" (" + w.say("not checked") + ")")
 	}
 	run.flush()
 	w.paragraph(properties, run.out.String())
@@ -335,7 +344,7 @@ func (l *docxLeaf) label(text string) {
 func (l *docxLeaf) endMissing() {
 	l.flush()
 	l.missing = false
-	l.label(" (not on the page)")
+	l.label(" (" + l.w.say("not on the page") + ")")
 }
 
 func (l *docxLeaf) keep(bool) {}
@@ -405,13 +414,15 @@ func (l *docxLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
 	l.flush()
 	switch {
 	case place.calculated != "":
-		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+place.words()+"]"))
+		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+place.words(l.w.Report)+"]"))
 		return
 	case place.inferred != nil:
-		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0inferred from"))
+		before, behind, _ := strings.Cut(l.w.say("inferred from %s"), "%s")
 		if len(place.refs) < len(place.inferred) {
-			l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0this run"))
+			before += l.w.say("this run")
 		}
+		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0"+strings.TrimSpace(before)))
+		defer func() { l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, behind)) }()
 	}
 	for _, ref := range place.refs {
 		run := docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+strconv.Itoa(ref.number)+"]")
@@ -451,6 +462,16 @@ func (w *docxWriter) reference(ref *reference, matches []claim.Match) string {
 
 // making says at the end how the report was made.
 func (w *docxWriter) making() {
+	if w.Since != nil {
+		w.styled("Heading1", w.say(sinceTitle))
+		w.styled("Normal", w.sinceKept())
+		for _, list := range w.sinceLists() {
+			w.styled("Heading2", list.Title)
+			for _, line := range list.Lines {
+				w.styled("Normal", line)
+			}
+		}
+	}
 	if len(w.Decisions) > 0 {
 		w.styled("Heading1", w.say("Decisions by people"))
 		for _, d := range w.Decisions {
@@ -495,7 +516,7 @@ func (w *docxWriter) making() {
 	if w.Cost.Known() {
 		w.styled("Normal", w.say("Cost of the accepted answers")+": "+w.spent()+".")
 	}
-	w.styled("Aside", w.Program+", run "+w.RunID)
+	w.styled("Aside", w.Program+", "+w.say("run %s", w.RunID))
 }
 
 func (w *docxWriter) words(list ...string) []string {
@@ -518,11 +539,17 @@ func (w *docxWriter) rows(rows [][]string) {
 		}
 		for _, cell := range row {
 			w.xml("<w:tc><w:tcPr/>")
-			run := ""
+			properties, run := `<w:pStyle w:val="Cell"/>`, ""
 			if i == 0 {
 				run = "<w:b/>"
 			}
-			w.paragraph(`<w:pStyle w:val="Cell"/>`, docxRun(run, cell))
+			if evidence.Direction(w.Language) == "rtl" {
+				properties += "<w:bidi/>"
+			}
+			if rightToLeft(cell) {
+				run += "<w:rtl/>"
+			}
+			w.paragraph(properties, docxRun(run, cell))
 			w.xml("</w:tc>")
 		}
 		w.xml("</w:tr>\n")

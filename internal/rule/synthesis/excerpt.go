@@ -82,22 +82,22 @@ func cut(page string, window span, places []span) excerpt {
 	for _, p := range places {
 		if p.from < at { // it overlaps with the one before
 			if last := len(e.pieces) - 1; last > 0 && p.to > at {
-				e.pieces[last] += oneLine(page[at:p.to])
+				e.pieces[last] += singleBlanks(page[at:p.to])
 				at = p.to
 			}
 			continue
 		}
-		e.pieces = append(e.pieces, oneLine(page[at:p.from]), oneLine(page[p.from:p.to]))
+		e.pieces = append(e.pieces, singleBlanks(page[at:p.from]), singleBlanks(page[p.from:p.to]))
 		at = p.to
 	}
-	e.pieces = append(e.pieces, oneLine(page[at:window.to]))
+	e.pieces = append(e.pieces, singleBlanks(page[at:window.to]))
 	e.pieces[0] = strings.TrimLeft(e.pieces[0], " ")
 	e.pieces[len(e.pieces)-1] = strings.TrimRight(e.pieces[len(e.pieces)-1], " ")
 	return e
 }
 
-// oneLine makes every run of white space one blank.
-func oneLine(text string) string {
+// singleBlanks makes every run of white space one blank.
+func singleBlanks(text string) string {
 	var b strings.Builder
 	blank := false
 	for _, r := range text {

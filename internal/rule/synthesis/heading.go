@@ -1,6 +1,7 @@
 package synthesis
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -45,7 +46,7 @@ func IsReserved(title string) bool {
 
 var reserved = sync.OnceValue(func() map[string]bool {
 	plain := map[string]bool{}
-	for _, own := range Reserved {
+	for _, own := range append(slices.Clone(Reserved), sinceTitle) {
 		plain[plainTitle(own)] = true
 		for _, language := range evidence.Languages() {
 			plain[plainTitle(evidence.Say(language, own))] = true

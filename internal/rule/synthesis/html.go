@@ -6,14 +6,12 @@ import (
 	"crypto/sha256"
 	_ "embed" // the page and its style
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/chart"
@@ -57,6 +55,9 @@ func (r Report) html(print bool) []byte {
 	}
 	if print {
 		view.Cards = nil
+	}
+	if r.Since != nil {
+		view.SinceKept, view.SinceLists = l.sinceKept(), l.sinceLists()
 	}
 	for i := range l.Parts {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
@@ -113,6 +114,9 @@ type pageView struct {
 	Gates     []gateView
 	Contracts []contractView
 
+	SinceKept  string
+	SinceLists []sinceList
+
 	Checked bool // its sentences were
 	Print   bool // it is read on paper
 
@@ -128,10 +132,10 @@ func (r *Report) banners() []banner {
 		out = append(out, banner{r.say("Partial report"), r.Partial})
 	}
 	if r.Unsourced {
-		out = append(out, banner{"No source was checked", "A person let this run continue without one source that could be looked at. Nothing below has been compared with a page."})
+		out = append(out, banner{r.say("No source was checked"), r.say("A person let this run continue without one source that could be looked at. Nothing below has been compared with a page.")})
 	}
 	if r.Legacy {
-		out = append(out, banner{"Legacy run", "The gates of this run count as they were written. They were not judged."})
+		out = append(out, banner{r.say("Legacy run"), r.say("The gates of this run count as they were written. They were not judged.")})
 	}
 	for _, note := range r.Notes {
 		out = append(out, banner{r.say("Please note"), note})
@@ -188,15 +192,15 @@ func (l *layout) foundTile() tile {
 	}
 	all := l.matches.Quotations + l.matches.Numbers
 	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
-	found := tile{"Found on their pages", fmt.Sprintf("%d of %d", all-gone, all), "quotations and numbers", "good"}
+	found := tile{l.say("Found on their pages"), l.amount(all-gone, all), l.say("quotations and numbers"), "good"}
 	switch {
 	case all == 0:
-		found = tile{"Found on their pages", "–", "no quotation or number was looked for", ""}
+		found = tile{l.say("Found on their pages"), "–", l.say("no quotation or number was looked for"), ""}
 	case gone > 0:
-		found.Text, found.Class = "quotations and numbers; the others are marked", "poor"
+		found.Text, found.Class = l.say("quotations and numbers; the others are marked"), "poor"
 	}
 	if l.unchecked > 0 {
-		found.Text += "; " + report.Counted(l.unchecked, "statement") + " could not be checked"
+		found.Text += "; " + l.say("statements that could not be checked: %d", l.unchecked)
 	}
 	return found
 }
@@ -234,17 +238,31 @@ func authors(list string) string {
 }
 
 // origin says where the address of a source comes from, "" in a run that does not say.
-func origin(ref *reference) string {
+func (r *Report) origin(ref *reference) string {
 	if ref.Origin == "" {
 		return ""
 	}
-	return "origin: " + shownText(ref.Origin)
+	return r.say("origin: %s", shownText(ref.Origin))
+}
+
+// reason says why a source has its status. In other languages than English that is the
+// rule alone, without what a record adds to it.
+func (r *Report) reason(s *Source) string {
+	rule, _, _ := strings.Cut(s.Reason, ": ")
+	said := r.say(rule)
+	switch {
+	case r.english():
+		return s.Reason
+	case said == rule || said == r.say(s.Status):
+		return ""
+	}
+	return said
 }
 
 func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
 	v := sourceView{
-		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: origin(ref), Link: ref.link(matches),
-		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: ref.Reason, Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
+		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: l.origin(ref), Link: ref.link(matches),
+		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: l.reason(ref.Source), Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
 	}
 	if ref.Undated {

@@ -84,7 +84,6 @@ var simpleTags = map[markdown.BlockKind][2]string{
 	markdown.CodeBlock:      {`<pre tabindex="0"><code>`, "</code></pre>\n"},
 	markdown.HTMLBlock:      {`<pre tabindex="0" class="html">`, "</pre>\n"},
 	markdown.RuleBlock:      {"<hr>\n"},
-	markdown.TableBlock:     {`<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"},
 	markdown.RowBlock:       {"<tr>", "</tr>\n"},
 }
 
@@ -99,6 +98,8 @@ func (w *htmlWriter) tags(b *block) (open, close string) {
 		return "<ol>\n", "</ol>\n"
 	case b.Kind == markdown.ListBlock:
 		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
+	case b.Kind == markdown.TableBlock:
+		return `<div class="scroll" role="region" aria-label="` + w.say("Table") + `" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"
 	case b.Kind == markdown.RowBlock && w.inHeader:
 		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
 	case b.Kind == markdown.CellBlock:
@@ -177,11 +178,11 @@ func (w *htmlWriter) endLeaf(b *block, p *passage, c *claim.Claim, texts []strin
 	}
 	for _, text := range rest {
 		w.write(` <span class="flag wraps">`)
-		w.text("not on the page: “" + tidegate.Cut(shownText(text)) + "”")
+		w.text(w.say("not on the page") + ": “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
 	}
 	if c.Verdict == claim.Unchecked {
-		w.flag("not checked")
+		w.flag(w.say("not checked"))
 	}
 }
 
@@ -439,7 +440,7 @@ func (r *htmlRun) end() {
 	switch r.kind {
 	case missingRun:
 		r.w.write("</span>")
-		r.w.flag("not on the page")
+		r.w.flag(r.w.say("not on the page"))
 	case tagRun:
 		r.w.write("</code>")
 	}

@@ -56,6 +56,7 @@ func (r Report) markdown(addressOf func(*drawnTable) string) []byte {
 	}
 	w.references()
 	w.ungrounded()
+	w.since()
 	w.decisions()
 	w.making()
 	return []byte(strings.TrimRight(strings.Join(w.lines, "\n"), "\n") + "\n")
@@ -278,7 +279,7 @@ func (w *mdWriter) ungrounded() {
 				continue
 			}
 			for _, text := range notFound(claim) {
-				list = append(list, fmt.Sprintf("- “%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
+				list = append(list, "- "+w.say("“%s” in “%s”", mdText(tidegate.Cut(shownText(text))), mdText(p.beginning())))
 			}
 		}
 	}
@@ -304,6 +305,22 @@ func (p *passage) beginning() string {
 		return string(words)
 	}
 	return strings.TrimSpace(string(words[:most])) + "…"
+}
+
+// since lists what changed since the earlier report.
+func (w *mdWriter) since() {
+	if w.Since == nil {
+		return
+	}
+	w.paragraph("## " + w.say(sinceTitle))
+	w.paragraph(mdText(w.sinceKept()))
+	for _, list := range w.sinceLists() {
+		w.paragraph("### " + list.Title)
+		for _, line := range list.Lines {
+			w.lines = append(w.lines, "- "+mdText(line))
+		}
+		w.lines = append(w.lines, "")
+	}
 }
 
 // decisions lists what people decided.
@@ -372,7 +389,7 @@ func (w *mdWriter) making() {
 		}
 		w.lines = append(w.lines, "")
 	}
-	w.paragraph(mdText(w.Program + ", run " + w.RunID))
+	w.paragraph(mdText(w.Program + ", " + w.say("run %s", w.RunID)))
 }
 
 // header is the header row of a table.

@@ -53,7 +53,7 @@ func (d *document) showsOnly(text string) bool {
 	if len(d.blocks) != 1 || d.blocks[0].Kind != markdown.ParagraphBlock {
 		return false
 	}
-	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == strings.Join(strings.Fields(text), " ")
+	return strings.Join(strings.Fields(string(runes(d.blocks[0].glyphs))), " ") == markdown.OneLine(text)
 }
 
 func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
@@ -62,7 +62,7 @@ func (w *mdWriter) writeLeaf(b *block, plain bool) (text, shown string) {
 	c := w.part.claims[passage]
 	w.text(b, c, w.part.on[b], l)
 	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
-		l.label("(not checked)")
+		l.label("(" + l.report.say("not checked") + ")")
 	}
 	return l.out.String(), l.shown.String()
 }
@@ -79,7 +79,7 @@ func (l *mdLeaf) label(text string) {
 	l.shown.WriteString(" " + text)
 }
 
-func (l *mdLeaf) endMissing() { l.label("(not on the page)") }
+func (l *mdLeaf) endMissing() { l.label("(" + l.report.say("not on the page") + ")") }
 
 // keep does nothing: Markdown has no way to keep words on one line.
 func (l *mdLeaf) keep(bool) {}
@@ -87,7 +87,7 @@ func (l *mdLeaf) keep(bool) {}
 // cite writes a mark. A citation is a link to its reference; the other marks are text, as
 // `tidegate audit` reads them back.
 func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
-	text := place.words()
+	text := place.words(l.report)
 	l.shown.WriteString("[" + text + "]")
 	if place.calculated != "" || place.inferred != nil || inLink {
 		l.raw(`\[` + mdText(text) + `]`)
@@ -97,19 +97,19 @@ func (l *mdLeaf) cite(place citationPlace, _ *ShownSentence, inLink bool) {
 }
 
 // words are a mark as a text has it.
-func (p citationPlace) words() string {
+func (p citationPlace) words(r *Report) string {
 	var numbers []string
 	for _, ref := range p.refs {
 		numbers = append(numbers, strconv.Itoa(ref.number))
 	}
 	switch {
 	case p.calculated != "":
-		return "calculated: " + shownText(p.calculated)
+		return r.say("calculated: %s", shownText(p.calculated))
 	case p.inferred != nil && len(numbers) < len(p.inferred):
-		numbers = append(numbers, "this run")
+		numbers = append(numbers, r.say("this run"))
 	}
 	if p.inferred != nil {
-		return "inferred from " + strings.Join(numbers, ", ")
+		return r.say("inferred from %s", strings.Join(numbers, ", "))
 	}
 	return numbers[0]
 }

@@ -34,12 +34,54 @@ type Report struct {
 	Agents    []Agent
 	Cost      Cost
 	LeftOut   []Gap
+	Since     *Since // what changed since the report that this one builds on; nil where it builds on none
+}
+
+// Since is what became of the sentences of an earlier report.
+type Since struct {
+	RunID   string
+	Kept    int // sentences that are the same
+	Changed []SinceSentence
+	Dropped []string
+	Added   []string
+}
+
+// SinceSentence is a sentence that the report has in other words.
+type SinceSentence struct{ Was, Is string }
+
+const sinceTitle = "What changed since the earlier report"
+
+// sinceList is a list of sentences under a phrase.
+type sinceList struct {
+	Title string
+	Lines []string
+}
+
+// sinceLists are the sentences that are not the same, what stood before first.
+func (r *Report) sinceLists() []sinceList {
+	if r.Since == nil {
+		return nil
+	}
+	var changed []string
+	for _, s := range r.Since.Changed {
+		changed = append(changed, s.Was+" → "+s.Is)
+	}
+	return slices.DeleteFunc([]sinceList{{r.say("Dropped"), r.Since.Dropped}, {r.say("Changed"), changed}, {r.say("Added"), r.Since.Added}},
+		func(l sinceList) bool { return len(l.Lines) == 0 })
+}
+
+// sinceKept says how many sentences are the same.
+func (r *Report) sinceKept() string {
+	return r.say("Sentences that are the same as in the report of run %s: %d", r.Since.RunID, r.Since.Kept)
 }
 
 // say is a phrase in the language of the report.
 func (r *Report) say(phrase string, args ...any) string {
 	return evidence.Say(r.Language, phrase, args...)
 }
+
+// english reports whether the report is in English.
+func (r *Report) english() bool { return r.Language == "" || r.Language == "en" }
 
 // Part is a document of the report: the synthesis, or, in a partial report, a
 // summary or an output.

@@ -1,7 +1,6 @@
 package synthesis
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,7 +24,7 @@ type ShownSentence struct {
 func (r *Report) label(s *ShownSentence) string {
 	switch {
 	case s.Accepted != nil:
-		return shownText(s.Words)
+		return shownText(r.stands(s))
 	case s.Doubted && s.Form == evidence.Frame && s.Verdict == nil:
 		return r.say("not read")
 	case s.Doubted:
@@ -36,12 +35,30 @@ func (r *Report) label(s *ShownSentence) string {
 
 // stands says how a sentence stands: what the words of [evidence.Stand] have between
 // commas are phrases.
-func (r *Report) stands(words string) string {
-	parts := strings.Split(words, ", ")
+func (r *Report) stands(s *ShownSentence) string {
+	if s.Accepted != nil {
+		return r.say("accepted by %s", s.Accepted.By)
+	}
+	parts := strings.Split(s.Words, ", ")
 	for i := range parts {
 		parts[i] = r.say(parts[i])
 	}
 	return strings.Join(parts, ", ")
+}
+
+// why says what is held against a sentence.
+func (r *Report) why(s *ShownSentence) string {
+	verdict, read := strings.CutPrefix(s.Why, "the second reader says: ")
+	fault := slices.IndexFunc(s.Findings, func(f claim.Finding) bool { return f.Level == claim.Fault })
+	switch {
+	case s.Accepted != nil || r.english():
+		return s.Why
+	case read:
+		return r.say("the second reader says: %s", r.say(verdict))
+	case fault >= 0 && strings.HasPrefix(s.Why, "the rule for "):
+		return r.say("not on its pages: %s", "“"+s.Findings[fault].Text+"”")
+	}
+	return r.say(s.Why)
 }
 
 // sentenceRun is what a leaf has of a sentence.
@@ -186,6 +203,9 @@ type operandView struct {
 	Number     int // of the source, 0 for none
 }
 
+// operandFrom says where a number of a calculation comes from that is on no page.
+var operandFrom = map[string]string{"": "from nowhere", evidence.FromResult: "a calculated result", evidence.FromConstant: "a constant"}
+
 // passageView is a window with the words that count.
 type passageView struct {
 	Number int // of its source, 0 for the text about the run
@@ -196,7 +216,7 @@ type passageView struct {
 // sentenceView shows a sentence with its passages: those of one source, or all where ref
 // is nil.
 func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
-	v := &sentenceView{ID: s.ID, Text: shownText(s.Text), Stands: shownText(l.stands(s.Words)), Why: shownText(s.Why), Reader: shownText(s.Reader), Class: "good"}
+	v := &sentenceView{ID: s.ID, Text: shownText(s.Text), Stands: shownText(l.stands(s)), Why: shownText(l.why(s)), Reader: shownText(l.say(s.Reader)), Class: "good"}
 	switch {
 	case s.Doubted:
 		v.Class = "bad"
@@ -209,12 +229,12 @@ func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
 		v.Verdict, v.Because = l.say(s.Verdict.Verdict), shownText(s.Verdict.Because)
 	}
 	if s.NearlyQuoted() {
-		v.Hint = "These are nearly the words of the page. A quotation would say so."
+		v.Hint = l.say("These are nearly the words of the page. A quotation would say so.")
 	}
 	if s.Calculation != nil {
 		v.Formula = shownText(s.Calculation.Text)
 		for _, o := range s.Calculation.Operands {
-			shown := operandView{Text: shownText(o.Text), From: cmp.Or(o.From, "nowhere")}
+			shown := operandView{Text: shownText(o.Text), From: l.say(operandFrom[o.From])}
 			if from := l.byCID[o.From]; from != nil {
 				shown.From, shown.Number = from.name(), from.number
 			}
@@ -231,7 +251,7 @@ func (l *layout) sentenceView(s *ShownSentence, ref *reference) *sentenceView {
 			passage.Number = of.number
 		}
 		from, to := s.WordsIn(w)
-		passage.excerptView = viewExcerpts([]excerpt{{pieces: []string{oneLine(w.Text[:from]), oneLine(w.Text[from:to]), oneLine(w.Text[to:])}, start: w.Start > 0, end: of != nil && w.End < len(of.Text)}})[0]
+		passage.excerptView = viewExcerpts([]excerpt{{pieces: []string{singleBlanks(w.Text[:from]), singleBlanks(w.Text[from:to]), singleBlanks(w.Text[to:])}, start: w.Start > 0, end: of != nil && w.End < len(of.Text)}})[0]
 		v.Passages = append(v.Passages, passage)
 	}
 	return v

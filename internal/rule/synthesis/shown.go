@@ -32,7 +32,7 @@ func concealed(r rune) bool {
 // shownText is a text of one line as a report shows it.
 func shownText(text string) string {
 	var b strings.Builder
-	for _, r := range oneLine(text) {
+	for _, r := range singleBlanks(text) {
 		b.WriteString(shown(r))
 	}
 	return strings.TrimSpace(b.String())
@@ -81,6 +81,10 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Gates {
 		g := &r.Gates[i]
+		g.Name = r.say(g.Name)
+		if !r.english() {
+			g.Notes = "" // they are the judge's words
+		}
 		show(&g.ID, &g.Name, &g.Status, &g.Accepted, &g.Notes)
 	}
 	for i := range r.Contracts {
@@ -93,7 +97,22 @@ func (r Report) shown() Report {
 	}
 	for i := range r.Agents {
 		a := &r.Agents[i]
+		a.Role = r.say(a.Role)
 		show(&a.Role, &a.Driver, &a.Model, &a.Version)
+	}
+	if r.Since != nil {
+		since := *r.Since
+		since.Changed, since.Dropped, since.Added = slices.Clone(since.Changed), slices.Clone(since.Dropped), slices.Clone(since.Added)
+		show(&since.RunID)
+		for i := range since.Changed {
+			show(&since.Changed[i].Was, &since.Changed[i].Is)
+		}
+		for _, list := range [][]string{since.Dropped, since.Added} {
+			for i := range list {
+				show(&list[i])
+			}
+		}
+		r.Since = &since
 	}
 	for i := range r.LeftOut {
 		g := &r.LeftOut[i]

@@ -98,6 +98,23 @@ func Open(t *testing.T, r synthesis.Report) {
 	if os.Geteuid() == 0 {
 		browser = append(browser, "--no-sandbox")
 	}
+	has("Chromium, on a screen,", run(t, dir, "chromium", append(browser, "--dump-dom", "file://"+filepath.Join(dir, "report.html"))...), append(asked, evidence.Say(r.Language, "Sources"))...)
 	run(t, dir, "chromium", append(browser, "--no-pdf-header-footer", "--print-to-pdf="+filepath.Join(dir, "print.pdf"), "file://"+filepath.Join(dir, "print.html"))...)
 	printed("Chromium", run(t, dir, "pdftotext", "print.pdf", "-"), append(asked, evidence.Say(r.Language, "Sources"))...)
+}
+
+// References opens the list of a report's sources in csl-json or bibtex with pandoc, and
+// demands that it has so many. It does nothing unless it is asked for.
+func References(t *testing.T, format string, list []byte, want int) {
+	t.Helper()
+	if !Asked() {
+		return
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "list"), list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(run(t, dir, "pandoc", "-f", strings.ReplaceAll(format, "-", ""), "-t", "csljson", "list"), `"id":`); got != want {
+		t.Errorf("pandoc finds %d sources in %s, want %d", got, format, want)
+	}
 }

@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate/internal/text/figure"
 )
 
@@ -135,7 +137,7 @@ func cell(row []string, column int) string {
 	if column >= len(row) {
 		return ""
 	}
-	return strings.Join(strings.Fields(row[column]), " ")
+	return markdown.OneLine(row[column])
 }
 
 // readColumn reads a column, nil for one without numbers.

@@ -137,7 +137,7 @@ func verbatimURLs(line []byte, from, to int) []Sighting {
 // tidyTitle is a title on one line without the punctuation that ties it to its
 // URL. It is empty for a text without a letter and for a URL.
 func tidyTitle(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = markdown.OneLine(s)
 	s = strings.TrimFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune("-–—:;,.|()[]<>\"“”„«»'‘’*_·•→", r)
 	})

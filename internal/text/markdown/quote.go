@@ -59,6 +59,9 @@ func Fold(text string) string {
 
 var unixLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
+// OneLine is text with every run of white space as one blank, and none at its ends.
+func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
 // Show is text on one line, with everything in it shown for what it is: controls,
 // line and paragraph separators, and characters that turn the direction of the
 // text or have no width are written as U+XXXX, and bytes that are not UTF-8 as

@@ -3,6 +3,8 @@ package office
 import (
 	"strconv"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // readOpen reads an OpenDocument file: a text, a spreadsheet or a presentation.
@@ -141,7 +143,7 @@ func (o *openReader) end(name string) {
 		case o.tables > 0:
 			o.cell.WriteString(text + "\n")
 		case name == "h":
-			o.w.heading(oneLine(text))
+			o.w.heading(markdown.OneLine(text))
 		default:
 			o.w.line(text)
 		}

@@ -1,6 +1,10 @@
 package office
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
 
 // readWord reads a file of Word: its paragraphs and tables, then its notes.
 func readWord(p *pack, w *writer) error {
@@ -128,7 +132,7 @@ func (f *flow) paragraph() {
 	case f.tables > 0:
 		f.cell.WriteString(text + "\n")
 	case f.title:
-		f.w.heading(oneLine(text))
+		f.w.heading(markdown.OneLine(text))
 	default:
 		f.w.line(text)
 	}

@@ -3,6 +3,8 @@ package office
 import (
 	"strings"
 	"unicode"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // writer takes the text of a document, in lines.
@@ -61,9 +63,6 @@ func tidy(text string) string {
 	return b.String()
 }
 
-// oneLine makes blanks of line ends and tabs too.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
-
 // Table writes the rows of a table as lines that say by themselves what their cells
 // are: below a header, each cell stands with its header cell. The first row is a header
 // where it has at least two cells and none of them is a number.
@@ -77,7 +76,7 @@ type Table struct {
 func (t *Table) Row(cells []string) string {
 	filled, header := 0, true
 	for i := range cells {
-		if cells[i] = oneLine(cells[i]); cells[i] != "" {
+		if cells[i] = markdown.OneLine(cells[i]); cells[i] != "" {
 			filled++
 			header = header && !isNumber(cells[i])
 		}

@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 )
@@ -557,7 +559,7 @@ func CutBytes(s string, n int) string {
 
 // TidySpace puts a text on one line.
 func TidySpace(s string) string {
-	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\ufffd")), " ")
+	return markdown.OneLine(strings.ToValidUTF8(s, "\ufffd"))
 }
 
 // isBlock holds for elements that begin a line of their own.

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
@@ -53,8 +52,7 @@ type Audit struct {
 	about
 	folder  *artifact.Folder
 	archive *archive.Archive
-	counts  map[string]bool // digests of records that the log has
-	records map[string]string
+	log     run.KeptRecord
 	at      string // when it was judged; "" for one that is not finished
 	why     string // why a part was not read by the second reader
 	held    *artifact.Claim
@@ -86,7 +84,7 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 	}
 	a := &Audit{folder: folder}
 	if err = a.read(); err == nil {
-		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] })
+		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.log.Counts[digest] })
 	}
 	if err != nil {
 		folder.Close()
@@ -112,6 +110,9 @@ func (a *Audit) Path() string { return a.folder.Path() }
 // Folder is the folder of the audit, open.
 func (a *Audit) Folder() *artifact.Folder { return a.folder }
 
+// Pages is what was fetched for the audit.
+func (a *Audit) Pages() *archive.List { return &a.archive.List }
+
 // Recorded is the program that made the audit.
 func (a *Audit) Recorded() string { return a.Program }
 
@@ -134,32 +135,17 @@ func (a *Audit) read() error {
 }
 
 // readLog takes in what counts: the records of the archive, and the digests of files.
-func (a *Audit) readLog() error {
-	a.counts, a.records, a.at = map[string]bool{}, map[string]string{}, ""
-	file, err := a.folder.Open(logFile)
-	if err != nil {
+func (a *Audit) readLog() (err error) {
+	if a.log, err = run.ReadKept(a.folder); err != nil {
 		return err
 	}
-	defer file.Close()
-	for line, err := range artifact.ReadLog(file) {
-		if err != nil {
-			return err
-		}
-		entry, err := codec.Parse(line.Text)
-		if err != nil {
-			continue // a torn line counts for nothing
-		}
-		for _, record := range entry.Get("records").Elems() {
-			a.counts[record.Get("digest").Str()] = true
-		}
-		for _, m := range entry.Get("files").Members() {
-			a.records[m.Key] = m.Value.Str()
-		}
-		switch entry.Get("event").Str() {
+	a.at = ""
+	for _, e := range a.log.Entries {
+		switch e.Entry.Get("event").Str() {
 		case eventRead:
-			a.why = entry.Get("why").Str()
+			a.why = e.Entry.Get("why").Str()
 		case eventJudged:
-			a.at = entry.Get("ts").Str()
+			a.at = e.Entry.Get("ts").Str()
 		}
 	}
 	return nil

@@ -2,52 +2,23 @@ package audit
 
 import (
 	"context"
-	"io/fs"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
-	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // Parts are what a second reader is asked about the report of an audit.
 type Parts struct {
-	*reading.Questions
+	step.Readings
 	ID        string // of the audit
-	Path      string // of its folder
 	CreatedAt string
-
-	audit *Audit
-	taken map[int]bool // parts whose readings are taken in
 }
 
 func (a *Audit) parts(result *foreign.Result) *Parts {
-	return &Parts{Questions: result.Questions(), ID: a.AuditID, Path: a.folder.Path(), CreatedAt: a.CreatedAt, audit: a, taken: map[int]bool{}}
-}
-
-// Advance takes in what was read. Once every part was, it adds those that are looked at
-// again, with other passages; more says that there are such. It returns READ_FAILED and
-// INVALID_STATE.
-func (p *Parts) Advance() (more bool, err error) {
-	for _, part := range p.Claims.Parts {
-		if p.taken[part.Number] {
-			continue
-		}
-		read, err := step.ReadingOf(p.audit.folder, step.VerifyJob(1, part.Number))
-		if err != nil {
-			return false, err
-		}
-		if read == nil {
-			return false, nil
-		}
-		p.taken[part.Number] = true
-		reading.Record(p.Claims, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: 1})
-	}
-	return p.LookAgain(), nil
+	return &Parts{step.Readings{Questions: result.Questions(), Folder: a.folder, Round: 1}, a.AuditID, a.CreatedAt}
 }
 
 // have has a second reader read the report, and records what it handed in.
@@ -59,21 +30,15 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 			return err
 		}
 	}
-	files := tidegate.Details{}
-	err := fs.WalkDir(a.folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || !strings.HasPrefix(name, run.JobsDir+"/") || strings.Count(name, "/") < 3 {
-			return err // beside the attempts lie leases
-		}
-		digest, err := a.folder.Digest(name)
-		files = append(files, tidegate.Detail{Key: name, Value: digest})
-		a.records[name] = digest
-		return err
-	})
+	files, err := step.AttemptFiles(a.folder)
 	if err != nil {
 		return err
 	}
+	for _, f := range files {
+		a.log.Files[f.Key] = f.Value.(string)
+	}
 	if err := a.record(ctx, desk, func(tx *artifact.Tx) error {
-		return tx.Record(logFile, line(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
+		return tx.Record(logFile, run.KeptLine(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
 	}); err != nil {
 		return err
 	}
@@ -94,7 +59,7 @@ func (a *Audit) hear(parts *Parts, result *foreign.Result) error {
 			continue
 		}
 		name := step.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
-		if digest, err := a.folder.Digest(name); err != nil || digest != a.records[name] {
+		if digest, err := a.folder.Digest(name); err != nil || digest != a.log.Files[name] {
 			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "%s is not what the log of audit %s records", name, a.AuditID)
 		}
 	}

@@ -2,10 +2,8 @@ package audit
 
 import (
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -70,29 +68,11 @@ func Verify(ctx context.Context, desk run.Desk, path, program string) (Verified,
 	defer a.Close()
 	v := Verified{AuditID: a.AuditID, Wrong: []string{}}
 	wrong := func(text string) { v.Wrong = append(v.Wrong, text) }
-	log, err := a.folder.VerifyLog(logFile)
+	log, differs, err := a.log.Verify(a.folder)
 	if err != nil {
 		return v, err
 	}
-	v.Lines, v.Head = log.Lines, log.Head
-	for _, b := range log.Breaks {
-		wrong("line " + strconv.Itoa(b.Line) + " of the log does not follow from the one before it")
-	}
-	if log.Unchained > 0 {
-		wrong(report.Counted(log.Unchained, "line") + " of the log are not ours")
-	}
-	if log.Mismatch != "" {
-		wrong("the log: " + log.Mismatch)
-	}
-	for _, name := range slices.Sorted(maps.Keys(a.records)) {
-		digest, err := a.folder.Digest(name)
-		switch {
-		case err != nil:
-			return v, err
-		case digest != a.records[name]:
-			wrong(name + " is not the file that the log records")
-		}
-	}
+	v.Lines, v.Head, v.Wrong = log.Lines, log.Head, append(v.Wrong, differs...)
 	_, difference, err := a.compare(ctx)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.InvalidState:

@@ -255,7 +255,7 @@ func (d *Diff) compare(ctx context.Context, earlier version) error {
 
 // covers reports whether a file lies in the parts that are compared.
 func (d *Diff) covers(name string) bool {
-	return len(d.Parts) == 0 || slices.ContainsFunc(d.Parts, func(part string) bool { return within(name, part) })
+	return len(d.Parts) == 0 || slices.ContainsFunc(d.Parts, func(part string) bool { _, in := artifact.Inside(part, name); return in })
 }
 
 func (v version) names() []string { return slices.Sorted(maps.Keys(v.files)) }

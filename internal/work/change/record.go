@@ -38,11 +38,12 @@ type record struct {
 	heads       map[string]bool // the digests of all lines, and that of an empty log
 	decisions   map[string]bool // the digests of the decisions that were taken
 	reviews     []logged
-	limit       *int64 // of fix rounds, as a person set it
-	phase       string // after the last move
-	iteration   int64  // after the last move
-	counted     int    // the review that the last fix round began for
-	needsPerson string // why only a person moves the change on; "" when anyone does
+	limit       *int64   // of fix rounds, as a person set it
+	phase       string   // after the last move
+	been        []string // the phases that it was in, in order
+	iteration   int64    // after the last move
+	counted     int      // the review that the last fix round began for
+	needsPerson string   // why only a person moves the change on; "" when anyone does
 	cause       cause
 	worktree    *Worktree // where it is implemented; nil for the project
 	torn        bool      // the last line is not whole, and was left out
@@ -168,6 +169,7 @@ func (r *record) take(line *codec.Value) {
 		r.decisions[codec.Digest(d)] = true
 	}
 	if phase := line.Get("phase"); phase != nil {
+		r.been = append(r.been, line.Get("from").Str(), phase.Str())
 		r.phase = phase.Str()
 		r.iteration, _ = line.Get("iteration").Int()
 		r.needsPerson, r.cause = line.Get("needs_person").Str(), cause(line.Get("cause").Str())

@@ -75,6 +75,7 @@ type Status struct {
 	Reviews     int           `json:"reviews"` // how many are kept
 	Next        string        `json:"next"`    // what moves the change on
 	StatePath   string        `json:"state_path"`
+	Been        []string      `json:"-"` // the phases that the log says it was in
 }
 
 // ReviewStatus is what REVIEW.md says.

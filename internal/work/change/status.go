@@ -36,7 +36,7 @@ func StatusOf(ctx context.Context, desk run.Desk, project, id string) (Status, e
 	status := Status{
 		ChangeID: id, Phase: s.phase, PhaseInFile: s.written, Iteration: s.iteration, NeedsPerson: cmp.Or(r.needsPerson, s.needsPerson),
 		LastAction: s.lastAction, UpdatedAt: s.updatedAt, Reviews: len(numbers),
-		StatePath: filepath.Join(folder.Path(), stateFile),
+		StatePath: filepath.Join(folder.Path(), stateFile), Been: r.been,
 	}
 	if status.Review, err = currentReview(folder, r, id, s); err != nil {
 		return Status{}, err

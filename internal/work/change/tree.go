@@ -166,9 +166,9 @@ func zeroTerminated(text []byte) func(func([]byte) bool) {
 }
 
 func (r *treeReader) add(name string) error {
-	changes := changesDir(r.desk)
+	_, ofChanges := artifact.Inside(changesDir(r.desk), name)
 	switch {
-	case name == changes || strings.HasPrefix(name, changes+"/"):
+	case ofChanges:
 		return nil
 	case !utf8.ValidString(name):
 		return fmt.Errorf("the name of the file %q is not UTF-8", name)

@@ -112,11 +112,10 @@ func (r *checkout) inside(paths []string) ([]string, error) {
 // changes of the project and of the whole repository.
 func (r *checkout) has(name string) bool {
 	changes := changesDir(r.desk)
-	return !within(name, changes) && !within(name, r.prefix+changes)
+	_, ofProject := artifact.Inside(changes, name)
+	_, ofAll := artifact.Inside(r.prefix+changes, name)
+	return !ofProject && !ofAll
 }
-
-// within reports whether a file is a folder or lies in it.
-func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 
 // committed is the version of a commit or a tree.
 func (r *checkout) committed(ctx context.Context, commit string) (version, error) {

@@ -2,11 +2,16 @@ package library
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/asking"
@@ -25,9 +30,13 @@ const answerSchema = "answer.v1"
 // Asked is a further question about finished reports, with what may answer it.
 type Asked struct {
 	*asking.Case
+	ID        string           // of the answer, once it is begun
+	CreatedAt string           // likewise
+	Folder    *artifact.Folder // likewise; it keeps what agents were asked and answered
+
+	desk    run.Desk
 	of      []Subject
 	sources []AnsweredSource
-	files   []file
 }
 
 // AnsweredSource is a page that an answer may cite.
@@ -99,36 +108,98 @@ func AskOf(ctx context.Context, question string, items ...*Item) (*Asked, error)
 	return a, nil
 }
 
-// Note keeps what an agent was asked, or what it answered, under a name.
-func (a *Asked) Note(name, text string) {
-	a.files = append(a.files, file{"asked/" + name, []byte(text)})
+// Begin makes the folder of the answer beside the runs. One that was begun before for the
+// same question about the same reports, and has no result, goes on. It returns READ_FAILED
+// and WRITE_FAILED.
+func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
+	a.desk = desk
+	begun, path, err := a.begun(ctx, runs)
+	if err == nil && path == "" {
+		begun, path, err = create(desk, Answers(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
+	}
+	if err != nil {
+		return err
+	}
+	a.ID, a.CreatedAt = begun.ID, begun.CreatedAt
+	a.Folder, err = desk.Reach.Open("answer", path)
+	return err
 }
 
-// Keep keeps the answer in a folder of its own beside the runs, whole or not at all. Why
-// says why there is none; the answer is then the fixed sentence. It returns WRITE_FAILED.
-func (a *Asked) Keep(desk run.Desk, runs string, answer asking.Answer, trust, why string) (Answered, error) {
-	out := Answered{Of: a.of, Question: a.Question, Answer: a.Refusal(), Why: why, Sentences: []evidence.Claim{}, Sources: []AnsweredSource{}}
+// begun is the answer to the same question that has no result, with its folder; "" for none.
+func (a *Asked) begun(ctx context.Context, runs string) (was about, path string, err error) {
+	home, err := a.desk.Reach.Open("home", Answers(runs))
+	if err != nil {
+		return was, "", artifact.UnlessMissing(err)
+	}
+	defer home.Close()
+	entries, err := home.List(".")
+	if err != nil {
+		return was, "", err
+	}
+	for _, entry := range entries {
+		data, err := home.Read(entry.Name() + "/" + aboutFile)
+		if err != nil || json.Unmarshal(data, &was) != nil || was.ID != entry.Name() || was.SchemaVersion != answerSchema || was.Question != a.Question || !slices.Equal(was.Of, a.of) {
+			continue
+		}
+		ended, err := a.ended(ctx, home, was.ID)
+		if err != nil || !ended {
+			return was, filepath.Join(Answers(runs), was.ID), err
+		}
+	}
+	return about{}, "", nil
+}
+
+// ended reports whether an answer has a result. One whose writing was interrupted is rolled
+// forward or back before.
+func (a *Asked) ended(ctx context.Context, home *artifact.Folder, id string) (bool, error) {
+	folder, err := home.Folder(id)
+	if err != nil {
+		return false, err
+	}
+	defer folder.Close()
+	if folder.Pending() {
+		lock, err := folder.Lock(ctx, a.desk.Now)
+		if err != nil {
+			return false, err
+		}
+		lock.Unlock()
+	}
+	return folder.Exists(resultFile)
+}
+
+// Keep keeps the answer in the folder that was begun. Why says why there is none; the answer
+// is then the fixed sentence. It returns READ_FAILED and WRITE_FAILED.
+func (a *Asked) Keep(ctx context.Context, answer asking.Answer, trust, why string) (Answered, error) {
+	out := Answered{AnswerID: a.ID, Of: a.of, Question: a.Question, Answer: a.Refusal(), Why: why, Sentences: []evidence.Claim{}, Sources: []AnsweredSource{}}
 	if why == "" {
-		out.Pass, out.Answer, out.Trust, out.Sentences = true, answer.Text, trust, answer.Claims.Sentences
-		cited := map[string]bool{}
-		for _, p := range answer.Claims.Pages {
-			cited[p.CID] = true
-		}
-		for _, s := range a.sources {
-			if cited[s.ID] {
-				out.Sources = append(out.Sources, s)
-			}
-		}
+		out.Pass, out.Answer, out.Trust, out.Sentences, out.Sources = true, answer.Text, trust, answer.Claims.Sentences, a.cited(&answer)
 	} else {
 		out.Next = "tidegate research " + report.ShellWord(a.Question)
 	}
-	err := keep(desk, Answers(runs), answerSchema, a.of, a.files, nil, func(id, path string) ([]byte, error) {
-		out.AnswerID, out.AnswerPath = id, path
-		kept := out
-		kept.AnswerPath = "" // a folder can be moved
-		return codec.MarshalFile(kept)
-	})
-	return out, err
+	result, err := codec.MarshalFile(out) // without a path: a folder can be moved
+	if err != nil {
+		return out, err
+	}
+	out.AnswerPath = a.Folder.Path()
+	lock, err := a.Folder.Lock(ctx, a.desk.Now)
+	if err != nil {
+		return out, err
+	}
+	defer lock.Unlock()
+	files, err := step.AttemptFiles(a.Folder)
+	if err != nil {
+		return out, err
+	}
+	tx := lock.Begin()
+	_, err = tx.WritePlain(resultFile, result)
+	if err == nil {
+		err = tx.Record(run.AuditFile, judged(a.desk, result, files))
+	}
+	if err != nil {
+		tx.Rollback()
+		return out, err
+	}
+	return out, tx.Commit()
 }
 
 // Report shows the answer with its sources, or that there is none.
@@ -149,7 +220,7 @@ func (a Answered) Report() report.Report {
 	for _, s := range a.Sentences {
 		for n, w := range s.Windows {
 			if n == 0 && s.Form != evidence.Frame {
-				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: strings.Join(strings.Fields(w.Text), " ")}})
+				r.Add(report.Fields{{Name: s.ID, Value: s.Text}, {Name: w.CID, Value: markdown.OneLine(w.Text)}})
 			}
 		}
 	}

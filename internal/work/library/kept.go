@@ -1,13 +1,7 @@
 package library
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"path/filepath"
-	"slices"
-
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -25,80 +19,29 @@ type about struct {
 	ID            string    `json:"id"`
 	CreatedAt     string    `json:"created_at"`
 	Program       string    `json:"program"`
+	Question      string    `json:"question,omitzero"` // of an answer
 	Of            []Subject `json:"of"`
 }
 
-// file is a file of a kept folder.
-type file struct {
-	name string
-	data []byte
+// judged is the line that records a result.
+func judged(desk run.Desk, result []byte, more tidegate.Details) tidegate.Details {
+	return run.KeptLine(desk, "judged", tidegate.Pairs("files", append(more, tidegate.Detail{Key: resultFile, Value: codec.DigestBytes(result)})))
 }
 
-// recordsPerLine keeps the lines about a large batch short enough for the log.
-const recordsPerLine = 500
-
-// keep makes a folder under home that holds what a result follows from and the result, in
-// the form of audits: about, files, archive, log, result. It appears whole or not at all.
-// Result is the document of the result under the id of the folder.
-func keep(desk run.Desk, home, schema string, of []Subject, files []file, fetched []*archive.Packed, result func(id, path string) ([]byte, error)) error {
-	stamp := desk.Stamp()
-	var records []archive.Ref
-	if len(fetched) > 0 {
-		data, laid := archive.Lay(0, fetched...)
-		files = append(files, file{run.ArchiveFile, data})
-		for _, entry := range laid {
-			records = append(records, entry.Records...)
-		}
+// create makes a folder under home that is bound to runs and audits, with what more adds to
+// it, which may be nil.
+func create(desk run.Desk, home string, a about, more func(d *artifact.Draft, path string) error) (about, string, error) {
+	seed := ""
+	for _, s := range a.Of {
+		seed += s.ID + s.Head
 	}
-	for n := byte(0); ; n++ {
-		seed := []byte(stamp)
-		for _, s := range of {
-			seed = append(seed, s.ID+s.Head...)
-		}
-		sum := sha256.Sum256(append(seed, n))
-		id := stamp[:len("2006-01-02")] + "-" + hex.EncodeToString(sum[:3])
-		path := filepath.Join(home, id)
-		document, err := result(id, path)
+	path, err := run.CreateKept(desk, home, seed, func(d *artifact.Draft, id, stamp string) (tidegate.Details, error) {
+		a.ID, a.CreatedAt, a.Program = id, stamp, desk.Program
+		data, err := codec.MarshalFile(a)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		of, err := codec.MarshalFile(about{schema, id, stamp, desk.Program, of})
-		if err != nil {
-			return err
-		}
-		err = desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error {
-			line := func(event string, more tidegate.Details) error {
-				out := tidegate.Pairs("ts", stamp, "event", event)
-				if desk.Pinned {
-					out = append(out, tidegate.Detail{Key: "clock", Value: "pinned"})
-				}
-				return d.Record(run.AuditFile, append(out, more...))
-			}
-			digests := tidegate.Details{}
-			for _, f := range append([]file{{aboutFile, of}}, files...) {
-				if err := d.Write(f.name, f.data); err != nil {
-					return err
-				}
-				if f.name != run.ArchiveFile { // its records are named below
-					digests = append(digests, tidegate.Detail{Key: f.name, Value: codec.DigestBytes(f.data)})
-				}
-			}
-			if err := d.Write(resultFile, document); err != nil {
-				return err
-			}
-			if err := line("created", tidegate.Pairs("program", desk.Program, "files", digests)); err != nil {
-				return err
-			}
-			for part := range slices.Chunk(records, recordsPerLine) {
-				if err := line("fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part)); err != nil {
-					return err
-				}
-			}
-			return line("judged", tidegate.Pairs("files", tidegate.Pairs(resultFile, codec.DigestBytes(document))))
-		})
-		if tidegate.CodeOf(err) == tidegate.AlreadyExistsConflict && n < 255 {
-			continue // the same at the same time
-		}
-		return err
-	}
+		return tidegate.Pairs(aboutFile, codec.DigestBytes(data)), d.Write(aboutFile, data)
+	}, more)
+	return a, path, err
 }

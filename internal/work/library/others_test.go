@@ -10,12 +10,16 @@ import (
 	"github.com/tidegate/tidegate/internal/work/library"
 )
 
-// others are changes of single passages, in several languages and subjects: what a page
-// said, what it says, what a report says by it, and how that then stands.
-var others = []struct {
+// passageChange is a change of a single passage: what a page said, what it says, what a
+// report says by it, and how that then stands.
+type passageChange struct {
 	then, now, said string
 	want            drift.State
-}{
+}
+
+// others are changes of single passages, in several languages and subjects. Rules were mended
+// by some of them.
+var others = []passageChange{
 	{"Inflation in the euro area fell to 2.4 percent in March, the statistics office said.", "Inflation in the euro area fell to 2.6 percent in March, the statistics office said.", "Euro area inflation fell to 2.4 percent in March.", chg},
 	{"Inflation in the euro area fell to 2.4 percent in March, the statistics office said.", "In March prices in the euro area were 2.4 percent higher than a year before: inflation fell again, according to the statistics office.", "Euro area inflation fell to 2.4 percent in March.", ok},
 	{"The vaccine is recommended for children under five years.", "The vaccine is no longer recommended for children under five years.", "The vaccine is recommended for children under five years.", chg},
@@ -46,12 +50,66 @@ var others = []struct {
 	{"The tax applies to companies with more than 50 employees.", "The tax applies to companies with more than 50 employees and a turnover above 10 million euro.", "The tax applies to companies with more than 50 employees.", ok},
 }
 
-// TestOtherChanges holds sentences against changes of single passages, and prints how many alarms are right and how many changes are found.
-func TestOtherChanges(t *testing.T) {
+// heldOut are changes that were written down after the rules, and by which none was mended.
+var heldOut = []passageChange{
+	{"The reservoir holds 38 million cubic metres of water when it is full.", "The reservoir holds 36 million cubic metres of water when it is full.", "The full reservoir holds 38 million cubic metres of water.", chg},
+	{"The reservoir holds 38 million cubic metres of water when it is full.", "When full, the reservoir stores 38 million cubic metres.", "The full reservoir holds 38 million cubic metres of water.", ok},
+	{"The airline flies to Reykjavik four times a week in summer.", "The airline flies to Reykjavik four times a week in winter.", "The airline flies to Reykjavik four times a week in summer.", chg},
+	{"The airline flies to Reykjavik four times a week in summer.", "The airline stopped its flights to Reykjavik in October.", "The airline flies to Reykjavik four times a week in summer.", chg},
+	{"Dr. Amara Okafor leads the institute's programme on malaria.", "Dr. Peter Lindqvist leads the institute's programme on malaria.", "Amara Okafor leads the programme on malaria.", chg},
+	{"Dr. Amara Okafor leads the institute's programme on malaria.", "The institute's malaria programme is led by Dr. Amara Okafor, who joined in 2018.", "Amara Okafor leads the programme on malaria.", ok},
+	{"Tickets cost 12 euro for adults and 6 euro for children.", "Tickets cost 14 euro for adults and 6 euro for children.", "Children pay 6 euro for a ticket.", ok},
+	{"Tickets cost 12 euro for adults and 6 euro for children.", "Tickets cost 14 euro for adults and 6 euro for children.", "Adults pay 12 euro for a ticket.", chg},
+	{"The committee recommends the use of helmets on construction sites.", "The committee advises against the use of helmets on construction sites.", "The committee recommends the use of helmets on construction sites.", chg},
+	{"The glacier lost a quarter of its ice between 1990 and 2020.", "The glacier lost a third of its ice between 1990 and 2020.", "The glacier lost a quarter of its ice between 1990 and 2020.", chg},
+	{"The glacier lost a quarter of its ice between 1990 and 2020.", "Between 1990 and 2020, a quarter of the glacier's ice disappeared.", "The glacier lost a quarter of its ice between 1990 and 2020.", ok},
+	{"The new line shortens the journey from Lyon to Turin to two hours.", "The new line shortens the journey from Lyon to Milan to two hours.", "The new line shortens the journey from Lyon to Turin to two hours.", chg},
+	{"The new line shortens the journey from Lyon to Turin to two hours.", "The new line shortens the journey from Lyon to Turin to two hours. Tickets go on sale in May.", "The new line shortens the journey from Lyon to Turin to two hours.", ok},
+	{"The museum holds 2,300 paintings, most of them from the nineteenth century.", "The museum holds 2,300 paintings, few of them from the nineteenth century.", "Most of the museum's 2,300 paintings are from the nineteenth century.", chg},
+	{"The dam was completed in 1936 and renamed in 1947.", "The dam was renamed in 1947.", "The dam was completed in 1936.", chg},
+	{"The dam was completed in 1936 and renamed in 1947.", "Completed in 1936, the dam got its present name eleven years later.", "The dam was completed in 1936.", ok},
+	{"The bank raised its key rate to 4.5 percent.", "The bank lowered its key rate to 4.5 percent.", "The bank raised its key rate to 4.5 percent.", chg},
+	{"The bank raised its key rate to 4.5 percent.", "The bank raised its key rate to 4.5 percent, the highest level in fifteen years.", "The bank raised its key rate to 4.5 percent.", ok},
+	{"Der Betrieb der Fähre wird mit 3,2 Millionen Euro im Jahr gefördert.", "Der Betrieb der Fähre wird mit 2,8 Millionen Euro im Jahr gefördert.", "Die Fähre wird mit 3,2 Millionen Euro im Jahr gefördert.", chg},
+	{"Der Betrieb der Fähre wird mit 3,2 Millionen Euro im Jahr gefördert.", "Jährlich fließen 3,2 Millionen Euro Förderung in den Betrieb der Fähre.", "Die Fähre wird mit 3,2 Millionen Euro im Jahr gefördert.", ok},
+	{"Die Untersuchung fand keinen Zusammenhang zwischen Lärm und Schlafdauer.", "Die Untersuchung fand einen Zusammenhang zwischen Lärm und Schlafdauer.", "Die Untersuchung fand keinen Zusammenhang zwischen Lärm und Schlafdauer.", chg},
+	{"La ligne transporte 85 000 voyageurs par jour.", "La ligne transporte 85 000 voyageurs par semaine.", "La ligne transporte 85 000 voyageurs par jour.", chg},
+	{"La ligne transporte 85 000 voyageurs par jour.", "Chaque jour, 85 000 voyageurs empruntent la ligne.", "La ligne transporte 85 000 voyageurs par jour.", ok},
+	{"La ciudad prohibió los coches en el centro en 2023.", "La ciudad permitió de nuevo los coches en el centro en 2025.", "La ciudad prohibió los coches en el centro en 2023.", chg},
+	{"La ciudad prohibió los coches en el centro en 2023.", "Desde 2023 los coches están prohibidos en el centro de la ciudad.", "La ciudad prohibió los coches en el centro en 2023.", ok},
+	{"Il ponte è chiuso ai camion fino al 30 settembre 2026.", "Il ponte è chiuso ai camion fino al 31 dicembre 2026.", "Il ponte è chiuso ai camion fino al 30 settembre 2026.", chg},
+	{"Het park is 640 hectare groot en trekt 90.000 bezoekers per jaar.", "Het park is 640 hectare groot en trekt 120.000 bezoekers per jaar.", "Het park trekt 90.000 bezoekers per jaar.", chg},
+	{"Het park is 640 hectare groot en trekt 90.000 bezoekers per jaar.", "Het park is 640 hectare groot en trekt 120.000 bezoekers per jaar.", "Het park is 640 hectare groot.", ok},
+	{"The software is free for schools.", "The software is free for schools with fewer than 200 pupils.", "The software is free for schools.", chg},
+	{"The trial was stopped early because of side effects.", "", "The trial was stopped early because of side effects.", gone},
+	{"The village has a school, a bakery and two churches.", "The village has a bakery and two churches.", "The village has a school.", chg},
+	{"The tower stood 92 metres high until the storm of 1894.", "Read our guide to the best beaches of the region and where to eat there.", "The tower was 92 metres high.", gone},
+}
+
+// heldOutMistakes are those of heldOut that are judged otherwise than they should be: three
+// false alarms and a condition that is not found.
+var heldOutMistakes = map[string]drift.State{
+	"Tickets cost 14 euro for adults and 6 euro for children.":           chg,
+	"Between 1990 and 2020, a quarter of the glacier's ice disappeared.": chg,
+	"Chaque jour, 85 000 voyageurs empruntent la ligne.":                 chg,
+	"The software is free for schools with fewer than 200 pupils.":       ok,
+}
+
+// TestOtherChanges holds sentences against changes of single passages, and prints how many
+// alarms are right and how many changes are found.
+func TestOtherChanges(t *testing.T) { holdAgainst(t, others, nil) }
+
+// TestHeldOutChanges does the same with changes that no rule was mended by. What it finds is
+// written down, so that a change of the rules shows.
+func TestHeldOutChanges(t *testing.T) { holdAgainst(t, heldOut, heldOutMistakes) }
+
+// holdAgainst judges changes. Mistakes are those that are known, by what the page says.
+func holdAgainst(t *testing.T, changed []passageChange, mistakes map[string]drift.State) {
+	t.Helper()
 	runs := filepath.Join(t.TempDir(), "runs")
 	first, later := web{}, web{}
 	report, list := "", ""
-	for i, o := range others {
+	for i, o := range changed {
 		url := fmt.Sprintf("https://others.example/pages/%d", i)
 		frame := []string{"This page belongs to the archive of the newspaper, which keeps its reports for many years.", "", "Readers can write to the editors about everything that they find wrong here."}
 		frame[1] = o.then
@@ -71,17 +129,21 @@ func TestOtherChanges(t *testing.T) {
 	}
 	right, alarms, changes := 0, 0, 0
 	for i, s := range u.Sentences {
-		if others[i].want != ok {
+		want := changed[i].want
+		if want != ok {
 			changes++
 		}
 		if s.State != ok {
 			alarms++
-			if others[i].want != ok {
+			if want != ok {
 				right++
 			}
 		}
-		if s.State != others[i].want {
-			t.Errorf("%q is %s, want %s: %+v", s.Text, s.State, others[i].want, s.Pages)
+		if known, is := mistakes[changed[i].now]; is {
+			want = known
+		}
+		if s.State != want {
+			t.Errorf("%q is %s, want %s: %+v", s.Text, s.State, want, s.Pages)
 		}
 	}
 	t.Logf("%d sentences: precision %.2f, recall %.2f", len(u.Sentences), float64(right)/float64(alarms), float64(right)/float64(changes))

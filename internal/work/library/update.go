@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/drift"
@@ -100,13 +101,39 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	if err != nil {
 		return Updated{}, err
 	}
-	err = keep(desk, Updates(runs), updateSchema, []Subject{item.Subject}, nil, now.packed, func(id, path string) ([]byte, error) {
-		out.UpdateID, out.UpdatePath = id, path
-		kept := out
-		kept.UpdatePath = "" // a folder can be moved
-		return codec.MarshalFile(kept)
+	_, _, err = create(desk, Updates(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
+		out.UpdateID, out.UpdatePath = filepath.Base(path), path
+		return out.keep(desk, d, now.packed)
 	})
 	return out, err
+}
+
+// keep writes what was fetched, and the result.
+func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed) error {
+	u.UpdatePath = "" // a folder can be moved
+	result, err := codec.MarshalFile(u)
+	if err != nil {
+		return err
+	}
+	if err := d.Write(resultFile, result); err != nil {
+		return err
+	}
+	var records []archive.Ref
+	if len(packed) > 0 {
+		data, laid := archive.Lay(0, packed...)
+		if err := d.Write(run.ArchiveFile, data); err != nil {
+			return err
+		}
+		for _, entry := range laid {
+			records = append(records, entry.Records...)
+		}
+	}
+	for part := range slices.Chunk(records, run.RecordsPerLine) {
+		if err := d.Record(run.AuditFile, run.KeptLine(desk, "fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+			return err
+		}
+	}
+	return d.Record(run.AuditFile, judged(desk, result, nil))
 }
 
 // fetched is what a later fetch brought.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
-	"strconv"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -55,61 +54,38 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 	if err != nil {
 		return Verified{}, err
 	}
-	v := Verified{ID: doc.Get("id").Str()}
-	for _, s := range doc.Get("of").Elems() {
-		v.Of = append(v.Of, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
-	}
-	counts, err := v.record(folder)
+	v := Verified{ID: doc.Get("id").Str(), Of: subjects(doc)}
+	record, err := run.ReadKept(folder)
 	if err != nil {
 		return v, err
 	}
+	log, wrong, err := record.Verify(folder)
+	if err != nil {
+		return v, err
+	}
+	v.Lines, v.Wrong = log.Lines, wrong
+	for _, name := range []string{aboutFile, resultFile} {
+		if record.Files[name] == "" {
+			v.wrong("the log does not record " + name)
+		}
+	}
 	for _, subject := range v.Of {
-		if err := v.bound(ctx, desk, runs, folder, subject, doc.Get("schema_version").Str(), counts); err != nil {
+		if err := v.bound(ctx, desk, runs, folder, subject, doc.Get("schema_version").Str(), record.Counts); err != nil {
 			return v, err
 		}
 	}
 	return v, nil
 }
 
-func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
-
-// record holds the log and the files against one another, and returns the digests of the
-// records that count.
-func (v *Verified) record(folder *artifact.Folder) (map[string]bool, error) {
-	log, err := folder.VerifyLog(run.AuditFile)
-	if err != nil {
-		return nil, err
+// subjects are what an update or answer is bound to.
+func subjects(about *codec.Value) (all []Subject) {
+	for _, s := range about.Get("of").Elems() {
+		all = append(all, Subject{s.Get("kind").Str(), s.Get("id").Str(), s.Get("head").Str(), s.Get("title").Str()})
 	}
-	v.Lines = log.Lines
-	for _, b := range log.Breaks {
-		v.wrong("line " + strconv.Itoa(b.Line) + " of the log does not follow from the one before it")
-	}
-	if log.Unchained > 0 || log.Mismatch != "" {
-		v.wrong("the log is not ours alone: " + log.Mismatch)
-	}
-	lines, err := run.ReadEntries(folder, run.AuditFile)
-	if err != nil {
-		return nil, err
-	}
-	counts, named := map[string]bool{}, map[string]bool{}
-	for _, line := range lines {
-		for _, record := range line.Entry.Get("records").Elems() {
-			counts[record.Get("digest").Str()] = true
-		}
-		for _, m := range line.Entry.Get("files").Members() {
-			named[m.Key] = true
-			if digest, err := folder.Digest(m.Key); err != nil || digest != m.Value.Str() {
-				v.wrong(m.Key + " is not the file that the log records")
-			}
-		}
-	}
-	for _, name := range []string{aboutFile, resultFile} {
-		if !named[name] {
-			v.wrong("the log does not record " + name)
-		}
-	}
-	return counts, nil
+	return all
 }
+
+func (v *Verified) wrong(text string) { v.Wrong = append(v.Wrong, text) }
 
 // bound holds what is kept against a run or audit: it is the one of that head, and, of an
 // update, what was fetched gives the same result again.

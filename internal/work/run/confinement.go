@@ -2,11 +2,11 @@ package run
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // Confinement is how the agents of a run are kept, as its policy and its log have it. The
@@ -33,18 +33,21 @@ const confinementKey = "confinement"
 
 // String says how agents were kept, in the words of plans and reports; "" for the zero
 // value.
-func (c Confinement) String() string {
+func (c Confinement) String() string { return c.In("") }
+
+// In is [Confinement.String] in a language.
+func (c Confinement) In(language string) string {
 	if by := c.By; by != "" && c.Mode != "" {
 		c.By = ""
-		return "Said by the worker: " + c.String()
+		return evidence.Say(language, "Said by the worker: %s", c.In(language))
 	}
 	switch c.Mode {
 	case "":
 		return ""
 	case ModeConfined:
-		return fmt.Sprintf("Agents are confined to cells (%s, Landlock ABI %d; network: %s).", c.System, c.ABI, cmp.Or(c.Network, "none"))
+		return evidence.Say(language, "Agents are confined to cells (%s, Landlock ABI %d; network: %s).", c.System, c.ABI, cmp.Or(c.Network, evidence.Say(language, "none")))
 	}
-	return "Agents are not confined: they work with the rights of the person who starts them, on that person's files."
+	return evidence.Say(language, "Agents are not confined: they work with the rights of the person who starts them, on that person's files.")
 }
 
 // ConfinementIn is what a policy or a line of the log says of confinement; what it does not

@@ -118,6 +118,13 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 	if evidence.IsOutline(in.Template) {
 		files[TemplateFile] = []byte(in.Template)
 	}
+	if in.Earlier != nil {
+		data, err := codec.MarshalFile(in.Earlier)
+		if err != nil {
+			return err
+		}
+		files[EarlierFile] = data
+	}
 	var written tidegate.Details
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := d.Write(name, files[name]); err != nil {
@@ -160,6 +167,8 @@ type initArgs struct {
 	policy.Policy
 	evidence.Shape
 	Frozen       Frozen             `json:"sources_run,omitzero"`
+	From         Frozen             `json:"from_run,omitzero"`
+	Earlier      *Earlier           `json:"-"`
 	SignersPath  string             `json:"-"`
 	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
 	Confinement  Confinement        `json:"confinement,omitzero"`

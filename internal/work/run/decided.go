@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // Decided is a decision that a person took in the life of a run, as its log has it.
@@ -52,13 +53,13 @@ const (
 
 // telling has, for the kinds, what a person reads; %s is what the decision is about.
 var telling = map[What]string{
-	AcceptedRecord: "accepted files that were not as the log recorded them: %s", AcceptedGate: "accepted gate %s", AcceptedSentence: "accepted sentence %s",
-	AcceptedFailure: "let the run go on that had stopped", ConfirmedPlan: "said yes to the plan", AttachedPage: "attached a page to %s",
-	AttachedDocuments: "gave the run documents of their own: %s", ReplacedPage: "replaced the page of %s", SetLimit: "set a limit: %s",
-	RestoredOutput: "restored the output %s", OtherPerspectives: "replaced the perspectives after the plan", MoreTries: "gave the job %s its tries again",
-	Unconfined: "let agents work without a cell, with the person's rights", NoGrounding: "chose that what is not on the cited pages is only a warning",
-	NoSecondReader: "chose that no second agent reads the report", OneAgent: "let the agent that wrote the report read and review it",
-	Adapted: "let recorded agents answer what they were not asked",
+	AcceptedRecord: "a person accepted files that were not as the log recorded them: %s", AcceptedGate: "a person accepted gate %s", AcceptedSentence: "a person accepted sentence %s",
+	AcceptedFailure: "a person let the run go on that had stopped", ConfirmedPlan: "a person said yes to the plan", AttachedPage: "a person attached a page to %s",
+	AttachedDocuments: "a person gave the run documents of their own: %s", ReplacedPage: "a person replaced the page of %s", SetLimit: "a person set a limit: %s",
+	RestoredOutput: "a person restored the output %s", OtherPerspectives: "a person replaced the perspectives after the plan", MoreTries: "a person gave the job %s its tries again",
+	Unconfined: "a person let agents work without a cell, with the person's rights", NoGrounding: "a person chose that what is not on the cited pages is only a warning",
+	NoSecondReader: "a person chose that no second agent reads the report", OneAgent: "a person let the agent that wrote the report read and review it",
+	Adapted: "a person let recorded agents answer what they were not asked",
 }
 
 // Overrides reports whether the decision stands in the place of what a judge or the record
@@ -66,23 +67,26 @@ var telling = map[What]string{
 func (d Decided) Overrides() bool { return d.What == AcceptedRecord || d.What == AcceptedGate }
 
 // String is the decision in one line: its day, what was decided, why, and who signed.
-func (d Decided) String() string {
+func (d Decided) String() string { return d.In("") }
+
+// In is the decision in one line in a language.
+func (d Decided) In(language string) string {
 	day, _, _ := strings.Cut(d.At, "T")
-	text := telling[d.What]
+	text := evidence.Say(language, telling[d.What])
 	if strings.Contains(text, "%s") {
 		text = fmt.Sprintf(text, d.About)
 	}
-	by := "not signed"
+	by := evidence.Say(language, "not signed")
 	switch {
 	case d.Signed:
-		by = "signed by " + d.By
+		by = evidence.Say(language, "signed by %s", d.By)
 	case d.By != "":
-		by = "by " + d.By + ", not signed"
+		by = evidence.Say(language, "by %s, not signed", d.By)
 	}
 	if d.Reason != "" {
 		text += ", “" + tidegate.Cut(d.Reason) + "”"
 	}
-	return cmp.Or(day, "no day") + ": a person " + text + " (" + by + ")"
+	return cmp.Or(day, evidence.Say(language, "no day")) + ": " + text + " (" + by + ")"
 }
 
 // Decisions are what people decided in the life of the run, oldest first: all that its

@@ -18,7 +18,9 @@ type Desk struct {
 	Reach     artifact.Reach // which files it may touch by their paths
 	Sign      seal.Sign      // signs a person's decision; nil where no key was named
 	Changes   string         // the folder of a project that holds its code changes, with slashes; "" for the usual one
+	Sharing   Sharing        // finds out which pages runs share; nil where they share none
 	Rehearsal *Rehearsal     // takes what would have been written; nil where it is written
+	Memory    *Memory        // of the call; nil where nothing is kept
 }
 
 // Stamp is the present time as it stands in artifacts: UTC, milliseconds, Z.

@@ -7,30 +7,35 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
-// Frozen names the finished run whose archive alone answers the searches and fetches of
-// another. The zero value is for a run that reaches the web.
+// Frozen names a finished run whose archive answers the searches and fetches of another:
+// alone, or, for a run that builds on it, before the web. The zero value names none.
 type Frozen struct {
 	RunID string `json:"run_id"`
-	Root  string `json:"root"` // where it was when the other run began
+	Root  string `json:"root"`          // where it was when the other run began
+	Head  string `json:"head,omitzero"` // of its log, for a run that builds on it
 }
 
-const frozenKey = "sources_run"
+const (
+	frozenKey = "sources_run"
+	fromKey   = "from_run"
+)
 
 // IsZero reports whether no run is named.
 func (f Frozen) IsZero() bool { return f == Frozen{} }
 
 // Lines say it in the words of plans, prompts and reports, one sentence each.
-func (f Frozen) Lines() []string {
+func (f Frozen) Lines(language string) []string {
 	if f.IsZero() {
 		return nil
 	}
-	return []string{"Searches and fetches are answered from the archive of the finished run " + f.RunID + " alone. A page that it does not have cannot be reached."}
+	return []string{evidence.Say(language, "Searches and fetches are answered from the archive of the finished run %s alone. A page that it does not have cannot be reached.", f.RunID)}
 }
 
 func frozenIn(doc *codec.Value) Frozen {
-	return Frozen{RunID: doc.Get("run_id").Str(), Root: doc.Get("root").Str()}
+	return Frozen{RunID: doc.Get("run_id").Str(), Root: doc.Get("root").Str(), Head: doc.Get("head").Str()}
 }
 
 // OpenFinished opens a run whose archive is to answer another. It returns the errors of
@@ -48,12 +53,13 @@ func OpenFinished(ctx context.Context, desk Desk, manifestPath string) (*Run, er
 	return r, nil
 }
 
-// Sources opens the finished run whose archive answers this one; nil for a run that
-// reaches the web. It is looked for where it was, and beside this run. It returns the
-// errors of [OpenFinished], and NOT_FOUND where another run is there.
+// Sources opens the finished run whose archive answers this one; nil where no archive but
+// its own does. It is looked for where it was, and beside this run. It returns the
+// errors of [OpenFinished], and NOT_FOUND where another run is there. A run that this one
+// only builds on may be gone: the web answers then.
 func (r *Run) Sources(ctx context.Context) (*Run, error) {
 	policy, err := r.Policy()
-	named := policy.Frozen
+	named := cmp.Or(policy.Frozen, policy.From)
 	if err != nil || named.IsZero() {
 		return nil, err
 	}
@@ -67,6 +73,9 @@ func (r *Run) Sources(ctx context.Context) (*Run, error) {
 			found.Close()
 		}
 		failed = cmp.Or(failed, err)
+	}
+	if policy.Frozen.IsZero() {
+		return nil, nil
 	}
 	if code := tidegate.CodeOf(failed); failed != nil && code != tidegate.FileNotFound {
 		return nil, failed

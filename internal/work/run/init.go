@@ -32,8 +32,11 @@ type InitInput struct {
 	Search         []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
 	policy.Policy           // which sources are allowed
 	evidence.Shape          // of the report
-	// Frozen is the finished run whose archive answers searches and fetches.
+	// Frozen is the finished run whose archive alone answers searches and fetches.
 	Frozen Frozen `json:"-"`
+	// From is the finished run that this one builds on, and Earlier what it takes from it.
+	From    Frozen   `json:"-"`
+	Earlier *Earlier `json:"-"`
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
@@ -245,7 +248,7 @@ func newID(desk Desk) string {
 // documents are the files of a new run, in the order in which they are written.
 func (in *InitInput) documents(root, now string) []document {
 	return []document{
-		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode, in.Shape)},
+		{"scope", ScopeFile, ScopeShape.Check, newScope(in.RunID, now, in.Query, in.Mode, in.Shape, in.From)},
 		{"manifest", ManifestFile, ManifestShape.Check, in.manifest(root, now)},
 		{"gates", layoutDefault("gates_file"), CheckGates, NewGates(in.RunID, now)},
 		{"policy", PolicyFile, nil, in.policy()},

@@ -61,10 +61,17 @@ func (v *verifier) compare(name string, records []kept) (lost []kept, unnamed in
 	}
 	unnamed = info.Size()
 	for _, k := range records {
+		unnamed -= k.length
+	}
+	return missing(file, records), unnamed
+}
+
+// missing are the records that a file does not have at their places.
+func missing(file io.ReaderAt, records []kept) (lost []kept) {
+	for _, k := range records {
 		if digest, err := codec.DigestReader(io.NewSectionReader(file, k.offset, k.length)); err != nil || digest != k.digest {
 			lost = append(lost, k)
 		}
-		unnamed -= k.length
 	}
-	return lost, unnamed
+	return lost
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -17,6 +18,7 @@ const (
 	ScopeFile           = "operator/scope.json"
 	PolicyFile          = "run-config/policy.json"
 	TemplateFile        = "run-config/template.md"
+	EarlierFile         = "run-config/earlier.json"
 	AuditFile           = "logs/audit.jsonl"
 	HeadFile            = "logs/audit.head"
 	RetryDirectivesFile = "retry/retry-directives.json"
@@ -133,7 +135,7 @@ func (l Layout) BlockedQueue() string { return l.CitationsDir + "/blocked-urls.q
 func (r *Run) DocumentsBeside(key string) []string {
 	l := r.layout
 	names := []string{
-		ManifestFile, ScopeFile, PolicyFile, TemplateFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
+		ManifestFile, ScopeFile, PolicyFile, TemplateFile, EarlierFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
 	}
 	names = append(names, r.name) // the manifest may have another name
 	for _, d := range []struct{ key, name string }{
@@ -157,9 +159,8 @@ func under(root, path string) string {
 	if !filepath.IsAbs(path) {
 		return filepath.ToSlash(filepath.Clean(path))
 	}
-	rel, err := filepath.Rel(root, path)
-	if err != nil || !filepath.IsLocal(rel) {
-		return path
+	if name, in := artifact.Inside(root, path); in {
+		return name
 	}
-	return filepath.ToSlash(rel)
+	return path
 }

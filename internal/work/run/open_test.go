@@ -156,7 +156,7 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 	r := runs.Open(t, path)
 	want := []string{
 		"citations/citations.jsonl", "gates.json", "logs/audit.head", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
-		"retry/retry-directives.json", "review/review-bundle.json", "run-config/policy.json", "run-config/template.md", "summaries/summary-pack.json",
+		"retry/retry-directives.json", "review/review-bundle.json", "run-config/earlier.json", "run-config/policy.json", "run-config/template.md", "summaries/summary-pack.json",
 		"synthesis/final-synthesis.md", "wave-1/wave1-plan.json", "wave-2/wave2-perspectives.json", "wave-2/wave2-plan.json", "wave-review.json",
 	}
 	if diff := cmp.Diff(want, slices.Sorted(slices.Values(r.DocumentsBeside("pivot_file")))); diff != "" {

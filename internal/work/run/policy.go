@@ -116,10 +116,11 @@ type Policy struct {
 	// Search are the names of the search services that may be asked; nil: those that
 	// this home has.
 	Search []string
-	// Frozen is the run whose archive answers searches and fetches.
-	Frozen   Frozen
-	timeouts map[Stage]int64
-	legacy   bool // gates count as they are written
+	// Frozen is the run whose archive alone answers searches and fetches, and From the one
+	// that this run builds on.
+	Frozen, From Frozen
+	timeouts     map[Stage]int64
+	legacy       bool // gates count as they are written
 }
 
 // Agent is what a run keeps of an agent: names. A command or an address is never
@@ -146,7 +147,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), From: frozenIn(doc.Get(fromKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
 	if origins := doc.Get(originsKey).Str(); origins == OriginsShown || origins == OriginsRequired {
 		p.Origins = origins
 	}
@@ -241,6 +242,9 @@ func (in *InitInput) policy() *codec.Value {
 	}
 	if !in.Frozen.IsZero() {
 		policy.Set(frozenKey, codec.Of(in.Frozen))
+	}
+	if !in.From.IsZero() {
+		policy.Set(fromKey, codec.Of(in.From))
 	}
 	if !in.Policy.IsZero() {
 		policy.Set(sourcesKey, codec.Of(in.Policy))

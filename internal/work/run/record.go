@@ -51,7 +51,7 @@ type logEnds struct {
 // documents names what the state of a run covers.
 func (r *Run) documents() []string {
 	l := r.layout
-	return []string{r.name, l.Gates, PolicyFile, ScopeFile, l.Perspectives, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), SignersFile, TemplateFile}
+	return []string{r.name, l.Gates, PolicyFile, ScopeFile, l.Perspectives, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), SignersFile, TemplateFile, EarlierFile}
 }
 
 // readRecord reads the ends of the log and the documents.

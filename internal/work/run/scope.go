@@ -28,11 +28,13 @@ var ScopeShape = codec.Table(
 	codec.Field{Name: "audience", Shape: codec.NotBlank(), Optional: true},
 	codec.Field{Name: "template", Shape: codec.OneOf(append(evidence.TemplateNames(), evidence.OwnTemplate)...), Optional: true},
 	codec.Field{Name: "language", Shape: codec.NotBlank(), Optional: true},
+	codec.Field{Name: "from", Optional: true, Shape: codec.Table(
+		codec.Field{Name: "run_id", Shape: codec.NotBlank()}, codec.Field{Name: "head", Shape: codec.NotBlank()})},
 )
 
 var timeBudgets = map[string]int{"quick": 15, "standard": 45, "deep": 120}
 
-func newScope(runID, now, query, mode string, asked evidence.Shape) *codec.Value {
+func newScope(runID, now, query, mode string, asked evidence.Shape, from Frozen) *codec.Value {
 	fields := tidegate.Pairs("schema_version", ScopeVersion, "run_id", runID, "updated_at", now,
 		"questions", []string{query}, "non_goals", []string{},
 		"deliverable", "A report that answers the questions and cites a source for every claim.",
@@ -48,6 +50,9 @@ func newScope(runID, now, query, mode string, asked evidence.Shape) *codec.Value
 		if f.value != "" {
 			fields = append(fields, tidegate.Detail{Key: f.key, Value: f.value})
 		}
+	}
+	if !from.IsZero() {
+		fields = append(fields, tidegate.Detail{Key: "from", Value: tidegate.Pairs("run_id", from.RunID, "head", from.Head)})
 	}
 	return codec.Of(fields)
 }

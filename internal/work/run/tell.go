@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
@@ -55,9 +56,20 @@ var tellings = map[Event]func(told) Telling{
 	EventGranted:      says("a person gave it its tries again"),
 	EventStatus:       func(t told) Telling { return Telling{Text: "the run is " + t.text("status")} },
 	EventFailed:       func(t told) Telling { return Telling{Text: "needs a person: " + t.text("message"), Mark: report.Fail} },
-	EventFetched:      func(t told) Telling { return Telling{Text: "fetched " + t.counted("captures", "page")} },
-	EventAttached:     func(t told) Telling { return Telling{Text: "a person attached a file to " + t.cid()} },
-	EventReplaced:     func(t told) Telling { return Telling{Text: "a person replaced " + t.cid() + " by " + t.text("url")} },
+	EventFetched: func(t told) Telling {
+		if from := t.line.Get("shared"); from != nil {
+			return Telling{Text: "took a page that run " + from.Get("run_id").Str() + " fetched: " + from.Get("url").Str()}
+		}
+		return Telling{Text: "fetched " + t.counted("captures", "page")}
+	},
+	EventAttached: func(t told) Telling {
+		out := Telling{Text: "a person attached a file to " + t.cid()}
+		if left := t.line.Get("left_out_files").Strs(); len(left) > 0 {
+			out.Text += "; " + t.counted("left_out", "file") + " left out that cannot be read: " + tidegate.Cut(strings.Join(left, "; "))
+		}
+		return out
+	},
+	EventReplaced: func(t told) Telling { return Telling{Text: "a person replaced " + t.cid() + " by " + t.text("url")} },
 	EventPacked: func(t told) Telling {
 		return Telling{Text: fmt.Sprintf("packed the summaries: %d", t.count("summary_count"))}
 	},

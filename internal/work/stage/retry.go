@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -93,7 +95,7 @@ func RetryRecord(ctx context.Context, desk run.Desk, in RetryInput) (RetryResult
 }
 
 func repeatedNote(m run.Manifest, in RetryInput) bool {
-	same := func(s string) string { return strings.Join(strings.Fields(run.Note(s)), " ") }
+	same := func(s string) string { return markdown.OneLine(run.Note(s)) }
 	for _, h := range m.Doc().Get("metrics").Get("retry_history").Elems() {
 		if h.Get("gate_id").Str() == in.GateID && same(h.Get("change_note").Str()) == same(in.ChangeNote) {
 			return true

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -197,7 +199,7 @@ func checkpointText(title string, facts tidegate.Details) []byte {
 			value = fmt.Sprint(v)
 		}
 		// A fact is one line, whatever a reason or a manifest holds.
-		b.WriteString("- " + f.Key + ": " + strings.Join(strings.Fields(value), " ") + "\n")
+		b.WriteString("- " + f.Key + ": " + markdown.OneLine(value) + "\n")
 	}
 	return []byte(b.String())
 }

@@ -70,6 +70,16 @@ func openArchived(ctx context.Context, r *run.Run) (*archived, error) {
 	return e, e.readDates(ctx)
 }
 
+// Pages is what was fetched for a run, as far as the log says that it counts. It returns
+// the errors of reading the run.
+func Pages(ctx context.Context, r *run.Run) (*archive.List, error) {
+	e, err := openArchived(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return e.archive, nil
+}
+
 func newArchived(r *run.Run) *archived {
 	e := &archived{run: r, counts: map[string]int{}, replaced: map[string]string{}, attached: map[string]bool{}, judged: map[string]source.Judgement{}}
 	e.created, _ = time.Parse(time.RFC3339Nano, r.Manifest().Doc().Get("created_at").Str())
@@ -185,9 +195,6 @@ func (e *archived) count(line *codec.Value, number int) {
 	}
 }
 
-// recordsPerLine keeps the lines about a large batch short enough for the log.
-const recordsPerLine = 500
-
 // keep adds captures to the archive, and then stages the lines by which their
 // records count. Captures that do not count, because the update fails or the
 // process is killed, are fetched again.
@@ -205,7 +212,7 @@ func (e *archived) keep(ctx context.Context, u *run.Update, event run.Event, kin
 	for _, entry := range entries {
 		records = append(records, entry.Records...)
 	}
-	for part := range slices.Chunk(records, recordsPerLine) {
+	for part := range slices.Chunk(records, run.RecordsPerLine) {
 		u.Log(event, kind, append(slices.Clone(fields), tidegate.Pairs("archive", archiveFile, "records", part)...))
 	}
 	return records, nil
@@ -220,7 +227,16 @@ func (e *archived) kept(records []archive.Ref) {
 
 // judge judges sources by the evidence and nothing else.
 func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source.Record, error) {
-	records, err := source.Judge(ctx, sources, source.Evidence{
+	records, err := e.judgePages(ctx, sources)
+	if err == nil && e.originsKept != "" {
+		err = e.setOrigins(ctx, sources, records)
+	}
+	return records, err
+}
+
+// judgePages is judge without where the sources come from.
+func (e *archived) judgePages(ctx context.Context, sources []source.Source) ([]source.Record, error) {
+	return source.Judge(ctx, sources, source.Evidence{
 		Page: e.page,
 		Attached: func(ctx context.Context, cid string) (*source.Page, error) {
 			if !e.attached[cid] {
@@ -230,10 +246,6 @@ func (e *archived) judge(ctx context.Context, sources []source.Source) ([]source
 		},
 		Replaced: e.replaced, Judged: e.judged, Work: e.work, Dates: e.dates, Policy: e.allowed, Created: e.created,
 	})
-	if err == nil && e.originsKept != "" {
-		err = e.setOrigins(ctx, sources, records)
-	}
-	return records, err
 }
 
 // judgeKept judges those sources whose pages have just been kept, while the next

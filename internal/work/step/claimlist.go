@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -168,7 +170,7 @@ func (s ShownClaim) blocks() []report.Block {
 		add("calculated", s.Calculation.Text)
 	}
 	for _, w := range s.Windows {
-		add("passage of "+w.CID[:min(len(w.CID), 12)], strings.Join(strings.Fields(w.Text), " "))
+		add("passage of "+w.CID[:min(len(w.CID), 12)], markdown.OneLine(w.Text))
 	}
 	return []report.Block{report.Heading(s.ID + ": " + s.Stands), fields}
 }

@@ -34,15 +34,18 @@ func ReadClaimsAt(r *run.Run, name string) (*evidence.Claims, error) {
 	case err != nil:
 		return nil, err
 	}
-	claims, err := evidence.ParseClaims(data)
-	return claims, tidegate.WithDetails(err, tidegate.Pairs("path", r.Path(name)))
+	claims, err := run.Recall(r.Desk().Memory, "claims "+codec.DigestBytes(data), func() (*evidence.Claims, error) { return evidence.ParseClaims(data) })
+	if err != nil {
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("path", r.Path(name)))
+	}
+	own := *claims
+	own.Sentences, own.Parts = slices.Clone(claims.Sentences), slices.Clone(claims.Parts)
+	return &own, nil
 }
 
 // checkedSentences are the sentences of a draft, each held against its pages.
 type checkedSentences struct {
-	report   evidence.Report
-	forms    []evidence.Fault // of the report, before its sentences were held against pages
-	held     []claim.Judgement
+	heldText
 	claims   evidence.Claims
 	pages    *citedPages
 	language string
@@ -64,11 +67,11 @@ func holdSentences(ctx context.Context, r *run.Run, draft []byte, facts evidence
 	if err != nil {
 		return nil, err
 	}
-	c := &checkedSentences{report: evidence.Read(draft, facts), pages: pages, language: facts.Language}
-	c.forms = slices.Clone(c.report.Faults)
-	if c.held, err = c.report.Hold(ctx, facts.Language, pages.page, pages.titles); err != nil {
+	text, err := pages.hold(ctx, draft, facts)
+	if err != nil {
 		return nil, err
 	}
+	c := &checkedSentences{heldText: *text, pages: pages, language: facts.Language}
 	digest := codec.DigestBytes(draft)
 	if before != nil && before.Earlier() && before.SynthesisDigest == digest {
 		c.claims, c.forms, c.report.Faults = before.KeptFor(c.report), nil, nil
@@ -76,6 +79,25 @@ func holdSentences(ctx context.Context, r *run.Run, draft []byte, facts evidence
 	}
 	c.claims = evidence.Assemble(c.report, digest, pages.cited(c.report), c.held, before)
 	return c, nil
+}
+
+// heldText is a text as sentences, each held against the pages that it cites.
+type heldText struct {
+	report evidence.Report
+	forms  []evidence.Fault // of the report, before its sentences were held against pages
+	held   []claim.Judgement
+}
+
+// hold holds the sentences of a text against their pages. What it returns is shared.
+func (p *citedPages) hold(ctx context.Context, text []byte, facts evidence.Facts) (*heldText, error) {
+	name := "held " + codec.Digest([]any{p.texts.name, codec.DigestBytes(text), facts, p.quoted, p.about.Text})
+	return run.Recall(p.texts.memory, name, func() (*heldText, error) {
+		t := &heldText{report: evidence.Read(text, facts)}
+		t.forms = slices.Clone(t.report.Faults)
+		var err error
+		t.held, err = t.report.Hold(ctx, facts.Language, p.page, p.titles)
+		return t, err
+	})
 }
 
 // found is what the rules say of the sentences. Without grounding, only their forms are

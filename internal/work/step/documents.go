@@ -155,7 +155,7 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 		digests = append(digests, tidegate.Detail{Key: d.Name, Value: d.Digest})
 	}
 	_, err = r.Decide(ctx, run.Decision{What: run.AttachDocuments, Fields: tidegate.Pairs("documents", digests)}, run.Unfinished(func(u *run.Update) error {
-		for _, d := range documents.List {
+		for i, d := range documents.List {
 			body, err := folder.Read(d.Name)
 			if err != nil {
 				return err
@@ -169,6 +169,9 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 				return err
 			}
 			fields := tidegate.Pairs("cid", d.CID, "name", d.Name, "file", d.Digest, "url", d.URL)
+			if i == 0 {
+				fields = append(fields, documents.leftOut()...)
+			}
 			if _, err := e.keep(ctx, u, run.EventAttached, "citations_attach", fields, packed); err != nil {
 				return err
 			}
@@ -176,6 +179,19 @@ func AttachDocuments(ctx context.Context, desk run.Desk, manifestPath string, do
 		return nil
 	}))
 	return err
+}
+
+// leftOut is what the log says of the files that could not be read: how many there are,
+// and the first of them, each with its problem.
+func (d *Documents) leftOut() tidegate.Details {
+	if len(d.Unread) == 0 {
+		return nil
+	}
+	var named []string
+	for _, u := range d.Unread[:min(len(d.Unread), run.RecordsPerLine)] {
+		named = append(named, tidegate.Cut(u.String()))
+	}
+	return tidegate.Pairs("left_out", len(d.Unread), "left_out_files", named)
 }
 
 // AttachedDocuments are the person's own documents of a run, in the order in which they

@@ -58,6 +58,13 @@ func TestOwnDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
+	events, err := r.EventsOf(run.EventAttached)
+	if err != nil || len(events) != 2 || strings.Join(events[0].Entry.Get("left_out_files").Strs(), "\n") != want {
+		t.Errorf("the log does not name the files that were left out: %v", err)
+	}
+	if told, _ := events[0].Tell(); !strings.Contains(told.Text, "; 4 files left out that cannot be read: broken.docx has no text that can be read; empty.txt ") {
+		t.Errorf("the log is told as %q", told.Text)
+	}
 	list, err := step.AttachedDocuments(r)
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 // Evidence is what a run keeps of its sources, for somebody who reads it.
 type Evidence struct {
-	texts *pageTexts
+	from *citedArchive
 	// Records are what the sources are worth, as the run keeps them.
 	Records []source.Record
 }
@@ -22,8 +22,8 @@ func OpenEvidence(ctx context.Context, r *run.Run) (*Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	texts, err := openTexts(ctx, r)
-	return &Evidence{texts, records}, err
+	from, err := openCited(ctx, r)
+	return &Evidence{from, records}, err
 }
 
 // Source is a source with what the run keeps of it.
@@ -37,12 +37,12 @@ type Source struct {
 // Source finds a source of the run; nil for an id that it does not have. It returns the
 // errors of reading the archive.
 func (e *Evidence) Source(ctx context.Context, cid string) (*Source, error) {
-	of, err := e.texts.cited.source(cid)
+	of, err := e.from.cited.source(cid)
 	if err != nil {
 		return nil, nil
 	}
 	out := &Source{Source: *of}
-	archived := e.texts.archived
+	archived := e.from.archived
 	if url, ok := archived.wanted(of); ok && !archived.attached[cid] {
 		out.URL = url
 	}

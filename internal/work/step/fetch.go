@@ -111,22 +111,25 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 	if err := e.run.Writable(); err != nil || len(urls) == 0 {
 		return err
 	}
-	if !e.frozen.IsZero() {
-		f, err := frozenOf(ctx, e.run)
-		if err != nil {
-			return err
-		}
+	f, err := frozenOf(ctx, e.run)
+	if err != nil {
+		return err
+	}
+	if f != nil {
 		defer f.close()
-		fetch = f.fetch
+		web := fetch
+		fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+			return f.fetch(ctx, urls, keep, web)
+		}
 	}
 	byURL := e.byPage(judged)
-	fields := tidegate.Pairs("sensitivity", e.run.Manifest().Sensitivity())
-	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
+	keep := func(batch []*archive.Packed, more tidegate.Details) error {
 		ctx := context.WithoutCancel(ctx)
 		var records []archive.Ref
 		_, err := e.run.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			var err error
-			records, err = e.keep(ctx, u, run.EventFetched, "citations_fetch", append(fields, tidegate.Detail{Key: "captures", Value: len(batch)}), batch...)
+			fields := append(tidegate.Pairs("sensitivity", e.run.Manifest().Sensitivity(), "captures", len(batch)), more...)
+			records, err = e.keep(ctx, u, run.EventFetched, "citations_fetch", fields, batch...)
 			return err
 		}))
 		if err != nil {
@@ -135,6 +138,19 @@ func (e *archived) fetch(ctx context.Context, fetch Fetch, urls []string, judged
 		e.kept(records)
 		progress(batch)
 		return e.judgeKept(ctx, batch, byURL)
+	}
+	shared := e.sharing(ctx)
+	if f == nil { // pages that it may not take from an earlier run have changed since
+		if urls, err = e.takeShared(ctx, shared, urls, keep); err != nil || len(urls) == 0 {
+			return err
+		}
+	}
+	err = fetch(ctx, urls, func(batch []*archive.Packed) error {
+		err := keep(batch, nil)
+		if err == nil {
+			e.share(ctx, shared, batch)
+		}
+		return err
 	})
 	if err != nil && ctx.Err() != nil {
 		return tidegate.Errorf(tidegate.Cancelled, tidegate.Pairs("run_id", e.run.ID()), "fetching was given up; what was fetched is kept, and the next call continues (%w)", ctx.Err())

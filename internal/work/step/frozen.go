@@ -11,33 +11,49 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// frozen answers in the place of the web, from what counts in the archive of a finished
-// run, and opens no connection.
+// frozen answers in the place of the web, or before it, from what counts in the archive of a
+// finished run, and opens no connection.
 type frozen struct {
 	run   *run.Run
 	pages *archived
+	alone bool            // the web is not asked
+	stale map[string]bool // pages that say something else since, by the key of their address
 }
 
-// frozenOf opens what answers a run in the place of the web; nil where nothing does. It
-// returns the errors of [run.Run.Sources], and READ_FAILED.
+// frozenOf opens what answers a run in the place of the web or before it; nil where nothing
+// does. It returns the errors of [run.Run.Sources], and READ_FAILED.
 func frozenOf(ctx context.Context, r *run.Run) (*frozen, error) {
 	sources, err := r.Sources(ctx)
 	if err != nil || sources == nil {
 		return nil, err
 	}
-	pages, err := openArchived(ctx, sources)
+	f := &frozen{run: sources, stale: map[string]bool{}}
+	policy, err := r.Policy()
+	if err == nil {
+		f.alone = !policy.Frozen.IsZero()
+		f.pages, err = openArchived(ctx, sources)
+	}
+	var earlier *run.Earlier
+	if err == nil && !f.alone {
+		earlier, err = r.Earlier()
+	}
 	if err != nil {
 		sources.Close()
 		return nil, err
 	}
-	return &frozen{sources, pages}, nil
+	if earlier != nil {
+		for _, url := range earlier.Changed {
+			f.stale[link.Key(url)] = true
+		}
+	}
+	return f, nil
 }
 
 func (f *frozen) close() { f.run.Close() }
 
-// FrozenPages is a [Fetch] that answers from the finished run by which the run of a
-// manifest is answered alone.
-func FrozenPages(desk run.Desk, manifestPath string) Fetch {
+// AtHand is a [Fetch] that hands over what the run of a manifest has at hand of a finished
+// one, and asks the web for the rest, unless it is answered by that run alone.
+func AtHand(desk run.Desk, manifestPath string, web Fetch) Fetch {
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		r, err := run.Open(ctx, desk, manifestPath)
 		if err != nil {
@@ -45,25 +61,35 @@ func FrozenPages(desk run.Desk, manifestPath string) Fetch {
 		}
 		defer r.Close()
 		f, err := frozenOf(ctx, r)
-		if err != nil || f == nil {
+		if err != nil {
 			return err
 		}
+		if f == nil {
+			return web(ctx, urls, keep)
+		}
 		defer f.close()
-		return f.fetch(ctx, urls, keep)
+		return f.fetch(ctx, urls, keep, web)
 	}
 }
 
-// fetch hands over what the archive has of URLs, or that it has nothing.
-func (f *frozen) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+// fetch hands over what the archive has of URLs. Of others it says that it has nothing, or
+// asks the web.
+func (f *frozen) fetch(ctx context.Context, urls []string, keep func([]*archive.Packed) error, web Fetch) error {
 	byPage := map[string]archive.Entry{}
 	for _, entry := range f.pages.whole.Entries() {
-		if f.pages.whole.Counts(entry) {
+		if f.pages.whole.Counts(entry) && (f.alone || entry.Kind == archive.Responded && entry.Status == 200 && !f.stale[link.Key(entry.URL)]) {
 			byPage[link.Key(entry.URL)] = entry
 		}
 	}
+	var others []string
 	for _, url := range urls {
+		entry, found := byPage[link.Key(url)]
+		if !found && !f.alone {
+			others = append(others, url)
+			continue
+		}
 		c := archive.Capture{URL: url, Kind: archive.Absent, Time: f.run.Desk().Now(), Detail: "the archive of run " + f.run.ID() + " does not have it"}
-		if entry, found := byPage[link.Key(url)]; found {
+		if found {
 			var err error
 			if c, err = f.pages.whole.Read(ctx, entry); err != nil {
 				return err
@@ -78,6 +104,9 @@ func (f *frozen) fetch(ctx context.Context, urls []string, keep func([]*archive.
 			return err
 		}
 	}
+	if len(others) > 0 {
+		return web(ctx, others, keep)
+	}
 	return ctx.Err()
 }
 
@@ -86,14 +115,20 @@ func isData(contentType string) bool {
 	return strings.Contains(contentType, "json") || strings.Contains(contentType, "atom")
 }
 
-// call answers a search by the pages of the archive that can be read.
-func (f *frozen) call(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
-	pages, err := f.readable(ctx)
-	now := f.run.Desk().Now()
-	return archive.Capture{URL: name, Kind: archive.Responded, Time: now, Hops: []archive.Hop{{
-		URL: r.URL, Method: r.Method, Time: now, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "application/json"}},
-		Body: search.InArchive(search.Request{URL: r.URL}, pages),
-	}}}, err
+// call answers a search of the archive by its pages that can be read, and leaves others to a
+// service.
+func (f *frozen) call(service Call) Call {
+	return func(ctx context.Context, name string, r archive.Request) (archive.Capture, error) {
+		if !strings.HasPrefix(r.URL, search.Archive.URL) {
+			return service(ctx, name, r)
+		}
+		pages, err := f.readable(ctx)
+		now := f.run.Desk().Now()
+		return archive.Capture{URL: name, Kind: archive.Responded, Time: now, Hops: []archive.Hop{{
+			URL: r.URL, Method: r.Method, Time: now, Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "application/json"}},
+			Body: search.InArchive(search.Request{URL: r.URL}, pages),
+		}}}, err
+	}
 }
 
 // readable are the pages that somebody cited or might have, each as it was fetched last.

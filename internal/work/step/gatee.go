@@ -125,8 +125,8 @@ func factsOf(ctx context.Context, r *run.Run, draft []byte) (synthesis.Facts, er
 	if err != nil {
 		return synthesis.Facts{}, err
 	}
-	facts.Archived = len(texts.archived.counts) > 0
-	facts.Claims, err = texts.claims(draft)
+	facts.Archived = texts.known.archived
+	facts.Claims, err = run.Recall(texts.memory, "grounded "+texts.name+codec.DigestBytes(draft), func() ([]claim.Claim, error) { return texts.claims(draft) })
 	return facts, err
 }
 

@@ -3,18 +3,15 @@ package step
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/source"
-	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -170,121 +167,13 @@ func readClaims(ctx context.Context, r *run.Run, in GroundInput) (document []byt
 		return document, path, tidegate.WithDetails(err, tidegate.Pairs("document_path", path))
 	}
 	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
-		if rest, err := filepath.Rel(in.Dir, path); in.Dir == "" || err != nil || rest == ".." || strings.HasPrefix(rest, ".."+string(filepath.Separator)) {
+		if _, inside := artifact.Inside(in.Dir, path); in.Dir == "" || !inside {
 			return nil, path, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs("document_path", path, "run_root", r.Root()),
 				"an agent can have a document checked that lies in the run or in the working folder")
 		}
 	}
 	document, err = r.Desk().Reach.ReadFile("document_path", path)
 	return document, path, err
-}
-
-// pageTexts reads the texts of sources from the archive, each once.
-type pageTexts struct {
-	ctx      context.Context
-	cited    cited
-	archived *archived
-	read     map[string]string
-	err      error
-}
-
-func openTexts(ctx context.Context, r *run.Run) (*pageTexts, error) {
-	c, err := citedInRun(r)
-	if err != nil {
-		return nil, err
-	}
-	e, err := openArchived(ctx, r)
-	return &pageTexts{ctx: ctx, cited: c, archived: e, read: map[string]string{}}, err
-}
-
-// ground checks the claims of a document against the texts of its sources.
-func (t *pageTexts) ground(document []byte) (claim.Grounding, error) {
-	found := claim.Ground(document, t.of)
-	return found, t.err
-}
-
-// links lead a reader to each match on its page.
-func (t *pageTexts) links(found claim.Grounding) map[claim.Match]string {
-	on := map[string][]claim.Match{}
-	for _, claim := range found.Claims {
-		for _, match := range slices.Concat(claim.Quotations, claim.Numbers) {
-			on[match.CID] = append(on[match.CID], match)
-		}
-	}
-	links := map[claim.Match]string{}
-	for cid, matches := range on {
-		for _, match := range claim.Confirm(t.read[cid], matches) {
-			links[match] = link.TextLink(t.url(cid), t.read[cid], match.Start, match.End)
-		}
-	}
-	return links
-}
-
-// claims are the claims of a document that have something to look for, with links
-// to what was found.
-func (t *pageTexts) claims(document []byte) ([]claim.Claim, error) {
-	found, err := t.ground(document)
-	if err != nil {
-		return nil, err
-	}
-	links := t.links(found)
-	var claims []claim.Claim
-	for _, c := range found.Claims {
-		if len(c.Quotations)+len(c.Numbers) == 0 {
-			continue
-		}
-		for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
-			for i := range list {
-				list[i].Link = links[list[i]]
-			}
-		}
-		claims = append(claims, c)
-	}
-	return claims, nil
-}
-
-// of is the text of a source that is valid or paywalled; it is false for other
-// sources, and for those without a text.
-func (t *pageTexts) of(cid string) (string, bool) {
-	content, ok := t.content(cid)
-	return content.Text, ok
-}
-
-// content is the page of such a source.
-func (t *pageTexts) content(cid string) (page.Content, bool) {
-	cited, err := t.cited.source(cid)
-	if err != nil || t.err != nil {
-		return page.Content{}, false
-	}
-	records, err := t.archived.judge(t.ctx, []source.Source{*cited})
-	if err != nil || !records[0].Usable() {
-		t.err = err
-		return page.Content{}, false
-	}
-	entry, found := t.archived.entry(cited)
-	if !found {
-		return page.Content{}, false
-	}
-	read, err := t.archived.page(t.ctx, entry.URL)
-	if err != nil || read == nil {
-		t.err = err
-		return page.Content{}, false
-	}
-	content := read.Content()
-	t.read[cid] = content.Text
-	return content, content.Text != ""
-}
-
-// url is where a reader finds a source.
-func (t *pageTexts) url(cid string) string {
-	source, err := t.cited.source(cid)
-	if err != nil {
-		return ""
-	}
-	if url, ok := t.archived.wanted(source); ok {
-		return url
-	}
-	return source.Normalized
 }
 
 // Report shows every claim with what was found and where.

@@ -336,7 +336,7 @@ func bullets(lines []string, empty string) string {
 
 // collapse makes s one line in which every character is visible: text from
 // documents must not start a heading or a rule of its own.
-func collapse(s string) string { return markdown.Show(strings.Join(strings.Fields(s), " ")) }
+func collapse(s string) string { return markdown.Show(markdown.OneLine(s)) }
 
 // Report lists what was planned.
 func (p PlanResult) Report() report.Report {

@@ -3,7 +3,9 @@ package step
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -87,6 +89,54 @@ func ReadingOf(folder *artifact.Folder, jobID string) (*Reading, error) {
 		return nil, nil
 	}
 	return &list[len(list)-1], nil
+}
+
+// Readings are what second readers are asked about a text whose jobs lie in a folder that is
+// no run's.
+type Readings struct {
+	*reading.Questions
+	Folder *artifact.Folder
+	Round  int64
+
+	taken map[int]bool // parts whose readings are taken in
+}
+
+// Advance takes in what was read. Once every part was, it adds those that are looked at
+// again, with other passages; more says that there are such. It returns READ_FAILED and
+// INVALID_STATE.
+func (q *Readings) Advance() (more bool, err error) {
+	for _, part := range q.Claims.Parts {
+		if q.taken[part.Number] {
+			continue
+		}
+		read, err := ReadingOf(q.Folder, VerifyJob(q.Round, part.Number))
+		if err != nil || read == nil {
+			return false, err
+		}
+		if q.taken == nil {
+			q.taken = map[int]bool{}
+		}
+		q.taken[part.Number] = true
+		reading.Record(q.Claims, read.Judged, evidence.Verdict{Look: read.Look, Job: read.JobID, Attempt: read.Attempt, Round: int(q.Round)})
+	}
+	return q.LookAgain(), nil
+}
+
+// AttemptFiles are the digests of what the attempts at the jobs in a folder keep, by name.
+func AttemptFiles(folder *artifact.Folder) (tidegate.Details, error) {
+	files := tidegate.Details{}
+	err := fs.WalkDir(folder.FS(), run.JobsDir, func(name string, entry fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && name == run.JobsDir {
+			return fs.SkipAll // there was none
+		}
+		if err != nil || !entry.Type().IsRegular() || strings.Count(name, "/") < 3 {
+			return err // beside the attempts lie leases
+		}
+		digest, err := folder.Digest(name)
+		files = append(files, tidegate.Detail{Key: name, Value: digest})
+		return err
+	})
+	return files, err
 }
 
 // readingsOf are the files of the readings of the present round.

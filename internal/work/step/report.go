@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -61,7 +62,6 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 			return Reported{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", m.Status(), "stage", m.Stage()),
 				"the run is %s in stage %s and not completed; --partial shows what there is", m.Status(), m.Stage())
 		}
-		out.Report.Partial = "The run has not ended: it is " + string(m.Status()) + ", in stage " + string(m.Stage()) + "."
 	}
 	w := reportReader{ctx: ctx, run: r, out: &out}
 	shape, err := r.Shape()
@@ -69,18 +69,36 @@ func ReadReport(ctx context.Context, r *run.Run, partial bool, program string) (
 		return Reported{}, err
 	}
 	out.Report.Language = shape.Language
+	if m.Status() != run.Completed {
+		out.Report.Partial = notEnded(shape.Language, m.Status(), m.Stage())
+	}
 	trust, err := ReadTrust(r)
 	if err != nil {
 		return Reported{}, err
 	}
 	out.Report.Trust, w.trust = trust.In(shape.Language), trust
-	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut} {
+	for _, read := range []func() error{w.sources, w.parts, w.gates, w.contracts, w.agents, w.decisions, w.leftOut, w.since} {
 		if err := read(); err != nil {
 			return Reported{}, err
 		}
 	}
 	w.cite()
 	return out, nil
+}
+
+// stageWords say in other languages than English what happens in a stage.
+var stageWords = map[run.Stage]string{
+	run.Init: "planning", run.Perspectives: "planning", run.Wave1: "research", run.Pivot: "research", run.Wave2: "research", run.Citations: "checking sources",
+	run.Summaries: "summaries", run.Synthesis: "writing", run.Review: "review", run.Finalize: "the end",
+}
+
+// notEnded says why a report is partial.
+func notEnded(language string, status run.Status, stage run.Stage) string {
+	at := string(stage)
+	if language != "" && language != "en" {
+		at = evidence.Say(language, cmp.Or(stageWords[stage], at))
+	}
+	return evidence.Say(language, "The run has not ended: it is %s, in stage %s.", evidence.Say(language, string(status)), at)
 }
 
 type reportReader struct {
@@ -113,7 +131,7 @@ func (w *reportReader) sources() (err error) {
 	for i := range w.records {
 		r := &w.records[i]
 		s := synthesis.Source{CID: r.CID, SameAs: r.SameAs, Title: r.Title, Author: r.Author, Publisher: r.Publisher, Date: r.Published, URL: r.URLOriginal, ReplacedBy: r.ReplacedBy,
-			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.String(), Status: string(r.Status)}
+			File: ownDocument(r.NormalizedURL), Attached: r.Attached, Undated: r.Undated, Origin: r.Origin.In(w.out.Report.Language), Status: string(r.Status)}
 		if s.URL == "" {
 			s.URL = r.NormalizedURL
 		}
@@ -237,7 +255,7 @@ func (w *reportReader) eachPerspective(visit func(run.Stage, wave.Perspective) e
 		}
 		for _, p := range doc.List {
 			if gap := gaps[p.ID]; stage == run.Wave2 && gap != "" {
-				p.Title = "Gap: " + tidegate.Cut(gap)
+				p.Title = evidence.Say(w.out.Report.Language, "Gap: %s", tidegate.Cut(gap))
 			}
 			if err := visit(stage, p); err != nil {
 				return err
@@ -297,17 +315,17 @@ func (w *reportReader) decisions() error {
 		return err
 	}
 	for _, d := range decided {
-		w.out.Report.Decisions = append(w.out.Report.Decisions, d.String())
+		w.out.Report.Decisions = append(w.out.Report.Decisions, d.In(w.out.Report.Language))
 	}
 	kept, err := w.run.Confinements()
 	for _, c := range kept {
-		w.out.Report.Confined = append(w.out.Report.Confined, c.String())
+		w.out.Report.Confined = append(w.out.Report.Confined, c.In(w.out.Report.Language))
 	}
 	if err != nil {
 		return err
 	}
 	policy, err := w.run.Policy()
-	w.out.Report.Allowed = append(policy.Frozen.Lines(), policy.Sources.Lines()...)
+	w.out.Report.Allowed = append(policy.Frozen.Lines(w.out.Report.Language), policy.Sources.Lines(w.out.Report.Language)...)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -43,7 +44,7 @@ func (w *reportReader) agents() error {
 		}
 		// What follows the colon (a folder, a command, an address) concerns only the machine.
 		driver, _, _ := strings.Cut(accepted.Get("driver").Str(), ":")
-		counts[synthesis.Agent{Role: role, Driver: cmp.Or(driver, "by hand"), Model: accepted.Get("model").Str(), Version: accepted.Get("version").Str()}]++
+		counts[synthesis.Agent{Role: role, Driver: cmp.Or(driver, evidence.Say(w.out.Report.Language, "by hand")), Model: accepted.Get("model").Str(), Version: accepted.Get("version").Str()}]++
 	}
 	for agent, n := range counts {
 		agent.Answers = n

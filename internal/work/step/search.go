@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -121,7 +123,7 @@ const maxQuery = 1000 // bytes
 // service that cannot be asked, INVALID_STATE for a run that does not reach the web,
 // BUDGET_EXHAUSTED, SEARCH_UNAVAILABLE where no service answers, and CANCELLED.
 func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) (SearchResult, error) {
-	in.Query = strings.Join(strings.Fields(in.Query), " ")
+	in.Query = markdown.OneLine(in.Query)
 	if err := run.CheckText("query", in.Query); err != nil {
 		return SearchResult{}, err
 	}
@@ -143,13 +145,17 @@ func Search(ctx context.Context, desk run.Desk, how *Searching, in SearchInput) 
 			in.Domains = asks.Sources.AllowDomains
 		}
 		asked, known := how, how.Asked(asks.Search)
-		if !asks.Frozen.IsZero() {
-			f, err := frozenOf(ctx, r)
-			if err != nil {
-				return err
-			}
+		f, err := frozenOf(ctx, r)
+		if err != nil {
+			return err
+		}
+		if f != nil {
 			defer f.close()
-			asked, known = &Searching{Call: f.call}, []Place{{Service: search.Archive}}
+			asked = &Searching{Call: f.call(how.Call)}
+			if f.alone {
+				known = nil
+			}
+			known = append(known, Place{Service: search.Archive})
 		}
 		places, err := ordered(r, known, in)
 		if err != nil {

@@ -48,17 +48,16 @@ func ReadStatements(ctx context.Context, r *run.Run, perspectives []string) ([]S
 			return nil, err
 		}
 		facts.Language = cmp.Or(asked, page.Language(string(text)))
-		summary := evidence.Read(text, facts)
-		held, err := summary.Hold(ctx, facts.Language, pages.page, pages.titles)
+		summary, err := pages.hold(ctx, text, facts)
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range summary.Sentences {
+		for i, s := range summary.report.Sentences {
 			if len(s.CIDs) == 0 {
 				continue
 			}
 			found := Statement{Perspective: id, Text: s.Text, CIDs: s.CIDs, language: facts.Language}
-			if windows := evidence.WindowsOf(held[i].Windows); len(windows) > 0 {
+			if windows := evidence.WindowsOf(summary.held[i].Windows); len(windows) > 0 {
 				found.Passage = windows[0]
 			}
 			all = append(all, found)

@@ -3,11 +3,13 @@ package step
 import (
 	"cmp"
 	"context"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/text/markdown"
+
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -115,7 +117,7 @@ func readGiven(ctx context.Context, r *run.Run, arg, path, dir string) ([]byte, 
 		return data, tidegate.WithDetails(err, tidegate.Pairs(arg, path))
 	}
 	if tidegate.ActorOf(ctx).Kind == tidegate.Agent {
-		if rest, err := filepath.Rel(dir, path); dir == "" || err != nil || !filepath.IsLocal(rest) {
+		if _, in := artifact.Inside(dir, path); dir == "" || !in {
 			return nil, tidegate.Errorf(tidegate.PathNotAllowed, tidegate.Pairs(arg, path, "run_root", r.Root()),
 				"an agent can name a file that lies in the run or in the working folder")
 		}
@@ -161,7 +163,7 @@ func generateSynthesis(r *run.Run, pool *source.Pool, template evidence.Template
 				}
 			}
 			if len(cited) > 0 {
-				findings = append(findings, "- "+strings.Join(strings.Fields(claim.Get("claim").Str()), " ")+" "+strings.Join(cited, " "))
+				findings = append(findings, "- "+markdown.OneLine(claim.Get("claim").Str())+" "+strings.Join(cited, " "))
 			}
 		}
 	}

@@ -1,7 +1,25 @@
-// Follows what this page shows: when it changes, the page is asked for again and
-// what differs is put in its place, all of it at once.
+// What pages can do with a script: follow what they show, copy, and say when a run is over.
 (() => {
   "use strict";
+  document.documentElement.classList.add("js");
+
+  // Copies the text that a button names, or that stands before it.
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest?.("button[data-copy]");
+    if (!button) return;
+    const link = button.dataset.link, text = link ? new URL(link, location.href).href : button.dataset.copy || button.previousElementSibling.textContent;
+    try { await navigator.clipboard.writeText(text); button.dataset.done = "yes"; } catch { button.dataset.done = "no"; }
+    setTimeout(() => delete button.dataset.done, 2000);
+  });
+  // A sentence that was chosen stands in the address.
+  document.addEventListener("click", (event) => {
+    const sentence = event.target.closest?.("a.s[id]");
+    if (!sentence) return;
+    document.querySelector(".s.chosen")?.classList.remove("chosen");
+    sentence.classList.add("chosen");
+    history.replaceState(null, "", "?s=" + encodeURIComponent(sentence.id) + "#" + encodeURIComponent(sentence.id));
+  });
+
   const where = document.body.dataset.live;
   if (!where || !window.EventSource) return;
   const note = document.getElementById("live");
@@ -9,38 +27,74 @@
   const later = (ms) => new Promise((done) => setTimeout(done, ms));
   const loaded = Date.now(), asOf = Date.parse(document.body.dataset.now) || loaded;
   let seen = document.body.dataset.seen, stream, asking = false, again = false, heard = 0;
-  const made = new Map();
-  for (const part of document.querySelectorAll("[data-part]")) made.set(part.id, part.outerHTML);
+
+  // A node as the server made it: clocks go on, and people open and close parts.
+  const made = (node) => node.nodeType !== 1 ? node.nodeName + node.data :
+    node.outerHTML.replace(/(<time[^>]*>|<span data-since[^>]*>)[^<]*/g, "$1").replace(/ open=""/g, "");
+  const clock = (node) => node.localName === "time" || node.dataset?.since !== undefined;
+  const alike = (a, b) => a.nodeName === b.nodeName && (a.id ?? "") === (b.id ?? "");
+
+  // Makes a node into another and leaves alone what both have, so that a selection, the
+  // focus, the scrolling and what is open stay as they are.
+  const become = (old, fresh) => {
+    if (old.nodeType !== 1) { if (old.data !== fresh.data) old.data = fresh.data; return; }
+    const kept = (name) => name === "open" && old.localName === "details";
+    for (const {name, value} of fresh.attributes) if (!kept(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+    for (const {name} of [...old.attributes]) if (!kept(name) && !fresh.hasAttribute(name)) old.removeAttribute(name);
+    if (clock(old)) return;
+    const has = [...old.childNodes], wants = [...fresh.childNodes];
+    const hasMade = has.map(made), wantsMade = wants.map(made);
+    let at = 0;
+    wants.forEach((want, i) => {
+      let same = hasMade.indexOf(wantsMade[i], at);
+      if (same < 0 && want.id) same = has.findIndex((n, j) => j >= at && alike(n, want));
+      if (same >= 0) {
+        for (; at < same; at++) has[at].remove();
+        if (hasMade[at] !== wantsMade[i]) become(has[at], want);
+        at++;
+      } else if (at < has.length && alike(has[at], want) && !wantsMade.includes(hasMade[at], i)) {
+        become(has[at++], want);
+      } else {
+        old.insertBefore(document.importNode(want, true), has[at] ?? null);
+      }
+    });
+    for (; at < has.length; at++) has[at].remove();
+  };
 
   const put = (fresh) => {
     const newer = fresh.body.dataset.seen;
     if (Number(newer) < Number(seen)) return; // lines of a log are in order; digests are not
     seen = newer;
-    const focused = document.activeElement?.closest("[data-part]") ? document.activeElement : null;
-    const key = focused && (focused.id ? "#" + CSS.escape(focused.id) : focused.getAttribute("href") && `[href="${CSS.escape(focused.getAttribute("href"))}"]`);
+    const stood = document.getElementById("main").dataset.layout;
     document.title = fresh.title;
     document.getElementById("icon").href = fresh.getElementById("icon").getAttribute("href");
-    const main = document.getElementById("main"), next = fresh.getElementById("main");
-    const moved = main.dataset.layout !== next.dataset.layout; // another state has another order
-    for (const part of fresh.querySelectorAll(moved ? "header [data-part]" : "[data-part]")) {
-      const old = document.getElementById(part.id), html = part.outerHTML;
-      if (!old || made.get(part.id) === html) continue;
-      made.set(part.id, html);
-      for (const d of part.querySelectorAll("details[id]")) {
-        const was = document.getElementById(d.id);
-        if (was) d.open = was.open;
-      }
-      old.replaceWith(document.adoptNode(part));
-    }
-    if (moved) {
-      for (const part of next.querySelectorAll("[data-part]")) made.set(part.id, part.outerHTML);
-      main.replaceWith(document.adoptNode(next));
+    for (const id of ["head", "main"]) {
+      const old = document.getElementById(id), next = fresh.getElementById(id);
+      if (old && next && made(old) !== made(next)) become(old, next);
     }
     tick();
-    if (key && !document.contains(focused)) document.querySelector(key)?.focus({preventScroll: true});
     document.body.dataset.seen = seen;
-    if (!fresh.body.dataset.live) { stream?.close(); stream = null; document.body.removeAttribute("data-live"); say("ended", "ended"); }
+    const ended = !fresh.body.dataset.live, layout = fresh.getElementById("main").dataset.layout;
+    if (ended || layout === "needs" && stood !== "needs") tellThem(fresh);
+    if (ended) { stream?.close(); stream = null; document.body.removeAttribute("data-live"); say("ended", "ended"); tell?.remove(); }
   };
+
+  // Tells a person who asked for it that the run is over or needs them.
+  const tell = window.Notification && Notification.permission !== "denied" ? document.getElementById("tell") : null;
+  let telling = false;
+  const tellThem = (fresh) => {
+    if (telling) new Notification(fresh.title, {body: fresh.querySelector("h1")?.textContent ?? "", tag: location.pathname});
+  };
+  if (tell) {
+    const show = () => tell.setAttribute("aria-pressed", String(telling));
+    telling = Notification.permission === "granted" && sessionStorage.getItem("tell") === "yes";
+    show();
+    tell.addEventListener("click", async () => {
+      telling = !telling && await Notification.requestPermission() === "granted";
+      sessionStorage.setItem("tell", telling ? "yes" : "no");
+      show();
+    });
+  } else document.getElementById("tell")?.remove();
 
   // Clocks go on between two updates.
   const units = [[1, "s"], [60, "min"], [3600, "h"]];
@@ -48,13 +102,14 @@
     const [size, unit] = units.findLast(([n]) => seconds >= n) ?? units[0];
     return `${Math.floor(seconds / size)} ${unit}`;
   };
+  const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
   const tick = () => {
     const skew = Date.now() - loaded;
     for (const t of document.querySelectorAll("time[datetime]")) {
       const gone = (asOf + skew - Date.parse(t.dateTime)) / 1000;
-      if (gone >= 0 && gone < 48 * 3600) t.textContent = spell(gone) + " ago";
+      if (gone >= 0 && gone < 48 * 3600) write(t, spell(gone) + " ago");
     }
-    for (const t of document.querySelectorAll("[data-since]")) t.textContent = spell(Math.max(0, (asOf + skew - Date.parse(t.dataset.since)) / 1000));
+    for (const t of document.querySelectorAll("[data-since]")) write(t, spell(Math.max(0, (asOf + skew - Date.parse(t.dataset.since)) / 1000)));
   };
 
   const ask = async () => {
@@ -94,12 +149,14 @@
     });
   };
   // A tab that nobody sees follows nothing: browsers open six connections to a
-  // server and no more.
+  // server and no more. One that is to tell somebody looks now and then.
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) { stream?.close(); stream = null; say("paused", "lost"); }
     else { follow(); ask(); }
   });
+  setInterval(() => { if (document.hidden && telling && document.body.dataset.live) ask(); }, 5000);
   setInterval(() => {
+    if (document.hidden) return;
     tick();
     if (stream && Date.now() - heard > 7000 && note.dataset.state === "live") say("the server does not answer", "lost");
   }, 1000);

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/library"
+)
+
+// exportBundle writes what a person names into one file.
+func exportBundle(ctx context.Context, env *catalog.Env, call cli.Invocation, file string) error {
+	name, err := operand(call, "RUN", "the run, audit, update or answer, by its id or its folder")
+	if err != nil {
+		return err
+	}
+	id, data, err := library.Export(ctx, env.Desk(artifact.Everywhere), env.Home, env.Dir, name)
+	if err != nil {
+		return err
+	}
+	if err := artifact.Everywhere.WriteFile("bundle", file, data); err != nil {
+		return err
+	}
+	out := report.Report{Name: "run_export", Title: "Bundle of " + id, Status: report.Pass, Summary: "all of it is in one file"}
+	out.Add(report.Fields{{Name: "file", Value: file}, {Name: "bytes", Value: strconv.Itoa(len(data))}})
+	return call.Show(out, "text")
+}
+
+func importCommand(env *catalog.Env) cli.Command {
+	return cli.Command{
+		Path: "import", Operands: "FILE", MaxArgs: 1,
+		Short: "Take a run in that another machine exported",
+		Long: `Put a run, audit, update or answer into the home that ` + "`tidegate run export --bundle`" + `
+wrote elsewhere. Before anything of it appears, every file is held against the
+digests of the bundle, and the record against itself, as ` + "`tidegate run verify`" + ` does.
+That shows that nothing was lost or changed on the way, not who made it: import
+bundles from people whose runs you would read. An id that the home has already is
+refused. What an update or answer is bound to must be there.`,
+		Example: "tidegate import harbour.bundle",
+		Flags:   []cli.Flag{formatFlag("text", "markdown")},
+		Run: func(ctx context.Context, call cli.Invocation) error {
+			path, err := operand(call, "FILE", "the bundle")
+			if err != nil {
+				return err
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(env.Dir, path)
+			}
+			data, err := readBundle(ctx, path)
+			if err != nil {
+				return err
+			}
+			imported, err := library.Import(ctx, env.Desk(artifact.Everywhere), env.Home, data)
+			if err != nil {
+				return tidegate.WithDetails(err, tidegate.Pairs("FILE", path))
+			}
+			return call.Show(imported.Report(), call.Flag("format"))
+		},
+	}
+}
+
+// readBundle reads a file that begins like a bundle and is not larger than one can be.
+func readBundle(ctx context.Context, path string) ([]byte, error) {
+	file, err := artifact.Everywhere.OpenFile("FILE", path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	begins := make([]byte, 64)
+	n, _ := io.ReadFull(file, begins)
+	info, err := file.Stat()
+	if err == nil && (!seal.BeginsBundle(begins[:n]) || info.Size() > math.MaxUint32) {
+		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("FILE", path), "%s is not a bundle", path)
+	}
+	var rest []byte
+	if err == nil {
+		rest, err = io.ReadAll(artifact.Until(ctx, file))
+	}
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("FILE", path), "%s cannot be read: %w", path, err)
+	}
+	return append(begins[:n], rest...), nil
+}

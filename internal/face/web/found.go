@@ -1,0 +1,87 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// found is what a search over everything that the home keeps gives.
+type found struct {
+	All  int
+	Hits []hitRow
+}
+
+// hitRow is a text that has the words, with the passage that has most of them.
+type hitRow struct {
+	library.Hit
+	Where string // what it is, in words
+	State state
+	Page  string // "" where it has none
+}
+
+// mostHits is how many texts a search shows.
+const mostHits = 50
+
+// hitWords say what the part of something is in which words were found.
+var hitWords = map[string]string{"question": "question", "report": "report", "source": "source", "page": "archived page"}
+
+// foundPage shows what has the words: questions, reports and sources of runs, audits, reviews
+// and answers, the best first. A filter keeps the runs that stand so. It is not followed:
+// what is found does not change under the eyes of a reader.
+func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, link func(string, ...string) string) (*page, error) {
+	words := query.Get("q")
+	view.Query = words
+	view.Found = &found{}
+	recent, err := run.Recent(s.Desk, s.Home)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]run.Stamped{}
+	for _, w := range recent {
+		by[w.ID] = w
+		if len(view.Runs) < mostHits && matches(words, w.ID) {
+			view.Runs = append(view.Runs, s.listed(ctx, w).row(w.ID))
+		}
+	}
+	result, err := library.Find(ctx, s.Desk, library.FindInput{Words: words, Most: mostHits, Runs: s.Home})
+	if err != nil && len(result.Words) > 0 {
+		return nil, err
+	}
+	view.Found.All = result.Found
+	class := ""
+	for _, f := range runFilters {
+		if f.key == query.Get("state") {
+			class = f.class
+		}
+	}
+	for _, h := range result.Hits {
+		row := hitRow{Hit: h, Where: strings.TrimSpace(hitWords[h.Part] + " of a " + h.Kind)}
+		switch h.Kind {
+		case "run":
+			w, ok := by[h.ID]
+			if !ok {
+				continue
+			}
+			listed := s.listed(ctx, w).row(h.ID)
+			row.State, row.Page = listed.State, link(listed.View, h.ID)
+			if h.Part == "source" || h.Part == "page" {
+				row.Page = link("sources", h.ID)
+			}
+			if row.Title == "" {
+				row.Title = listed.Query
+			}
+		case "answer":
+			row.Where, row.Page = "answer", link("answer", h.ID)
+		case "audit", "review":
+			row.Page = link(h.Kind, h.ID)
+		}
+		if class == "" || row.State.Class == class {
+			view.Found.Hits = append(view.Found.Hits, row)
+		}
+	}
+	return (&page{View: "runs", Title: "Runs", Data: view, Now: s.Desk.Now(), link: link}).sealed()
+}

@@ -1,0 +1,680 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// workRoutes are the pages on which a person starts what costs something. Each is a form
+// that works without scripts, is sent once, and says what is wrong beside what was filled in.
+func (s *server) workRoutes(mux *http.ServeMux) {
+	for path, handle := range map[string]func(*workRequest) error{
+		"/new":                    s.newQuestion,
+		"/new/audit":              s.newAudit,
+		"/runs/{run}/plan":        s.confirmPlan,
+		"/runs/{run}/plan/edit":   s.editPlan,
+		"/runs/{run}/continue":    s.continueRun,
+		"/runs/{run}/retry/{job}": s.retryJob,
+		"/runs/{run}/ask":         s.askRun,
+	} {
+		for _, method := range []string{"GET", "POST"} {
+			mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
+				q := &workRequest{server: s, w: w, r: r, posted: r.Method == http.MethodPost}
+				if err := q.read(); err != nil {
+					s.problem(w, r, err)
+				} else if err := handle(q); err != nil {
+					s.problem(w, r, err)
+				}
+			})
+		}
+	}
+}
+
+// The limits of what forms that start work may send.
+const (
+	maxWorkForm = 512 << 10
+	maxUpload   = 100 << 20
+	uploadTime  = 10 * time.Minute
+)
+
+// workRequest is a request for a form that starts work, or what was filled in there.
+type workRequest struct {
+	*server
+	w      http.ResponseWriter
+	r      *http.Request
+	posted bool
+	values url.Values
+	upload *upload
+}
+
+// upload is a file that a person handed over.
+type upload struct {
+	name string
+	data []byte
+}
+
+// read reads what was filled in.
+func (q *workRequest) read() error {
+	q.values = q.r.URL.Query()
+	if !q.posted {
+		return nil
+	}
+	kind, parameters, err := mime.ParseMediaType(q.r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "application/x-www-form-urlencoded":
+		q.r.Body = http.MaxBytesReader(q.w, q.r.Body, maxWorkForm)
+		if err := q.r.ParseForm(); err != nil {
+			return unreadable(err)
+		}
+		q.values = q.r.PostForm
+		return nil
+	case err == nil && kind == "multipart/form-data" && q.r.URL.Path == "/new/audit":
+		select {
+		case q.uploads <- struct{}{}:
+			defer func() { <-q.uploads }()
+		default:
+			return tidegate.Errorf(tidegate.LockHeld, nil, "other files are being handed over: try again in a moment")
+		}
+		// A large file takes longer than a form.
+		_ = http.NewResponseController(q.w).SetReadDeadline(time.Now().Add(uploadTime))
+		q.r.Body = http.MaxBytesReader(q.w, q.r.Body, maxUpload+maxWorkForm)
+		return q.readParts(multipart.NewReader(q.r.Body, parameters["boundary"]))
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, nil, "this comes from its form")
+}
+
+// readParts reads the parts of a form with one file.
+func (q *workRequest) readParts(parts *multipart.Reader) error {
+	q.values = url.Values{}
+	for range 10 {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		most := int64(maxWorkForm)
+		if part.FormName() == fileField {
+			most = maxUpload
+		}
+		data, err := io.ReadAll(io.LimitReader(part, most+1))
+		if err == nil && int64(len(data)) > most {
+			err = &http.MaxBytesError{Limit: most}
+		}
+		if err != nil {
+			return unreadable(err)
+		}
+		if part.FormName() == fileField {
+			q.upload = &upload{uploadName(part.FileName()), data}
+		} else {
+			q.values.Set(part.FormName(), string(data))
+		}
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, nil, "the form has too many parts")
+}
+
+// uploadName is what a file is called, without the folders that some browsers name.
+func uploadName(given string) string {
+	name := path.Base(strings.ReplaceAll(strings.ToValidUTF8(given, ""), `\`, "/"))
+	if name == "." || name == "/" || name == ".." {
+		return "report"
+	}
+	return tidegate.Cut(name)
+}
+
+func unreadable(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("limit", large.Limit), "that is too large: at most %d MB are taken from a file, and %d KB from a form", maxUpload>>20, maxWorkForm>>10)
+	}
+	return tidegate.Errorf(tidegate.InvalidArgs, nil, "the form cannot be read: %w", err)
+}
+
+// asPerson is the context of what a person has said yes to. Closing the page does not undo
+// it.
+func (q *workRequest) asPerson() context.Context {
+	return context.WithoutCancel(q.r.Context())
+}
+
+// workView is a page that asks before work begins: what it will do, a form, and the answers
+// that a person can give.
+type workView struct {
+	Heading, Lead string
+	Wrong         string // what is wrong with what was filled in
+	Parts         []planPart
+	Action        string
+	Token         string
+	Hidden        []field
+	Fields        []workField
+	Groups        []workGroup
+	File          string // the label of the file that is asked for
+	Yes           string
+	Edit          string // the address of the form that changes it; "" where the form itself does
+	EditHere      bool
+	Back          string
+	No            string
+	After         string // what happens when the person says yes
+}
+
+// workField is one question of a form.
+type workField struct {
+	Name, Label, About, Value string
+	Rows                      int      // of a text of several lines
+	Options                   []option // to choose from
+	Number, Required, More    bool     // More: it is folded away
+}
+
+type option struct{ Value, Words string }
+
+// workGroup is questions that belong together.
+type workGroup struct {
+	Legend string
+	Fields []workField
+}
+
+// The names of fields.
+const (
+	fileField = "report"
+	editField = "edit"
+)
+
+const expiredForm = "this form was sent already, is too old, or is not one of ours. Look whether it was done, and send it again if it was not"
+
+// show shows a form for a purpose. Wrong is what is wrong with what was filled in, nil where
+// nothing is.
+func (q *workRequest) show(p *page, view workView, purpose string, wrong error) error {
+	status := http.StatusOK
+	if wrong != nil {
+		e := tidegate.AsError(wrong)
+		view.Wrong = e.Message
+		if status = statusOf(e.Code); status == http.StatusInternalServerError {
+			return wrong
+		}
+	}
+	view.Token = q.forms.issue(q.site.Desk.Now(), purpose)
+	p.View, p.Data, p.Live = "work", view, "" // a form that is being filled in must not be replaced
+	data, err := p.render()
+	if err != nil {
+		return err
+	}
+	q.send(q.w, status, data)
+	return nil
+}
+
+// taken returns INVALID_STATE for a form that was sent already, or is too old.
+func (q *workRequest) taken(purpose string) error {
+	if !q.forms.take(q.site.Desk.Now(), q.values.Get(formToken), purpose) {
+		return tidegate.Errorf(tidegate.InvalidState, nil, "%s", expiredForm)
+	}
+	return nil
+}
+
+func (q *workRequest) to(address string) error {
+	http.Redirect(q.w, q.r, address, http.StatusSeeOther)
+	return nil
+}
+
+// plainPage is a page that is not of a run.
+func (q *workRequest) plainPage(title string) *page {
+	return &page{Title: title, Now: q.site.Desk.Now(), link: q.link}
+}
+
+// runPage is a page of the run that the address names.
+func (q *workRequest) runPage(title string) (*page, *job.Board, func(), error) {
+	l, done, err := q.open(q.r)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return l.page("work", title, nil), l.board, done, nil
+}
+
+// The question box.
+
+// usualMost is what a run may cost unless the person says otherwise, in USD.
+const usualMost = 5
+
+func questionOf(v url.Values) research.Question {
+	return research.Question{Text: v.Get("question"), MostUSD: strings.TrimSpace(v.Get("most_usd")), Perspectives: strings.TrimSpace(v.Get("perspectives")), Sensitivity: v.Get("sensitivity"),
+		Length: v.Get("length"), Template: v.Get("template"), Language: v.Get("language"), Audience: strings.TrimSpace(v.Get("audience"))}
+}
+
+func options(first string, names []string) []option {
+	out := []option{{"", first}}
+	for _, name := range names {
+		out = append(out, option{name, name})
+	}
+	return out
+}
+
+// questionFields are the fields of a question, as far as they are filled in.
+func (q *workRequest) questionFields() []workField {
+	v := q.values
+	most := v.Get("most_usd")
+	if !v.Has("most_usd") {
+		left, _ := q.site.Works.Left()
+		most = usd(min(left, usualMost))
+	}
+	return []workField{
+		{Name: "question", Label: "Your question", Value: v.Get("question"), Rows: 4, Required: true, About: "One question, in your own words. What you write goes into every prompt."},
+		q.mostField(most),
+		{Name: "perspectives", Label: "Perspectives", Value: v.Get("perspectives"), Number: true, More: true, About: "how many the planner is to name"},
+		{Name: "length", Label: "Length", Value: v.Get("length"), More: true, Options: options("standard", evidence.LengthNames()), About: "brief is 400 words, standard 1,500, long 5,000"},
+		{Name: "template", Label: "Sections", Value: v.Get("template"), More: true, Options: options("briefing", evidence.TemplateNames()), About: "which sections the report has"},
+		{Name: "language", Label: "Language", Value: v.Get("language"), More: true, Options: options("that of the question", evidence.Languages()), About: "of the report"},
+		{Name: "audience", Label: "For whom", Value: v.Get("audience"), More: true, About: "such as the board of a port"},
+		{Name: "sensitivity", Label: "Reach", Value: v.Get("sensitivity"), More: true, About: "how far the run may reach out",
+			Options: []option{{"", "agents search and read the web"}, {"restricted", "agents have no web; cited pages are fetched"}, {"no_web", "nothing is fetched"}}},
+	}
+}
+
+func (q *workRequest) mostField(most string) workField {
+	left, limit := q.site.Works.Left()
+	return workField{Name: "most_usd", Label: "May cost at most, in USD", Value: most, Number: true, Required: true,
+		About: fmt.Sprintf("%s are left of the %s that this server may spend in 24 hours", inDollars(left), inDollars(limit))}
+}
+
+// usd is an amount as a form has it, rounded down.
+func usd(f float64) string { return strconv.FormatFloat(math.Floor(f*100)/100, 'f', 2, 64) }
+
+func inDollars(f float64) string {
+	if math.IsInf(f, 1) {
+		return "no limit"
+	}
+	return dollars(f)
+}
+
+func (q *workRequest) askQuestion(wrong error) error {
+	return q.show(q.plainPage("New question"), workView{Heading: "What do you want to know?", Lead: "Agents research it, and every sentence of the report is held against the pages that it cites.", Action: q.link("new"),
+		Fields: q.questionFields(), Yes: "Show the plan", Back: q.link("runs"), No: "Not now", After: "Nothing is sent or spent before you have said yes to the plan."}, "new", wrong)
+}
+
+// newQuestion asks for a question, shows the plan, and begins the run.
+func (s *server) newQuestion(q *workRequest) error {
+	asked := questionOf(q.values)
+	purpose := "begin " + fmt.Sprintf("%q", asked)
+	switch {
+	case !q.posted || q.values.Has(editField):
+		return q.askQuestion(nil)
+	case q.values.Has(formConfirm):
+		err := q.taken(purpose)
+		if err != nil {
+			return q.askQuestion(err)
+		}
+		id, err := q.site.Works.Begin(q.asPerson(), asked)
+		if err != nil {
+			return q.askQuestion(err)
+		}
+		return q.to(q.link("run", id))
+	}
+	err := q.taken("new")
+	if err != nil {
+		return q.askQuestion(err)
+	}
+	plan, err := q.site.Works.Draft(q.r.Context(), asked)
+	if err != nil {
+		return q.askQuestion(err)
+	}
+	view := workView{Heading: asked.Text, Lead: "This is how it will be worked on. A planner names the perspectives first, and you see them before the research begins.", Parts: planParts(plan),
+		Action: q.link("new"), Yes: "Yes, plan it", EditHere: true, Back: q.link("runs"), No: "No", After: "The run is kept. You see it work, and can end it at any time."}
+	for _, f := range q.questionFields() {
+		view.Hidden = append(view.Hidden, field{Label: f.Name, Value: f.Value})
+	}
+	return q.show(q.plainPage("The plan"), view, purpose, nil)
+}
+
+// planPart is a part of a plan under its heading.
+type planPart struct {
+	Title  string
+	Blocks []planBlock
+}
+
+// planBlock is one of the blocks of a report.
+type planBlock struct {
+	Paragraph string
+	Fields    report.Fields
+	Bullets   report.Bullets
+	Table     *report.Table
+}
+
+// planParts are the parts of a plan. The perspectives come first: they are what a person
+// decides about.
+func planParts(plan report.Report) []planPart {
+	var parts, first []planPart
+	for _, block := range plan.Blocks {
+		var b planBlock
+		switch block := block.(type) {
+		case report.Heading:
+			parts = append(parts, planPart{Title: string(block)})
+			continue
+		case report.Paragraph:
+			b.Paragraph = string(block)
+		case report.Fields:
+			b.Fields = block
+		case report.Bullets:
+			b.Bullets = block
+		case *report.Table:
+			b.Table = block
+		}
+		last := &parts[len(parts)-1]
+		last.Blocks = append(last.Blocks, b)
+		if n := len(parts); b.Table != nil && n > 1 {
+			first = []planPart{parts[n-1], parts[n-2]} // with the sections, which stand before them
+			parts = parts[:n-2]
+		}
+	}
+	return append(first, parts...)
+}
+
+// The plan of a run.
+
+// confirmPlan shows the plan of a run, and takes the yes for what was shown.
+func (s *server) confirmPlan(q *workRequest) error {
+	p, board, done, err := q.runPage("The plan")
+	if err != nil {
+		return err
+	}
+	defer done()
+	id := board.Run().ID()
+	var wrong error
+	if q.posted {
+		digest := q.values.Get("digest")
+		if wrong = q.taken("plan " + id + " " + digest); wrong == nil {
+			if wrong = q.site.Works.Confirm(q.asPerson(), id, digest); wrong == nil {
+				return q.to(q.link("run", id))
+			}
+		}
+	}
+	plan, err := q.site.Works.Plan(q.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return q.show(p, workView{Heading: "Begin the research?", Lead: "The yes is for these perspectives, as they are shown here.", Parts: planParts(plan.Report), Action: q.link("plan", id),
+		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Yes: "Yes, begin", Edit: q.link("plan/edit", id), Back: q.link("run", id), No: "No",
+		After: "With no, the plan stays as it is and waits."}, "plan "+id+" "+plan.Digest, wrong)
+}
+
+// editPlan lets a person change the perspectives of a plan.
+func (s *server) editPlan(q *workRequest) error {
+	p, board, done, err := q.runPage("Edit the perspectives")
+	if err != nil {
+		return err
+	}
+	defer done()
+	id := board.Run().ID()
+	plan, err := q.site.Works.Plan(q.r.Context(), id)
+	if err != nil {
+		return err
+	}
+	var wrong error
+	if q.posted {
+		digest := q.values.Get("digest")
+		if wrong = q.taken("edit " + id + " " + digest); wrong == nil {
+			var doc *codec.Value
+			if doc, wrong = edited(plan.Perspectives, q.values); wrong == nil {
+				if wrong = q.site.Works.Edit(q.asPerson(), id, digest, doc); wrong == nil {
+					return q.to(q.link("plan", id))
+				}
+			}
+		}
+	}
+	return q.show(p, workView{Heading: "Edit the perspectives", Lead: "Change what each looks at and its contract. One without a title is left out; the last is empty and may be filled in.", Action: q.link("plan/edit", id),
+		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Groups: perspectiveGroups(plan.Perspectives, q.values), Yes: "Keep it", Back: q.link("plan", id), No: "Leave it as it was",
+		After: "The plan is then shown again, and waits for your yes."}, "edit "+id+" "+plan.Digest, wrong)
+}
+
+// perspectiveGroups are the fields of perspectives, with what was filled in, and of one more.
+func perspectiveGroups(doc *codec.Value, v url.Values) []workGroup {
+	var out []workGroup
+	all := doc.Get("perspectives").Elems()
+	for i := range len(all) + 1 {
+		title, from, group := "", all[0], workGroup{Legend: "Another perspective"}
+		if i < len(all) {
+			from = all[i]
+			title, group.Legend = from.Get("title").Str(), from.Get("id").Str()
+		}
+		contract := from.Get("prompt_contract")
+		most := func(key string) string {
+			f, _ := contract.Get(key).Float()
+			return strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		add := func(key, label, value string, f workField) {
+			f.Name, f.Label, f.Value = key+strconv.Itoa(i), label, value
+			if v.Has(f.Name) {
+				f.Value = v.Get(f.Name)
+			}
+			group.Fields = append(group.Fields, f)
+		}
+		add("title", "What it looks at", title, workField{})
+		add("words", "Most words", most("max_words"), workField{Number: true})
+		add("sources", "Most sources", most("max_sources"), workField{Number: true})
+		add("sections", "Sections, one a line", strings.Join(contract.Get("must_include_sections").Strs(), "\n"), workField{Rows: 3})
+		out = append(out, group)
+	}
+	return out
+}
+
+// edited are the perspectives with what was filled in. It returns INVALID_ARGS.
+func edited(doc *codec.Value, v url.Values) (*codec.Value, error) {
+	doc = doc.Clone()
+	all := doc.Get("perspectives").Elems()
+	var kept []*codec.Value
+	for i := range len(all) + 1 {
+		n := strconv.Itoa(i)
+		title := strings.TrimSpace(v.Get("title" + n))
+		if title == "" {
+			continue
+		}
+		one := all[0].Clone()
+		if i < len(all) {
+			one = all[i].Clone()
+		} else {
+			one.Set("id", codec.Of(freeID(title, all)))
+			one.Set("track", codec.Of("standard"))
+		}
+		one.Set("title", codec.Of(title))
+		contract := one.Get("prompt_contract").Clone()
+		for _, c := range []struct{ field, key string }{{"words", "max_words"}, {"sources", "max_sources"}} {
+			number, err := strconv.Atoi(strings.TrimSpace(v.Get(c.field + n)))
+			if err != nil {
+				return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(c.key, tidegate.Cut(v.Get(c.field+n))), "the most %s of %q must be a whole number, got %q", c.field, tidegate.Cut(title), tidegate.Cut(v.Get(c.field+n)))
+			}
+			contract.Set(c.key, codec.Of(number))
+		}
+		var sections []string
+		for line := range strings.Lines(v.Get("sections" + n)) {
+			if line = strings.TrimSpace(line); line != "" {
+				sections = append(sections, line)
+			}
+		}
+		contract.Set("must_include_sections", codec.Of(sections))
+		one.Set("prompt_contract", contract)
+		kept = append(kept, one)
+	}
+	if len(kept) == 0 {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, nil, "a plan needs at least one perspective")
+	}
+	doc.Set("perspectives", codec.Of(kept))
+	return doc, nil
+}
+
+// freeID is the id of a perspective: the first word of its title that none has.
+func freeID(title string, all []*codec.Value) string {
+	taken := map[string]bool{}
+	for _, p := range all {
+		taken[p.Get("id").Str()] = true
+	}
+	for _, word := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r < 'a' || r > 'z' }) {
+		if len(word) > 3 && len(word) < 40 && !taken[word] {
+			return word
+		}
+	}
+	for i := 1; ; i++ {
+		if id := "perspective-" + strconv.Itoa(i); !taken[id] {
+			return id
+		}
+	}
+}
+
+// A run that goes on.
+
+func (s *server) continueRun(q *workRequest) error {
+	p, board, done, err := q.runPage("Continue")
+	if err != nil {
+		return err
+	}
+	defer done()
+	id := board.Run().ID()
+	var wrong error
+	if q.posted {
+		if wrong = q.taken("continue " + id); wrong == nil {
+			if wrong = q.site.Works.Continue(q.asPerson(), id); wrong == nil {
+				return q.to(q.link("run", id))
+			}
+		}
+	}
+	parts, err := q.bounds(id)
+	if err != nil {
+		return err
+	}
+	return q.show(p, workView{Heading: "Continue this run?", Lead: "Agents go on where it stopped. What was accepted is not asked for again.", Parts: parts, Action: q.link("continue", id),
+		Yes: "Yes, continue", Back: q.link("run", id), No: "No"}, "continue "+id, wrong)
+}
+
+// bounds says what a run may cost when it goes on.
+func (q *workRequest) bounds(id string) ([]planPart, error) {
+	b, err := q.site.Works.Bounds(q.r.Context(), id)
+	if err != nil {
+		return nil, err
+	}
+	left, limit := q.site.Works.Left()
+	fields := report.Fields{{Name: "spent so far", Value: inDollars(b.Spent)}, {Name: "its limit", Value: inDollars(b.Limit)},
+		{Name: "left here", Value: inDollars(left) + " of the " + inDollars(limit) + " that this server may spend in 24 hours"}}
+	if b.Most < b.Limit {
+		fields[1].Value += " → " + inDollars(b.Most) + ", because that is what is left here"
+	}
+	return []planPart{{Title: "What it may cost", Blocks: []planBlock{{Fields: fields}}}}, nil
+}
+
+func (s *server) retryJob(q *workRequest) error {
+	p, board, done, err := q.runPage("Try again")
+	if err != nil {
+		return err
+	}
+	defer done()
+	id := board.Run().ID()
+	j, err := board.Job(q.r.PathValue("job"))
+	if err != nil {
+		return err
+	}
+	purpose := "retry " + id + " " + j.ID
+	var wrong error
+	if q.posted {
+		if wrong = q.taken(purpose); wrong == nil {
+			if wrong = q.site.Works.Retry(q.asPerson(), id, j.ID, q.values.Get("note")); wrong == nil {
+				return q.to(q.link("run", id))
+			}
+		}
+	}
+	parts, err := q.bounds(id)
+	if err != nil {
+		return err
+	}
+	return q.show(p, workView{Heading: "Try “" + short(200, j.Title) + "” again?", Lead: "The job has its tries again, and the run goes on.", Parts: parts, Action: q.link("retry", id, j.ID),
+		Fields: []workField{{Name: "note", Label: "What should the next agent do otherwise?", Value: q.values.Get("note"), Rows: 3, Required: true, About: "It stands in the prompt, and in the log."}},
+		Yes:    "Yes, try again", Back: q.link("job", id, j.ID), No: "No"}, purpose, wrong)
+}
+
+// Questions and audits.
+
+// usualAnswer is what an answer may cost unless the person says otherwise, in USD.
+const usualAnswer = 1
+
+func (s *server) askRun(q *workRequest) error {
+	p, board, done, err := q.runPage("Ask")
+	if err != nil {
+		return err
+	}
+	defer done()
+	id := board.Run().ID()
+	var wrong error
+	if q.posted {
+		if wrong = q.taken("ask " + id); wrong == nil {
+			if wrong = q.site.Works.Ask(q.asPerson(), id, q.values.Get("question"), strings.TrimSpace(q.values.Get("most_usd"))); wrong == nil {
+				return q.to(q.link("answers", id))
+			}
+		}
+	} else if board.Run().Manifest().Status() != run.Completed {
+		return tidegate.Errorf(tidegate.InvalidState, nil, "the run is not completed, so there is no report to ask about")
+	}
+	most := q.values.Get("most_usd")
+	if !q.values.Has("most_usd") {
+		left, _ := q.site.Works.Left()
+		most = usd(min(left, usualAnswer))
+	}
+	return q.show(p, workView{Heading: "Ask about this report", Lead: "The answer comes from the archived pages of this run alone, and stands as the report does: an agent writes it from passages, and another reads every sentence against them.", Action: q.link("ask", id),
+		Fields: []workField{{Name: "question", Label: "Your question", Value: q.values.Get("question"), Rows: 3, Required: true}, q.mostField(most)},
+		Yes:    "Ask", Back: q.link("report", id), No: "Not now", After: "The passages and your question go to the agents of your own configuration."}, "ask "+id, wrong)
+}
+
+func (s *server) newAudit(q *workRequest) error {
+	var wrong error
+	if q.posted {
+		if wrong = q.taken("audit"); wrong == nil {
+			if q.upload == nil {
+				q.upload = &upload{}
+			}
+			if wrong = q.site.Works.Audit(q.upload.name, q.upload.data); wrong == nil {
+				return q.to(q.link("audits"))
+			}
+		}
+	}
+	return q.show(q.plainPage("Check a report"), workView{Heading: "Check a report that you have", Lead: "Its sources are fetched, and every sentence is held against them. No agent is asked, and nothing is paid.", Action: q.link("newAudit"),
+		File: "Drop a file here, or choose one: Markdown, HTML, docx, PDF or text", Yes: "Check it", Back: q.link("audits"), No: "Not now", After: "At most 100 MB. The file stays on this machine; the pages that it cites are fetched from here."}, "audit", wrong)
+}
+
+// workOffer is something that a page can start.
+type workOffer struct{ Words, Link string }
+
+// workOffers are what can be started about the run as it stands, and why the last work on it
+// ended where its files do not say so.
+func (l *visit) workOffers() (offers []workOffer, stopped string) {
+	works := l.site.Works
+	if works == nil || l.files {
+		return nil, ""
+	}
+	id := l.run.ID()
+	switch l.standing.Kind {
+	case research.StandsAlone, research.StandsRests:
+		offers = append(offers, workOffer{"Continue it here", l.link("continue", id)})
+	case research.StandsNeeds:
+		if works.MayConfirm(l.board) {
+			offers = append(offers, workOffer{"Look at the plan", l.link("plan", id)})
+		}
+	}
+	if !l.run.Manifest().Status().Final() {
+		for _, j := range jobsIn(l.board, job.Exhausted) {
+			offers = append(offers, workOffer{"Try “" + short(60, j.Title) + "” again", l.link("retry", id, j.ID)})
+		}
+	}
+	return offers, works.Stopped(id)
+}

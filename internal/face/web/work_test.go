@@ -1,0 +1,627 @@
+package web_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"html"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+const recordedAgents = "[agents.default]\ndriver = \"recorded:demo\"\n"
+
+// working lets the pages of a folder start work for an amount, with the agents of the
+// person's own file.
+func working(t *testing.T, folder, file string, allowed float64) *web.Site {
+	t.Helper()
+	env := environment(folder)
+	env.ConfigDir = filepath.Join(folder, "config")
+	if err := os.MkdirAll(env.ConfigDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(env.ConfigDir, "tidegate.toml"), []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := site(folder)
+	commands := recorded(env)
+	works, err := commands.OpenWorks(t.Context(), allowed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if s.Works == works { // else the test has ended it
+			works.End()
+		}
+	})
+	s.Works, s.Standing = works, commands.Standing
+	return s
+}
+
+// restarted ends the work of a site, and is the site of the server that comes after it.
+func restarted(t *testing.T, s *web.Site, file string, allowed float64) *web.Site {
+	t.Helper()
+	s.Works.End()
+	s.Works = nil
+	return working(t, s.Project, file, allowed)
+}
+
+// becomes waits until the run of the demo has a status.
+func becomes(t *testing.T, s *web.Site, want run.Status) {
+	t.Helper()
+	manifest := filepath.Join(s.Home, "harbour", run.ManifestFile)
+	r, err := run.Open(t.Context(), s.Desk, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	ctx, stop := context.WithTimeout(t.Context(), 3*patience)
+	defer stop()
+	for entry, err := range r.Tail(ctx, 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (entry.Event == run.EventMoved || entry.Event == run.EventStatus) && status(t, manifest) == want {
+			return
+		}
+	}
+	t.Fatalf("the run is %s and does not come to be %s", status(t, manifest), want)
+}
+
+// shows asks for a page until it shows a text.
+func (b *browser) shows(t *testing.T, path, text string) string {
+	t.Helper()
+	page := ""
+	for end := time.Now().Add(patience); time.Now().Before(end); {
+		if _, page = b.get(t, path); strings.Contains(html.UnescapeString(page), text) {
+			return page
+		}
+	}
+	t.Fatalf("%s does not come to show %q: %s", path, text, words(page))
+	return ""
+}
+
+// words are what a person reads first on a page.
+func words(page string) string {
+	_, page, _ = strings.Cut(page, "<main")
+	text := strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(page, " "))), " ")
+	return text[:min(len(text), 1500)]
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// fill sends the form of a page with some of its fields filled in.
+func (b *browser) fill(t *testing.T, path string, fields url.Values) (status int, body, to string) {
+	t.Helper()
+	status, page := b.get(t, path)
+	if status != http.StatusOK {
+		t.Fatalf("%s is answered with %d: %s", path, status, words(page))
+	}
+	return b.again(t, path, page, fields)
+}
+
+// again sends the form of a page that was shown.
+func (b *browser) again(t *testing.T, path, page string, fields url.Values) (status int, body, to string) {
+	t.Helper()
+	all := filled(page)
+	for name, value := range fields {
+		all[name] = value
+	}
+	path, _, _ = strings.Cut(path, "?")
+	return b.send(t, path, b.base, all)
+}
+
+var (
+	inputs = regexp.MustCompile(`<input [^>]*name="([^"]*)"[^>]* value="([^"]*)"`)
+	areas  = regexp.MustCompile(`(?s)<textarea [^>]*name="([^"]*)"[^>]*>\n?(.*?)</textarea>`)
+)
+
+// filled are the fields of a page as a browser would send them.
+func filled(page string) url.Values {
+	out := url.Values{}
+	for _, pattern := range []*regexp.Regexp{inputs, areas} {
+		for _, m := range pattern.FindAllStringSubmatch(page, -1) {
+			out.Set(html.UnescapeString(m[1]), html.UnescapeString(m[2]))
+		}
+	}
+	return out
+}
+
+// begun asks the question of the demo on the page, and says yes to both plans.
+func begun(t *testing.T, b *browser) {
+	t.Helper()
+	status, plan, _ := b.fill(t, "/new?question="+url.QueryEscape(demo.Question), nil)
+	if status != http.StatusOK || !strings.Contains(plan, "Yes, plan it") {
+		t.Fatalf("the question is answered with %d: %s", status, words(plan))
+	}
+	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Fatalf("the yes is answered with %d, %s: %s", status, to, words(page))
+	}
+	b.shows(t, "/runs/harbour", "Look at the plan")
+}
+
+// TestARunFromThePage takes a question to its report without scripts: the plan before and
+// after the planner, what is sent where, the yes, and what was spent in the end.
+func TestARunFromThePage(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := working(t, folder, recordedAgents, 20)
+	b := visit(t, s, nil)
+	_, list := b.get(t, "/")
+	inOrder(t, list, `action="/new"`, `name="question"`)
+	status, plan, _ := b.fill(t, "/new?question="+url.QueryEscape(demo.Question), nil)
+	if status != http.StatusOK {
+		t.Fatalf("%d: %s", status, words(plan))
+	}
+	inOrder(t, html.UnescapeString(plan), demo.Question, "Agents", "recorded:demo", "Budget", "USD in all", "5", "What it will probably take", "What is sent where", "Nothing is sent to a model", "Yes, plan it", "Edit", "No")
+	if left, _ := s.Works.Left(); left != 20 {
+		t.Errorf("before the yes %v are left", left)
+	}
+	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	if status, page, _ := b.again(t, "/new", plan, nil); status != http.StatusConflict || !strings.Contains(page, "was sent already") || !strings.Contains(html.UnescapeString(page), demo.Question) {
+		t.Errorf("the second yes is answered with %d: %s", status, words(page))
+	}
+	waits := b.shows(t, "/runs/harbour", "Look at the plan")
+	inOrder(t, waits, "needs you", `href="/runs/harbour/plan"`)
+	status, plan = b.get(t, "/runs/harbour/plan")
+	if status != http.StatusOK {
+		t.Fatalf("%d: %s", status, words(plan))
+	}
+	inOrder(t, html.UnescapeString(plan), "Begin the research?", "Perspectives, with the most words and sources of each", "economics", "What it costs over fifteen years", "Sections that an output must have", "What is sent where", "Yes, begin", `href="/runs/harbour/plan/edit"`, `href="/runs/harbour">No`)
+	if status, page, to := b.again(t, "/runs/harbour/plan", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	becomes(t, s, run.Completed)
+	b.shows(t, "/runs/harbour", "Read the report")
+	b.shows(t, "/new", "$20.00 are left of the $20.00") // recorded agents cost nothing
+	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", url.Values{"most_usd": {"x"}}); status != http.StatusBadRequest || !strings.Contains(page, "Mona Lisa") {
+		t.Errorf("an amount that is none: %d %s: %s", status, to, words(page))
+	}
+	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", nil); status != http.StatusSeeOther || to != "/runs/harbour/answers" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	page := b.shows(t, "/runs/harbour/answers", "not answered")
+	inOrder(t, html.UnescapeString(page), "not answered", `href="/answers/`, "Who painted the Mona Lisa?", "The archived pages do not answer this question.", "Its sources have not been fetched again")
+	_, answer, _ := strings.Cut(page, `href="/answers/`)
+	answer, _, _ = strings.Cut(answer, `"`)
+	_, page = b.get(t, "/answers/"+answer)
+	inOrder(t, html.UnescapeString(page), `href="/runs/harbour/answers"`, "Who painted the Mona Lisa?", "not answered", "no agent was asked", "tidegate research 'Who painted the Mona Lisa?'")
+	if info, err := os.Stat(filepath.Join(folder, "work.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("what was spent is kept as %v, %v", info, err)
+	}
+	status2, late, _ := b.again(t, "/runs/harbour/plan", plan, nil)
+	if status2 != http.StatusConflict || !strings.Contains(late, "it was decided already") {
+		t.Errorf("a late yes is answered with %d: %s", status2, words(late))
+	}
+	r, err := run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	entries, err := r.EventsOf(run.EventCreated)
+	if err != nil || entries[0].Entry.Get("by").Str() != "token" {
+		t.Errorf("the log says %v, %v", entries, err)
+	}
+}
+
+// failing are agents that do nothing but fail, and could cost something.
+const failing = "[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n"
+
+// TestWhatWentWrongIsTriedAgain: a run whose agents fail needs the person, who tries a job
+// again with a note, from the page, and is told what is wrong with what they fill in.
+func TestWhatWentWrongIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := working(t, t.TempDir(), failing, 20)
+	b := visit(t, s, nil)
+	status, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", nil)
+	if status != http.StatusOK {
+		t.Fatalf("%d: %s", status, words(plan))
+	}
+	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/does-it-rain-more" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	const here = "/runs/does-it-rain-more"
+	page := b.shows(t, here, "needs you")
+	inOrder(t, page, `href="`+here+`/retry/perspectives"`)
+	if status, page := b.get(t, here+"/continue"); status != http.StatusOK {
+		t.Errorf("%d: %s", status, words(page))
+	}
+	if status, page, _ := b.fill(t, here+"/continue", nil); status != http.StatusConflict || !strings.Contains(page, "needs a decision") {
+		t.Errorf("a run that needs a decision is continued: %d: %s", status, words(page))
+	}
+	if status, page, _ := b.fill(t, here+"/retry/perspectives", url.Values{"note": {" "}}); status != http.StatusBadRequest || !strings.Contains(page, "the note is missing") {
+		t.Errorf("no note: %d: %s", status, words(page))
+	}
+	if status, page, to := b.fill(t, here+"/retry/perspectives", url.Values{"note": {"name <b>three</b>"}}); status != http.StatusSeeOther || to != here {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	if page := b.shows(t, here+"/log", "name <b>three</b>"); strings.Contains(page, "<b>three") {
+		t.Error("a note acts on the page")
+	}
+	if status, _ := b.get(t, here+"/retry/none"); status != http.StatusNotFound {
+		t.Errorf("a job that is not there: %d", status)
+	}
+}
+
+// TestNoWorkWithoutLeave: where nobody allowed work, no page offers any, and none is taken.
+func TestNoWorkWithoutLeave(t *testing.T) {
+	t.Parallel()
+	s, _, _ := newRun(t)
+	b := visit(t, deciding(s), nil)
+	for _, path := range []string{"/new", "/new/audit", "/runs/rain/plan", "/runs/rain/plan/edit", "/runs/rain/continue", "/runs/rain/retry/perspectives", "/runs/rain/ask"} {
+		if status, _ := b.get(t, path); status != http.StatusNotFound {
+			t.Errorf("%s is answered with %d", path, status)
+		}
+		if status, _, _ := b.send(t, path, b.base, url.Values{"form_token": {"x"}}); status != http.StatusMethodNotAllowed {
+			t.Errorf("what is sent to %s is answered with %d", path, status)
+		}
+	}
+	for _, path := range []string{"/", "/audits", "/runs/rain"} {
+		if _, page := b.get(t, path); strings.Contains(page, `/new`) || strings.Contains(page, "/continue") {
+			t.Errorf("%s offers work: %s", path, words(page))
+		}
+	}
+}
+
+// TestWorkStaysWithinItsMoney sends the same yes many times at once: no more runs begin than
+// the amount allows, and what they may cost is kept over a restart.
+func TestWorkStaysWithinItsMoney(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	const waiting = "[agents.default]\ndriver = \"exec:sleep 600\"\nprice = { input = 1, output = 1 }\n"
+	s := working(t, folder, waiting, 5)
+	b := visit(t, s, nil)
+	var plans []string
+	for range 6 {
+		status, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", url.Values{"most_usd": {"2"}})
+		if status != http.StatusOK {
+			t.Fatalf("%d: %s", status, words(plan))
+		}
+		plans = append(plans, plan)
+	}
+	var begun, refused atomic.Int32
+	var all sync.WaitGroup
+	for _, plan := range plans {
+		all.Go(func() {
+			switch status, page, _ := b.again(t, "/new", plan, nil); {
+			case status == http.StatusSeeOther:
+				begun.Add(1)
+			case status == http.StatusConflict && strings.Contains(html.UnescapeString(page), "1.00 USD are left of the 5.00 that `serve --allow-work` allows"):
+				refused.Add(1)
+			default:
+				t.Errorf("%d: %s", status, words(page))
+			}
+		})
+	}
+	all.Wait()
+	if begun.Load() != 2 || refused.Load() != 4 {
+		t.Errorf("%d begin and %d do not", begun.Load(), refused.Load())
+	}
+	if _, err := recorded(environment(folder)).OpenWorks(t.Context(), 5); tidegate.CodeOf(err) != tidegate.LockHeld {
+		t.Errorf("a second server spends in the same home: %v", err)
+	}
+	// A killed server leaves what it put aside.
+	killed, err := os.ReadFile(filepath.Join(folder, "work.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = restarted(t, s, waiting, 5)
+	if left, _ := s.Works.Left(); left != 5 {
+		t.Errorf("runs that cost nothing leave %v", left)
+	}
+	s.Works.End()
+	s.Works = nil
+	unknown := bytes.ReplaceAll(killed, []byte(`"does-it-rain-more-2"`), []byte(`"gone"`))
+	if err := os.WriteFile(filepath.Join(folder, "work.json"), unknown, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = working(t, folder, waiting, 5)
+	if left, _ := s.Works.Left(); left != 3 {
+		t.Errorf("a run that is gone counts with the most that it may have cost, and %v are left", left)
+	}
+	s.Works.End()
+	s.Works = nil
+	if err := os.WriteFile(filepath.Join(folder, "work.json"), []byte(`{"works":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := recorded(environment(folder)).OpenWorks(t.Context(), 5); tidegate.CodeOf(err) != tidegate.SchemaValidationFailed {
+		t.Errorf("a damaged ledger is taken: %v", err)
+	}
+}
+
+// TestAPlanIsEditedAndARunContinued: a plan is edited on the page and outlives the server, the
+// run that a server left is continued by the next one, and two tabs decide once.
+func TestAPlanIsEditedAndARunContinued(t *testing.T) {
+	t.Parallel()
+	s := working(t, t.TempDir(), recordedAgents, 20)
+	b := visit(t, s, nil)
+	begun(t, b)
+	s = restarted(t, s, recordedAgents, 20)
+	b = visit(t, s, nil)
+	_, shown := b.get(t, "/runs/harbour/plan")
+	if status, page, _ := b.fill(t, "/runs/harbour/plan/edit", url.Values{"words0": {"many"}, "title1": {"Air & <i>carbon</i>"}}); status != http.StatusBadRequest ||
+		!strings.Contains(html.UnescapeString(page), `must be a whole number, got "many"`) || !strings.Contains(page, "Air &amp; &lt;i&gt;carbon&lt;/i&gt;") {
+		t.Errorf("words that are no number: %d: %s", status, words(page))
+	}
+	if status, page, _ := b.fill(t, "/runs/harbour/plan/edit", url.Values{"sections0": {""}}); status != http.StatusBadRequest || !strings.Contains(page, "role=\"alert\"") {
+		t.Errorf("no sections: %d: %s", status, words(page))
+	}
+	status, page, to := b.fill(t, "/runs/harbour/plan/edit", url.Values{"title0": {""}, "title1": {"What changes in the air"}, "title6": {"Who trains the crews"}})
+	if status != http.StatusSeeOther || to != "/runs/harbour/plan" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	_, page = b.get(t, "/runs/harbour/plan")
+	if text := html.UnescapeString(page); strings.Contains(text, "What it costs over fifteen years") || !strings.Contains(text, "What changes in the air") || !strings.Contains(text, "Who trains the crews") {
+		t.Errorf("the plan is %s", words(page))
+	}
+	if status, page, _ := b.again(t, "/runs/harbour/plan", shown, nil); status != http.StatusConflict || !strings.Contains(page, "have changed since they were shown") {
+		t.Errorf("a yes to a plan that is another: %d: %s", status, words(page))
+	}
+	_, other := b.get(t, "/runs/harbour/plan")
+	if status, page, _ := b.again(t, "/runs/harbour/plan", page, nil); status != http.StatusSeeOther {
+		t.Fatalf("%d: %s", status, words(page))
+	}
+	if status, page, _ := b.again(t, "/runs/harbour/plan", other, nil); status != http.StatusConflict || !strings.Contains(page, "it was decided already") {
+		t.Errorf("the yes of the other tab: %d: %s", status, words(page))
+	}
+	s = restarted(t, s, recordedAgents, 20)
+	b = visit(t, s, nil)
+	inOrder(t, b.shows(t, "/runs/harbour", "Continue it here"), "nobody drives it", `href="/runs/harbour/continue"`)
+	_, shown = b.get(t, "/runs/harbour/continue")
+	inOrder(t, html.UnescapeString(shown), "Continue this run?", "spent so far", "$0.00", "its limit", "$5.00", "left here", "$20.00 of the $20.00")
+	if status, page, to := b.again(t, "/runs/harbour/continue", shown, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	if status, page, _ := b.again(t, "/runs/harbour/continue", shown, nil); status != http.StatusConflict || !strings.Contains(page, "was sent already") {
+		t.Errorf("the same form again: %d: %s", status, words(page))
+	}
+	other = restartedFile
+	s = restarted(t, s, other, 2)
+	b = visit(t, s, nil)
+	if status, page, _ := b.fill(t, "/runs/harbour/continue", nil); status != http.StatusConflict || !strings.Contains(html.UnescapeString(page), "your own tidegate.toml names exec") {
+		t.Errorf("a run goes on with other agents than it has: %d: %s", status, words(page))
+	}
+	if status, page := b.get(t, "/runs/harbour/continue"); !strings.Contains(html.UnescapeString(page), "$5.00 → $2.00") {
+		t.Errorf("a limit that is lowered is not shown: %d: %s", status, words(page))
+	}
+}
+
+const restartedFile = "[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n"
+
+// TestOnlyThePersonsOwnAgents: neither the project's file, nor a form, nor what the person's
+// file says of cells changes who works and how they are kept.
+func TestOnlyThePersonsOwnAgents(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "tidegate.toml"), []byte("[agents.default]\ndriver = \"claude\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := working(t, folder, "[agents]\nconfine = false\n[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n", 20)
+	b := visit(t, s, nil)
+	status, page, _ := b.fill(t, "/new?question=Does+it+rain%3F", url.Values{"agent": {"exec:touch /tmp/x"}, "unconfined": {"true"}})
+	if text := html.UnescapeString(page); status != http.StatusOK || !strings.Contains(text, "exec:false") || strings.Contains(text, "touch") || strings.Contains(text, "claude") || !strings.Contains(text, "confined to cells") {
+		t.Errorf("%d: %s", status, words(page))
+	}
+	for name, value := range map[string]string{"template": "/etc/passwd", "perspectives": "/etc/passwd", "sensitivity": "all", "length": "../x", "most_usd": "-1", "language": "xx-<b>", "question": "  "} {
+		status, page, _ := b.fill(t, "/new?question=Does+it+rain%3F", url.Values{name: {value}})
+		if status != http.StatusBadRequest || !strings.Contains(page, `role="alert"`) || name != "question" && !strings.Contains(page, "Does it rain?") {
+			t.Errorf("%s %q: %d: %s", name, value, status, words(page))
+		}
+	}
+	if status, page, _ := b.fill(t, "/new", url.Values{"question": {strings.Repeat("rain ", 200_000)}}); status != http.StatusBadRequest || !strings.Contains(page, "too large") {
+		t.Errorf("a question of a megabyte: %d: %s", status, words(page))
+	}
+	none := working(t, t.TempDir(), "", 20)
+	if status, page, _ := visit(t, none, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "tidegate setup") {
+		t.Errorf("without agents: %d: %s", status, words(page))
+	}
+	typed := t.TempDir()
+	if status := program(typed)(t.Context(), []string{"research", demo.Question, "--agent", "recorded:demo", "--plan-only", "--yes"}); status != 0 {
+		t.Fatalf("the run cannot be planned: %d", status)
+	}
+	if status, page := visit(t, working(t, typed, recordedAgents, 20), nil).get(t, "/runs/harbour/plan"); status != http.StatusConflict || !strings.Contains(page, "no page began this run") {
+		t.Errorf("the plan of a terminal: %d: %s", status, words(page))
+	}
+	unpriced := working(t, t.TempDir(), "[agents.default]\ndriver = \"codex\"\n", 20)
+	if status, page, _ := visit(t, unpriced, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "whose cost is known") {
+		t.Errorf("an agent that does not say what it costs: %d: %s", status, words(page))
+	}
+}
+
+// handIn sends a file to the form of audits.
+func (b *browser) handIn(t *testing.T, token, name string, data []byte) (status int, body, to string) {
+	t.Helper()
+	var sent bytes.Buffer
+	parts := multipart.NewWriter(&sent)
+	if err := parts.WriteField("form_token", token); err != nil {
+		t.Fatal(err)
+	}
+	part, err := parts.CreateFormFile("report", name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := part.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	parts.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/new/audit", &sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", parts.FormDataContentType())
+	r.Header.Set("Origin", b.base)
+	client := *b.Client
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	defer answer.Body.Close()
+	page, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(page), answer.Header.Get("Location")
+}
+
+// bomb is a docx whose text is far larger than its bytes.
+func bomb(t *testing.T) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	part, err := z.Create("word/document.xml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blank := bytes.Repeat([]byte(" "), 1<<20)
+	for range 600 {
+		if _, err := part.Write(blank); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestAFileIsAuditedFromThePage hands over reports, a hostile name among them, and what is no
+// report.
+func TestAFileIsAuditedFromThePage(t *testing.T) {
+	t.Parallel()
+	s := working(t, t.TempDir(), "", 20)
+	b := visit(t, s, nil)
+	form := func() string {
+		status, page := b.get(t, "/new/audit")
+		if status != http.StatusOK || !strings.Contains(page, `type="file"`) {
+			t.Fatalf("%d: %s", status, words(page))
+		}
+		return filled(page).Get("form_token")
+	}
+	if status, page, to := b.handIn(t, form(), `..\..\etc/<b onload=x>tugs.md`, []byte(demo.ForeignReport)); status != http.StatusSeeOther || to != "/audits" {
+		t.Fatalf("%d %s: %s", status, to, words(page))
+	}
+	page := b.shows(t, "/audits", "fails")
+	if text := html.UnescapeString(page); strings.Contains(page, "<b onload") || !strings.Contains(text, "<b onload=x>tugs.md") || strings.Contains(text, "etc") {
+		t.Errorf("the list shows %s", words(page))
+	}
+	for _, c := range []struct {
+		name, file string
+		data       []byte
+		token      string
+		status     int
+		want       string
+	}{
+		{"nothing", "", nil, form(), 400, "not empty"},
+		{"a docx that is none", "x.docx", []byte("PK\x03\x04nothing"), form(), 400, `role="alert"`},
+		{"a bomb", "x.docx", bomb(t), form(), 400, `role="alert"`},
+		{"too much", "x.md", bytes.Repeat([]byte("x"), 101<<20), form(), 400, "too large"},
+		{"a form that is not ours", "x.md", []byte("# x"), "nonsense", 409, "not one of ours"},
+	} {
+		if status, page, _ := b.handIn(t, c.token, c.file, c.data); status != c.status || !strings.Contains(page, c.want) {
+			t.Errorf("%s: %d: %s", c.name, status, words(page))
+		}
+	}
+}
+
+// TestWorkIsForOurOwnForms: what another site sends, or names another host, or has no
+// token, starts nothing, and a form that is too old is shown again with what it holds.
+func TestWorkIsForOurOwnForms(t *testing.T) {
+	t.Parallel()
+	s := working(t, t.TempDir(), recordedAgents, 20)
+	at := pinned
+	s.Desk.Now = func() time.Time { return at }
+	b := visit(t, s, nil)
+	_, form := b.get(t, "/new?question=x")
+	fields := filled(form)
+	for _, origin := range []string{"https://evil.example", "null", ""} {
+		if status, _, _ := b.send(t, "/new", origin, fields); status != http.StatusForbidden {
+			t.Errorf("from %q: %d", origin, status)
+		}
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/new", strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Host = "rebound.example"
+	r.Header.Set("Origin", "http://rebound.example")
+	if answer, err := b.Do(r); err != nil || answer.StatusCode != http.StatusForbidden {
+		t.Errorf("another host: %v, %v", answer, err)
+	}
+	stranger := &browser{&http.Client{}, b.base, nil}
+	if status, _, _ := stranger.send(t, "/new", b.base, fields); status != http.StatusUnauthorized {
+		t.Errorf("without the token: %d", status)
+	}
+	if status, _ := b.get(t, "/runs/harbour/decide"); status != http.StatusNotFound {
+		t.Errorf("leave to work is no leave to decide: %d", status)
+	}
+	_, form = b.get(t, "/new?question="+url.QueryEscape(demo.Question))
+	at = at.Add(31 * time.Minute)
+	if status, page, _ := b.again(t, "/new", form, nil); status != http.StatusConflict || !strings.Contains(page, "too old") || !strings.Contains(html.UnescapeString(page), demo.Question) {
+		t.Errorf("a form that is too old: %d: %s", status, words(page))
+	}
+}
+
+// TestAnswersAndUpdatesHavePages shows what was asked and what became of sources, by whoever
+// it was written.
+func TestAnswersAndUpdatesHavePages(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := site(folder)
+	write := func(path, text string) {
+		t.Helper()
+		path = filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const of = `{"kind":"run","id":"rain","head":"h","title":"Does it <u>rain</u>?"}`
+	write("answers/2026-03-02-aaaaaa/about.json", `{"schema_version":"answer.v1","id":"2026-03-02-aaaaaa","created_at":"2026-03-02T08:00:00Z","of":[`+of+`]}`)
+	write("answers/2026-03-02-aaaaaa/result.json", `{"ok":true,"pass":true,"answer_id":"2026-03-02-aaaaaa","of":[`+of+`],"question":"How <script>much</script>?","answer":"It rains.","trust":"1 sentence: 1 stands.",
+ "sentences":[{"id":"c1","line":1,"text":"It rains 3 mm more.","form":"cited","cids":["s1"],"standing":"found","findings":[],"windows":[{"cid":"s1","start":0,"end":21,"text":"It rains 3 mm more <b>now</b>.","digest":"d"}],
+  "verdict":{"verdict":"supported","words":"3 mm more","because":"it says so"}}],
+ "sources":[{"id":"s1","of":"rain","cid":"c","url":"javascript:alert(1)","title":"<img src=x>"}],"next":""}`)
+	write("updates/2026-03-02-bbbbbb/about.json", `{"schema_version":"update.v1","id":"2026-03-02-bbbbbb","created_at":"2026-03-02T08:00:00Z","of":[`+of+`]}`)
+	write("updates/2026-03-02-bbbbbb/result.json", `{"ok":true,"pass":false,"update_id":"2026-03-02-bbbbbb","of":`+of+`,"summary":{"sentences":2,"stands":1,"changed":1},
+ "sentences":[{"id":"c1","line":3,"text":"It stands.","state":"stands","pages":[]},
+  {"id":"c2","line":4,"text":"It costs 5 euro.","state":"changed","pages":[{"cid":"k","state":"changed","why":"the page says something else","passages":[{"then":"It costs 5 euro.","now":"It costs 7 euro.","difference":[{"op":"same","text":"It costs "},{"op":"removed","text":"5"},{"op":"added","text":"7 <i>"},{"op":"same","text":" euro."}]}]}]}],
+ "sources":[{"cid":"k","url":"https://example.org/a","state":"changed","why":"","text":"other","cited":1}]}`)
+	write("answers/2026-03-02-cccccc/about.json", `nonsense`)
+	write("answers/2026-03-02-cccccc/result.json", `nonsense`)
+	b := visit(t, s, nil)
+	_, page := b.get(t, "/answers/2026-03-02-aaaaaa")
+	inOrder(t, page, `href="/runs/rain/answers"`, "How &lt;script&gt;much", "answered from archived pages", "1 sentence: 1 stands.", "It rains 3 mm more.", "It rains <mark>3 mm more</mark> &lt;b&gt;now", "What it cites", "&lt;img")
+	if strings.Contains(page, `href="javascript`) || strings.Contains(page, "<script>much") {
+		t.Error("an answer acts on the page")
+	}
+	_, page = b.get(t, "/updates/2026-03-02-bbbbbb")
+	inOrder(t, page, "Does it &lt;u&gt;rain", "no longer stands", "2 sentences that cite: 1 stand, 1 changed", "It costs 5 euro.", `href="https://example.org/a"`, "The page said", "It costs <del>5</del>", "It says", "<ins>7 &lt;i&gt;</ins>", "It stands.", "Its sources")
+	for _, path := range []string{"/answers/2026-03-02-bbbbbb", "/answers/..%2f..", "/updates/none", "/answers/2026-03-02-cccccc"} {
+		if status, _ := b.get(t, path); status == http.StatusOK {
+			t.Errorf("%s is answered with %d", path, status)
+		}
+	}
+	if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}); err != nil {
+		t.Fatal(err)
+	}
+	_, page = b.get(t, "/runs/rain/answers")
+	inOrder(t, page, `href="/answers/2026-03-02-aaaaaa"`, "How &lt;script&gt;much", `href="/updates/2026-03-02-bbbbbb"`)
+}

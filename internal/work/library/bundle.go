@@ -1,0 +1,249 @@
+package library
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/stage"
+)
+
+// bundledAt is the path of a bundled folder while it is checked; it is not on the disk.
+const bundledAt = "/bundled"
+
+// Export is one file that holds the run, audit, update or answer that a person names, as
+// [Open] takes names, for [Import] on another machine: the same folder gives the same bytes.
+// A run that is not finished is read under its lock. It returns NOT_FOUND, TAMPERED for what
+// Import would refuse, READ_FAILED, and INVALID_ARGS for a folder that is too large.
+func Export(ctx context.Context, desk run.Desk, runs, workdir, name string) (id string, data []byte, err error) {
+	kind, path, err := findFolder(desk, runs, workdir, name)
+	if err != nil {
+		return "", nil, err
+	}
+	b, err := bundle(ctx, desk, kind, path)
+	if err != nil {
+		return "", nil, err
+	}
+	if _, err := checkBundle(ctx, desk, runs, b); err != nil {
+		return "", nil, err
+	}
+	var out bytes.Buffer
+	err = b.Write(&out)
+	return b.ID, out.Bytes(), err
+}
+
+// findFolder is the folder of what a person names.
+func findFolder(desk run.Desk, runs, workdir, name string) (kind, path string, err error) {
+	manifest, _, err := run.FindByBeginning(desk, runs, workdir, name)
+	if err == nil && name != "" && filepath.Base(manifest) == run.ManifestFile {
+		return Run, filepath.Dir(manifest), nil
+	}
+	if path, err := audit.Find(desk, audit.Home(runs), workdir, name); err == nil {
+		return Audit, filepath.Dir(path), nil
+	}
+	path, ok := FindKept(desk, runs, workdir, name)
+	if !ok {
+		return "", "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run, audit, update or answer %q", tidegate.Cut(name))
+	}
+	about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, aboutFile))
+	if err != nil {
+		return "", "", err
+	}
+	if about.Get("schema_version").Str() == updateSchema {
+		return kindUpdate, path, nil
+	}
+	return Answer, path, nil
+}
+
+// kindUpdate is the kind of updates, in bundles.
+const kindUpdate = "update"
+
+// bundle reads a folder.
+func bundle(ctx context.Context, desk run.Desk, kind, path string) (*seal.Bundle, error) {
+	folder, err := desk.Reach.Open("run", path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	b := &seal.Bundle{Kind: kind}
+	if kind == Run {
+		r, err := run.Open(ctx, desk, filepath.Join(path, run.ManifestFile))
+		if err != nil {
+			return nil, err
+		}
+		status := r.Manifest().Status()
+		b.ID = r.ID()
+		r.Close()
+		if !status.Final() {
+			lock, err := folder.Lock(ctx, desk.Now)
+			if err != nil {
+				return nil, err
+			}
+			defer lock.Unlock()
+		}
+	} else {
+		name, id := aboutOf(kind)
+		about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, name))
+		if err != nil {
+			return nil, err
+		}
+		b.ID = about.Get(id).Str()
+	}
+	b.Files, err = seal.FilesOf(folder, "")
+	return b, err
+}
+
+// aboutOf is the file that says what an audit, update or answer is about, and the key of its
+// id there.
+func aboutOf(kind string) (name, id string) {
+	if kind == Audit {
+		return audit.File, "audit_id"
+	}
+	return aboutFile, "id"
+}
+
+// Imported is the result of [Import].
+type Imported struct {
+	Kind  string // run, audit, update or answer
+	ID    string
+	Path  string // of its folder in the home
+	Files int
+	Head  string // the digest of the last line of its log
+}
+
+// Import puts what [Export] wrote into the home, under the id that it has. Everything is
+// checked before the folder appears, whole or not at all: that each file is the one that was
+// exported, and that the record agrees with itself; that of an update or answer also with the
+// runs and audits that it is bound to, which must be there.
+//
+// It returns TAMPERED for a file that is not such a bundle, ALREADY_EXISTS_CONFLICT where the
+// home has that id, NOT_FOUND where it lacks what an update or answer is bound to, and
+// WRITE_FAILED.
+func Import(ctx context.Context, desk run.Desk, runs string, data []byte) (Imported, error) {
+	b, err := seal.OpenBundle(data)
+	if err != nil {
+		return Imported{}, err
+	}
+	homes := map[string]func(string) string{Run: func(runs string) string { return runs }, Audit: audit.Home, kindUpdate: Updates, Answer: Answers}
+	home := homes[b.Kind]
+	if home == nil || run.CheckID(b.ID) != nil {
+		return Imported{}, unsound(b, "it does not say what it holds")
+	}
+	out := Imported{Kind: b.Kind, ID: b.ID, Path: filepath.Join(home(runs), b.ID), Files: len(b.Files)}
+	if out.Head, err = checkBundle(ctx, desk, runs, b); err != nil {
+		return out, err
+	}
+	err = desk.Reach.CreateFolder("home", out.Path, func(d *artifact.Draft) error {
+		for _, file := range b.Files {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if err := d.Write(file.Name, file.Data); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func unsound(b *seal.Bundle, why string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("kind", tidegate.Cut(b.Kind), "id", tidegate.Cut(b.ID), "why", why), "the bundle cannot be trusted: %s", why)
+}
+
+// checkBundle holds what a bundle has against itself, and returns the head of its log.
+func checkBundle(ctx context.Context, desk run.Desk, runs string, b *seal.Bundle) (head string, err error) {
+	laid, err := artifact.NewReplica()
+	if err != nil {
+		return "", err
+	}
+	defer laid.Close()
+	for _, file := range b.Files {
+		if err := laid.Write(file.Name, file.Data); err != nil {
+			return "", err
+		}
+	}
+	own := desk
+	own.Reach = laid.At(bundledAt)
+	if b.Kind == Run {
+		return checkBundledRun(ctx, own, b)
+	}
+	return checkBundledKept(ctx, own, desk, runs, b)
+}
+
+func checkBundledRun(ctx context.Context, own run.Desk, b *seal.Bundle) (head string, err error) {
+	verified, err := run.Verify(ctx, own, run.VerifyInput{ManifestPath: filepath.Join(bundledAt, run.ManifestFile), Follows: stage.Follows})
+	if err != nil {
+		return "", unsound(b, tidegate.AsError(err).Message)
+	}
+	for _, f := range verified.Findings {
+		if f.Level == "error" {
+			return "", unsound(b, f.Message)
+		}
+	}
+	if verified.RunID != b.ID {
+		return "", unsound(b, "it has the run "+verified.RunID)
+	}
+	return verified.Log.Head, nil
+}
+
+// checkBundledKept checks an audit, update or answer, whose subjects are in the home.
+func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, b *seal.Bundle) (head string, err error) {
+	name, id := aboutOf(b.Kind)
+	about, err := own.Reach.ReadJSON("bundle", filepath.Join(bundledAt, name))
+	if err != nil || about.Get(id).Str() != b.ID {
+		return "", unsound(b, name+" is not that of "+b.Kind+" "+b.ID)
+	}
+	folder, err := own.Reach.Open("bundle", bundledAt)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
+	record, err := run.ReadKept(folder)
+	if err != nil {
+		return "", unsound(b, tidegate.AsError(err).Message)
+	}
+	log, wrong, err := record.Verify(folder)
+	if err != nil {
+		return "", err
+	}
+	for _, file := range b.Files {
+		if (file.Name == name || file.Name == resultFile) && record.Files[file.Name] == "" {
+			wrong = append(wrong, "its log does not record "+file.Name)
+		}
+	}
+	if len(wrong) > 0 {
+		return "", unsound(b, wrong[0])
+	}
+	if b.Kind == Audit {
+		a, err := audit.Open(ctx, own, filepath.Join(bundledAt, audit.File))
+		if err != nil {
+			return "", unsound(b, tidegate.AsError(err).Message)
+		}
+		a.Close()
+	}
+	for _, of := range subjects(about) {
+		item, err := Open(ctx, desk, runs, filepath.Dir(runs), of.ID)
+		if err != nil {
+			return "", err
+		}
+		item.Close()
+		if item.Subject != of {
+			return "", unsound(b, "the "+of.Kind+" "+of.ID+" of this home is another than the one that it is bound to")
+		}
+	}
+	return log.Head, nil
+}
+
+// Report says what was imported.
+func (i Imported) Report() report.Report {
+	r := report.Report{Name: "import", Title: "Imported " + i.Kind + " " + i.ID, Status: report.Pass, Summary: report.Counted(i.Files, "file") + ", as exported"}
+	r.Add(report.Fields{{Name: "folder", Value: i.Path}, {Name: "head", Value: i.Head}})
+	return r
+}

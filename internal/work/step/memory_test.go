@@ -1,0 +1,88 @@
+package step_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// TestTheSameBytesAreJudgedOnce judges a draft again in the same call: nothing is read
+// from the archive and held against pages a second time, and whatever changes in the run
+// is seen as it is without a memory.
+func TestTheSameBytesAreJudgedOnce(t *testing.T) {
+	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
+	outcome := func(desk run.Desk, made run.InitResult, draft string) string {
+		t.Helper()
+		r := runs.OpenAt(t, desk, made.ManifestPath)
+		judged, err := step.JudgeDraft(t.Context(), r, []byte(draft))
+		if err != nil {
+			return string(tidegate.CodeOf(err))
+		}
+		return codec.Digest([]any{judged.Claims, judged.Faults, judged.Warnings, judged.Grounding})
+	}
+	for name, change := range map[string]func(t *testing.T, made run.InitResult){
+		"the archive is cut": func(t *testing.T, made run.InitResult) {
+			if err := os.Truncate(filepath.Join(made.Root, run.ArchiveFile), 100); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"an output cites less": func(t *testing.T, made run.InitResult) {
+			runs.Put(t, made.Root, "wave-1/p1.md", outputOf(honest(1)...))
+		},
+		"an output quotes": func(t *testing.T, made run.InitResult) {
+			var said strings.Builder
+			for _, page := range honest(4) {
+				quoted := page.Sentences[len(page.Sentences)-1]
+				said.WriteString(`It says "` + strings.TrimSuffix(quoted, ".") + `" (` + page.URL + "). ")
+			}
+			runs.Put(t, made.Root, "wave-1/p1.md", strings.Replace(outputOf(honest(4)...), "Text.", said.String(), 1))
+		},
+		"a record is gone": func(t *testing.T, made run.InitResult) {
+			list := runs.Read(t, filepath.Join(made.Root, "citations", "citations.jsonl"))
+			runs.Put(t, made.Root, "citations/citations.jsonl", list[strings.Index(list, "\n")+1:])
+		},
+		"a person attaches another page": func(t *testing.T, made run.InitResult) {
+			in := step.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Another"), Over: true, Reason: "it moved"}
+			if _, err := step.Attach(person, runs.Pinned, in); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"the policy asks for no page": func(t *testing.T, made run.InitResult) {
+			path := filepath.Join(made.Root, filepath.FromSlash(run.PolicyFile))
+			runs.Put(t, made.Root, run.PolicyFile, strings.Replace(runs.Read(t, path), `"grounding": "require"`, `"grounding": "off"`, 1))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			made, list := summarized(t, run.InitInput{})
+			draft := honestDraft(t, made, "Volcanoes erupt when magma rises through cracks. [@"+list[0].CID+"]\n\nThey have 887123 boats. [@"+list[0].CID+"]")
+			desk := runs.Pinned
+			desk.Memory = new(run.Memory)
+			before := outcome(desk, made, draft)
+			if again := outcome(desk, made, draft); before != again || before != outcome(runs.Pinned, made, draft) {
+				t.Error("with a memory it comes out differently")
+			}
+			change(t, made)
+			after := outcome(runs.Pinned, made, draft)
+			if after == before {
+				t.Fatal("the change does not matter, and shows nothing")
+			}
+			if got := outcome(desk, made, draft); got != after {
+				t.Errorf("the memory hides the change: %s, want %s", got, after)
+			}
+		})
+	}
+	made, _ := summarized(t, run.InitInput{})
+	draft, desk := honestDraft(t, made, ""), runs.Pinned
+	each := testing.AllocsPerRun(1, func() { outcome(desk, made, draft) })
+	desk.Memory = new(run.Memory)
+	if again := testing.AllocsPerRun(1, func() { outcome(desk, made, draft) }); again > each/2 {
+		t.Errorf("%.0f allocations, %.0f the first time: it is judged again", again, each)
+	}
+}

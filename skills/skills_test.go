@@ -1,0 +1,161 @@
+package skills_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/skills"
+	"github.com/tidegate/tidegate/tool"
+)
+
+var update = flag.Bool("update", false, "write the manifests")
+
+// version is that of the manifests. A release writes its own into server.json and bundles.
+const version = "0.1.0"
+
+const (
+	description = "Research with checked sources, audits of reports, and code reviews that can be trusted"
+	repository  = "https://github.com/tidegate/tidegate"
+)
+
+type object = map[string]any
+
+// manifests are the files by which clients and the registry know of the skills and the
+// server, by their paths in the repository.
+func manifests() map[string]any {
+	var folders []string
+	for _, name := range slices.Sorted(maps.Keys(skills.All())) {
+		folders = append(folders, "./"+name)
+	}
+	// Clients start servers of plugins in the folder in which they were started.
+	servers := object{"tidegate": object{"command": "tidegate", "args": []string{"mcp", "--root", ".", "--project", "."}}}
+	owner := object{"name": "tidegate", "url": repository}
+	plugin := object{
+		"name": "tidegate", "version": version, "description": description, "author": owner, "homepage": repository, "repository": repository,
+		"license": "Apache-2.0", "keywords": []string{"research", "citations", "audit", "review"}, "skills": folders, "mcpServers": servers,
+	}
+	return map[string]any{
+		"skills/.claude-plugin/plugin.json": plugin,
+		"skills/.codex-plugin/plugin.json":  plugin,
+		".claude-plugin/marketplace.json": object{
+			"name": "tidegate", "owner": owner, "metadata": object{"description": description},
+			"plugins": []object{{"name": "tidegate", "source": "./skills", "description": description, "license": "Apache-2.0", "category": "research"}},
+		},
+		".agents/plugins/marketplace.json": object{
+			"name": "tidegate", "interface": object{"displayName": "tidegate"},
+			"plugins": []object{{
+				"name": "tidegate", "source": object{"source": "local", "path": "./skills"}, "category": "Productivity",
+				"policy": object{"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+			}},
+		},
+		"gemini-extension.json": object{"name": "tidegate", "version": version, "description": description, "mcpServers": servers},
+		"server.json": object{
+			"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+			"name":    "io.github.tidegate/tidegate", "title": "tidegate", "description": description, "version": version,
+			"repository": object{"url": repository, "source": "github"},
+			"packages": []object{{
+				"registryType": "npm", "registryBaseUrl": "https://registry.npmjs.org", "identifier": "tidegate", "version": version, "runtimeHint": "npx",
+				"transport":        object{"type": "stdio"},
+				"packageArguments": []object{{"type": "positional", "value": "mcp"}, {"type": "named", "name": "--root", "value": "."}, {"type": "named", "name": "--project", "value": "."}},
+			}},
+		},
+	}
+}
+
+// TestManifests compares what is committed with the skills.
+func TestManifests(t *testing.T) {
+	for name, manifest := range manifests() {
+		var want bytes.Buffer
+		encoder := json.NewEncoder(&want)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(manifest); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join("..", filepath.FromSlash(name))
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want.String(), string(got)); diff != "" {
+			t.Errorf("%s differs from the skills; run: go test ./skills -update\n%s", name, diff)
+		}
+	}
+}
+
+var (
+	front  = regexp.MustCompile(`^---\nname: ([a-z-]+)\ndescription: ([^\n]+)\n---\n\n# `)
+	key    = regexp.MustCompile(`"([a-z_0-9]+)":`)
+	quoted = regexp.MustCompile("`([a-z][a-z0-9_]*(?:_[a-z0-9]+)+|ask)`")
+)
+
+// TestSkillsNameWhatIsThere holds each skill to the form that clients read, and to the tools
+// that a client is offered: whatever looks like a tool, an argument or a field of a result
+// is one.
+func TestSkillsNameWhatIsThere(t *testing.T) {
+	offered, err := mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for _, each := range offered {
+		known[each.Name] = true
+	}
+	if len(skills.All()) != 3 {
+		t.Errorf("%d skills", len(skills.All()))
+	}
+	for name, text := range skills.All() {
+		head := front.FindSubmatch(text)
+		if head == nil || string(head[1]) != name || len(head[2]) > 1024 {
+			t.Errorf("%s begins with %.200q", name, text)
+			continue
+		}
+		words := map[string]bool{}
+		named := 0
+		for _, each := range offered {
+			if strings.Contains(string(text), "`"+each.Name+"`") {
+				named++
+				for _, schema := range []*codec.Value{each.InputSchema(), each.OutputSchema()} {
+					data, err := codec.MarshalLine(schema)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, word := range key.FindAllSubmatch(data, -1) {
+						words[string(word[1])] = true
+					}
+				}
+			}
+		}
+		if named < 1 {
+			t.Errorf("%s names no tool", name)
+		}
+		for _, word := range quoted.FindAllSubmatch(text, -1) {
+			if w := string(word[1]); !known[w] && !words[w] {
+				t.Errorf("%s names %s, which no tool that it uses has", name, w)
+			}
+		}
+		if size := len(text); size > 5000 {
+			t.Errorf("%s has %d bytes, which every conversation that uses it pays for", name, size)
+		}
+	}
+}
