@@ -45,6 +45,7 @@ func TestTheReportIsAFileToo(t *testing.T) {
 		}
 	}
 	s.PDF = nil
+	b = visit(t, s, nil)
 	if status, page := b.get(t, "/runs/harbour/download/pdf"); status != http.StatusNotFound || !strings.Contains(page, "nothing here prints PDF") {
 		t.Errorf("without a printer, it is answered with %d:\n%s", status, page)
 	}
