@@ -16,12 +16,13 @@ import (
 )
 
 // The memory bounds: what every process may use, and what it may use on top of that
-// for each validated citation, and for each perspective and each move in a history
-// beyond the first many.
+// for each validated citation, for each sentence of a report that is audited, and for each
+// perspective and each move in a history beyond the first many.
 const (
 	baseMemory     = 64 << 20
 	memoryCitation = 256
 	memoryEntry    = 4 << 10
+	memorySentence = 16 << 10 // of a report that is audited, with a fifth of a page
 	many           = 10_000
 )
 
@@ -34,7 +35,7 @@ type load struct {
 	each int64  // memory that each of the others may cost
 	// lay writes n of it to an empty folder and returns the arguments.
 	lay  func(t *testing.T, work string, n int) string
-	tool string
+	tool string // or a command line
 	want string // a part of the answer; $N stands for n
 }
 
@@ -48,6 +49,7 @@ func loads() []load {
 		{"citations of made summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"write of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
 		{"move in a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
+		{"audit of a report", "sentences", [2]int{100, 5_000}, 0, memorySentence, layReport, "audit $WORK/report.md --pages $WORK/pages --format json", `"pass": true`},
 		{"status of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
 	}
 }
@@ -92,7 +94,7 @@ func (l load) run(t *testing.T, work, args string, n int) cost {
 		t.Fatal(err)
 	}
 	defer answer.Close()
-	command := exec.Command(binary, "call", l.tool, "--project", work)
+	command := exec.Command(binary, commandLine(work, l.tool)...)
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
 	command.Dir = work
 	command.Stdin = strings.NewReader(args)
@@ -210,6 +212,36 @@ func layPool(mode string) func(t *testing.T, work string, n int) string {
 		})
 		return `{"manifest_path":"$WORK/bare/manifest.json","mode":"` + mode + `","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/pool.jsonl","reason":"r"}`
 	}
+}
+
+// layReport lays down a report of n sentences, five for each of its sources, with a saved
+// page of some eight kilobytes for each.
+func layReport(t *testing.T, work string, n int) string {
+	t.Helper()
+	said := func(i int) string {
+		return fmt.Sprintf("In %d the harbour of place %d moved %d barrels of cargo %d", 1900+i%120, i, 1000+7*i, i)
+	}
+	var report, index strings.Builder
+	for i := range n {
+		address := fmt.Sprintf("https://ports.example/page-%d", i/5)
+		fmt.Fprintf(&report, "%s [source](%s).\n\n", said(i), address)
+		if i%5 > 0 {
+			continue
+		}
+		fmt.Fprintf(&index, ",\n%q: \"%d.html\"", address, i/5)
+		stream(t, filepath.Join(work, "pages", fmt.Sprintf("%d.html", i/5)), func(w *bufio.Writer) {
+			fmt.Fprintf(w, "<!doctype html><html lang=en><title>Port statistics %d</title>", i/5)
+			for k := range 5 {
+				fmt.Fprintf(w, "<p>%s. %s", said(i+k), strings.Repeat("The clerk of the port kept his books in ink and counted every barrel by hand. ", 20))
+			}
+		})
+	}
+	for name, text := range map[string]string{"report.md": report.String(), "pages/index.json": "{" + strings.TrimPrefix(index.String(), ",") + "}"} {
+		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ""
 }
 
 func layHistory(t *testing.T, work string, n int) string {

@@ -74,18 +74,17 @@ func readBundle(ctx context.Context, path string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	begins := make([]byte, 64)
-	n, _ := io.ReadFull(file, begins)
 	info, err := file.Stat()
-	if err == nil && (!seal.BeginsBundle(begins[:n]) || info.Size() > math.MaxUint32) {
-		return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("FILE", path), "%s is not a bundle", path)
-	}
-	var rest []byte
+	begins := make([]byte, 64)
 	if err == nil {
-		rest, err = io.ReadAll(artifact.Until(ctx, file))
+		n, _ := file.ReadAt(begins, 0)
+		if !seal.BeginsBundle(begins[:n]) || info.Size() > math.MaxUint32 {
+			return nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("FILE", path), "%s is not a bundle", path)
+		}
+		data := make([]byte, info.Size()) // at once, because growing takes three times as much
+		if _, err = io.ReadFull(artifact.Until(ctx, file), data); err == nil {
+			return data, nil
+		}
 	}
-	if err != nil {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("FILE", path), "%s cannot be read: %w", path, err)
-	}
-	return append(begins[:n], rest...), nil
+	return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("FILE", path), "%s cannot be read: %w", path, err)
 }

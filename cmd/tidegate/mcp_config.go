@@ -95,7 +95,7 @@ func configureClient(env *catalog.Env, tools []*tool.Tool, call cli.Invocation) 
 		_, err = fmt.Fprintf(call.Stdout, "%s: nothing to do, tidegate is there\n", file)
 	}
 	folder := client.Skills(file)
-	if err != nil || folder == "" || len(offer.Sets) > 0 || offer.ReadOnly {
+	if narrowed := offer.ReadOnly || len(offer.Sets) > 0 && !slices.Contains(offer.Sets, "all"); err != nil || folder == "" || narrowed {
 		return err
 	}
 	if err := leftAsItIs(writeSkills(reach, folder), env.Dir); err != nil {

@@ -161,6 +161,53 @@ func TestARealClientWithThePluginResearchesAndAudits(t *testing.T) {
 	}
 }
 
+// TestARealCodexHasSkillsAndTools looks at what Codex tells its model, once the plugin is
+// installed, and once `mcp config` has written what the plugin has.
+func TestARealCodexHasSkillsAndTools(t *testing.T) {
+	path := agentClients(t)
+	for name, install := range map[string]func(h *harbour, codex func(args ...string)){
+		"plugin": func(_ *harbour, codex func(args ...string)) {
+			codex("plugin", "marketplace", "add", published(t))
+			codex("plugin", "add", "tidegate@tidegate")
+		},
+		"mcp config": func(h *harbour, _ func(args ...string)) {
+			if said, status := h.types("mcp", "config", "--client", "codex", "--write"); status != 0 {
+				t.Fatal(said)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHarbour(t, path, "", func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: "Done."} })
+			program, err := lookIn(path, "codex")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(h.dir, ".codex"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			codex := func(args ...string) {
+				t.Helper()
+				command := exec.CommandContext(t.Context(), program, args...)
+				command.Dir, command.Env = h.dir, h.env
+				if out, err := command.CombinedOutput(); err != nil {
+					t.Fatalf("codex %v: %v\n%s", args, err, out)
+				}
+			}
+			install(h, codex)
+			codex("exec", "--skip-git-repo-check", "-m", "fake-1", "-c", `model_provider="fake"`, "-c", `model_providers.fake={name="fake",base_url="`+h.model.URL+`/v1",wire_api="responses",env_key="OPENAI_API_KEY"}`, "Audit report.md")
+			requests := h.model.Requests()
+			if len(requests) == 0 {
+				t.Fatal("the model was not asked")
+			}
+			for _, want := range []string{"tidegate-audit", "tidegate-research", "tidegate-review", "report_audit"} {
+				if !strings.Contains(requests[0].Body, want) {
+					t.Errorf("the model is not told of %s", want)
+				}
+			}
+		})
+	}
+}
+
 // lookIn finds a program in a list of folders.
 func lookIn(path, name string) (string, error) {
 	for _, folder := range filepath.SplitList(path) {

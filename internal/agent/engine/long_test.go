@@ -211,7 +211,7 @@ func TestALongReportIsWrittenByParts(t *testing.T) {
 	}
 	verify(t, manifest)
 	key, signers := signingKey(t)
-	sealed, err := replay.Seal(t.Context(), runs.Open(t, manifest), key, "test") // it replays the run first
+	sealed, err := replay.Seal(t.Context(), runs.Open(t, manifest), key, "test", false) // it replays the run first
 	if err != nil {
 		t.Fatal(err)
 	}

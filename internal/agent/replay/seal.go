@@ -233,7 +233,7 @@ func (u *Unsealed) lay(laid *artifact.Replica, files []seal.File, below string) 
 }
 
 // unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
-const unsealedAt = "/sealed"
+var unsealedAt = artifact.NoPlace("sealed")
 
 // stated is what a report says, word by word, whatever it looks like: everything before
 // how it was made, except how its sentences were checked, which earlier versions did not

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
 
 	"github.com/tidegate/tidegate"
 )
@@ -99,6 +100,15 @@ func (s *Replica) Remove(name string) error {
 func (s *Replica) Close() {
 	s.folder.Close()
 	s.remove()
+}
+
+// NoPlace is an absolute path that a replica can stand in for and that is nowhere on the
+// disk.
+func NoPlace(name string) string {
+	if runtime.GOOS == "windows" {
+		return `C:\` + name // a path without a drive is not absolute there
+	}
+	return "/" + name
 }
 
 // replaced is where path is looked for: in the replica, if path lies in the folder

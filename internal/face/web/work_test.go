@@ -432,6 +432,13 @@ func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	if status, page, _ := visit(t, none, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "tidegate setup") {
 		t.Errorf("without agents: %d: %s", status, words(page))
 	}
+	typed := t.TempDir()
+	if status := program(typed)(t.Context(), []string{"research", demo.Question, "--agent", "recorded:demo", "--plan-only", "--yes"}); status != 0 {
+		t.Fatalf("the run cannot be planned: %d", status)
+	}
+	if status, page := visit(t, working(t, typed, recordedAgents, 20), nil).get(t, "/runs/harbour/plan"); status != http.StatusConflict || !strings.Contains(page, "no page began this run") {
+		t.Errorf("the plan of a terminal: %d: %s", status, words(page))
+	}
 	unpriced := working(t, t.TempDir(), "[agents.default]\ndriver = \"codex\"\n", 20)
 	if status, page, _ := visit(t, unpriced, nil).fill(t, "/new?question=Does+it+rain%3F", nil); status != http.StatusConflict || !strings.Contains(page, "whose cost is known") {
 		t.Errorf("an agent that does not say what it costs: %d: %s", status, words(page))
@@ -481,7 +488,7 @@ func bomb(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	blank := bytes.Repeat([]byte(" "), 1<<20)
-	for range 600 {
+	for range 300 {
 		if _, err := part.Write(blank); err != nil {
 			t.Fatal(err)
 		}

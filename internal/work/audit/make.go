@@ -2,8 +2,6 @@ package audit
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"io"
 	"path/filepath"
 	"reflect"
@@ -49,14 +47,10 @@ type Input struct {
 
 // The events of the log of an audit.
 const (
-	eventCreated = "created"
 	eventFetched = "fetched"
 	eventRead    = "read"
 	eventJudged  = "judged"
 )
-
-// recordsPerLine keeps the lines about a large batch short enough for the log.
-const recordsPerLine = 500
 
 // Make audits a report: it reads it, fetches what it cites into an archive, judges it,
 // and keeps all of that in a folder of its own under in.Home.
@@ -289,47 +283,26 @@ func create(ctx context.Context, desk run.Desk, home, name string, body []byte, 
 	if home == "" {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("home", home), "the home of audits is not known: set TIDEGATE_HOME to the folder in which they are to live")
 	}
-	stamp := desk.Stamp()
-	for n := byte(0); ; n++ {
-		sum := sha256.Sum256(append([]byte(stamp+codec.DigestBytes(body)), n))
-		id := stamp[:len("2006-01-02")] + "-" + hex.EncodeToString(sum[:3])
-		of := about{schema, id, stamp, desk.Program, kept{name, "report" + endings[format], codec.DigestBytes(body)}, options}
-		path := filepath.Join(home, id)
-		err := desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error {
-			doc, err := codec.MarshalFile(of)
-			if err != nil {
-				return err
-			}
-			if err := d.Write(File, doc); err != nil {
-				return err
-			}
-			if err := d.Write(of.Report.File, body); err != nil {
-				return err
-			}
-			files := tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, of.Report.Digest)
-			return d.Record(logFile, line(desk, eventCreated, tidegate.Pairs("program", desk.Program, "files", files)))
-		})
-		if tidegate.CodeOf(err) == tidegate.AlreadyExistsConflict && n < 255 {
-			continue // the same report at the same time
-		}
+	digest := codec.DigestBytes(body)
+	path, err := run.CreateKept(desk, home, digest, func(d *artifact.Draft, id, stamp string) (tidegate.Details, error) {
+		of := about{schema, id, stamp, desk.Program, kept{name, "report" + endings[format], digest}, options}
+		doc, err := codec.MarshalFile(of)
 		if err != nil {
 			return nil, err
 		}
-		a, err := Open(ctx, desk, filepath.Join(path, File))
-		if err != nil {
+		if err := d.Write(File, doc); err != nil {
 			return nil, err
 		}
-		return a, a.hold()
+		return tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, digest), d.Write(of.Report.File, body)
+	}, nil)
+	if err != nil {
+		return nil, err
 	}
-}
-
-// line is a line of the log of an audit.
-func line(desk run.Desk, event string, more tidegate.Details) tidegate.Details {
-	out := tidegate.Pairs("ts", desk.Stamp(), "event", event)
-	if desk.Pinned {
-		out = append(out, tidegate.Detail{Key: "clock", Value: "pinned"})
+	a, err := Open(ctx, desk, filepath.Join(path, File))
+	if err != nil {
+		return nil, err
 	}
-	return append(out, more...)
+	return a, a.hold()
 }
 
 // fetch fetches the sources of a report into the archive, each once.
@@ -410,8 +383,8 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 		records = append(records, entry.Records...)
 	}
 	tx := lock.Begin()
-	for part := range slices.Chunk(records, recordsPerLine) {
-		if err := tx.Record(logFile, line(desk, eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+	for part := range slices.Chunk(records, run.RecordsPerLine) {
+		if err := tx.Record(logFile, run.KeptLine(desk, eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
 			return err
 		}
 	}
@@ -434,7 +407,7 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 		if err := tx.Write(ResultFile, data); err != nil {
 			return err
 		}
-		return tx.Record(logFile, line(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
+		return tx.Record(logFile, run.KeptLine(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
 	})
 }
 

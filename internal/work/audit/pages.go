@@ -72,7 +72,7 @@ func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) e
 			return err
 		}
 		batch = append(batch, packed)
-		if size += len(c.Last().Body); size < batchBytes && len(batch) < recordsPerLine {
+		if size += len(c.Last().Body); size < batchBytes && len(batch) < run.RecordsPerLine {
 			continue
 		}
 		if err := keep(batch); err != nil {

@@ -38,7 +38,7 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 		a.log.Files[f.Key] = f.Value.(string)
 	}
 	if err := a.record(ctx, desk, func(tx *artifact.Tx) error {
-		return tx.Record(logFile, line(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
+		return tx.Record(logFile, run.KeptLine(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
 	}); err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
 	a.desk = desk
 	begun, path, err := a.begun(ctx, runs)
 	if err == nil && path == "" {
-		begun, path, err = create(desk, Answers(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, func(*artifact.Draft, string, string) error { return nil })
+		begun, path, err = create(desk, Answers(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
 	}
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 )
 
 // bundledAt is the path of a bundled folder while it is checked; it is not on the disk.
-const bundledAt = "/bundled"
+var bundledAt = artifact.NoPlace("bundled")
 
 // Export is one file that holds the run, audit, update or answer that a person names, as
 // [Open] takes names, for [Import] on another machine: the same folder gives the same bytes.

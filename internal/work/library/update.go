@@ -101,15 +101,12 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	if err != nil {
 		return Updated{}, err
 	}
-	_, _, err = create(desk, Updates(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, id, path string) error {
-		out.UpdateID, out.UpdatePath = id, path
+	_, _, err = create(desk, Updates(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
+		out.UpdateID, out.UpdatePath = filepath.Base(path), path
 		return out.keep(desk, d, now.packed)
 	})
 	return out, err
 }
-
-// recordsPerLine keeps the lines about a large batch short enough for the log.
-const recordsPerLine = 500
 
 // keep writes what was fetched, and the result.
 func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed) error {
@@ -131,8 +128,8 @@ func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed
 			records = append(records, entry.Records...)
 		}
 	}
-	for part := range slices.Chunk(records, recordsPerLine) {
-		if err := d.Record(run.AuditFile, line(desk, "fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+	for part := range slices.Chunk(records, run.RecordsPerLine) {
+		if err := d.Record(run.AuditFile, run.KeptLine(desk, "fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
 			return err
 		}
 	}

@@ -1,13 +1,55 @@
 package run
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
+
+// RecordsPerLine keeps the lines about a large batch of records short enough for the log.
+const RecordsPerLine = 500
+
+// KeptLine is a line of the log of a folder that a home keeps beside its runs.
+func KeptLine(desk Desk, event string, more tidegate.Details) tidegate.Details {
+	out := tidegate.Pairs("ts", desk.Stamp(), "event", event)
+	if desk.Pinned {
+		out = append(out, tidegate.Detail{Key: "clock", Value: "pinned"})
+	}
+	return append(out, more...)
+}
+
+// CreateKept makes a folder under home with what fill writes, and the first line of its log,
+// which has the digests of the files that fill returns. It appears whole or not at all. Its id
+// is made from the day, the time and a seed. More, which may be nil, adds files and lines. It
+// returns WRITE_FAILED and the errors of fill and more.
+func CreateKept(desk Desk, home, seed string, fill func(d *artifact.Draft, id, stamp string) (files tidegate.Details, err error), more func(d *artifact.Draft, path string) error) (path string, err error) {
+	stamp := desk.Stamp()
+	for n := byte(0); ; n++ {
+		sum := sha256.Sum256(append([]byte(stamp+seed), n))
+		id := stamp[:len("2006-01-02")] + "-" + hex.EncodeToString(sum[:3])
+		path = filepath.Join(home, id)
+		err = desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error {
+			files, err := fill(d, id, stamp)
+			if err == nil {
+				err = d.Record(AuditFile, KeptLine(desk, "created", tidegate.Pairs("program", desk.Program, "files", files)))
+			}
+			if err == nil && more != nil {
+				err = more(d, path)
+			}
+			return err
+		})
+		if tidegate.CodeOf(err) != tidegate.AlreadyExistsConflict || n == 255 {
+			return path, err
+		} // the same at the same time
+	}
+}
 
 // KeptRecord is what the log of a folder says that a home keeps beside its runs: of an audit,
 // an update or an answer.

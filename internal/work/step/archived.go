@@ -195,9 +195,6 @@ func (e *archived) count(line *codec.Value, number int) {
 	}
 }
 
-// recordsPerLine keeps the lines about a large batch short enough for the log.
-const recordsPerLine = 500
-
 // keep adds captures to the archive, and then stages the lines by which their
 // records count. Captures that do not count, because the update fails or the
 // process is killed, are fetched again.
@@ -215,7 +212,7 @@ func (e *archived) keep(ctx context.Context, u *run.Update, event run.Event, kin
 	for _, entry := range entries {
 		records = append(records, entry.Records...)
 	}
-	for part := range slices.Chunk(records, recordsPerLine) {
+	for part := range slices.Chunk(records, run.RecordsPerLine) {
 		u.Log(event, kind, append(slices.Clone(fields), tidegate.Pairs("archive", archiveFile, "records", part)...))
 	}
 	return records, nil

@@ -188,7 +188,7 @@ func (d *Documents) leftOut() tidegate.Details {
 		return nil
 	}
 	var named []string
-	for _, u := range d.Unread[:min(len(d.Unread), recordsPerLine)] {
+	for _, u := range d.Unread[:min(len(d.Unread), run.RecordsPerLine)] {
 		named = append(named, tidegate.Cut(u.String()))
 	}
 	return tidegate.Pairs("left_out", len(d.Unread), "left_out_files", named)

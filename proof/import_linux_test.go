@@ -1,0 +1,91 @@
+package proof_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/full"
+)
+
+// TestImportSurvivesKill kills an import at every system call with which it changes files.
+// What it imports is absent or whole, and the next import takes it in.
+func TestImportSurvivesKill(t *testing.T) {
+	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
+		t.Skipf("strace cannot be used here: %v", err)
+	}
+	a := newAuditing(t, map[string]string{
+		"report.md":        "The ferry carries 120 cars [1].\n\n# References\n\n[1] https://a.example/a\n",
+		"pages/index.json": `{"https://a.example/a": "a.html"}`,
+		"pages/a.html":     "<!doctype html><title>A</title><p>The ferry Ampere carries 120 cars and 360 passengers.",
+	})
+	if out, status := a.run(binary, "audit", "report.md", "--pages", "pages"); status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	made := filepath.Dir(a.audits()[0])
+	folder := filepath.Dir(made)
+	bundle := filepath.Join(a.work, "audit.bundle")
+	if out, status := a.run(binary, "run", "export", filepath.Base(made), "--bundle", bundle); status != 0 {
+		t.Fatalf("%d: %s", status, out)
+	}
+	begin := func() {
+		if err := os.RemoveAll(folder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin()
+	log := filepath.Join(a.work, "trace")
+	if out, status := a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace="+strings.Join(writingCalls, ","), binary, "import", bundle); status != 0 {
+		t.Fatalf("undisturbed: %d\n%s", status, out)
+	}
+	trace, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := len(snapshot(t, only(t, folder)))
+	var points [][2]string
+	for _, call := range writingCalls {
+		first, all := occurrences(string(trace), call, a.work)
+		for n := first; n <= all; n++ {
+			points = append(points, [2]string{call, fmt.Sprint(n)})
+		}
+	}
+	absent := 0
+	for i := 0; i < len(points); i += full.Stride(len(points), 12) {
+		begin()
+		where := "killed at " + points[i][0] + " " + points[i][1]
+		a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject="+points[i][0]+":signal=KILL:when="+points[i][1], binary, "import", bundle)
+		left := only(t, folder)
+		if left == "" {
+			absent++
+		} else if n := len(snapshot(t, left)); n != whole {
+			t.Errorf("%s: %d of %d files are there", where, n, whole)
+		}
+		want := map[bool]int{true: 0, false: 4}[left == ""]
+		if out, status := a.run(binary, "import", bundle); status != want {
+			t.Errorf("%s: the next one: %d, want %d\n%s", where, status, want, out)
+		}
+		if out, status := a.run(binary, "verify", only(t, folder)); status != 0 {
+			t.Errorf("%s: %d\n%s", where, status, out)
+		}
+		if drafts, _ := filepath.Glob(filepath.Join(folder, ".*")); len(drafts) > 0 {
+			t.Errorf("%s: the next one leaves %v", where, drafts)
+		}
+	}
+	if absent == 0 {
+		t.Error("no kill came before the end: nothing was tried")
+	}
+}
+
+// only is the one audit of a folder, "" for none; what begins with a dot is a draft.
+func only(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "2*"))
+	if err != nil || len(found) > 1 {
+		t.Fatalf("%v: %v", found, err)
+	}
+	return strings.Join(found, "")
+}
