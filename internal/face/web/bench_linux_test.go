@@ -118,7 +118,7 @@ func BenchmarkFirstBytes(b *testing.B) {
 		site  func() *web.Site
 		paths []string
 	}{
-		{"10000 runs", func() *web.Site { return manyRuns(b, 10_000) }, []string{"/", "/?page=100", "/?q=rain09999"}},
+		{"10000 runs", func() *web.Site { return manyRuns(b, 10_000) }, []string{"/", "/?page=100", "/?q=rain09999", "/?state=failed"}},
 		{"1000 jobs", func() *web.Site { return manyJobs(b, 1000) }, []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs?q=p0999", "/runs/rain/log", "/runs/rain/outputs"}},
 		{"5 MB report", func() *web.Site { return longReport(b, 5<<20) }, []string{"/runs/harbour", "/runs/harbour/report", "/runs/harbour/report.html", "/runs/harbour/outputs"}},
 	} {
