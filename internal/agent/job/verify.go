@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -320,7 +321,7 @@ func writes(kind string) bool {
 // mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.
 func (b *Board) mayRead(j *Job, reader string) error {
 	if b.unfit(j, reader, outcomeOfReading) {
-		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too many planted errors to read %s", reader, j.ID)
+		return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID, "reader", reader), "%s has missed too many planted errors to read %s", strings.TrimSpace(reader), j.ID)
 	}
 	return nil
 }

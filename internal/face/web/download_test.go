@@ -44,7 +44,9 @@ func TestTheReportIsAFileToo(t *testing.T) {
 			t.Errorf("%s is answered with %d, want %d", path, status, want)
 		}
 	}
-	if status, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/download/pdf"); status != http.StatusNotFound || !strings.Contains(page, "nothing here prints PDF") {
+	s.PDF = nil
+	b = visit(t, s, nil)
+	if status, page := b.get(t, "/runs/harbour/download/pdf"); status != http.StatusNotFound || !strings.Contains(page, "nothing here prints PDF") {
 		t.Errorf("without a printer, it is answered with %d:\n%s", status, page)
 	}
 }

@@ -148,6 +148,13 @@ func Import(ctx context.Context, desk run.Desk, runs string, data []byte) (Impor
 				return err
 			}
 		}
+		if b.Kind == Run {
+			for _, name := range run.Folders { // a bundle has no empty ones
+				if err := d.MakeFolder(name); err != nil {
+					return err
+				}
+			}
+		}
 		return nil
 	})
 	return out, err

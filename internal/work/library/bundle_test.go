@@ -119,6 +119,11 @@ func TestImportBringsTheWholeRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, name := range run.Folders {
+		if info, err := os.Stat(filepath.Join(out.Path, name)); err != nil || !info.IsDir() {
+			t.Errorf("the folder %s is not there", name)
+		}
+	}
 	verified, err := run.Verify(t.Context(), desk(), run.VerifyInput{ManifestPath: filepath.Join(out.Path, run.ManifestFile)})
 	if err != nil || !verified.Pass || verified.Log.Head != out.Head {
 		t.Errorf("the imported run does not verify: %v %v", verified.Findings, err)

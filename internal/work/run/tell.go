@@ -163,6 +163,6 @@ var tellings = map[Event]func(told) Telling{
 		return Telling{Text: text}
 	},
 	EventUnfit: func(t told) Telling {
-		return Telling{Text: t.text("reader") + " missed too many planted errors, and reads no more", Mark: report.Fail}
+		return Telling{Text: strings.TrimSpace(t.text("reader")) + " missed too many planted errors, and reads no more", Mark: report.Fail}
 	},
 }
