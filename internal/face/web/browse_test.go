@@ -347,23 +347,3 @@ func TestBrowserKeepsArchivedPagesApart(t *testing.T) {
 	}
 	p.quiet()
 }
-
-// TestBrowserShowsACardBesideItsCitation: at every width, what a citation of the report opens
-// touches the line of the citation, or begins or ends next to it.
-func TestBrowserShowsACardBesideItsCitation(t *testing.T) {
-	p := newTab(t, demoSite(t))
-	for _, width := range []int64{820, 1300, 1410, 1920} {
-		p.media(width, "light", "screen")
-		p.open("/runs/harbour/report.html")
-		far := ask[float64](p, `(() => {
-			const button = [...document.querySelectorAll(".cite button")][6];
-			button.scrollIntoView({block: "center", behavior: "instant"});
-			button.click();
-			const at = button.getBoundingClientRect(), card = document.querySelector(":popover-open").getBoundingClientRect();
-			return Math.max(card.top - at.bottom, at.top - card.bottom, card.left - at.right - innerWidth / 2, card.height < 50 ? 1000 : 0);
-		})()`)
-		if far > 30 {
-			t.Errorf("at %d pixels the card stands %v away from its citation", width, far)
-		}
-	}
-}

@@ -53,7 +53,6 @@ func TestLongListsAreCut(t *testing.T) {
 		{many, "/?page=3", `<tr><th scope="row"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
 		{many, "/?page=9999999999999999999", `<tr><th scope="row"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
 		{many, "/?page=-1", `<tr><th scope="row"><a href="/runs/`, 100, "1 to 100 of 205", `rel="prev"`},
-		{many, "/?q=rain00203", `<tr><th scope="row"><a href="/runs/`, 1, "1 to 1 of 1", `rel="next"`},
 		{demo, "/runs/harbour/log", `<tr><td class="right num">`, 100, `rel="next" href="/runs/harbour/log?page=2"`, `rel="prev"`},
 	} {
 		_, page := c.b.get(t, c.path)

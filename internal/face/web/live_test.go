@@ -293,7 +293,7 @@ func TestListsAreLive(t *testing.T) {
 			_, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"})
 			return err
 		}},
-		{"/?q=rain", "/live/runs?q=rain", func() error {
+		{"/?sort=oldest", "/live/runs?sort=oldest", func() error {
 			_, err := stage.Resume(person, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"})
 			return err
 		}},
