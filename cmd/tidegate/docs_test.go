@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"os/exec"
@@ -66,6 +67,30 @@ func blocksOf(text string) []block {
 		before = line
 	}
 	return all
+}
+
+// taught are the lines of the block of the tutorial that a test runs with what a reader
+// brings: an agent, or the web. The block's comment names the test.
+func taught(t *testing.T) []string {
+	t.Helper()
+	for _, b := range blocksOf(documents(t)["docs/tutorial.md"]) {
+		if strings.Contains(b.excuse, t.Name()) {
+			return b.lines
+		}
+	}
+	t.Fatalf("no block of the tutorial names %s", t.Name())
+	return nil
+}
+
+var wordForm = regexp.MustCompile(`"([^"]*)"|\S+`)
+
+// typedWords are the words of a line of a document, behind the program's name.
+func typedWords(line string) []string {
+	var words []string
+	for _, m := range wordForm.FindAllStringSubmatch(line, -1)[1:] {
+		words = append(words, cmp.Or(m[1], m[0]))
+	}
+	return words
 }
 
 func documents(t *testing.T) map[string]string {

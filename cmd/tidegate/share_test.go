@@ -53,7 +53,7 @@ func TestRunsShareAsTheConfigurationSays(t *testing.T) {
 	if fetch("alone") != 1 || fetch("beside") != 1 {
 		t.Error("without the configuration, pages are shared")
 	}
-	put("config/tidegate/tidegate.toml", "[archive]\nshare = true\n")
+	put("config/tidegate/tidegate.toml", strings.Join(taught(t), "\n")+"\n")
 	if fetch("first") != 1 {
 		t.Error("what was fetched without the configuration is shared")
 	}

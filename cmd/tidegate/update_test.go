@@ -194,7 +194,12 @@ func TestUpdateRewrites(t *testing.T) {
 	var out strings.Builder
 	s.stdout, s.stderr = &out, &out
 	before := snapshot(t, filepath.Join(home, "runs", "harbour"))
-	if status := s.run(t.Context(), "run", "update", "harbour", "--rewrite", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
+	lines := taught(t)
+	if status := s.run(t.Context(), typedWords(lines[0])...); status != 1 || !strings.Contains(out.String(), "{+8.9+}") {
+		t.Fatalf("%d: %s", status, out.String())
+	}
+	out.Reset()
+	if status := s.run(t.Context(), append(typedWords(lines[1]), "--agent", "recorded:demo", "--parallel", "1", "--yes")...); status != 0 || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
 		t.Fatalf("%d: %s", status, out.String())
 	}
 	read := func(name string) string {
