@@ -151,8 +151,9 @@ func boundDigest(folder *artifact.Folder, name string) (string, error) {
 	return folder.Digest(name)
 }
 
-// movingFields are what changes in a manifest while a run goes on.
-var movingFields = []string{"updated_at", "revision", "status", "stage", "metrics", "failures"}
+// movingFields are what changes in a manifest while a run goes on, or may be written into
+// it at any time.
+var movingFields = []string{"updated_at", "revision", "status", "stage", "metrics", "failures", "notes"}
 
 func digestOfConstants(folder *artifact.Folder) (string, error) {
 	data, err := folder.Read(ManifestFile)
@@ -163,8 +164,10 @@ func digestOfConstants(folder *artifact.Folder) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, field := range movingFields {
-		doc.Delete(field)
+	for _, m := range slices.Clone(doc.Members()) {
+		if slices.Contains(movingFields, m.Key) || !IsManifestField(m.Key) {
+			doc.Delete(m.Key)
+		}
 	}
 	return codec.Digest(doc), nil
 }

@@ -146,6 +146,14 @@ func TestGateIsBoundToTheFilesItNames(t *testing.T) {
 	if s := state(); s.Counts() != "pass" {
 		t.Errorf("progress unbound the gate: %+v", s)
 	}
+	if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		return u.Patch(runs.Parse(t, `{"notes":"seen","harness":"x"}`), nil, "test")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if s := state(); s.Counts() != "pass" {
+		t.Errorf("what an agent may write at any time unbound the gate: %+v", s)
+	}
 	runs.Put(t, out.Root, "wave-1/p1.md", "one more")
 	if s := state(); s.Counts() != "not_run" || s.Status != "pass" || !cmp.Equal(s.Changed, []string{"wave-1/p1.md"}) {
 		t.Errorf("state %+v", s)
