@@ -53,7 +53,7 @@ func TestServersUnderLoad(t *testing.T) {
 	}
 	o := newOffice(t)
 	runs := []folder{o.copied(t, "first", withoutGap, "in summaries"), o.copied(t, "second", withGap, "completed")}
-	tools, pages := o.serves(t, "mcp", "--http", "127.0.0.1:0"), o.serves(t, "serve")
+	tools, pages := o.serves(t, "mcp", "--http", "127.0.0.1:0", "--toolsets", "all"), o.serves(t, "serve")
 	var made atomic.Int64
 	work := map[string]func(ctx context.Context) (one func(n int) error, end func(), err error){
 		"MCP": func(ctx context.Context) (func(int) error, func(), error) {
@@ -199,7 +199,7 @@ func TestServersUnderLoad(t *testing.T) {
 	}) {
 		t.Errorf("the homes left goroutines:\n%s", left.String())
 	}
-	idle := map[string]*server{"MCP": o.serves(t, "mcp", "--http", "127.0.0.1:0"), "pages": o.serves(t, "serve")}
+	idle := map[string]*server{"MCP": o.serves(t, "mcp", "--http", "127.0.0.1:0", "--toolsets", "all"), "pages": o.serves(t, "serve")}
 	for _, s := range idle { // one call, because a server says where it serves before it does
 		files := s.files(t)
 		response, err := http.Get(s.url)
