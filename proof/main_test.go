@@ -7,11 +7,15 @@ package proof_test
 import (
 	"flag"
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/reader"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -38,4 +42,18 @@ func TestMain(m *testing.M) {
 	status := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(status)
+}
+
+// answerAsAgent is an agent of `tidegate ask` that says what the page says, and reads as one
+// that knows the truth.
+func answerAsAgent(kind string) {
+	prompt, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if kind == "verify" {
+		fmt.Print(reader.Faithful(string(prompt)))
+		return
+	}
+	fmt.Print(strings.TrimSuffix(reader.Sentence(0, 3), ".") + " [@s1].")
 }

@@ -3,8 +3,6 @@ package proof_test
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -17,20 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
-
-// answerAsAgent is an agent of `tidegate ask` that says what the page says, and reads as one
-// that knows the truth.
-func answerAsAgent(kind string) {
-	prompt, err := io.ReadAll(os.Stdin)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if kind == "verify" {
-		fmt.Print(reader.Faithful(string(prompt)))
-		return
-	}
-	fmt.Print(strings.TrimSuffix(reader.Sentence(0, 3), ".") + " [@s1].")
-}
 
 // TestWhatComesAfterSurvivesKill kills an update of an audit, and questions about it, at
 // every system call with which they change files. The audit is as it was, the update is
