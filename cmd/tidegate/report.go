@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
@@ -113,11 +114,14 @@ evidence and its record, with an in-toto statement over their digests in a DSSE
 envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it. An audit can be sealed
 in the same way. With --format wacz, readers of web archives such as
 https://replayweb.page open the same file: the report is its first page, and the
-pages that it cites follow.`,
-		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed\ntidegate run seal harbour --sign key --format wacz",
+pages that it cites follow. With --statements, in-toto statements about each gate
+and about the whole run lie beside it, one a line, for those who verify by policy;
+every reader of DSSE verifies them where the key is an Ed25519 key of PKCS #8.`,
+		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed\ntidegate run seal harbour --sign key --format wacz\ntidegate run seal harbour --sign key --statements",
 		Flags: []cli.Flag{
 			{Name: "format", About: "what to write", Default: "sealed", Enum: []string{"sealed", "wacz"}},
 			{Name: "output", About: "the `file` to write (default RUN.sealed or RUN.wacz in the working folder)", Kind: tool.PathFlag},
+			{Name: "statements", About: "write in-toto statements about the gates of a run beside it, with the ending .intoto.jsonl", Kind: tool.Switch},
 		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			if env.SignKey == "" {
@@ -133,12 +137,34 @@ pages that it cites follow.`,
 				return err
 			}
 			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, id+"."+format))
+			shown := replay.SealReport(id, output, len(data), key, format == "wacz")
+			if call.Flag("statements") == "true" {
+				stated, err := statements(ctx, env, call, key)
+				if err != nil {
+					return err
+				}
+				beside := output + ".intoto.jsonl"
+				if err := artifact.Everywhere.WriteFile("output", beside, stated); err != nil {
+					return err
+				}
+				shown.Add(report.Fields{{Name: "statements", Value: beside}})
+			}
 			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
 				return err
 			}
-			return call.Show(replay.SealReport(id, output, len(data), key, format == "wacz"), "text")
+			return call.Show(shown, "text")
 		},
 	}
+}
+
+// statements are what can be stated about the gates of the run that a person names.
+func statements(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key) ([]byte, error) {
+	r, err := namedRun(ctx, env, call)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return replay.Statements(ctx, r, key, env.Program)
 }
 
 // sealed seals the run or the audit that a person names.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -12,7 +13,7 @@ import (
 
 // Export writes the pages of a run as files into a folder that does not exist yet:
 // the same pages as the server's, each list on one page, with nothing that needs a
-// server. It returns how many files it wrote. It also returns the errors of reading
+// server, and their description as an RO-Crate. It returns how many files it wrote. It also returns the errors of reading
 // the run, and those of [artifact.CreateFolder]; then nothing was written.
 func Export(ctx context.Context, site *Site, manifest, dir string) (files int, err error) {
 	found, done, err := site.snapshot(ctx, manifest)
@@ -22,11 +23,21 @@ func Export(ctx context.Context, site *Site, manifest, dir string) (files int, e
 	defer done()
 	l := &visit{snapshot: found, ctx: ctx, site: site, link: fileLink, size: math.MaxInt32, files: true}
 	err = artifact.Everywhere.CreateFolder("html", dir, func(draft *artifact.Draft) error {
+		var names []string
 		write := func(name string, data []byte) error {
-			files++
+			names = append(names, name)
 			return draft.Write(name, data)
 		}
-		return l.export(write)
+		if err := l.export(write); err != nil {
+			return err
+		}
+		described, err := l.crate(slices.Clone(names))
+		if err != nil {
+			return err
+		}
+		err = write(crateFile, described)
+		files = len(names)
+		return err
 	})
 	return files, err
 }

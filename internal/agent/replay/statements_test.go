@@ -1,0 +1,122 @@
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/secure-systems-lab/go-securesystemslib/dsse"
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// TestOthersVerifyStatements: a verifier that somebody else wrote takes the statement of
+// every gate and of the whole run, which name the files by their digests.
+func TestOthersVerifyStatements(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "second-wave")
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := replay.Statements(t.Context(), open(t, root), key, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
+	if len(lines) != len(run.GateTable)+1 {
+		t.Fatalf("%d statements", len(lines))
+	}
+	verifier, err := dsse.NewEnvelopeVerifier(verifies(public))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range lines {
+		var envelope dsse.Envelope
+		if err := json.Unmarshal(line, &envelope); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
+			t.Errorf("statement %d: %v", i, err)
+		}
+		payload, err := envelope.DecodeB64Payload()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s struct {
+			Type    string `json:"_type"`
+			Subject []struct {
+				Name   string
+				Digest map[string]string
+			}
+			PredicateType string
+			Predicate     struct {
+				Gate, Status string
+				PassedBy     string `json:"passed_by"`
+			}
+		}
+		if err := json.Unmarshal(payload, &s); err != nil {
+			t.Fatal(err)
+		}
+		if s.Type != "https://in-toto.io/Statement/v1" || len(s.Subject) == 0 {
+			t.Errorf("statement %d is %s", i, payload)
+		}
+		for _, sub := range s.Subject {
+			file := runs.Read(t, filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(sub.Name, "run/"))))
+			if "sha256:"+sub.Digest["sha256"] != codec.DigestBytes([]byte(file)) {
+				t.Errorf("statement %d: %s has another digest", i, sub.Name)
+			}
+		}
+		switch {
+		case i == len(run.GateTable):
+			if s.PredicateType != seal.PredicateType {
+				t.Errorf("the last statement is about %s", s.PredicateType)
+			}
+		case s.PredicateType != replay.GateType || s.Predicate.Gate != run.GateTable[i].ID || s.Predicate.Status != "pass" || s.Predicate.PassedBy != "judge":
+			t.Errorf("statement %d is %s", i, payload)
+		}
+		envelope.Payload = strings.Replace(envelope.Payload, "e", "f", 1)
+		if _, err := verifier.Verify(t.Context(), &envelope); err == nil {
+			t.Errorf("statement %d may be changed", i)
+		}
+	}
+	_, err = replay.Statements(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	runs.WantCode(t, err, tidegate.InvalidState)
+}
+
+type verifies ed25519.PublicKey
+
+func (v verifies) KeyID() (string, error)   { return "", nil }
+func (v verifies) Public() crypto.PublicKey { return ed25519.PublicKey(v) }
+func (v verifies) Verify(_ context.Context, data, sig []byte) error {
+	if !ed25519.Verify(ed25519.PublicKey(v), data, sig) {
+		return errors.New("the signature is wrong")
+	}
+	return nil
+}
