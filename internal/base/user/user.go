@@ -142,7 +142,7 @@ func (l List) current(u User) bool {
 // the token, which is kept nowhere. It returns INVALID_ARGS, ALREADY_EXISTS_CONFLICT,
 // NOT_A_PERSON, the errors of [List.All], LOCK_HELD and WRITE_FAILED.
 func (l List) Add(ctx context.Context, name string, role Role, days int) (token string, err error) {
-	if name == "" || len(name) > 64 || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789._-@+") != "" {
+	if name == "" || len(name) > 64 || strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@+") != "" {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("NAME", tidegate.Cut(name)), "a name has letters, digits and ._-@+, 64 at most, got %q", tidegate.Cut(name))
 	}
 	if !slices.Contains(Roles, role) || days < 0 || days > 36500 {

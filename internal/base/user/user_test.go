@@ -73,7 +73,7 @@ func TestATokenCountsUntilItEndsOrIsTaken(t *testing.T) {
 	wantCode(t, list.Remove(person(t), "bob@example.org"), tidegate.FileNotFound)
 	_, err = list.Add(person(t), "ada", user.Work, 0)
 	wantCode(t, err, tidegate.AlreadyExistsConflict)
-	for _, name := range []string{"", "a b", "x\n", "../x", "<b>", "\u202eada", strings.Repeat("x", 65)} {
+	for _, name := range []string{"", "a b", "x\n", "../x", "<b>", "\u202eada", "\u212aim", "\u0130van", strings.Repeat("x", 65)} {
 		_, err := list.Add(person(t), name, user.Read, 0)
 		wantCode(t, err, tidegate.InvalidArgs)
 	}
