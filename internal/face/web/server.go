@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -287,9 +288,17 @@ func (g guard) tokens(base string, pages map[user.Role]http.Handler) http.Handle
 			g.refuse(w)
 			return
 		}
-		pages[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
+		ctx := context.WithValue(r.Context(), letInKey{}, func() bool {
+			_, now, ok := g.enters(r, given)
+			return ok && now == role
+		})
+		pages[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(ctx, actor)))
 	})
 }
+
+// letInKey is for a function that reports whether who asked is let in, as before, by now:
+// a stream lasts longer than a user may.
+type letInKey struct{}
 
 // bearers lets callers of the API in by their bearer token, or by the word of the proxy.
 func (g guard) bearers(api map[user.Role]http.Handler) http.Handler {
