@@ -65,7 +65,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		ended <- nil
 	}()
-	say := startStream(w, r)
+	say := startStream(w)
 	beats := time.NewTicker(beatEvery)
 	defer beats.Stop()
 	poll := time.NewTicker(pollEvery)

