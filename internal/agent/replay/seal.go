@@ -39,16 +39,8 @@ const (
 // not verify, with why, the errors of [step.ReadReport] and [seal.Write], and
 // READ_FAILED.
 func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
-	reported, err := step.ReadReport(ctx, r, false, program)
+	files, reported, err := sealable(ctx, r, program)
 	if err != nil {
-		return nil, err
-	}
-	files, err := seal.FilesOf(r.Folder(), inRun)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
-	if err := holds(ctx, r, files, program); err != nil {
 		return nil, err
 	}
 	at := r.Desk().Stamp()
@@ -64,6 +56,19 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz b
 		return nil, err
 	}
 	return more.write(ctx, key, files, about)
+}
+
+// sealable are the files of a run with its report, as they would verify once they are
+// sealed. It returns the errors of [Seal].
+func sealable(ctx context.Context, r *run.Run, program string) (files []seal.File, reported step.Reported, err error) {
+	if reported, err = step.ReadReport(ctx, r, false, program); err != nil {
+		return nil, reported, err
+	}
+	if files, err = seal.FilesOf(r.Folder(), inRun); err != nil {
+		return nil, reported, err
+	}
+	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
+	return files, reported, holds(ctx, r, files, program)
 }
 
 // holds returns TAMPERED for files of a run that would not verify once they are sealed,

@@ -3,9 +3,11 @@ package replay
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -19,20 +21,37 @@ const GateType = "https://tidegate.dev/gate/v1"
 // about all files of the run. Files have the names that they have in a seal of the run.
 //
 // It returns INVALID_STATE for a run that is not completed, or has a gate that does not
-// count as passed, the errors of [seal.Attest], and READ_FAILED.
+// count as passed or does not say what it judged, and the errors of [Seal] and [seal.Attest].
 func Statements(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byte, error) {
 	if status := r.Manifest().Status(); status != run.Completed {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", status), "the run is %s and not completed", status)
 	}
-	files, err := seal.FilesOf(r.Folder(), inRun)
+	files, _, err := sealable(ctx, r, program)
 	if err != nil {
 		return nil, err
 	}
+	// What is read from here on is what was verified, whatever happens to the folder.
+	laid, err := artifact.NewReplica()
+	if err != nil {
+		return nil, err
+	}
+	defer laid.Close()
+	if _, err := (&Unsealed{}).lay(laid, files, inRun); err != nil {
+		return nil, err
+	}
+	desk := r.Desk()
+	desk.Reach = laid.At(unsealedAt)
+	if r, err = run.Open(ctx, desk, filepath.Join(unsealedAt, run.ManifestFile)); err != nil {
+		return nil, err
+	}
+	defer r.Close()
 	digests := map[string]string{}
-	all := make([]seal.Subject, len(files))
-	for i, f := range files {
-		all[i] = seal.Subject{Name: f.Name, SHA256: strings.TrimPrefix(codec.DigestBytes(f.Data), "sha256:")}
-		digests[f.Name] = all[i].SHA256
+	var all []seal.Subject
+	for _, f := range files {
+		if strings.HasPrefix(f.Name, inRun) {
+			digests[f.Name] = strings.TrimPrefix(codec.DigestBytes(f.Data), "sha256:")
+			all = append(all, seal.Subject{Name: f.Name, SHA256: digests[f.Name]})
+		}
 	}
 	gates, err := r.Gates()
 	if err != nil {
@@ -49,7 +68,7 @@ func Statements(ctx context.Context, r *run.Run, key *seal.Key, program string) 
 		if err != nil {
 			return nil, err
 		}
-		if !state.Passed() {
+		if !state.Passed() || !state.Bound {
 			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("gate", row.ID, "status", state.Counts()), "gate %s counts as %s; nothing can be stated about it", row.ID, state.Counts())
 		}
 		var judged []seal.Subject

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -78,13 +79,14 @@ func TestOthersVerifyStatements(t *testing.T) {
 			PredicateType string
 			Predicate     struct {
 				Gate, Status string
+				RunID        string `json:"run_id"`
 				PassedBy     string `json:"passed_by"`
 			}
 		}
 		if err := json.Unmarshal(payload, &s); err != nil {
 			t.Fatal(err)
 		}
-		if s.Type != "https://in-toto.io/Statement/v1" || len(s.Subject) == 0 {
+		if s.Type != "https://in-toto.io/Statement/v1" || len(s.Subject) == 0 || s.Predicate.RunID != "second-wave" {
 			t.Errorf("statement %d is %s", i, payload)
 		}
 		for _, sub := range s.Subject {
@@ -108,6 +110,33 @@ func TestOthersVerifyStatements(t *testing.T) {
 	}
 	_, err = replay.Statements(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
 	runs.WantCode(t, err, tidegate.InvalidState)
+}
+
+// TestNothingIsStatedAboutAForgedRun: gates that somebody wrote by hand are not stated, be
+// it that they say what they judged or not.
+func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(gates string) string{
+		"bound to nothing": func(gates string) string { return strings.ReplaceAll(gates, `"bound"`, `"found"`) },
+		"said to be checked at another time": func(gates string) string {
+			return regexp.MustCompile(`"checked_at": "\d+`).ReplaceAllString(gates, `"checked_at": "1999`)
+		},
+	} {
+		root := golden(t, t.TempDir(), "second-wave")
+		path := filepath.Join(root, "gates.json")
+		kept := runs.Read(t, path)
+		forged := forge(kept)
+		if forged == kept {
+			t.Fatalf("gates that are %s: nothing was forged", name)
+		}
+		if err := os.WriteFile(path, []byte(forged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := replay.Statements(t.Context(), open(t, root), nil, program)
+		if runs.WantCode(t, err, tidegate.Tampered); t.Failed() {
+			t.Fatalf("gates that are %s are stated", name)
+		}
+	}
 }
 
 type verifies ed25519.PublicKey

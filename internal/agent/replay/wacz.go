@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,6 +73,7 @@ func webOf(ctx context.Context, pages *archive.List, title string, report []byte
 	if err != nil {
 		return nil, err
 	}
+	lines = slices.DeleteFunc(lines, passesForReport)
 	found := map[string]string{} // URL → when its last answer came
 	for _, line := range lines {
 		found[line.URL] = tidegate.Stamp(line.Time)
@@ -96,6 +98,15 @@ func webOf(ctx context.Context, pages *archive.List, title string, report []byte
 		}
 	}
 	return web{{Name: waczReport, Data: page}, {Name: waczIndex, Data: index}, {Name: waczPages, Data: list.Bytes()}}, err
+}
+
+// passesForReport reports whether an answer came from the host of the report, which does not
+// exist: some networks answer for every name, and a reader would show that page as the
+// report.
+func passesForReport(line archive.Indexed) bool {
+	report, _ := url.Parse(seal.ReportURL)
+	from, err := url.Parse(line.URL)
+	return err != nil || strings.EqualFold(strings.TrimRight(from.Hostname(), "."), report.Hostname())
 }
 
 // write seals files with what readers of web archives need. It returns INVALID_STATE for

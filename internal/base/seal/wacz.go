@@ -29,6 +29,10 @@ const (
 	packageDigest = "datapackage-digest.json"
 )
 
+// packageSigned is what a predicate says where the list is signed, too, so that nobody can
+// take that signature away.
+const packageSigned = "wacz_signed"
+
 // ReportURL is the address of the report among the pages of a WACZ. No such host exists.
 const ReportURL = "https://report.invalid/"
 
@@ -40,6 +44,10 @@ func WriteWACZ(ctx context.Context, w io.Writer, key *Key, files []File, predica
 	files, err := sorted(files)
 	if err != nil {
 		return err
+	}
+	if key != nil && key.p384 != nil && predicate.Kind() == codec.Object {
+		predicate = predicate.Clone()
+		predicate.Set(packageSigned, codec.Of(true))
 	}
 	if key != nil {
 		envelope, err := sealEnvelope(ctx, key, files, predicate)
@@ -155,6 +163,9 @@ func checkPackage(files []File, predicate *codec.Value, listed, covers []byte, s
 	}
 	if !bytes.Equal(again, covers) {
 		return tampered(tidegate.Pairs("file", packageDigest), "%s is not written as it is written here", packageDigest)
+	}
+	if signed.Signature == nil && predicate.Get(packageSigned).Bool() {
+		return tampered(tidegate.Pairs("file", packageDigest), "%s was signed and has no signature", packageDigest)
 	}
 	if signed.Signature != nil && !signed.by(signer, listed) {
 		return tampered(tidegate.Pairs("file", packageDigest), "the signature in %s is not one by %s", packageDigest, signer.Fingerprint)

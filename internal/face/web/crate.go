@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/url"
 	"path"
 	"slices"
@@ -13,6 +14,12 @@ import (
 
 // crateFile is the name that readers of RO-Crates look for.
 const crateFile = "ro-crate-metadata.json"
+
+// What a crate conforms to. A source must not pass for it.
+const (
+	crateFormat  = "https://w3id.org/ro/crate/1.1"
+	crateProfile = "https://w3id.org/ro/wfrun/process/0.5"
+)
 
 // crate describes exported pages as a Process Run Crate (RO-Crate 1.1, profile 0.5): the
 // files, and the work that made the report of the sources. It says what was done and with
@@ -35,30 +42,42 @@ func (l *visit) crate(files []string) ([]byte, error) {
 	var graph []*codec.Value
 	add := func(pairs ...any) { graph = append(graph, codec.Of(tidegate.Pairs(pairs...))) }
 	var sources []string
+	titles := map[string]string{}
 	for _, r := range l.records {
-		if page := webAddress(r.URLOriginal); page != "" && !slices.Contains(sources, page) {
-			sources = append(sources, page)
+		page := identifier(webAddress(r.URLOriginal))
+		if _, twice := titles[page]; !twice && page != "" && !slices.Contains([]string{crateFormat, crateProfile, actionStatus(m.Status())}, page) {
+			sources, titles[page] = append(sources, page), strings.TrimSpace(r.Title)
 		}
 	}
-	add("@id", crateFile, "@type", "CreativeWork", "conformsTo", id("https://w3id.org/ro/crate/1.1"), "about", id("./"))
+	add("@id", crateFile, "@type", "CreativeWork", "conformsTo", id(crateFormat), "about", id("./"))
 	add("@id", "./", "@type", "Dataset", "name", m.Query(), "description", "Pages of run "+l.run.ID()+": how its report came about, and what its sentences stand on.",
-		"datePublished", m.Doc().Get("updated_at"), "conformsTo", id("https://w3id.org/ro/wfrun/process/0.5"), "hasPart", ids(at), "mentions", id(action))
-	add("@id", "https://w3id.org/ro/wfrun/process/0.5", "@type", "CreativeWork", "name", "Process Run Crate", "version", "0.5")
+		"datePublished", m.Doc().Get("updated_at"), "conformsTo", id(crateProfile), "hasPart", ids(at), "mentions", id(action))
+	add("@id", crateProfile, "@type", "CreativeWork", "name", "Process Run Crate", "version", "0.5")
 	add("@id", program, "@type", "SoftwareApplication", "name", "tidegate", "softwareVersion", l.site.Version, "url", "https://github.com/tidegate/tidegate")
 	add("@id", action, "@type", "CreateAction", "name", "Research of run "+l.run.ID(), "instrument", id(program), "startTime", m.Doc().Get("created_at"), "endTime", m.Doc().Get("updated_at"),
 		"actionStatus", id(actionStatus(m.Status())), "object", ids(sources), "result", id(fileLink("document", l.run.ID())))
 	for i, file := range files {
 		add("@id", at[i], "@type", "File", "name", file, "encodingFormat", formats[path.Ext(file)])
 	}
-	named := map[string]bool{}
-	for _, r := range l.records {
-		if page := webAddress(r.URLOriginal); page != "" && !named[page] {
-			named[page] = true
-			add("@id", page, "@type", "WebPage", "name", strings.TrimSpace(r.Title))
-		}
+	for _, page := range sources {
+		add("@id", page, "@type", "WebPage", "name", titles[page])
 	}
 	return codec.MarshalFile(codec.Of(tidegate.Pairs(
 		"@context", []string{"https://w3id.org/ro/crate/1.1/context", "https://w3id.org/ro/terms/workflow-run/context"}, "@graph", graph)))
+}
+
+// identifier is an address with escapes for what must not stand in an identifier: programs
+// write identifiers between angle brackets.
+func identifier(address string) string {
+	var out strings.Builder
+	for i := range len(address) {
+		if c := address[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&out, "%%%02X", c)
+		} else {
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
 }
 
 var formats = map[string]string{".html": "text/html", ".css": "text/css", ".txt": "text/plain"}

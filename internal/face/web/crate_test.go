@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -85,5 +86,59 @@ console.log([crate.rootDataset.name[0], work['@type'][0], work.instrument[0].nam
 	out, err := exec.Command("node", program, filepath.Join(dir, "ro-crate-metadata.json")).CombinedOutput()
 	if want := "Harbour: should the port replace two of its four tugs with electric ones?|CreateAction|tidegate|18|true"; err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestSourcesDoNotPassForPartsOfTheCrate: whatever addresses a run cites, each thing is
+// described once, by an identifier that other programs can write down.
+func TestSourcesDoNotPassForPartsOfTheCrate(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	if err := os.CopyFS(home, os.DirFS(demoSite(t).Home)); err != nil {
+		t.Fatal(err)
+	}
+	s := site(filepath.Dir(home))
+	s.Home = home
+	citations := filepath.Join(home, "harbour", "citations", "citations.jsonl")
+	data, err := os.ReadFile(citations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(string(data), "\n")
+	for i, address := range []string{"https://w3id.org/ro/wfrun/process/0.5", "https://w3id.org/ro/crate/1.1", "http://schema.org/CompletedActionStatus", "https://a.example/> <b> \u202e{|}^`?<c>"} {
+		quoted, err := json.Marshal(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[i] = regexp.MustCompile(`"url_original":"[^"]*"`).ReplaceAllLiteralString(lines[i], `"url_original":`+string(quoted))
+	}
+	if err := os.WriteFile(citations, []byte(strings.Join(lines, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "pages")
+	if _, err := web.Export(t.Context(), s, filepath.Join(home, "harbour", run.ManifestFile), dir); err != nil {
+		t.Fatal(err)
+	}
+	var crate struct {
+		Graph []struct {
+			ID   string `json:"@id"`
+			Type string `json:"@type"`
+		} `json:"@graph"`
+	}
+	if data, err = os.ReadFile(filepath.Join(dir, "ro-crate-metadata.json")); err == nil {
+		err = json.Unmarshal(data, &crate)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := map[string]string{}
+	for _, e := range crate.Graph {
+		if types[e.ID] != "" || strings.ContainsAny(e.ID, "<> {|}^`\u202e") || e.Type == "WebPage" && (strings.Contains(e.ID, "w3id.org") || strings.Contains(e.ID, "schema.org")) {
+			t.Errorf("a %s is %q", e.Type, e.ID)
+		}
+		types[e.ID] = e.Type
+	}
+	if types["https://a.example/%3E%20%3Cb%3E%20%E2%80%AE%7B%7C%7D%5E%60?%3Cc%3E"] != "WebPage" {
+		t.Error("a source is not described")
 	}
 }

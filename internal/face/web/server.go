@@ -6,6 +6,7 @@ import (
 	"crypto/subtle"
 	_ "embed" // the style and the script
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -287,8 +288,31 @@ func (g guard) tokens(base string, pages map[user.Role]http.Handler) http.Handle
 			g.refuse(w)
 			return
 		}
+		if r.Method == http.MethodGet {
+			w = whileLetIn{w, func() bool {
+				_, now, ok := g.enters(r, given)
+				return ok && now == role
+			}}
+		}
 		pages[role].ServeHTTP(w, r.WithContext(tidegate.WithActor(r.Context(), actor)))
 	})
+}
+
+// whileLetIn is an answer that may last longer than a user: a stream goes on only as long as
+// who asked for it is let in.
+type whileLetIn struct {
+	http.ResponseWriter
+	letIn func() bool
+}
+
+// Unwrap lets [http.ResponseController] reach the connection.
+func (w whileLetIn) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w whileLetIn) Write(data []byte) (int, error) {
+	if w.Header().Get("Content-Type") == streamType && !w.letIn() {
+		return 0, fs.ErrPermission
+	}
+	return w.ResponseWriter.Write(data)
 }
 
 // bearers lets callers of the API in by their bearer token, or by the word of the proxy.

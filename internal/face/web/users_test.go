@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
@@ -90,8 +93,28 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 			t.Errorf("%s: %d", what, status)
 		}
 	}
+	within, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var streams []*http.Response
+	for _, path := range []string{"/runs/rain/events", "/live/runs"} {
+		asked, err := http.NewRequestWithContext(within, http.MethodGet, server.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := reader.Do(asked)
+		if err != nil || stream.StatusCode != http.StatusOK {
+			t.Fatalf("%s: %v %v", path, stream, err)
+		}
+		defer stream.Body.Close()
+		streams = append(streams, stream)
+	}
 	if err := s.Users.Remove(person, "rita"); err != nil {
 		t.Fatal(err)
+	}
+	for _, stream := range streams {
+		if _, err := io.Copy(io.Discard, stream.Body); err != nil {
+			t.Errorf("somebody who was removed still follows %s: %v", stream.Request.URL.Path, err)
+		}
 	}
 	if status, _ := reader.get(t, "/"); status != http.StatusUnauthorized {
 		t.Errorf("somebody who was removed is still there: %d", status)

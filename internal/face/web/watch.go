@@ -150,10 +150,12 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 	}
 }
 
+const streamType = "text/event-stream"
+
 // startStream begins a stream of events, and returns a function that sends the next
-// one. It returns false when nobody listens any more.
+// one. It returns false when nobody listens any more, or who listens is no longer let in.
 func startStream(w http.ResponseWriter) (say func(event string) bool) {
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", streamType)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
 	control := http.NewResponseController(w)
 	return func(event string) bool {

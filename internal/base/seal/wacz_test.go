@@ -1,0 +1,82 @@
+package seal_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/pem"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/ssh"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+)
+
+// TestTheSignatureOfAWebArchiveCannotBeTakenAway: readers of web archives would call what
+// somebody signed unsigned.
+func TestTheSignatureOfAWebArchiveCannotBeTakenAway(t *testing.T) {
+	t.Parallel()
+	private, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := ssh.MarshalPrivateKey(private, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signers, err := seal.ParseSigners([]byte("ada@example.org " + key.PublicKey()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole, stripped bytes.Buffer
+	about := codec.Of(tidegate.Pairs("question", "q", "program", "p", "sealed_at", "2026-05-04T12:00:00.000Z"))
+	if err := seal.WriteWACZ(t.Context(), &whole, key, []seal.File{{Name: "a.txt", Data: []byte("a")}}, about); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := seal.Open(whole.Bytes(), signers, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(whole.Bytes()), int64(whole.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []seal.File
+	for _, f := range archive.File {
+		in, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, seal.File{Name: f.Name, Data: data})
+	}
+	last := &files[len(files)-1]
+	if last.Data, err = codec.MarshalFile(tidegate.Pairs("path", "datapackage.json", "hash", codec.DigestBytes(files[len(files)-2].Data))); err != nil {
+		t.Fatal(err)
+	}
+	if err := seal.Pack(&stripped, files); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := seal.Open(stripped.Bytes(), signers, time.Now()); tidegate.CodeOf(err) != tidegate.Tampered {
+		t.Errorf("%s without its signature: %v", last.Name, err)
+	}
+}
