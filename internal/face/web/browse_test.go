@@ -61,7 +61,7 @@ func TestBrowserFollowsARun(t *testing.T) {
 		p.media(screens[turn%4].width, screens[turn%4].scheme, "screen")
 		p.open("/")
 		p.click(`#runs a[href="/runs/harbour"]`)
-		if !strings.Contains(p.text(), task.Job) {
+		if len(p.links(`main a[href="/runs/harbour/jobs/`+task.Job+`"]`)) == 0 {
 			t.Errorf("%s is at work and not on the page:\n%s", task.Job, p.text())
 		}
 		if view != "" {
