@@ -22,7 +22,7 @@ import (
 // tab is a tab of a real browser. It notes what none of our pages may do: write to
 // the console, ask another server, open a dialog.
 type tab struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	base string
 	cut  func() // cuts all connections to the server
@@ -45,7 +45,7 @@ const patience = 20 * time.Second
 
 // newTab opens a tab. Without TIDEGATE_OUTSIDERS, and where there is no Chromium,
 // the test is skipped.
-func newTab(t *testing.T, s *web.Site) *tab {
+func newTab(t testing.TB, s *web.Site) *tab {
 	t.Helper()
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to look at the pages in Chromium")
