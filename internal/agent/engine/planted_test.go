@@ -375,7 +375,8 @@ func truthOf(s shape) string { return s.truth }
 
 // TestPlantedLies plants shapes of lies into runs. The rules alone refuse those that they
 // name or call them weak; with a reader that knows the truth none gets past gate E; and
-// the honest twin of each does.
+// the honest twin of each does. The short form has the reader and the honest twins of some
+// languages alone.
 func TestPlantedLies(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
@@ -404,6 +405,9 @@ func TestPlantedLies(t *testing.T) {
 				}
 			}
 			t.Logf("\n%s", strings.Join(rows, "\n"))
+			if !asked && i > 1 {
+				return
+			}
 			honest := w.report(w.shapes, truthOf)
 			if manifest, out := w.drive(t, run.EvidenceChoice{}, honest); out.Status != run.Completed || runs.Open(t, manifest).Manifest().ReviewRounds() > 0 {
 				t.Errorf("the honest twins do not pass: %v, %s", faultsOf(t, manifest, honest, 0), shown(out))

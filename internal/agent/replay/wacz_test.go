@@ -72,9 +72,11 @@ func TestAWebArchiveIsASealToo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
-		if err != nil || !bytes.Equal(data, again) {
-			t.Errorf("%s: another file the second time, %v", kind, err)
+		if full.Asked() || kind == "P-384" {
+			again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
+			if err != nil || !bytes.Equal(data, again) {
+				t.Errorf("%s: another file the second time, %v", kind, err)
+			}
 		}
 		out, err := unseal(t, data, signers)
 		if err != nil || !out.Pass {
@@ -153,7 +155,7 @@ func TestAWebArchiveWithMoreThanItsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func([]seal.File) []seal.File{
+	for name, change := range full.Some(map[string]func([]seal.File) []seal.File{
 		"another index":           func(files []seal.File) []seal.File { return append(files, seal.File{Name: "indexes/more.cdx"}) },
 		"an index among its run":  func(files []seal.File) []seal.File { return append(files, seal.File{Name: "run/logs/x.CDXJ"}) },
 		"an archive of its own":   func(files []seal.File) []seal.File { return append(files, seal.File{Name: "run/x.warc.gz"}) },
@@ -161,7 +163,7 @@ func TestAWebArchiveWithMoreThanItsRun(t *testing.T) {
 		"an index of other pages": func(files []seal.File) []seal.File { return changed(files, "indexes/index.cdx", "200", "404") },
 		"another report to read":  func(files []seal.File) []seal.File { return changed(files, "archive/report.warc", "200", "404") },
 		"pages under other names": func(files []seal.File) []seal.File { return changed(files, "pages/pages.jsonl", "Report", "Truth") },
-	} {
+	}, 3) {
 		var forged bytes.Buffer
 		if err := seal.WriteWACZ(t.Context(), &forged, key, change(slices.Clone(honest.Files)), honest.Predicate); err != nil {
 			t.Fatal(err)
