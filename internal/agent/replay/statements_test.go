@@ -46,9 +46,13 @@ func TestOthersVerifyStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := replay.Statements(t.Context(), open(t, root), key, program)
+	sealed, data, err := replay.SealAndState(t.Context(), open(t, root), key, program, false)
 	if err != nil {
 		t.Fatal(err)
+	}
+	alone, err := replay.Seal(t.Context(), open(t, root), key, program, false)
+	if err != nil || !bytes.Equal(sealed, alone) {
+		t.Errorf("the seal beside statements is another one: %v", err)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 	if len(lines) != len(run.GateTable)+1 {
@@ -108,7 +112,7 @@ func TestOthersVerifyStatements(t *testing.T) {
 			t.Errorf("statement %d may be changed", i)
 		}
 	}
-	_, err = replay.Statements(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	_, _, err = replay.SealAndState(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
@@ -132,7 +136,7 @@ func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
 		if err := os.WriteFile(path, []byte(forged), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := replay.Statements(t.Context(), open(t, root), nil, program)
+		_, _, err := replay.SealAndState(t.Context(), open(t, root), nil, program, false)
 		if runs.WantCode(t, err, tidegate.Tampered); t.Failed() {
 			t.Fatalf("gates that are %s are stated", name)
 		}
