@@ -109,12 +109,10 @@ func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cl
 	if call.Log != nil && call.Log.Level() == slog.LevelWarn {
 		call.Log.Set(slog.LevelInfo)
 	}
-	listed, err := users(env).All()
+	options.Users = users(env)
+	listed, err := options.Users.All()
 	if err != nil {
 		return err
-	}
-	if token != "" || len(listed) > 0 {
-		options.Users = users(env)
 	}
 	var exposed error
 	if token == "" && len(listed) == 0 {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -291,6 +292,20 @@ func TestReplayReadsNothingButTheRecord(t *testing.T) {
 	f.record(lines)
 	out, err := replay.Run(t.Context(), open(t, f.root), "")
 	if err != nil || out.Pass || !strings.Contains(differences(out), "PATH_NOT_ALLOWED") {
+		t.Errorf("%s %v", differences(out), err)
+	}
+}
+
+// TestReplayLeavesTransactionsAlone leaves what a killed process had staged and not yet
+// put in place.
+func TestReplayLeavesTransactionsAlone(t *testing.T) {
+	root := golden(t, t.TempDir(), "second-wave")
+	staged := filepath.Join(root, ".tidegate-tx")
+	if err := errors.Join(os.Mkdir(staged, 0o700), os.WriteFile(filepath.Join(staged, "0"), []byte("half"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	out, err := replay.Run(t.Context(), open(t, root), "")
+	if err != nil || !out.Pass {
 		t.Errorf("%s %v", differences(out), err)
 	}
 }

@@ -162,6 +162,9 @@ func (w *walk) begin() error {
 		case err != nil:
 			return err
 		case entry.IsDir():
+			if strings.HasPrefix(entry.Name(), ".tidegate") {
+				return fs.SkipDir // what a transaction left belongs to the next one that locks the run
+			}
 			return nil
 		case !entry.Type().IsRegular(), strings.HasPrefix(path.Base(name), ".tidegate"), name == ".lock", name == run.AuditFile, name == run.HeadFile:
 			return nil

@@ -27,8 +27,8 @@ const GraceTime = 10 * time.Second
 
 // Handler is the whole HTTP face: MCP is at /mcp, and at / for clients that are given
 // no path; /healthz answers 200 as long as the server runs. Callers have to send the
-// token, or one of the users of options, where there are any, as bearer token. Every
-// request is logged.
+// token, or one of the users of options, as bearer token; without a token, from the moment on
+// in which the first user is there. Every request is logged.
 //
 // Requests pass, in this order: the log, the
 // check that no web page of another origin sent them, the token, the limits.

@@ -326,8 +326,8 @@ func TestUsersCallAsAgents(t *testing.T) {
 	defer server.Close()
 	const ask = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_who","arguments":{}}}`
 	const offered = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusUnauthorized {
-		t.Errorf("a stranger is answered with %d", status)
+	if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusOK {
+		t.Errorf("before the first user, a stranger is answered with %d", status)
 	}
 	for role, writes := range map[user.Role]bool{user.Read: false, user.Decide: false, user.Work: true} {
 		token, err := list.Add(person, string(role), role, 0)
@@ -341,5 +341,16 @@ func TestUsersCallAsAgents(t *testing.T) {
 		if _, answer := post(t, server.URL+"/mcp", ask, header("Authorization", "Bearer "+token)); !strings.Contains(answer, `"said":"agent"`) {
 			t.Errorf("%s is not an agent: %s", role, answer)
 		}
+		if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusUnauthorized {
+			t.Errorf("a stranger is answered with %d", status)
+		}
+	}
+	for _, role := range user.Roles {
+		if err := list.Remove(person, string(role)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusUnauthorized {
+		t.Errorf("when the last user is gone, a stranger is answered with %d", status)
 	}
 }

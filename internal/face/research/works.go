@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
@@ -38,8 +39,8 @@ type Works struct {
 
 	mu      sync.Mutex
 	ledger  *ledger
-	driving map[string]bool   // runs, by id
-	stopped map[string]string // why a run is no longer driven, where that is not in its files
+	driving map[string]chan struct{} // runs, by id; closed when what drives it has ended
+	stopped map[string]string        // why a run is no longer driven, where that is not in its files
 	tasks   []*Task
 }
 
@@ -54,7 +55,7 @@ func (e *Env) OpenWorks(ctx context.Context, limit float64) (*Works, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Works{Env: e, folder: folder, driving: map[string]bool{}, stopped: map[string]string{}}
+	w := &Works{Env: e, folder: folder, driving: map[string]chan struct{}{}, stopped: map[string]string{}}
 	if w.claim, err = folder.Claim(worksFile, nil); err != nil {
 		folder.Close()
 		return nil, err
@@ -218,7 +219,7 @@ func (w *Works) Begin(ctx context.Context, q Question) (id string, err error) {
 	}
 	id = filepath.Base(filepath.Dir(manifest))
 	w.mu.Lock()
-	paid.Run, w.driving[id] = id, true
+	paid.Run, w.driving[id] = id, make(chan struct{})
 	err = w.ledger.write()
 	w.mu.Unlock()
 	if err != nil {
@@ -292,7 +293,7 @@ func (w *Works) drive(manifest string, c *crew, paid *worked) {
 		w.settle(paid, spent-paid.Before)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		delete(w.driving, id)
+		w.letGo(id)
 		delete(w.stopped, id)
 		if err != nil {
 			w.stopped[id] = tidegate.AsError(err).Message
@@ -337,12 +338,8 @@ func (w *Works) bounds(board *job.Board) Bounds {
 // launch drives a run that nobody drives, after a person's decision about it.
 func (w *Works) launch(ctx context.Context, manifest string, check func(*job.Board) error, decide func(context.Context) error) error {
 	id := filepath.Base(filepath.Dir(manifest))
-	w.mu.Lock()
-	taken := w.driving[id]
-	w.driving[id] = true
-	w.mu.Unlock()
-	if taken {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", id), "it was decided already: the run is at work")
+	if err := w.take(ctx, id, manifest); err != nil {
+		return err
 	}
 	c, paid, bounds, err := w.ready(ctx, manifest, check)
 	if err == nil {
@@ -360,12 +357,68 @@ func (w *Works) launch(ctx context.Context, manifest string, check func(*job.Boa
 			w.settle(paid, 0)
 		}
 		w.mu.Lock()
-		delete(w.driving, id)
+		w.letGo(id)
 		w.mu.Unlock()
 		return err
 	}
 	w.drive(manifest, c, paid)
 	return nil
+}
+
+// endTime is what the driver of a run has to end behind the last line that it wrote.
+const endTime = 5 * time.Second
+
+// take makes the caller the driver of a run. A driver that has nothing to do any more is
+// about to end, and is waited for. It returns INVALID_STATE for a run that is at work.
+func (w *Works) take(ctx context.Context, id, manifest string) error {
+	until := time.After(endTime)
+	for {
+		w.mu.Lock()
+		ended, taken := w.driving[id]
+		if !taken {
+			w.driving[id] = make(chan struct{})
+		}
+		w.mu.Unlock()
+		if !taken {
+			return nil
+		}
+		left, err := w.isLeft(ctx, manifest)
+		if err != nil {
+			return err
+		}
+		if left {
+			select {
+			case <-ended:
+				continue
+			case <-until:
+			case <-w.ctx.Done():
+			}
+		}
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", id), "it was decided already: the run is at work")
+	}
+}
+
+// letGo says that nothing here drives a run any more. The caller holds the lock.
+func (w *Works) letGo(id string) {
+	close(w.driving[id])
+	delete(w.driving, id)
+}
+
+// isLeft reports whether what drives a run has nothing to do there any more: a person has to
+// say how the run goes on, or the driver has let go of its files.
+func (w *Works) isLeft(ctx context.Context, manifest string) (bool, error) {
+	board, err := job.OpenBoard(ctx, w.desk(), manifest)
+	if err != nil {
+		return false, err
+	}
+	defer board.Close()
+	if status := board.Run().Manifest().Status(); status != run.Created && status != run.Running {
+		return true, nil
+	}
+	if _, driven, err := board.Run().Folder().Claimed(run.HomeFile); err != nil || !driven {
+		return err == nil, err
+	}
+	return planWaits(board)
 }
 
 // ready makes the agents of a run ready and puts aside what it may cost.
@@ -473,7 +526,7 @@ func (w *Works) Retry(ctx context.Context, id, jobID, note string) error {
 		_, err = board.Retry(ctx, jobID, note)
 		return err
 	}
-	if driven, err := w.isDriven(manifest); err != nil {
+	if driven, err := w.isDriven(ctx, id, manifest); err != nil {
 		return err
 	} else if driven {
 		return retry(ctx)
@@ -484,7 +537,15 @@ func (w *Works) Retry(ctx context.Context, id, jobID, note string) error {
 	}, retry)
 }
 
-func (w *Works) isDriven(manifest string) (bool, error) {
+// isDriven reports whether something drives a run and sees what is decided about it.
+func (w *Works) isDriven(ctx context.Context, id, manifest string) (bool, error) {
+	w.mu.Lock()
+	_, here := w.driving[id]
+	w.mu.Unlock()
+	if here {
+		left, err := w.isLeft(ctx, manifest)
+		return !left, err
+	}
 	folder, err := w.desk().Reach.Open("run", filepath.Dir(manifest))
 	if err != nil {
 		return false, err

@@ -287,7 +287,8 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bo
 	status := http.StatusOK
 	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.typed(), Action: f.here, Back: f.back, Fields: f.fields(), Seen: f.line, Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
 	if wrong != nil {
-		status, view.Wrong = http.StatusBadRequest, tidegate.AsError(wrong).Message
+		e := tidegate.AsError(wrong)
+		status, view.Wrong = statusOf(e.Code), e.Message
 	} else if confirm {
 		args, err := f.arguments()
 		if err != nil {
@@ -377,7 +378,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		purpose = "do " + f.here + " " + string(args)
 	}
 	if !s.forms.take(s.site.Desk.Now(), r.PostForm.Get(formToken), purpose) {
-		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "this form was sent already, is too old, or is not one of ours. Look whether it was done, and begin again if it was not"))
+		s.show(w, r, f, false, tidegate.Errorf(tidegate.InvalidState, nil, expiredForm))
 		return
 	}
 	if !confirmed {
@@ -391,6 +392,10 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	}})
 	if result.Err != nil {
 		s.undone(w, r, f, result.Err)
+		return
+	}
+	if after, err := s.openForm(r, r.PostForm); err == nil && after.line == f.line && f.decidedSince() != "" {
+		s.undone(w, r, f, tidegate.Errorf(tidegate.InvalidState, nil, "nothing was left to do"))
 		return
 	}
 	http.Redirect(w, r, f.back, http.StatusSeeOther)

@@ -116,7 +116,7 @@ func Recent(desk Desk, home string) ([]Stamped, error) {
 func (l ListResult) Report() report.Report {
 	out := report.Report{Name: "run_list", Title: "runs in " + l.Home, Summary: report.Counted(len(l.Runs), "run")}
 	if len(l.Runs) == 0 {
-		out.Add(report.Paragraph("No runs yet."), report.Preformatted(`tidegate run init "your question"`))
+		out.Add(report.Paragraph("No runs yet."), report.Preformatted(`tidegate research "your question"`))
 		return out
 	}
 	table := report.NewTable("Run", "Stage", "Status", "Updated", "Question")
