@@ -2,13 +2,7 @@ package replay_test
 
 import (
 	"bytes"
-	"context"
-	"crypto"
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -30,18 +25,7 @@ import (
 func TestOthersVerifyStatements(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path, verifier := signing.PKCS8(t)
 	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
 	if err != nil {
 		t.Fatal(err)
@@ -57,10 +41,6 @@ func TestOthersVerifyStatements(t *testing.T) {
 	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 	if len(lines) != len(run.GateTable)+1 {
 		t.Fatalf("%d statements", len(lines))
-	}
-	verifier, err := dsse.NewEnvelopeVerifier(verifies(public))
-	if err != nil {
-		t.Fatal(err)
 	}
 	for i, line := range lines {
 		var envelope dsse.Envelope
@@ -141,15 +121,4 @@ func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
 			t.Fatalf("gates that are %s are stated", name)
 		}
 	}
-}
-
-type verifies ed25519.PublicKey
-
-func (v verifies) KeyID() (string, error)   { return "", nil }
-func (v verifies) Public() crypto.PublicKey { return ed25519.PublicKey(v) }
-func (v verifies) Verify(_ context.Context, data, sig []byte) error {
-	if !ed25519.Verify(ed25519.PublicKey(v), data, sig) {
-		return errors.New("the signature is wrong")
-	}
-	return nil
 }
