@@ -16,11 +16,12 @@ import (
 // with the last one it saw, and so notices a change.
 
 // How often a page is made again. A slow page is made less often, so that following
-// it never takes more than a fiftieth of a core, and following many not more than a quarter.
+// it takes less than a fiftieth of a core, up to a page of 300 ms, and following many pages
+// not more than a quarter.
 const (
 	makeEvery  = 150 * time.Millisecond
 	makeShare  = 50
-	makeAtMost = 4 * time.Second
+	makeAtMost = 15 * time.Second
 )
 
 // pauseAfter is how long a page is not made again that took so long and is one of so many.
