@@ -78,7 +78,6 @@ type budgetLine struct {
 	Value *float64 `json:"value"` // null for no limit
 }
 
-// estimate is what a run will probably take.
 // reading is what the second reader will probably take.
 type reading struct {
 	Jobs    int      `json:"jobs"`
@@ -86,6 +85,7 @@ type reading struct {
 	CostUSD *float64 `json:"cost_usd"` // null where the price of a model is not known
 }
 
+// estimate is what a run will probably take.
 type estimate struct {
 	Tokens  float64  `json:"tokens"`
 	CostUSD *float64 `json:"cost_usd"` // null where the price of a model is not known
@@ -251,6 +251,31 @@ func (e *Env) estimateOf(ctx context.Context, c *crew, jobs, waves int, parallel
 	rounds := func(n int) float64 { return math.Ceil(float64(n) / parallel) }
 	guess.Minutes = rounds(waves)*waveMinutes + rounds(waves)*otherMinutes + float64(jobs-2*waves)*otherMinutes
 	return guess, nil
+}
+
+// expected is what a run is expected to take as it begins, for its record; nil where recorded
+// agents work, which take nothing.
+func (e *Env) expected(ctx context.Context, o order, c *crew) (*run.Estimate, error) {
+	if c.recorded() {
+		return nil, nil
+	}
+	var perspectives []byte
+	if o.perspectives != nil {
+		var err error
+		if perspectives, err = codec.MarshalFile(o.perspectives); err != nil {
+			return nil, err
+		}
+	}
+	p, err := e.planOf(ctx, o, c, "", run.DefaultBudget(o.budget), perspectives)
+	if err != nil {
+		return nil, err
+	}
+	out := run.Estimate{Tokens: math.Round(p.Estimate.Tokens), Minutes: math.Ceil(p.Estimate.Minutes)}
+	if usd := p.Estimate.CostUSD; usd != nil {
+		cents := math.Round(*usd*100) / 100
+		out.CostUSD = &cents
+	}
+	return &out, nil
 }
 
 // outputShare is the part of a run's tokens that models write; the rest they read.

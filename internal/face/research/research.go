@@ -172,6 +172,9 @@ func (e *Env) begin(ctx context.Context, o order, c *crew, signers string) (mani
 		in.Origins = o.origins
 	}
 	in.Evidence.Single = !in.Evidence.OneAgent && c.single()
+	if in.Estimate, err = e.expected(ctx, o, c); err != nil {
+		return "", err
+	}
 	if in.Confinement, err = c.confinement(o.hasWeb()); err != nil {
 		return "", err
 	}

@@ -34,7 +34,8 @@ type Result struct {
 	WaitingFor engine.Waiting `json:"waiting_for"` // agents, where it was interrupted
 	Reason     string         `json:"reason"`
 	Spent      job.Spent      `json:"spent"`
-	Report     *string        `json:"report_path"` // the text of the report, null where there is none yet
+	Estimate   *run.Estimate  `json:"estimate,omitzero"` // when it began, absent where nobody estimated
+	Report     *string        `json:"report_path"`       // the text of the report, null where there is none yet
 	Next       []Next         `json:"next"`
 	// Compared is how the report differs from that of the run whose question was asked again, or that it builds on.
 	Compared *library.Compared `json:"compared,omitzero"`
@@ -75,7 +76,7 @@ func (r Result) exit() error {
 func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, again string) (Result, error) {
 	r := board.Run()
 	m := r.Manifest()
-	out := Result{RunID: r.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Accepted: []string{}, WaitingFor: waiting, Reason: reason, Spent: board.Spent()}
+	out := Result{RunID: r.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Accepted: []string{}, WaitingFor: waiting, Reason: reason, Spent: board.Spent(), Estimate: board.Policy().Estimate}
 	there, err := r.Folder().Exists(r.Layout().Synthesis())
 	if err != nil {
 		return Result{}, err
@@ -287,6 +288,9 @@ func (r Result) report() report.Report {
 		out.Status, out.Summary = report.Warn, "interrupted: nothing is lost, and what was accepted is not asked for again"
 	}
 	fields := report.Fields{{Name: "folder", Value: r.Root}, {Name: "spent", Value: spentText(r.Spent)}}
+	if r.Estimate != nil {
+		fields = append(fields, report.Field{Name: "estimated", Value: estimateText(*r.Estimate)})
+	}
 	if r.Report != nil {
 		fields = append(fields, report.Field{Name: "text", Value: *r.Report})
 	}
@@ -335,6 +339,15 @@ func (r Result) overridden() string {
 
 func spentText(s job.Spent) string {
 	return fmt.Sprintf("%.1f minutes, %s tokens, %.2f USD", s.Minutes, grouped(s.Tokens), s.CostUSD)
+}
+
+// estimateText is what was expected when the run began, in the form of what was spent.
+func estimateText(e run.Estimate) string {
+	text := fmt.Sprintf("%s minutes, %s tokens", grouped(e.Minutes), grouped(e.Tokens))
+	if e.CostUSD != nil {
+		text += fmt.Sprintf(", %.2f USD", *e.CostUSD)
+	}
+	return text + ", when it began"
 }
 
 // grouped is a whole number with its thousands separated.

@@ -269,6 +269,29 @@ func TestNothingIsNotShown(t *testing.T) {
 	inOrder(t, overview, "<dt>Cost</dt>", "not reported by this agent")
 }
 
+// TestTheEstimateStandsBesideWhatWasSpent: as it was when the run began, and nothing where
+// nobody estimated.
+func TestTheEstimateStandsBesideWhatWasSpent(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	usd := 2.1
+	for id, expected := range map[string]*run.Estimate{"priced": {Tokens: 700_000, CostUSD: &usd, Minutes: 31}, "unpriced": {Tokens: 700_000, Minutes: 31}, "none": nil} {
+		if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id, Estimate: expected}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := visit(t, s, nil)
+	_, priced := b.get(t, "/runs/priced")
+	inOrder(t, priced, "<dt>Cost</dt>", "estimated $2.10", "<dt>Tokens of all answers</dt>", "estimated 700,000", "<dt>Time</dt>", "estimated 31 min")
+	_, unpriced := b.get(t, "/runs/unpriced")
+	_, none := b.get(t, "/runs/none")
+	if strings.Contains(unpriced, "estimated $") || !strings.Contains(unpriced, "estimated 700,000") || strings.Contains(none, "estimated") {
+		t.Error("a page shows an estimate that nobody made")
+	}
+	_, demo := visit(t, demoSite(t), nil).get(t, "/runs/harbour")
+	inOrder(t, demo, "For each perspective", "Planning", "What it costs over fifteen years, and who pays", "Close a gap: ", "Writing the report", "Reading and reviewing")
+}
+
 // TestPagesSpeakOfPeoplesThings: what the engine calls its parts stands in titles and
 // details alone.
 func TestPagesSpeakOfPeoplesThings(t *testing.T) {

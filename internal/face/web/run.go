@@ -88,6 +88,7 @@ type meter struct {
 	Name   string
 	Amount string
 	Limit  string  // "" without one
+	Before string  // what was estimated when the run began, "" where nobody did
 	Share  float64 // of the bar, 0 to 100
 	Cap    float64 // where the limit is on the bar, 0 without one
 	State  state
@@ -121,7 +122,7 @@ func (l *visit) runPage() (*page, error) {
 	}
 	view.Feed = l.feed()
 	view.Rail = rail(m, view.Stands.State)
-	view.Spending = l.spending(l.board.Policy().Budget)
+	view.Spending = l.spending(l.board.Policy())
 	for _, g := range l.gates.Gates {
 		view.Gates = append(view.Gates, l.gateRow(g))
 	}

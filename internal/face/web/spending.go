@@ -31,12 +31,15 @@ type curve struct {
 	Amounts     []tick
 }
 
-// spentPart is what the attempts of one job took.
+// spentPart is what the attempts of one perspective took, or of a part of the work that
+// belongs to none.
 type spentPart struct {
-	Job, Title string
+	Job, Title string // Job is where a perspective was researched, "" for other parts
 	All        string // tokens of all answers
 	Accepted   string // tokens of the accepted answer, "" where there is none
 	Cost       string
+
+	key string
 }
 
 // unreported is the cost of an agent that does not say it.
@@ -90,30 +93,40 @@ func (l *visit) charge(a *job.Attempt) charged {
 	return c
 }
 
-func (l *visit) spending(budget run.Budget) spending {
+func (l *visit) spending(policy run.Policy) spending {
 	var out spending
 	var attempts []*job.Attempt
+	budget := policy.Budget
 	each := map[*job.Attempt]charged{}
 	var sum charged
+	parts := map[string]*charged{}
 	for _, j := range l.board.Jobs() {
 		shown, err := l.board.Show(j.ID)
 		if err != nil || len(shown.Attempts) == 0 {
 			continue
 		}
-		var part charged
+		key, row := l.partOf(j)
+		if parts[key] == nil {
+			parts[key] = &charged{}
+			row.key = key
+			out.Parts = append(out.Parts, row)
+		}
 		for _, a := range shown.Attempts {
 			each[a] = l.charge(a)
-			part.add(each[a])
+			parts[key].add(each[a])
+			sum.add(each[a])
 		}
 		attempts = append(attempts, shown.Attempts...)
-		sum.add(part)
-		row := spentPart{Job: j.ID, Title: l.titleOf(j), All: number(part.all), Cost: part.cost()}
+	}
+	for i := range out.Parts {
+		row := &out.Parts[i]
+		part := parts[row.key]
+		row.All, row.Cost = number(part.all), part.cost()
 		if part.accepted > 0 {
 			row.Accepted = number(part.accepted)
 		}
-		out.Parts = append(out.Parts, row)
 	}
-	out.Figures = figures(l.board.Spent(), budget, sum)
+	out.Figures = figures(l.board.Spent(), policy, sum)
 	if len(attempts) == 0 {
 		return out
 	}
@@ -146,13 +159,33 @@ func (l *visit) spending(budget run.Budget) spending {
 	return out
 }
 
+// partOf is the part of the work that a job belongs to: its perspective, with the research
+// and its summary, or else the part of the run.
+func (l *visit) partOf(j job.Job) (key string, row spentPart) {
+	for _, kind := range []string{"wave1.", "wave2.", "summary."} {
+		if id, ok := strings.CutPrefix(j.ID, kind); ok {
+			return "perspective " + id, spentPart{Job: j.ID, Title: l.titleOf(j)}
+		}
+	}
+	words := stageWords(kindStages[j.Kind])
+	return words, spentPart{Title: words}
+}
+
 // figures are the sums, each against its limit where it has one.
-func figures(s job.Spent, b run.Budget, sum charged) []meter {
+func figures(s job.Spent, policy run.Policy, sum charged) []meter {
+	b := policy.Budget
 	cost := against("Cost", s.CostUSD, b.MaxCostUSD, dollars)
 	cost.Amount = sum.cost()
 	tokens := against("Tokens of all answers", s.Tokens, b.MaxTokens, func(f float64) string { return number(f) })
 	accepted := meter{Name: "Tokens of accepted answers", Amount: number(sum.accepted)}
-	return []meter{cost, tokens, accepted, against("Time", s.Minutes, b.MaxMinutes, minutes), against("Folder", s.MB, b.MaxMB, megabytes)}
+	time := against("Time", s.Minutes, b.MaxMinutes, minutes)
+	if e := policy.Estimate; e != nil {
+		tokens.Before, time.Before = number(e.Tokens), minutes(e.Minutes)
+		if e.CostUSD != nil {
+			cost.Before = dollars(*e.CostUSD)
+		}
+	}
+	return []meter{cost, tokens, accepted, time, against("Folder", s.MB, b.MaxMB, megabytes)}
 }
 
 func minutes(f float64) string {

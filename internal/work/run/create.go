@@ -177,6 +177,7 @@ type initArgs struct {
 	Agents       map[string]Agent   `json:"agents,omitzero"`
 	Servers      []string           `json:"mcp_servers,omitzero"`
 	Budget       map[string]float64 `json:"budget,omitzero"`
+	Estimate     *Estimate          `json:"estimate,omitzero"`
 }
 
 func (in *InitInput) args() initArgs {

@@ -56,6 +56,8 @@ type InitInput struct {
 	// Budget has the values that differ from the defaults, by their names in the
 	// policy.
 	Budget map[string]float64 `json:"-"`
+	// Estimate is what the run is expected to take, nil where nobody says.
+	Estimate *Estimate `json:"-"`
 }
 
 // Limits are the caps of a run, nil for the default.

@@ -30,6 +30,7 @@ const (
 	sourcesKey        = "sources"
 	searchKey         = "search"
 	originsKey        = "origins"
+	estimateKey       = "estimate"
 )
 
 // The values of origins.
@@ -119,8 +120,17 @@ type Policy struct {
 	// Frozen is the run whose archive alone answers searches and fetches, and From the one
 	// that this run builds on.
 	Frozen, From Frozen
-	timeouts     map[Stage]int64
-	legacy       bool // gates count as they are written
+	// Estimate is what the run was expected to take; nil where nobody said.
+	Estimate *Estimate
+	timeouts map[Stage]int64
+	legacy   bool // gates count as they are written
+}
+
+// Estimate is what a run is expected to take when it begins. Nothing is judged by it.
+type Estimate struct {
+	Tokens  float64  `json:"tokens"`
+	CostUSD *float64 `json:"cost_usd"` // null where the price of a model is not known
+	Minutes float64  `json:"minutes"`
 }
 
 // Agent is what a run keeps of an agent: names. A command or an address is never
@@ -157,6 +167,9 @@ func parsePolicy(data []byte) Policy {
 	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
 		p.Perspectives = int(n)
 	}
+	if v := doc.Get(estimateKey); v.Kind() == codec.Object {
+		p.Estimate = estimateIn(v)
+	}
 	for _, m := range doc.Get(agentsKey).Members() {
 		if p.Agents == nil {
 			p.Agents = map[string]Agent{}
@@ -170,6 +183,16 @@ func parsePolicy(data []byte) Policy {
 		}
 	}
 	return p
+}
+
+func estimateIn(v *codec.Value) *Estimate {
+	var e Estimate
+	e.Tokens, _ = v.Get("tokens").Float()
+	e.Minutes, _ = v.Get("minutes").Float()
+	if usd, ok := v.Get("cost_usd").Float(); ok {
+		e.CostUSD = &usd
+	}
+	return &e
 }
 
 func evidenceOf(policy *codec.Value) Evidence {
@@ -230,6 +253,9 @@ func (in *InitInput) policy() *codec.Value {
 			agents.Set(role, codec.Of(in.Agents[role]))
 		}
 		policy.Set(agentsKey, agents)
+	}
+	if in.Estimate != nil {
+		policy.Set(estimateKey, codec.Of(*in.Estimate))
 	}
 	if len(in.Servers) > 0 {
 		policy.Set(serversKey, codec.Of(in.Servers))
