@@ -141,11 +141,12 @@ const (
 	leadIn      = 600
 )
 
-// archivedPolicy lets our own pages show an archived text, which can do nothing. Its
-// frame has no origin, so that the style stands in the text and is named by its digest.
+// archivedPolicy lets our own pages show an archived text, which can do nothing. It has no
+// origin, in a frame and in a tab of its own, so that the style stands in the text and is
+// named by its digest.
 var archivedPolicy = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(styleText))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+	return "sandbox allow-popups; default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 })
 
 var archivedTemplate = sync.OnceValue(func() *template.Template {
