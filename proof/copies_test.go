@@ -1,9 +1,6 @@
 package proof_test
 
 import (
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"maps"
 	"os"
 	"path/filepath"
@@ -14,12 +11,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"golang.org/x/crypto/ssh"
 )
 
 // ways are how the folder of a run comes to be elsewhere.
@@ -95,30 +90,7 @@ func (f folder) replays(t *testing.T, when string) {
 // sealed seals a run, removes it, and has a stranger look at the seal.
 func (f folder) sealed(t *testing.T) {
 	t.Helper()
-	public, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(secret, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", secret, seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	known, err := ssh.NewPublicKey(public)
-	if err != nil {
-		t.Fatal(err)
-	}
-	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(known))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, signers := signing.New(t)
 	r, err := run.Open(t.Context(), run.Desk{Now: time.Now}, f.manifest())
 	if err != nil {
 		t.Fatal(err)

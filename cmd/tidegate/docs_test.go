@@ -261,7 +261,7 @@ func cannot(b block) string {
 	switch {
 	case full.Asked():
 	case begins("tidegate canary "):
-		return "the canary is a step of CI; -full does it here"
+		return "the canary plants everything; -full does it"
 	case slices.ContainsFunc(b.lines, func(line string) bool {
 		return strings.HasPrefix(line, "$ tidegate research ") && !strings.Contains(line, "--plan-only")
 	}):

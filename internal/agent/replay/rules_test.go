@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -38,7 +39,7 @@ func TestEarlierRulesAreTaken(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		root := golden(t, t.TempDir(), kind)
-		key, signers := signingKey(t)
+		key, signers := signing.New(t)
 		var sealed []byte
 		if kind != "disputed" {
 			var err error

@@ -28,16 +28,17 @@ import (
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 )
 
 // readersKey is a key whose signatures readers of web archives verify.
-func readersKey(t *testing.T) (*seal.Key, *seal.Signers) {
+func readersKey(t testing.TB) (*seal.Key, *seal.Signers) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P384(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return signingWith(t, private)
+	return signing.With(t, private)
 }
 
 func zipped(t *testing.T, data []byte) map[string]string {
@@ -66,7 +67,7 @@ func zipped(t *testing.T, data []byte) map[string]string {
 func TestAWebArchiveIsASealToo(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
-	for kind, make := range map[string]func(*testing.T) (*seal.Key, *seal.Signers){"P-384": readersKey, "Ed25519": signingKey} {
+	for kind, make := range map[string]func(testing.TB) (*seal.Key, *seal.Signers){"P-384": readersKey, "Ed25519": signing.New} {
 		key, signers := make(t)
 		data, err := replay.Seal(t.Context(), open(t, root), key, program, true)
 		if err != nil {

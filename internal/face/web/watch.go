@@ -16,11 +16,11 @@ import (
 // with the last one it saw, and so notices a change.
 
 // How often a page is made again. A slow page is made less often, so that following
-// it never takes more than a fiftieth of a core.
+// it takes less than a fiftieth of a core, up to a page of 300 ms.
 const (
 	makeEvery  = 150 * time.Millisecond
 	makeShare  = 50
-	makeAtMost = 4 * time.Second
+	makeAtMost = 15 * time.Second
 )
 
 // pauseAfter is how long nothing is made after a page that took so long.

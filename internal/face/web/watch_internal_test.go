@@ -62,10 +62,10 @@ func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 }
 
 // TestFollowingIsCheap: a page that is followed takes less than a fiftieth of a core, that of
-// 10,000 runs too, which takes 80 ms; one that takes seconds is made a fifth of the time.
+// 10,000 runs too, which may take 300 ms; one that takes seconds is made a fifth of the time.
 func TestFollowingIsCheap(t *testing.T) {
 	t.Parallel()
-	for _, took := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond, 80 * time.Millisecond} {
+	for _, took := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond, 300 * time.Millisecond} {
 		if share := float64(took) / float64(took+pauseAfter(took)); share >= 0.02 {
 			t.Errorf("a page of %v takes %.3f of a core", took, share)
 		}
