@@ -80,7 +80,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.desk.Now().Add(lasts))
 		lease.JudgingSince = nil
-		b.begins(u, shown.ID)
+		b.begins(u.Time(), shown.ID)
 		u.Log(run.EventLeased, "job_takeover", tidegate.Pairs("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 		h = &Held{
@@ -178,7 +178,7 @@ func (b *Board) Unspent(ctx context.Context, token string, span run.Span) error 
 		}
 		lease.ExpiresAt = tidegate.Stamp(expires.Add(span.To.Sub(span.From)))
 		a.unspent(u, lease, span)
-		b.begins(u, id)
+		b.begins(span.To, id) // the clock may leap again before the update
 		if err := a.write(u); err != nil {
 			return err
 		}

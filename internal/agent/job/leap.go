@@ -11,14 +11,15 @@ import (
 // than that is a clock that was set forward, or a machine that slept.
 const shortLeap = 10 * time.Second
 
-// begins keeps that this process begins an attempt, or keeps a time that is not charged.
-func (b *Board) begins(u update, id string) {
+// begins keeps when this process began an attempt, or the end of a time that it kept as not
+// charged.
+func (b *Board) begins(at time.Time, id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.begun == nil {
 		b.begun = map[string]time.Time{}
 	}
-	b.begun[id] = u.Time()
+	b.begun[id] = at
 }
 
 // leap is by how much the clock leapt forward since [Board.begins], as the time before now

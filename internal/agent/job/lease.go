@@ -268,7 +268,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
-		b.begins(u, j.ID)
+		b.begins(u.Time(), j.ID)
 	}
 	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
 		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs())
