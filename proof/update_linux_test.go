@@ -119,7 +119,7 @@ func killed(t *testing.T, a auditing, line []string, look func(where string)) {
 		t.Fatalf("it changes nothing:\n%s", out)
 	}
 	look("undisturbed")
-	for i := 0; i < len(points); i += full.Stride(len(points), 5) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 3) {
 		p := points[i]
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
 		look(fmt.Sprintf("killed at %s %d", p.call, p.n))

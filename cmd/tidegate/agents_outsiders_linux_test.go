@@ -364,24 +364,20 @@ var faults = []struct {
 }
 
 // TestModelTakesTheQuestionToItsReport needs no client: the model driver has the
-// loop. The short form has three faults, one of them in the whole story; the full
-// form has every fault in it.
+// loop. The short form has three faults in the short story; the full form has every
+// fault in the whole one.
 func TestModelTakesTheQuestionToItsReport(t *testing.T) {
 	t.Parallel()
-	whole := wholeStory(t)
-	short := whole
-	if !full.Asked() {
-		short = shortStory(t)
+	story := shortStory
+	if full.Asked() {
+		story = wholeStory
 	}
-	path := os.Getenv("PATH")
+	path, told := os.Getenv("PATH"), story(t)
 	for i := 0; i < len(faults); i += full.Stride(len(faults), 3) {
-		f, story := faults[i], short
-		if i == 0 {
-			story = whole
-		}
+		f := faults[i]
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			researchWith(t, story, path, agentTables["model"], f.name)
+			researchWith(t, told, path, agentTables["model"], f.name)
 		})
 	}
 }

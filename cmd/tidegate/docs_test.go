@@ -258,8 +258,14 @@ func cannot(b block) string {
 	begins := func(with string) bool {
 		return slices.ContainsFunc(b.lines, func(line string) bool { return strings.HasPrefix(line, with) })
 	}
-	if begins("tidegate canary ") && !full.Asked() {
-		return "the canary is a step of CI; -full does it here"
+	switch {
+	case full.Asked():
+	case begins("tidegate canary "):
+		return "the canary plants everything; -full does it"
+	case slices.ContainsFunc(b.lines, func(line string) bool {
+		return strings.HasPrefix(line, "$ tidegate research ") && !strings.Contains(line, "--plan-only")
+	}):
+		return "the research that is planned first is enough; -full does the others"
 	}
 	if !begins("git clone ") {
 		return ""

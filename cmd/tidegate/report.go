@@ -132,55 +132,48 @@ every reader of DSSE verifies them where the key is an Ed25519 key of PKCS #8.`,
 				return err
 			}
 			format := call.Flag("format")
-			id, data, err := sealed(ctx, env, call, key, format == "wacz")
+			id, data, stated, err := sealed(ctx, env, call, key, format == "wacz")
 			if err != nil {
 				return err
 			}
 			output := cmp.Or(call.Flag("output"), filepath.Join(env.Dir, id+"."+format))
 			shown := replay.SealReport(id, output, len(data), key, format == "wacz")
-			if call.Flag("statements") == "true" {
-				stated, err := statements(ctx, env, call, key)
-				if err != nil {
-					return err
-				}
+			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
+				return err
+			}
+			if stated != nil {
 				beside := output + ".intoto.jsonl"
 				if err := artifact.Everywhere.WriteFile("output", beside, stated); err != nil {
 					return err
 				}
 				shown.Add(report.Fields{{Name: "statements", Value: beside}})
 			}
-			if err := artifact.Everywhere.WriteFile("output", output, data); err != nil {
-				return err
-			}
 			return call.Show(shown, "text")
 		},
 	}
 }
 
-// statements are what can be stated about the gates of the run that a person names.
-func statements(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key) ([]byte, error) {
+// sealed seals the run or the audit that a person names. Stated are statements about the
+// gates of a run, where they are asked for.
+func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key, wacz bool) (id string, data, stated []byte, err error) {
+	states := call.Flag("statements") == "true"
 	r, err := namedRun(ctx, env, call)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return replay.Statements(ctx, r, key, env.Program)
-}
-
-// sealed seals the run or the audit that a person names.
-func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *seal.Key, wacz bool) (id string, data []byte, err error) {
-	r, err := namedRun(ctx, env, call)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+	if tidegate.CodeOf(err) == tidegate.FileNotFound && !states {
 		if path, ok := env.FindAudit(call.Args[0]); ok {
-			return replay.SealAudit(ctx, env.Desk(artifact.Everywhere), path, key, env.Program, wacz)
+			id, data, err = replay.SealAudit(ctx, env.Desk(artifact.Everywhere), path, key, env.Program, wacz)
+			return id, data, nil, err
 		}
 	}
 	if err != nil {
-		return "", nil, err
+		return "", nil, nil, err
 	}
 	defer r.Close()
-	data, err = replay.Seal(ctx, r, key, env.Program, wacz)
-	return r.ID(), data, err
+	if states {
+		data, stated, err = replay.SealAndState(ctx, r, key, env.Program, wacz)
+	} else {
+		data, err = replay.Seal(ctx, r, key, env.Program, wacz)
+	}
+	return r.ID(), data, stated, err
 }
 
 func verifyCommand(env *catalog.Env) cli.Command {

@@ -6,13 +6,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"crypto"
-	"crypto/ed25519"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +24,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/signing"
 )
 
 // script stands in for the program where only the packing is tested.
@@ -414,25 +411,11 @@ func TestProvenance(t *testing.T) {
 	}
 	check(files["provenance.intoto.json"])
 
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
 	signed := toy(t)
-	signed.key = filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(signed.key, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	key, verifier := signing.PKCS8(t)
+	signed.key = key
 	var envelope dsse.Envelope
 	if err := json.Unmarshal(pack(t, signed)["provenance.dsse.json"], &envelope); err != nil {
-		t.Fatal(err)
-	}
-	verifier, err := dsse.NewEnvelopeVerifier(verifies(public))
-	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
@@ -443,17 +426,6 @@ func TestProvenance(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(payload)
-}
-
-type verifies ed25519.PublicKey
-
-func (v verifies) KeyID() (string, error)   { return "", nil }
-func (v verifies) Public() crypto.PublicKey { return ed25519.PublicKey(v) }
-func (v verifies) Verify(_ context.Context, data, sig []byte) error {
-	if !ed25519.Verify(ed25519.PublicKey(v), data, sig) {
-		return errors.New("the signature is wrong")
-	}
-	return nil
 }
 
 func output(t *testing.T, command *exec.Cmd) string {

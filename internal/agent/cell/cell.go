@@ -120,13 +120,19 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 	if !p.Confined {
 		return nil
 	}
+	denied, made := make([]string, len(forbidden)), make([]string, len(except))
+	for i, f := range forbidden {
+		denied[i] = resolved(f.Path)
+	}
+	for i, each := range except {
+		made[i] = resolved(each)
+	}
 	for _, each := range slices.Concat(p.Read, p.Write) {
 		allowed := resolved(each)
-		for _, f := range forbidden {
-			denied := resolved(f.Path)
-			_, holds := artifact.Inside(allowed, denied)
-			_, inside := artifact.Inside(denied, allowed)
-			inside = inside && !slices.ContainsFunc(except, func(e string) bool { _, in := artifact.Inside(resolved(e), allowed); return in })
+		for i, f := range forbidden {
+			_, holds := artifact.Inside(allowed, denied[i])
+			_, inside := artifact.Inside(denied[i], allowed)
+			inside = inside && !slices.ContainsFunc(made, func(m string) bool { _, in := artifact.Inside(m, allowed); return in })
 			if holds || inside {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("folder", each, "forbidden", f.Path),
 					"an agent cannot be given %s: %s (%s) %s, and nothing below an allowed folder can be denied",

@@ -114,9 +114,9 @@ func spared(name string) []string {
 	switch name {
 	case "codex", "opencode", "gemini": // read as claude is
 		return []string{"100 MB", "many lines", "endless output", "child left behind", "children at the deadline", "locked folder", "outside", "deep folder",
-			"closed output", "answer after its death", "supervisor killed"}
+			"closed output", "answer after its death", "supervisor killed", "split", "hang at start", "deaf after the answer", "long answer", "exit 1 after the answer", "killed", "rewritten output"}
 	case "agent":
-		return []string{"100 MB", "endless output"}
+		return []string{"100 MB", "endless output", "child left behind", "locked folder", "outside", "deep folder"}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	answers "github.com/tidegate/tidegate/internal/work/library"
@@ -202,7 +203,8 @@ func unanswered() []string {
 
 // TestAskRefusesWhatIsNotInTheArchive asks forty questions that the pages do not answer, of
 // agents that say so, that invent, and that evade with something true. Each is answered with
-// the one fixed sentence of its language, and offered as new research.
+// the one fixed sentence of its language, and offered as new research. The short form asks
+// each agent four of them.
 func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 	questions := unanswered()
 	if len(questions) != 40 {
@@ -223,8 +225,8 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 	idIn := func(prompt string) string {
 		return prompt[strings.Index(prompt, "[@")+2 : strings.Index(prompt, "[@")+4]
 	}
-	unasked := 0
-	for _, writer := range []struct {
+	asked, unasked := 0, 0
+	for n, writer := range []struct {
 		name  string
 		write func(task driver.Task) string
 	}{
@@ -243,7 +245,10 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 		}},
 		{"one that says so and more", func(task driver.Task) string { return refusal(task.Prompt) + " But ask me again." }},
 	} {
-		for _, q := range questions {
+		stride := full.Stride(len(questions), 4)
+		for i := n % stride; i < len(questions); i += stride {
+			asked++
+			q := questions[i]
 			pool := &scripted{writer: writer.write, reader: truthful}
 			got, err := a.ask(pool, q)
 			if err != nil {
@@ -261,7 +266,7 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("of %d questions %d needed no agent", 5*len(questions), unasked)
+	t.Logf("of %d questions %d needed no agent", asked, unasked)
 }
 
 // TestAskNeedsAReaderThatSees has a reader that confirms everything: its verdicts count for

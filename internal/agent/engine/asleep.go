@@ -26,6 +26,10 @@ type wakefulness struct {
 	slept []run.Span
 }
 
+// now is the time of day of the record. It has no monotonic reading, so that the time asleep
+// is in the difference of two, as it is in what was kept of it.
+func (o *orchestrator) now() time.Time { return o.Desk.Now().Round(0) }
+
 func wallClock() time.Time { return time.Now().Round(0) }
 
 // watch looks at the clock until ctx ends.
@@ -73,7 +77,7 @@ func (a *attempt) waited(ctx context.Context) error {
 	if a.waits.IsZero() {
 		return nil
 	}
-	span := run.Span{From: a.waits, To: a.engine.Desk.Now()}
+	span := run.Span{From: a.waits, To: a.engine.now()}
 	a.waits = time.Time{}
 	defer a.engine.board.Waits(a.held.JobID, time.Time{})
 	a.resting.Lock()

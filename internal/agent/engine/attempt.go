@@ -77,7 +77,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 			return ending{}, err
 		}
 	}
-	a.began = a.engine.Desk.Now()
+	a.began = a.engine.now()
 	a.called = map[string]float64{}
 	maps.Copy(a.called, a.held.Called)
 	a.events.Write(a.held.Events)
@@ -162,7 +162,7 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 		}
 		d.since = time.Time{}
 	}
-	a.heard = a.engine.Desk.Now()
+	a.heard = a.engine.now()
 	answer, err := a.engine.Pool.Do(ctx, task, a.event)
 	a.engine.tools.rests(a.held.JobID)
 	if err := cmp.Or(a.rested(ctx), a.waited(ctx)); err != nil {
@@ -196,7 +196,7 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 func (a *attempt) submit(ctx context.Context, turn int, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
 	d.session = answer.Session
 	if a.release(ctx) {
-		d.since = a.engine.Desk.Now()
+		d.since = a.engine.now()
 	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
 		Token: a.held.Token, Answer: []byte(answer.Text), Usage: usage(answer), ToolUsage: toolUsage(answer.ToolCalls),
@@ -217,7 +217,7 @@ const lineAgain = time.Minute
 // online waits with answer n until its sources can be judged. The time does not count
 // against the agent's.
 func (a *attempt) online(ctx context.Context, verdict job.Verdict, n int) (_ job.Verdict, err error) {
-	since := a.engine.Desk.Now()
+	since := a.engine.now()
 	for err == nil && verdict.WaitingFor != "" {
 		a.engine.Wait(ctx, lineAgain)
 		if ctx.Err() != nil {
@@ -227,7 +227,7 @@ func (a *attempt) online(ctx context.Context, verdict job.Verdict, n int) (_ job
 	}
 	a.resting.Lock()
 	defer a.resting.Unlock()
-	a.idle += a.engine.Desk.Now().Sub(since)
+	a.idle += a.engine.now().Sub(since)
 	return verdict, err
 }
 
@@ -263,7 +263,7 @@ func (a *attempt) ask(ctx context.Context, since time.Time) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	now := a.engine.Desk.Now()
+	now := a.engine.now()
 	a.began = a.began.Add(now.Sub(since))
 	if ends, ok := tidegate.ParseTime(a.held.ExpiresAt); ok && ends.Sub(now) > a.timeLeft()+leaseMargin/2 {
 		return nil
@@ -348,7 +348,7 @@ func (a *attempt) event(e driver.Event) {
 	case e.Kind != driver.Waiting:
 		// A record that cannot be written ends the attempt when its answer is.
 		_ = a.waited(context.Background())
-		a.heard = a.engine.Desk.Now()
+		a.heard = a.engine.now()
 	case a.waits.IsZero():
 		a.waits = a.heard
 		a.engine.board.Waits(a.held.JobID, a.waits)
@@ -364,11 +364,13 @@ func (a *attempt) event(e driver.Event) {
 	a.events.WriteByte('\n')
 }
 
-// timeLeft is how long the attempt may still take.
+// timeLeft is how long the attempt may still take, never more than all of its time,
+// whatever was done to the clock.
 func (a *attempt) timeLeft() time.Duration {
 	a.resting.Lock()
 	defer a.resting.Unlock()
-	return minutes(a.engine.board.Policy().Budget.AttemptMinutes) - a.engine.Desk.Now().Sub(a.began) + a.idle
+	all := minutes(a.engine.board.Policy().Budget.AttemptMinutes)
+	return min(all, all-a.engine.now().Sub(a.began)+a.idle)
 }
 
 func (a *attempt) taskID(turn int, prompt string) string {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -95,7 +97,7 @@ func TestNoReaderGetsALieThrough(t *testing.T) {
 	for name, reads := range careless {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manifest, desk := newRun(t, nil)
+			manifest, desk := misled.newRun(t, nil)
 			out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Fetch: ordering, Wait: noWait, Agents: agents, Pool: &crew{
 				agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 					if task.Kind == "verify" {
@@ -116,13 +118,17 @@ func TestNoReaderGetsALieThrough(t *testing.T) {
 }
 
 // TestNoReaderStopsAnHonestReport has the verifier read so, and another agent read as it
-// should: an honest report is completed, and every sentence has its verdict.
+// should: an honest report is completed, and every sentence has its verdict. The short form
+// has three of them.
 func TestNoReaderStopsAnHonestReport(t *testing.T) {
 	t.Parallel()
 	for name, reads := range careless {
+		if !full.Asked() && !slices.Contains([]string{"approves everything", "answers twice", "does what a page says"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manifest, desk := newRun(t, nil)
+			manifest, desk := misled.newRun(t, nil)
 			pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				if task.Kind == "verify" && task.Role == "verifier" {
 					return driver.Answer{Text: reads(task.Prompt)}, nil

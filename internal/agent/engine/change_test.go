@@ -202,10 +202,12 @@ func (p *garden) drive(reviewer func(driver.Task) string, rounds ...implementer)
 	return out, agents
 }
 
+// TestPlantedDefects has implementers and reviewers of all kinds at a change with ten
+// defects. The short form has every other one.
 func TestPlantedDefects(t *testing.T) {
 	t.Parallel()
 	approve := `{"change_id":"mend","verdict":"APPROVED","summary":"Perfect.","issues":[]}`
-	for _, tt := range []struct {
+	cases := []struct {
 		name     string
 		reviewer func(driver.Task) string
 		rounds   []implementer
@@ -215,8 +217,8 @@ func TestPlantedDefects(t *testing.T) {
 		reviews  int
 		fixed    int // scripts that are right on the branch
 	}{
-		{"correct", honest, []implementer{mend(all()...)}, engine.ForNothing, "", change.Complete, 1, 10},
 		{"correct in three rounds", honest, []implementer{mend(1, 2, 3), mend(4, 5, 6, 7), mend(8, 9, 10)}, engine.ForNothing, "", change.Complete, 3, 10},
+		{"correct", honest, []implementer{mend(all()...)}, engine.ForNothing, "", change.Complete, 1, 10},
 		{"lazy", honest, []implementer{func(*testing.T, driver.Task) string { return "Nothing to do." }}, engine.ForPerson, "all tries are used up for implement.1", change.Implementing, 0, 0},
 		{"lying", honest, []implementer{func(t *testing.T, task driver.Task) string {
 			writeFiles(t, task.Folder, map[string]string{"NOTES": task.Job + ": everything is mended\n"})
@@ -247,7 +249,9 @@ func TestPlantedDefects(t *testing.T) {
 			gitIn(t, task.Folder, "branch", "-f", "tidegate/mend", "evil~1")
 			return "Done."
 		}}, engine.ForNothing, "", change.Complete, 1, 10},
-	} {
+	}
+	for i := 0; i < len(cases); i += full.Stride(len(cases), 6) {
+		tt := cases[i]
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := plant(t)
@@ -420,15 +424,17 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 	for name, tt := range map[string]struct {
 		files, removed map[string]string
 		ignore         []string
-		says           string // in REVIEW.md
+		says           []string // in REVIEW.md
 		person         string
 	}{
-		"third party": {files: map[string]string{"third_party/evil.sh": "echo evil\n"}, says: "third_party/evil.sh changed and no reviewer was shown it: vendored",
+		"third party": {files: map[string]string{"third_party/evil.sh": "echo evil\n"}, says: []string{"third_party/evil.sh changed and no reviewer was shown it: vendored"},
 			person: "third_party/evil.sh changed and no reviewer was shown it: vendored"},
-		"marked by the change": {files: map[string]string{".gitattributes": "evil.sh linguist-generated\n", "evil.sh": "echo evil\n"}, says: ".gitattributes is part of the change"},
-		"ignored":              {files: map[string]string{"third_party/lib.sh": "echo lib\n"}, ignore: []string{"third_party/**"}, says: `third_party/lib.sh changed and no reviewer was shown it: ignored by "third_party/**"`},
-		"a lock file":          {files: map[string]string{"go.sum": "x\n"}, says: "go.sum changed and no reviewer was shown it: a lock file"},
-		"a test is gone":       {removed: map[string]string{script(3): ""}, says: "the test parts/03.sh of the base is gone", person: "the test parts/03.sh of the base is gone, or does not run any more"},
+		"marked by the change, ignored, or a lock file": {
+			files:  map[string]string{".gitattributes": "evil.sh linguist-generated\n", "evil.sh": "echo evil\n", "third_party/lib.sh": "echo lib\n", "go.sum": "x\n"},
+			ignore: []string{"third_party/**"},
+			says: []string{".gitattributes is part of the change", `third_party/lib.sh changed and no reviewer was shown it: ignored by "third_party/**"`,
+				"go.sum changed and no reviewer was shown it: a lock file"}},
+		"a test is gone": {removed: map[string]string{script(3): ""}, says: []string{"the test parts/03.sh of the base is gone"}, person: "the test parts/03.sh of the base is gone, or does not run any more"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -452,8 +458,10 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 				t.Fatal(err)
 			}
 			data, err := os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/REVIEW.md"))
-			if said := strings.ReplaceAll(string(data), "\\", ""); err != nil || !strings.Contains(said, tt.says) {
-				t.Errorf("REVIEW.md does not say %q: %v\n%s", tt.says, err, said)
+			for _, want := range tt.says {
+				if said := strings.ReplaceAll(string(data), "\\", ""); err != nil || !strings.Contains(said, want) {
+					t.Errorf("REVIEW.md does not say %q: %v\n%s", want, err, said)
+				}
 			}
 			if tt.person == "" {
 				if out.Phase != change.Complete {

@@ -156,7 +156,7 @@ func TestAPlantedWrongTotalIsRefused(t *testing.T) {
 // of its page.
 func TestTheWriterSeesThePagesOfStatements(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	prompt := ""
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "synthesis" {

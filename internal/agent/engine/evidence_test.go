@@ -51,7 +51,7 @@ const lie = "In 1958 the harbour office of Portem hid a grave accident from its 
 // it out.
 func TestALieIsSentBack(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		answer, err := obedient(ctx, task)
 		switch {
@@ -88,7 +88,7 @@ func TestALieIsSentBack(t *testing.T) {
 // the part again, and then another agent does.
 func TestAReaderThatApprovesEverythingIsUnfit(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "verify" {
 			if strings.Contains(task.Prompt, "CONTROL_FAILED") {
@@ -142,7 +142,7 @@ func TestTheNextReaderIsAsked(t *testing.T) {
 	}{"approves": {approves, 3}, "refuses": {refuses, 2}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			manifest, desk := newRun(t, nil)
+			manifest, desk := researched.newRun(t, nil)
 			pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				if task.Kind == "verify" && task.Role == "verifier" {
 					return test.reads(task.Prompt), nil
@@ -162,7 +162,7 @@ func TestTheNextReaderIsAsked(t *testing.T) {
 // often as it may, and then needs a person.
 func TestReadersThatAgreeAreBelieved(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	var dropped atomic.Bool
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "verify" {
@@ -189,7 +189,7 @@ func TestReadersThatAgreeAreBelieved(t *testing.T) {
 func TestWhoWroteTheReportDoesNotReadIt(t *testing.T) {
 	t.Parallel()
 	only := map[string]engine.Agent{"": {Driver: "writer"}}
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: obedient}
 	out := driveWith(t, manifest, desk, pool, only)
 	if out.WaitingFor != engine.ForPerson || out.Status != run.Running || !strings.Contains(out.Help, "--one-agent") || pool.times("verify.1") > 0 {
@@ -207,7 +207,7 @@ func TestWhoWroteTheReportDoesNotReadIt(t *testing.T) {
 // has the seed.
 func TestOfTheControlsNothingIsLearned(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	driveWith(t, manifest, desk, &crew{agent: obedient}, map[string]engine.Agent{"": {Driver: "writer"}})
 	b := boardOf(t, desk, manifest)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
@@ -253,7 +253,7 @@ func TestOfTheControlsNothingIsLearned(t *testing.T) {
 // planted, and what each reader said of it.
 func TestControlsAreShownOnceTheRoundIsClosed(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind != "verify" || task.Role != "verifier" {
 			return obedient(ctx, task)
@@ -320,7 +320,7 @@ const (
 // looks, and is tolerated.
 func TestEveryFormIsRead(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		switch {
 		case task.Kind == "synthesis":

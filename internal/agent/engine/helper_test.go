@@ -162,13 +162,18 @@ func newRun(t *testing.T, budget map[string]float64) (string, run.Desk) {
 	desk := run.Desk{Now: time.Now}
 	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
 	manifest := filepath.Join(made.Root, run.ManifestFile)
+	setBudget(t, desk, manifest, budget)
+	return manifest, desk
+}
+
+func setBudget(t *testing.T, desk run.Desk, manifest string, budget map[string]float64) {
+	t.Helper()
 	r := runs.OpenAt(t, desk, manifest)
 	for name, value := range budget {
 		if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return manifest, desk
 }
 
 // agents are those of a run: one writes, and another reads and reviews.

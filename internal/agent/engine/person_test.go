@@ -44,7 +44,7 @@ func approving(ctx context.Context, task driver.Task) (driver.Answer, error) {
 // when a person accepts it. Every view says so.
 func TestAPersonAcceptsASentence(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	_, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_verify_rounds", 0, "test") })
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestAPersonAcceptsASentence(t *testing.T) {
 // report pass unread: its review is asked for, and the trust line counts what nobody read.
 func TestAPersonLetsTheReportPass(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: approving}
 	drive(t, manifest, desk, pool)
 	asked := pool.times("verify.1")
@@ -124,7 +124,7 @@ func TestAPersonReads(t *testing.T) {
 
 func aPersonReads(t *testing.T, tries float64, left run.Status) {
 	t.Parallel()
-	manifest, desk := newRun(t, map[string]float64{"tries": tries})
+	manifest, desk := researched.newRun(t, map[string]float64{"tries": tries})
 	pool := &crew{agent: approving}
 	if out := drive(t, manifest, desk, pool); out.Status != left {
 		t.Fatal(shown(out))

@@ -375,13 +375,17 @@ func truthOf(s shape) string { return s.truth }
 
 // TestPlantedLies plants shapes of lies into runs. The rules alone refuse those that they
 // name or call them weak; with a reader that knows the truth none gets past gate E; and
-// the honest twin of each does.
+// the honest twin of each does. The short form leaves out two languages, and has the
+// reader and the honest twins of some alone.
 func TestPlantedLies(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
 		files  []string
 		shapes int
 	}{{[]string{"pages", "shapes"}, 160}, {[]string{"calculations"}, 14}, {[]string{"de"}, 10}, {[]string{"fr"}, 7}, {[]string{"fi"}, 6}, {[]string{"zh"}, 6}, {[]string{"ar"}, 5}} {
+		if !full.Asked() && i > 1 && i%2 == 1 {
+			continue
+		}
 		t.Run(c.files[len(c.files)-1], func(t *testing.T) {
 			t.Parallel()
 			w := readWorld(t, c.files...)
@@ -404,6 +408,9 @@ func TestPlantedLies(t *testing.T) {
 				}
 			}
 			t.Logf("\n%s", strings.Join(rows, "\n"))
+			if !asked && i > 1 {
+				return
+			}
 			honest := w.report(w.shapes, truthOf)
 			if manifest, out := w.drive(t, run.EvidenceChoice{}, honest); out.Status != run.Completed || runs.Open(t, manifest).Manifest().ReviewRounds() > 0 {
 				t.Errorf("the honest twins do not pass: %v, %s", faultsOf(t, manifest, honest, 0), shown(out))

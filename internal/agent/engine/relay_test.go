@@ -18,7 +18,7 @@ import (
 )
 
 // TestAgentsOfAWaveGetTheRelay looks at every task of runs whose policy names the relay,
-// or not, at a home that searches for its agents, or not.
+// or not, at a home that searches for its agents, or not. One of them goes on behind its waves.
 func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 	t.Parallel()
 	relay := driver.Server{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp", "--relay", driver.RelayArg}}
@@ -33,9 +33,12 @@ func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 		desk := run.Desk{Now: time.Now}
 		made := runs.CreateAt(t, desk, in)
 		manifest := filepath.Join(made.Root, run.ManifestFile)
-		given := 0
+		given, whole := 0, tt.named && tt.searches
 		pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 			answer, err := obedient(ctx, task)
+			if task.Kind == "summary" && !whole {
+				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "the waves are over"}
+			}
 			researcher := task.Kind == "wave1" || task.Kind == "wave2"
 			if !researcher || !tt.named && (!tt.searches || tt.noWeb) {
 				if task.Tools.MCP != nil || task.Tools.Write || task.Contract != "" || task.Lease != (driver.Lease{}) {
@@ -63,7 +66,7 @@ func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 			return answer, err
 		}}
 		out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: (&web{}).fetch, Wait: noWait, Parallel: 1, Relay: &relay, Searches: tt.searches})
-		if err != nil || out.Status != run.Completed {
+		if err != nil || whole != (out.Status == run.Completed) {
 			t.Fatalf("%s, %v", shown(out), err)
 		}
 		if (tt.named || tt.searches && !tt.noWeb) != (given > 3) {

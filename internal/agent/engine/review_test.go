@@ -20,7 +20,7 @@ const asksForChange = `{"decision":"CHANGES_REQUIRED","findings":[],"directives"
 // draft: the second is asked for with the words of the review, and is reviewed again.
 func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	prompts := map[string]string{}
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "synthesis" || task.Kind == "review" {
@@ -52,7 +52,7 @@ func TestAReviewLeadsToAnotherDraft(t *testing.T) {
 // TestADraftThatDoesNotChangeIsRefused hands in the reviewed draft again.
 func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, map[string]float64{"tries": 1})
+	manifest, desk := researched.newRun(t, map[string]float64{"tries": 1})
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "review" {
 			return driver.Answer{Text: asksForChange}, nil
@@ -77,7 +77,7 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 // allows.
 func TestReviewersThatAreNeverContentEndWithAPerson(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "review" {
 			return driver.Answer{Text: asksForChange}, nil

@@ -24,7 +24,7 @@ func TestReviewRoundsEnd(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			limit := int64(random.IntN(4))
-			manifest, desk := newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
+			manifest, desk := researched.newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
 			if _, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
 				err := u.SetLimit("max_review_iterations", limit, "test")
 				return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -53,7 +54,8 @@ func TestDefectsThatNeedTheRepository(t *testing.T) {
 	if len(seen) != 20 {
 		t.Errorf("there are %d", len(seen))
 	}
-	for _, tt := range seen {
+	for i := 0; i < len(seen); i += full.Stride(len(seen), 4) {
+		tt := seen[i]
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()

@@ -16,7 +16,7 @@ import (
 // sentences that are weak by rule, and the numbers that the second reader is asked about.
 func TestTheAuthorIsToldWhatIsWeak(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	var first, repair string
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "synthesis" && task.Turn == 1 {
@@ -50,7 +50,7 @@ func TestTheAuthorIsToldWhatIsWeak(t *testing.T) {
 // TestVerifiersGetNoTools: a second reader sees its prompt and nothing else.
 func TestVerifiersGetNoTools(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := researched.newRun(t, nil)
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "verify" && (task.Tools.Web || task.Tools.Write || len(task.Tools.MCP) > 0 || task.Folder != "" || task.Contract != "" || strings.Contains(task.Prompt, "example.org")) {
 			t.Errorf("a second reader is given %s", shown(task))

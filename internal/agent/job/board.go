@@ -51,6 +51,7 @@ type Board struct {
 	ledger ledger
 	// waiting is since when attempts of this home wait for a machine, by job id
 	waiting map[string]time.Time
+	begun   map[string]time.Time   // by job: when this home began its attempt, as its clock says
 	claims  map[string]knownClaims // sentences of syntheses, by the name of their file
 	asks    *reading.Questions     // what second readers are asked, once asked for
 	asksOf  string                 // the digest of the claims that they are about

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -160,7 +161,8 @@ func (c *coding) transact(ctx context.Context, desk run.Desk, do func(update) er
 	if err != nil {
 		return err
 	}
-	u := &codeUpdate{change: c.change, tx: lock.Begin(), desk: desk, now: tidegate.Stamp(desk.Now()), actor: tidegate.ActorOf(ctx), lines: log.Lines}
+	at := desk.Now()
+	u := &codeUpdate{change: c.change, tx: lock.Begin(), desk: desk, at: at, now: tidegate.Stamp(at), actor: tidegate.ActorOf(ctx), lines: log.Lines}
 	if err := do(u); err != nil {
 		u.tx.Rollback()
 		return err
@@ -177,6 +179,7 @@ type codeUpdate struct {
 	change Change
 	tx     *artifact.Tx
 	desk   run.Desk
+	at     time.Time
 	now    string
 	actor  tidegate.Actor
 	lines  int // in the log, with those of the update
@@ -184,6 +187,7 @@ type codeUpdate struct {
 }
 
 func (u *codeUpdate) Now() string         { return u.now }
+func (u *codeUpdate) Time() time.Time     { return u.at }
 func (u *codeUpdate) Pinned() bool        { return u.desk.Pinned }
 func (u *codeUpdate) NotFinal() error     { return nil }
 func (u *codeUpdate) Found(string) string { return "" }

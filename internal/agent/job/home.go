@@ -80,6 +80,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
 		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.desk.Now().Add(lasts))
 		lease.JudgingSince = nil
+		b.begins(u, shown.ID)
 		u.Log(run.EventLeased, "job_takeover", tidegate.Pairs("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
 		h = &Held{
@@ -170,17 +171,14 @@ func (b *Board) Unspent(ctx context.Context, token string, span run.Span) error 
 		if a == nil || a.Outcome != "" || lease.TokenDigest != codec.DigestBytes([]byte(token)) {
 			return lost(id)
 		}
-		if began, _ := tidegate.ParseTime(a.StartedAt); span.From.Before(began) {
-			span.From = began
-		}
+		span = a.within(span)
 		expires, ok := tidegate.ParseTime(lease.ExpiresAt)
 		if !ok || !span.To.After(span.From) {
 			return nil
 		}
 		lease.ExpiresAt = tidegate.Stamp(expires.Add(span.To.Sub(span.From)))
-		unspent := Unspent{tidegate.Stamp(span.From), tidegate.Stamp(span.To)}
-		a.Unspent = append(a.Unspent, unspent)
-		u.Log(run.EventExtended, "job_unspent", tidegate.Pairs("job_id", id, "attempt", number, "expires_at", lease.ExpiresAt, "unspent", unspent))
+		a.unspent(u, lease, span)
+		b.begins(u, id)
 		if err := a.write(u); err != nil {
 			return err
 		}

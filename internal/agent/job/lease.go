@@ -268,6 +268,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
+		b.begins(u, j.ID)
 	}
 	fields := tidegate.Pairs("job_id", j.ID, "attempt", number, "holder", lease.Holder, "home", lease.Home,
 		"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt, "args", tidegate.Pairs())
@@ -350,7 +351,7 @@ func ofToken(token string) (id string, attempt int, err error) {
 }
 
 // Extend lets a lease last longer, counted from now. With all its extensions a
-// lease lasts a day at most. It returns INVALID_ARGS, JOB_NOT_FOUND and
+// lease lasts a day at most, without the time that is not charged. It returns INVALID_ARGS, JOB_NOT_FOUND and
 // LEASE_LOST.
 func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (expiresAt string, err error) {
 	id, _, err := ofToken(token)
@@ -362,7 +363,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 	}
 	now := b.desk.Now()
 	err = b.update(ctx, id, func(u update) error {
-		_, lease, err := b.held(u, token)
+		a, lease, err := b.held(u, token)
 		if err != nil {
 			return err
 		}
@@ -371,7 +372,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 			return lost(id)
 		}
 		until := now.Add(more)
-		if last := since.Add(maxHeld); until.After(last) {
+		if last := since.Add(maxHeld + a.uncharged()); until.After(last) {
 			until = last
 		}
 		lease.ExpiresAt = tidegate.Stamp(until)
@@ -399,7 +400,7 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.desk.Now()) {
+	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.lived(id)) {
 		return nil, nil, lost(id)
 	}
 	return a, lease, nil
@@ -463,10 +464,11 @@ func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) 
 		return Job{}, err
 	}
 	err = b.update(ctx, id, func(u update) error {
-		a, _, err := b.held(u, token)
+		a, lease, err := b.held(u, token)
 		if err != nil {
 			return err
 		}
+		b.keepLeap(u, a, lease)
 		return b.endAttempt(u, a, how)
 	})
 	return b.jobAfter(id, err)

@@ -53,7 +53,7 @@ func (l *ledger) count(j *Job) {
 		case a.Outcome == "":
 			l.open[j.ID] = j
 		case i >= j.tally.ended:
-			l.worked = a.worked(l.worked, j.lease, time.Time{})
+			l.worked = a.worked(l.worked, j.lease, time.Time{}, run.Span{})
 			j.tally.ended = i + 1
 		}
 	}
@@ -86,7 +86,7 @@ func (b *Board) spent() Spent {
 		if since, waits := b.waiting[id]; waits && since.Before(now) {
 			until = since
 		}
-		worked = j.last().worked(worked, j.lease, until)
+		worked = j.last().worked(worked, j.lease, until, b.leap(id, now))
 	}
 	s := Spent{Minutes: worked.Total().Minutes(), Tokens: l.tokens, CostUSD: l.cost}
 	s.MB = math.Round(float64(l.size+l.beside)/(1<<20)*1000) / 1000 // the paths in a manifest make no difference
@@ -94,8 +94,8 @@ func (b *Board) spent() Spent {
 }
 
 // worked is the times with those in which an attempt had a lease that was alive, except
-// what is not charged.
-func (a *Attempt) worked(times run.Times, lease *run.Lease, now time.Time) run.Times {
+// what is not charged, and except a leap of the clock that is not kept yet.
+func (a *Attempt) worked(times run.Times, lease *run.Lease, now time.Time, leap run.Span) run.Times {
 	from, _ := tidegate.ParseTime(a.StartedAt)
 	to, ended := tidegate.ParseTime(a.EndedAt)
 	if !ended {
@@ -106,7 +106,7 @@ func (a *Attempt) worked(times run.Times, lease *run.Lease, now time.Time) run.T
 			}
 		}
 	}
-	own := run.Times{}.With(run.Span{From: from, To: to})
+	own := run.Times{}.With(run.Span{From: from, To: to}).Without(leap)
 	for _, u := range a.Unspent {
 		own = own.Without(run.ParseSpan(u.From, u.To))
 	}

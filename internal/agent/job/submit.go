@@ -425,6 +425,10 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 	if a.ControlSeed != "" && (missed || len(codes) == 0) { // it is not used again
 		fields = append(fields, tidegate.Detail{Key: "control_seed", Value: a.ControlSeed})
 	}
+	last := n >= MaxSubmissions || missed // a reader that failed its test cannot mend its answer
+	if last || len(codes) == 0 {
+		b.keepLeap(u, a, lease)
+	}
 	u.Log(run.EventVerdict, "job_verdict", fields)
 	if missed {
 		b.noteUnfit(u, j, a, outcomeOfReading)
@@ -436,7 +440,7 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 		}
 		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()
 		a.Refuses = judged.reading != nil && judged.reading.Refuses
-	case n >= MaxSubmissions || missed: // a reader that failed its test cannot mend its answer
+	case last:
 		a.Outcome, a.EndedAt = OutcomeRefused, u.Now()
 		logEnded(u, a)
 	default:

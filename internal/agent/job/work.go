@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -41,6 +42,7 @@ type work interface {
 // update is a change under the lock of the work, as [run.Update] is one of a run.
 type update interface {
 	Now() string
+	Time() time.Time
 	Pinned() bool
 	NotFinal() error
 	Found(name string) string

@@ -19,7 +19,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -83,7 +85,8 @@ func replaced(was, is string) func([]byte) []byte {
 }
 
 // TestForgedReadingsAreFound forges what second readers said, what they were shown and
-// how they were tested, each time with a record that fits.
+// how they were tested, each time with a record that fits. The short form has five of the
+// forgeries.
 func TestForgedReadingsAreFound(t *testing.T) {
 	const claims, reading, prompt, attempt = "synthesis/claims.json", "jobs/verify.1/001/reading.json", "jobs/verify.1/001/prompt.md", "jobs/verify.1/001/attempt.json"
 	seed := hex.EncodeToString(bytes.Repeat([]byte{7}, 16))
@@ -91,7 +94,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 	set := func(key string, value any) func(*codec.Value) {
 		return func(e *codec.Value) { e.Set(key, codec.Of(value)) }
 	}
-	for name, test := range map[string]struct {
+	for name, test := range full.Some(map[string]struct {
 		kind  string
 		forge func(f forger)
 		found string // in what replay names
@@ -196,7 +199,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 				return []*codec.Value{e}
 			})
 		}},
-	} {
+	}, 5) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := forger{t, golden(t, t.TempDir(), test.kind)}
@@ -248,13 +251,12 @@ func TestADrawnSeedIsReplayed(t *testing.T) {
 		},
 	} {
 		forged()
-		result, err := replay.Run(t.Context(), open(t, made.Root), "")
-		if err != nil || result.Pass {
+		if result, err = replay.Run(t.Context(), open(t, made.Root), ""); err != nil || result.Pass {
 			t.Errorf("another seed holds: %v", err)
 		}
 	}
-	if result, err = replay.Run(t.Context(), open(t, made.Root), ""); err != nil || !strings.Contains(differences(result), "jobs/verify.1/003/prompt.md") {
-		t.Errorf("another seed in all places plants the same errors: %s %v", differences(result), err)
+	if !strings.Contains(differences(result), "jobs/verify.1/003/prompt.md") {
+		t.Errorf("another seed in all places plants the same errors: %s", differences(result))
 	}
 }
 
@@ -267,7 +269,7 @@ func TestASealedRunTellsItsStanding(t *testing.T) {
 		filepath.Join("testdata", "unread", "second-wave.zip"): "Checked by an earlier version, no second reader",
 	} {
 		root := unpacked(t, kind, t.TempDir(), "sealed")
-		key, signers := signingKey(t)
+		key, signers := signing.New(t)
 		data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 		if err != nil {
 			t.Fatal(err)
@@ -295,7 +297,7 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 	t.Parallel()
 	never := int64(0)
 	type decision func(t *testing.T, ctx context.Context, desk run.Desk, manifest string)
-	for name, test := range map[string]struct {
+	for name, test := range full.Some(map[string]struct {
 		agent  func(driver.Task) string
 		decide decision
 	}{
@@ -334,7 +336,7 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 				t.Fatal(out.Faults, err)
 			}
 		}},
-	} {
+	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			at := time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
@@ -364,13 +366,13 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 func TestAnEarlierSealIsHeldToWhatItStates(t *testing.T) {
 	t.Parallel()
 	root := unpacked(t, filepath.Join("testdata", "unread", "second-wave.zip"), t.TempDir(), "sealed")
-	key, signers := signingKey(t)
+	key, signers := signing.New(t)
 	reported, err := step.ReadReport(t.Context(), open(t, root), false, program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	trust := reported.Report.Trust
-	for name, test := range map[string]struct {
+	for name, test := range full.Some(map[string]struct {
 		change func([]byte) []byte
 		pass   bool
 	}{
@@ -378,13 +380,13 @@ func TestAnEarlierSealIsHeldToWhatItStates(t *testing.T) {
 		"without how it stands": {func(data []byte) []byte {
 			return regexp.MustCompile("(?m)^.*"+regexp.QuoteMeta(trust)+".*\n+").ReplaceAll(data, nil)
 		}, true},
-		"another end":       {func(data []byte) []byte { return append(data, "made otherwise"...) }, true},
-		"another statement": {replaced("4,200 calls", "4,300 calls"), false},
-		"nothing":           {func([]byte) []byte { return nil }, false},
+		"another end":         {func(data []byte) []byte { return append(data, "made otherwise"...) }, true},
+		"a changed statement": {replaced("4,200 calls", "4,300 calls"), false},
+		"nothing":             {func([]byte) []byte { return nil }, false},
 		"more before its end": {func(data []byte) []byte {
 			return append(data, "\n\nIt is a lie.\n\n## How this report was made\n"...)
 		}, false},
-	} {
+	}, 3) {
 		data := sealed(t, root, key, program, test.change)
 		if out, err := unseal(t, data, signers); err != nil || out.Pass != test.pass {
 			t.Errorf("%s: pass %v, %s %v %v", name, out.Pass, differences(out.Replay), out.Replay.Left, err)

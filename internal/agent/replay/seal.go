@@ -43,6 +43,26 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz b
 	if err != nil {
 		return nil, err
 	}
+	return sealFiles(ctx, r, files, reported, key, program, wacz)
+}
+
+// SealAndState is [Seal], and makes in-toto statements about the files that it seals.
+//
+// It returns INVALID_STATE for a run that has a gate which does not count as passed or does
+// not say what it judged, too, and the errors of [seal.Attest].
+func SealAndState(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) (sealed, statements []byte, err error) {
+	files, reported, err := sealable(ctx, r, program)
+	if err != nil {
+		return nil, nil, err
+	}
+	if statements, err = state(ctx, r.Desk(), files, key, program); err != nil {
+		return nil, nil, err
+	}
+	sealed, err = sealFiles(ctx, r, files, reported, key, program, wacz)
+	return sealed, statements, err
+}
+
+func sealFiles(ctx context.Context, r *run.Run, files []seal.File, reported step.Reported, key *seal.Key, program string, wacz bool) ([]byte, error) {
 	at := r.Desk().Stamp()
 	about := codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
 		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", at))

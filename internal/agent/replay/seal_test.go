@@ -2,13 +2,8 @@ package replay_test
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/ed25519"
-	"crypto/rand"
-	"encoding/pem"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,56 +11,19 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/replay"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
-	"golang.org/x/crypto/ssh"
 )
 
 const program = "tidegate test"
 
 var pinned = run.Desk{Now: func() time.Time { return time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC) }, Pinned: true}
-
-// signingKey is a new key, and a list of signers with it.
-func signingKey(t *testing.T) (*seal.Key, *seal.Signers) {
-	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signingWith(t, private)
-}
-
-// signingWith is a key, and a list of signers with it.
-func signingWith(t *testing.T, private crypto.Signer) (*seal.Key, *seal.Signers) {
-	t.Helper()
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sshKey, err := ssh.NewPublicKey(private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(sshKey))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key, signers
-}
 
 func unseal(t *testing.T, data []byte, signers *seal.Signers) (replay.Unsealed, error) {
 	t.Helper()
@@ -100,7 +58,7 @@ func sealed(t *testing.T, root string, key *seal.Key, program string, change fun
 func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
-	key, signers := signingKey(t)
+	key, signers := signing.New(t)
 	data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +93,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 			t.Errorf("%d bytes instead of %d: %v", len(changed), len(data), err)
 		}
 	}
-	_, others := signingKey(t)
+	_, others := signing.New(t)
 	_, err = unseal(t, data, others)
 	runs.WantCode(t, err, tidegate.Tampered)
 }
@@ -146,7 +104,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
-	key, signers := signingKey(t)
+	key, signers := signing.New(t)
 	_, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 	if refused := runs.WantCode(t, err, tidegate.Tampered); refused == nil || !strings.Contains(refused.Message, "would not verify: ") || !strings.Contains(fmt.Sprint(refused.Details), "summary-pack.json") {
 		t.Errorf("what would not verify is sealed, or nobody says why: %v", err)
@@ -159,7 +117,7 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 
 func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	t.Parallel()
-	key, _ := signingKey(t)
+	key, _ := signing.New(t)
 	_, err := replay.Seal(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
@@ -199,7 +157,7 @@ func TestASealIsNotExcusedByAnotherVersion(t *testing.T) {
 	first.Set("program", runs.Parse(t, []byte(`"tidegate v0.1.0"`)))
 	lines[0] = []byte(strings.TrimSpace(shownLine(t, first)))
 	f.record(lines)
-	key, signers := signingKey(t)
+	key, signers := signing.New(t)
 	for _, forged := range []bool{false, true} {
 		if forged {
 			f.file("jobs/synthesis/001/prompt.md", altered)

@@ -16,21 +16,11 @@ import (
 // GateType says what the predicate of a statement about one gate is.
 const GateType = "https://tidegate.dev/gate/v1"
 
-// Statements are in-toto statements about a run, each in a DSSE envelope that is signed
+// state makes in-toto statements about a run, each in a DSSE envelope that is signed
 // with key, one a line: for each gate one about the files that its judge read, and last one
-// about all files of the run. Files have the names that they have in a seal of the run.
-//
-// It returns INVALID_STATE for a run that is not completed, or has a gate that does not
-// count as passed or does not say what it judged, and the errors of [Seal] and [seal.Attest].
-func Statements(ctx context.Context, r *run.Run, key *seal.Key, program string) ([]byte, error) {
-	if status := r.Manifest().Status(); status != run.Completed {
-		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", status), "the run is %s and not completed", status)
-	}
-	files, _, err := sealable(ctx, r, program)
-	if err != nil {
-		return nil, err
-	}
-	// What is read from here on is what was verified, whatever happens to the folder.
+// about all files of the run. Files have the names that they have in a seal of the run. It
+// reads the files that were verified, and nothing of the folder.
+func state(ctx context.Context, desk run.Desk, files []seal.File, key *seal.Key, program string) ([]byte, error) {
 	laid, err := artifact.NewReplica()
 	if err != nil {
 		return nil, err
@@ -39,9 +29,9 @@ func Statements(ctx context.Context, r *run.Run, key *seal.Key, program string) 
 	if _, err := (&Unsealed{}).lay(laid, files, inRun); err != nil {
 		return nil, err
 	}
-	desk := r.Desk()
 	desk.Reach = laid.At(unsealedAt)
-	if r, err = run.Open(ctx, desk, filepath.Join(unsealedAt, run.ManifestFile)); err != nil {
+	r, err := run.Open(ctx, desk, filepath.Join(unsealedAt, run.ManifestFile))
+	if err != nil {
 		return nil, err
 	}
 	defer r.Close()

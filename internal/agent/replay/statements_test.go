@@ -2,13 +2,7 @@ package replay_test
 
 import (
 	"bytes"
-	"context"
-	"crypto"
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -30,33 +25,22 @@ import (
 func TestOthersVerifyStatements(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	path, verifier := signing.PKCS8(t)
 	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := replay.Statements(t.Context(), open(t, root), key, program)
+	sealed, data, err := replay.SealAndState(t.Context(), open(t, root), key, program, false)
 	if err != nil {
 		t.Fatal(err)
+	}
+	alone, err := replay.Seal(t.Context(), open(t, root), key, program, false)
+	if err != nil || !bytes.Equal(sealed, alone) {
+		t.Errorf("the seal beside statements is another one: %v", err)
 	}
 	lines := bytes.Split(bytes.TrimSuffix(data, []byte("\n")), []byte("\n"))
 	if len(lines) != len(run.GateTable)+1 {
 		t.Fatalf("%d statements", len(lines))
-	}
-	verifier, err := dsse.NewEnvelopeVerifier(verifies(public))
-	if err != nil {
-		t.Fatal(err)
 	}
 	for i, line := range lines {
 		var envelope dsse.Envelope
@@ -108,7 +92,7 @@ func TestOthersVerifyStatements(t *testing.T) {
 			t.Errorf("statement %d may be changed", i)
 		}
 	}
-	_, err = replay.Statements(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program)
+	_, _, err = replay.SealAndState(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
@@ -132,20 +116,9 @@ func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
 		if err := os.WriteFile(path, []byte(forged), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := replay.Statements(t.Context(), open(t, root), nil, program)
+		_, _, err := replay.SealAndState(t.Context(), open(t, root), nil, program, false)
 		if runs.WantCode(t, err, tidegate.Tampered); t.Failed() {
 			t.Fatalf("gates that are %s are stated", name)
 		}
 	}
-}
-
-type verifies ed25519.PublicKey
-
-func (v verifies) KeyID() (string, error)   { return "", nil }
-func (v verifies) Public() crypto.PublicKey { return ed25519.PublicKey(v) }
-func (v verifies) Verify(_ context.Context, data, sig []byte) error {
-	if !ed25519.Verify(ed25519.PublicKey(v), data, sig) {
-		return errors.New("the signature is wrong")
-	}
-	return nil
 }

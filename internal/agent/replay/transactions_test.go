@@ -196,7 +196,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			t.Fatal(err)
 		}
 		root = to
-		if i%full.Stride(3, 1) != 0 && each.name != "summaries" {
+		if i%full.Stride(8, 1) != 0 && each.name != "summaries" {
 			continue
 		}
 		result, err := replay.Run(t.Context(), open(t, root), "")
@@ -221,7 +221,7 @@ func TestWhatWasAskedForCannotBeTakenAway(t *testing.T) {
 			points = append(points, i)
 		}
 	}
-	for i := 0; i < len(points); i += full.Stride(len(points), 8) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 3) {
 		f := forger{t, golden(t, t.TempDir(), kind)}
 		lines := f.lines()
 		e := runs.Parse(t, lines[points[i]]).Clone()

@@ -6,19 +6,14 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"encoding/pem"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/ssh"
-
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/signing"
 )
 
 // TestTheSignatureOfAWebArchiveCannotBeTakenAway: readers of web archives would call what
@@ -29,22 +24,7 @@ func TestTheSignatureOfAWebArchiveCannotBeTakenAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	signers, err := seal.ParseSigners([]byte("ada@example.org " + key.PublicKey()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, signers := signing.With(t, private)
 	var whole, stripped bytes.Buffer
 	about := codec.Of(tidegate.Pairs("question", "q", "program", "p", "sealed_at", "2026-05-04T12:00:00.000Z"))
 	if err := seal.WriteWACZ(t.Context(), &whole, key, []seal.File{{Name: "a.txt", Data: []byte("a")}}, about); err != nil {

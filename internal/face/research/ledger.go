@@ -19,6 +19,10 @@ const ledgerVersion = "work.v1"
 // workDay is the time in which all work together may cost what pages are allowed.
 const workDay = 24 * time.Hour
 
+// mostUnderWay is how much work goes on at once. What an agent costs is known when it has
+// answered, so the work of many small limits would together cost far more than they say.
+const mostUnderWay = 8
+
 // ledger is the money that pages may spend.
 type ledger struct {
 	folder *artifact.Folder
@@ -74,12 +78,29 @@ func (l *ledger) left() float64 {
 	return max(0, left)
 }
 
-// reserve puts aside what a piece of work may cost. It returns BUDGET_EXHAUSTED where that
-// is not left, and WRITE_FAILED.
-func (l *ledger) reserve(run string, before, most float64) (*worked, error) {
+// allows returns BUDGET_EXHAUSTED where an amount is not left.
+func (l *ledger) allows(most float64) error {
 	if left := l.left(); !(most > 0) || most > left {
-		return nil, tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("left_usd", left, "asked_usd", most),
+		return tidegate.Errorf(tidegate.BudgetExhausted, tidegate.Pairs("left_usd", left, "asked_usd", most),
 			"%.2f USD are left of the %.2f that `serve --allow-work` allows in 24 hours, work under way counted with the most that it may cost", left, l.limit)
+	}
+	return nil
+}
+
+// reserve puts aside what a piece of work may cost. It returns BUDGET_EXHAUSTED where that
+// is not left, LOCK_HELD where enough is under way, and WRITE_FAILED.
+func (l *ledger) reserve(run string, before, most float64) (*worked, error) {
+	if err := l.allows(most); err != nil {
+		return nil, err
+	}
+	under := 0
+	for _, w := range l.works {
+		if w.Spent == nil {
+			under++
+		}
+	}
+	if under >= mostUnderWay {
+		return nil, tidegate.Errorf(tidegate.LockHeld, tidegate.Pairs("under_way", under), "%d runs and questions are under way: wait until one has ended", under)
 	}
 	w := &worked{Run: run, At: l.now(), Before: before, Most: most}
 	l.works = append(l.works, w)
@@ -88,6 +109,19 @@ func (l *ledger) reserve(run string, before, most float64) (*worked, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// add puts aside more for work that is under way. It returns the errors of reserve.
+func (l *ledger) add(w *worked, more float64) error {
+	if err := l.allows(more); err != nil {
+		return err
+	}
+	w.Most += more
+	if err := l.write(); err != nil {
+		w.Most -= more
+		return err
+	}
+	return nil
 }
 
 // settle notes what a piece of work has cost. It returns WRITE_FAILED; until it could be

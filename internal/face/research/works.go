@@ -243,14 +243,20 @@ func (w *Works) ownCrew(ctx context.Context, wanted crewWanted) (*crew, error) {
 			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("role", role, "help", "tidegate setup"),
 				"a page starts only agents that your own %s names, and it names none as %s: `tidegate setup` asks which to use", config.FileName, role)
 		}
-		if was.Driver != "" && was.Driver != Scheme(agent.Driver) {
-			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("role", role, "agent", was.Driver),
-				"the %s of this run is %s, and your own %s names %s: `tidegate run continue` drives it with the agents that it has", role, was.Driver, config.FileName, Scheme(agent.Driver))
+		// A price of the person's file is that of its own model.
+		if was.Driver != "" && (was.Driver != Scheme(agent.Driver) || agent.Model != "" && was.Model != agent.Model) {
+			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("role", role, "agent", was.Driver, "model", was.Model),
+				"the %s of this run is %s, and your own %s names %s: `tidegate run continue` drives it with the agents that it has", role,
+				withModel(was.Driver, was.Model), config.FileName, withModel(Scheme(agent.Driver), agent.Model))
 		}
 	}
 	loaded.Unconfined = false
 	wanted.settings = &loaded
 	return w.crewOf(ctx, wanted)
+}
+
+func withModel(driver, model string) string {
+	return strings.TrimSpace(driver + " " + tidegate.Cut(model))
 }
 
 // readyFor asks the agents whether they can work, and whether it will be known what they
@@ -363,6 +369,37 @@ func (w *Works) launch(ctx context.Context, manifest string, check func(*job.Boa
 	}
 	w.drive(manifest, c, paid)
 	return nil
+}
+
+// Limit has the cost limit of a run set, by somebody who may raise limits. Where the run is
+// driven here, the work counts with the new limit first. It returns BUDGET_EXHAUSTED where
+// that is more than is left, LOCK_HELD while the run is being started, and the errors of set.
+func (w *Works) Limit(id string, most float64, set func() error) error {
+	w.mu.Lock()
+	var paid *worked
+	if i := slices.IndexFunc(w.ledger.works, func(p *worked) bool { return p.Run == id && p.Spent == nil }); i >= 0 {
+		paid = w.ledger.works[i]
+	}
+	_, driven := w.driving[id]
+	var err error
+	switch {
+	case driven && paid == nil:
+		err = tidegate.Errorf(tidegate.LockHeld, tidegate.Pairs("run_id", id), "the run is being started: try again in a moment")
+	case !driven:
+		w.driving[id] = make(chan struct{}) // nothing starts it with the limit that it had
+		defer func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.letGo(id)
+		}()
+	case most > paid.Before+paid.Most:
+		err = w.ledger.add(paid, most-paid.Before-paid.Most)
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return set()
 }
 
 // endTime is what the driver of a run has to end behind the last line that it wrote.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"mime"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -181,7 +180,7 @@ func (s *server) callAPI(w http.ResponseWriter, r *http.Request, op operation) {
 // apiArguments are those of a call: its body, or what stands in its address.
 func (s *server) apiArguments(w http.ResponseWriter, r *http.Request, op operation) (args []byte, status int, problem string) {
 	if op.method == http.MethodPost {
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		if !isJSON(r.Header) {
 			return nil, http.StatusUnsupportedMediaType, "a call is JSON"
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))

@@ -40,7 +40,7 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 			r.Header.Set("Authorization", "Bearer "+given)
 		}
 		if body != "" {
-			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Content-Type", "application/json; charset=utf-8")
 		}
 		for i := 0; i+1 < len(headers); i += 2 {
 			r.Header.Set(headers[i], headers[i+1])

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -206,16 +207,7 @@ func BenchmarkFollowers(b *testing.B) {
 	ctx, stop := context.WithCancel(b.Context())
 	for range followers {
 		events := page.follow(b, "/runs/rain/events?after="+strconv.Itoa(lines(b, manifest)), "")
-		tabs.Go(func() {
-			for events.Scan() {
-				if strings.HasPrefix(events.Text(), "id: ") && ctx.Err() == nil {
-					if answer, err := page.Get(page.base + "/runs/rain"); err == nil {
-						_, _ = io.Copy(io.Discard, answer.Body)
-						answer.Body.Close()
-					}
-				}
-			}
-		})
+		tabs.Go(func() { page.asks(ctx, events, "/runs/rain") })
 		defer events.stop()
 	}
 	person := tidegate.WithActor(b.Context(), tidegate.Actor{Kind: tidegate.Person})
@@ -233,6 +225,109 @@ func BenchmarkFollowers(b *testing.B) {
 	b.ReportMetric((processorTime(b)-before).Seconds()/time.Since(begun).Seconds(), "cores")
 	b.ReportMetric(float64(most)/(1<<20), "MiB")
 	stop()
+}
+
+// paints notes, for each line of the log that the page has come to, when the frame that shows
+// it was painted.
+const paints = `(() => {
+	window.painted = {};
+	const now = () => performance.timeOrigin + performance.now();
+	new MutationObserver(() => {
+		const line = document.body.dataset.seen;
+		requestAnimationFrame(() => requestAnimationFrame(() => { window.painted[line] ??= now(); })); // the second comes after the first was painted
+	}).observe(document.body, {attributeFilter: ["data-seen"]});
+	return true;
+})()`
+
+// BenchmarkPixels measures how long it takes from a line in the log of a run until tabs of
+// Chromium have painted it. Other tabs do what a tab does without painting: they follow the
+// stream, and ask for the page.
+func BenchmarkPixels(b *testing.B) {
+	for _, c := range []struct{ painting, others int }{{1, 0}, {1, 99}, {10, 90}} {
+		b.Run(fmt.Sprintf("%d tabs and %d that do not paint", c.painting, c.others), func(b *testing.B) {
+			s := site(b.TempDir())
+			u := drive(b, s, recordings(b), pages(s), nil)
+			for range 9 { // the page has something to show
+				u.next(b)
+				u.answer()
+			}
+			u.next(b)
+			var tabs []*tab
+			for range c.painting {
+				p := newTab(b, s)
+				p.open("/runs/harbour")
+				p.until(`document.getElementById("live").dataset.state == "live"`)
+				ask[bool](p, paints)
+				tabs = append(tabs, p)
+			}
+			page := visit(b, s, nil)
+			page.Transport = &http.Transport{MaxIdleConnsPerHost: c.others}
+			ctx, stop := context.WithCancel(b.Context())
+			defer stop()
+			for range c.others {
+				events := page.follow(b, "/runs/harbour/events?after="+strconv.Itoa(lines(b, u.manifest)), "")
+				defer events.stop()
+				go page.asks(ctx, events, "/runs/harbour")
+			}
+			person := tidegate.WithActor(b.Context(), tidegate.Actor{Kind: tidegate.Person})
+			var took []float64
+			for n := 0; b.Loop(); n++ {
+				time.Sleep(time.Duration(300+37*(n%11)) * time.Millisecond) // another moment of what goes on regularly
+				begun := time.Now()
+				if _, err := stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: u.manifest, Name: "max_minutes", Value: 240 + float64(n%7), Reason: "again"}); err != nil {
+					b.Fatal(err)
+				}
+				line := strconv.Itoa(lines(b, u.manifest))
+				for _, p := range tabs {
+					at := ask[float64](p, `new Promise((done) => { const look = () => window.painted[`+line+`] ? done(window.painted[`+line+`]) : setTimeout(look, 5); look(); })`)
+					took = append(took, at-float64(begun.UnixMicro())/1000)
+				}
+			}
+			slices.Sort(took)
+			b.ReportMetric(took[len(took)/2], "median-ms")
+			b.ReportMetric(took[len(took)-1], "longest-ms")
+		})
+	}
+}
+
+// asks asks for a page whenever a stream tells of a line.
+func (b *browser) asks(ctx context.Context, events *stream, path string) {
+	for events.Scan() {
+		if strings.HasPrefix(events.Text(), "id: ") && ctx.Err() == nil {
+			if answer, err := b.Get(b.base + path); err == nil {
+				_, _ = io.Copy(io.Discard, answer.Body)
+				answer.Body.Close()
+			}
+		}
+	}
+}
+
+// BenchmarkIdleTab measures what share of a core an open tab takes while nothing happens.
+func BenchmarkIdleTab(b *testing.B) {
+	for _, c := range []struct {
+		name, live string
+		site       func() *web.Site
+	}{
+		{"a run", "/runs/rain/events", func() *web.Site { return manyRuns(b, 1) }},
+		{"100 runs", "/live/runs", func() *web.Site { return manyRuns(b, 100) }},
+		{"10000 runs", "/live/runs", func() *web.Site { return manyRuns(b, 10_000) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			page := visit(b, c.site(), nil)
+			events := page.follow(b, c.live, "")
+			defer events.stop()
+			go func() {
+				for events.Scan() {
+				}
+			}()
+			time.Sleep(5 * time.Second) // what the first look takes is not what an idle tab takes
+			before, begun := processorTime(b), time.Now()
+			for b.Loop() {
+				time.Sleep(time.Second)
+			}
+			b.ReportMetric(100*(processorTime(b)-before).Seconds()/time.Since(begun).Seconds(), "%-of-a-core")
+		})
+	}
 }
 
 // processorTime is how much processor time this process has used.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
@@ -219,6 +221,44 @@ func TestBrowserDecides(t *testing.T) {
 		t.Errorf("the run is not paused:\n%s", text)
 	}
 	p.quiet()
+}
+
+// TestBrowserDecidesOnce decides the same in two tabs: the second is told that it was decided
+// already. A form that is too old says so and keeps what was filled in.
+func TestBrowserDecidesOnce(t *testing.T) {
+	s, manifest, _ := newRun(t)
+	var late atomic.Bool
+	s.Desk.Now = func() time.Time {
+		if late.Load() {
+			return pinned.Add(31 * time.Minute)
+		}
+		return pinned
+	}
+	b := visit(t, deciding(s), nil)
+	one, other, old := tabAt(t, b.base, token), tabAt(t, b.base, token), tabAt(t, b.base, token)
+	axe := axeCore(t)
+	for _, p := range []*tab{one, other, old} {
+		p.open("/runs/rain/decide/run-cancel")
+		p.do(chromedp.SendKeys(chromedp.CSS("#f-reason"), "not needed"))
+		if p != old {
+			p.click("form.asks button.yes")
+		}
+	}
+	one.click("button.ends")
+	if status(t, manifest) != run.Cancelled {
+		t.Fatalf("the run is not cancelled:\n%s", one.text())
+	}
+	other.click("button.ends")
+	if text := other.text(); !strings.Contains(text, "it was decided already: the run is cancelled") {
+		t.Errorf("the second tab is told:\n%s", text)
+	}
+	other.everywhere(axe)
+	late.Store(true)
+	old.click("form.asks button.yes")
+	if text := ask[string](old, `document.querySelector("[role=alert]").innerText + document.querySelector("#f-reason").value`); !strings.Contains(text, "too old") || !strings.Contains(text, "not needed") {
+		t.Errorf("a form that is too old is answered with %s", text)
+	}
+	old.everywhere(axe)
 }
 
 // TestBrowserComesBack: a page whose connection is cut comes back by itself and shows

@@ -22,7 +22,7 @@ import (
 // tab is a tab of a real browser. It notes what none of our pages may do: write to
 // the console, ask another server, open a dialog.
 type tab struct {
-	t    *testing.T
+	t    testing.TB
 	ctx  context.Context
 	base string
 	cut  func() // cuts all connections to the server
@@ -43,9 +43,18 @@ var chromium struct {
 // patience is how long a browser may take before a test gives up.
 const patience = 20 * time.Second
 
-// newTab opens a tab. Without TIDEGATE_OUTSIDERS, and where there is no Chromium,
-// the test is skipped.
-func newTab(t *testing.T, s *web.Site) *tab {
+// newTab opens a tab with the pages of a site.
+func newTab(t testing.TB, s *web.Site) *tab {
+	t.Helper()
+	b := visit(t, s, nil) // for its server
+	p := tabAt(t, b.base, token)
+	p.cut = b.cut
+	return p
+}
+
+// tabAt opens a tab with the pages of a server. Without TIDEGATE_OUTSIDERS, and where there is
+// no Chromium, the test is skipped.
+func tabAt(t testing.TB, base, token string) *tab {
 	t.Helper()
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to look at the pages in Chromium")
@@ -65,10 +74,9 @@ func newTab(t *testing.T, s *web.Site) *tab {
 	if chromium.err != nil {
 		t.Fatal(chromium.err)
 	}
-	b := visit(t, s, nil) // for its server
 	ctx, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &tab{t: t, ctx: ctx, base: b.base, cut: b.cut}
+	p := &tab{t: t, ctx: ctx, base: base}
 	if err := chromedp.Do(ctx); err != nil { // the first call may have no time limit
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -287,7 +288,8 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bo
 	status := http.StatusOK
 	view := decideView{Short: f.Command.Short, Long: f.Command.Long, Command: f.typed(), Action: f.here, Back: f.back, Fields: f.fields(), Seen: f.line, Confirm: confirm, Signed: f.signed, Ends: f.Destroys}
 	if wrong != nil {
-		status, view.Wrong = http.StatusBadRequest, tidegate.AsError(wrong).Message
+		e := tidegate.AsError(wrong)
+		status, view.Wrong = statusOf(e.Code), e.Message
 	} else if confirm {
 		args, err := f.arguments()
 		if err != nil {
@@ -377,7 +379,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 		purpose = "do " + f.here + " " + string(args)
 	}
 	if !s.forms.take(s.site.Desk.Now(), r.PostForm.Get(formToken), purpose) {
-		s.problem(w, r, tidegate.Errorf(tidegate.InvalidState, nil, "this form was sent already, is too old, or is not one of ours. Look whether it was done, and begin again if it was not"))
+		s.show(w, r, f, false, tidegate.Errorf(tidegate.InvalidState, nil, expiredForm))
 		return
 	}
 	if !confirmed {
@@ -386,14 +388,34 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	}
 	// Closing the page does not undo the decision.
 	ctx := context.WithoutCancel(r.Context())
-	result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
-		slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
-	}})
-	if result.Err != nil {
-		s.undone(w, r, f, result.Err)
+	err = s.withinMoney(f, r.PathValue("run"), func() error {
+		result := f.Call(ctx, args, tool.Caller{Panicked: func(value any, stack []byte) {
+			slog.Error("a decision panicked", "decision", f.name, "value", value, "stack", string(stack))
+		}})
+		if result.Err != nil {
+			return result.Err
+		}
+		return nil
+	})
+	if err != nil {
+		s.undone(w, r, f, err)
+		return
+	}
+	if after, err := s.openForm(r, r.PostForm); err == nil && after.line == f.line && f.decidedSince() != "" {
+		s.undone(w, r, f, tidegate.Errorf(tidegate.InvalidState, nil, "nothing was left to do"))
 		return
 	}
 	http.Redirect(w, r, f.back, http.StatusSeeOther)
+}
+
+// withinMoney takes a decision. One that raises what a run may cost has to stay within what
+// work from pages may cost together.
+func (s *server) withinMoney(f form, id string, decide func() error) error {
+	most, err := strconv.ParseFloat(strings.TrimSpace(f.values.Get("value")), 64)
+	if s.site.spends == nil || f.name != "run-limit" || f.values.Get("name") != "max_cost_usd" || err != nil {
+		return decide()
+	}
+	return s.site.spends.Limit(id, most, decide)
 }
 
 // undone says why nothing was decided: what was filled in stays, with what is wrong, and
@@ -420,7 +442,7 @@ type forms struct {
 }
 
 type shownForm struct {
-	purpose string
+	purpose [sha256.Size]byte // its digest: what was filled in may be long
 	at      time.Time
 }
 
@@ -449,7 +471,7 @@ func (f *forms) issue(now time.Time, purpose string) string {
 		delete(f.shown, oldest)
 	}
 	token := rand.Text()
-	f.shown[token] = shownForm{purpose, now}
+	f.shown[token] = shownForm{sha256.Sum256([]byte(purpose)), now}
 	return token
 }
 
@@ -460,5 +482,5 @@ func (f *forms) take(now time.Time, token, purpose string) bool {
 	defer f.mu.Unlock()
 	form, ok := f.shown[token]
 	delete(f.shown, token)
-	return ok && form.purpose == purpose && now.Sub(form.at) <= formLife
+	return ok && form.purpose == sha256.Sum256([]byte(purpose)) && now.Sub(form.at) <= formLife
 }

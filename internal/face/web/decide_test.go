@@ -176,20 +176,24 @@ func TestWrongInputStaysInItsForm(t *testing.T) {
 	inOrder(t, page, `role="alert"`, `value="max_minutes"`, `value="-1"`)
 }
 
-// TestTheSecondDecisionHearsOfTheFirst: of two tabs, one ends the run; the other, which
-// would hold it, says that it was decided already.
+// TestTheSecondDecisionHearsOfTheFirst: of three tabs, one ends the run; the others, which
+// would hold it and end it, say that it was decided already.
 func TestTheSecondDecisionHearsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	s, _, _ := newRun(t)
 	b := visit(t, deciding(s), nil)
 	path, before := "/runs/rain/decide/run-pause", "/runs/rain/decide/run-cancel"
-	first, second := b.confirmation(t, before, nil), b.confirmation(t, path, nil)
+	first, second, same := b.confirmation(t, before, nil), b.confirmation(t, path, nil), b.confirmation(t, before, nil)
 	if status, _, _ := b.send(t, before, b.base, first); status != http.StatusSeeOther {
 		t.Fatalf("the first is answered with %d", status)
 	}
 	status, page, _ := b.send(t, path, b.base, second)
 	if status != http.StatusConflict || !strings.Contains(page, "it was decided already: the run is cancelled.") {
 		t.Errorf("the second is answered with %d:\n%s", status, page)
+	}
+	status, page, _ = b.send(t, before, b.base, same)
+	if status != http.StatusConflict || !strings.Contains(page, "it was decided already: the run is cancelled.") {
+		t.Errorf("the same is answered with %d:\n%s", status, page)
 	}
 }
 

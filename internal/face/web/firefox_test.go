@@ -28,12 +28,12 @@ for (const width of [390, 1000, 1920]) {
   for (const view of views) {
     await page.goto(base + view, {waitUntil: "load"});
     const found = await page.evaluate(() => ({
-      wide: document.documentElement.scrollWidth > innerWidth,
+      wide: document.documentElement.scrollWidth <= innerWidth ? "" : document.documentElement.scrollWidth + ": " + [...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .tabs, .rail") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join(" | "),
       words: document.querySelector("main").innerText.length,
       flat: [...document.querySelectorAll("main svg")].filter((s) => s.checkVisibility() && s.getBoundingClientRect().width < 20).length,
       dead: !document.documentElement.classList.contains("js"),
     }));
-    if (found.wide) wrong.push(view + " runs out of " + width + " pixels");
+    if (found.wide) wrong.push(view + " runs out of " + width + " pixels: " + found.wide);
     if (found.words < 20) wrong.push(view + " shows nothing");
     if (found.flat) wrong.push(view + " has " + found.flat + " pictures without width at " + width);
     if (found.dead) wrong.push(view + " runs no script");

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
@@ -88,7 +89,7 @@ func Handler(site *Site, token string, public *url.URL) http.Handler {
 
 // as is the site as a role may use it.
 func (s *Site) as(role user.Role) *Site {
-	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, seen: s.seen}
+	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, spends: s.Works, seen: s.seen}
 	if role.May(user.Decide) {
 		part.Decisions = s.Decisions
 	}
@@ -203,25 +204,39 @@ func (g guard) enters(r *http.Request, token string) (actor tidegate.Actor, role
 
 // origins refuses a Host that is a name other than ours: somebody may have pointed
 // that name at this machine to get around the browser's rules. That cannot be done
-// with an address. It also refuses an Origin other than ours.
+// with an address. It also refuses an Origin other than ours, and what a page of another
+// origin asks for as a part of itself.
 func (g guard) origins(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.ownHost(r.Host) {
 			http.Error(w, "this server does not answer for that host", http.StatusForbidden)
 			return
 		}
-		if origin := r.Header.Get("Origin"); origin != "" && !g.ownOrigin(origin, r.Host) || r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+		if origin := r.Header.Get("Origin"); origin != "" && !g.ownOrigin(origin, r.Host) || foreignPart(r.Header) {
 			http.Error(w, "a page of another origin may not ask this server", http.StatusForbidden)
 			return
 		}
-		// A browser says where a form comes from. What does not say so is not from a browser;
-		// no form sends JSON.
-		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && r.Header.Get("Content-Type") != "application/json" {
+		// A browser says where a form comes from. What does not say so is not from a browser.
+		if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Header.Get("Origin") == "" && !isJSON(r.Header) {
 			http.Error(w, "a form must say where it comes from", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// foreignPart reports whether a page of another origin asks for a part of itself, such as a
+// picture. For a browser, servers on other ports of this machine are the same site, so that
+// it sends them our cookie, too.
+func foreignPart(h http.Header) bool {
+	from := h.Get("Sec-Fetch-Site")
+	return (from == "cross-site" || from == "same-site") && h.Get("Sec-Fetch-Mode") != "navigate"
+}
+
+// isJSON reports whether a body is JSON, which no form sends.
+func isJSON(h http.Header) bool {
+	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err == nil && kind == "application/json"
 }
 
 func (g guard) ownHost(host string) bool {

@@ -61,6 +61,8 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"a page of another origin", "/", with(header("Origin", "https://evil.example")), 403},
 		{"a page that hides its origin", "/", with(header("Origin", "null")), 403},
 		{"a picture in a page of another site", "/", with(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "no-cors")), 403},
+		{"a picture in a page of another port", "/", with(header("Sec-Fetch-Site", "same-site"), header("Sec-Fetch-Mode", "no-cors")), 403},
+		{"a link in a page of another port", "/", with(header("Sec-Fetch-Site", "same-site"), header("Sec-Fetch-Mode", "navigate")), 200},
 		{"a link in a page of another site", "/", with(header("Sec-Fetch-Site", "cross-site"), header("Sec-Fetch-Mode", "navigate")), 200},
 		{"its own origin", "/", with(header("Origin", server.URL)), 200},
 		{"POST", "/runs/harbour", with(method("POST"), header("Origin", server.URL)), 405},

@@ -39,6 +39,9 @@ type Site struct {
 	// Works starts and continues what a person asks for on the pages. Nil: they start
 	// nothing.
 	Works *research.Works
+	// spends is what works whoever sees this part of the site: what is decided stays within
+	// its money, too.
+	spends *research.Works
 	// Audit holds a report against its sources, for the HTTP API, where there are Works.
 	Audit func(ctx context.Context, report string, noFetch bool) (foreign.Result, error)
 	// Users are let in beside whoever has the token of the server, by their own tokens or

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"net"
 	"net/url"
 	"strings"
 
@@ -57,10 +58,22 @@ func (l *visit) sourcesPage(query url.Values) (*page, error) {
 // webAddress is an address that a reader may follow, or "".
 func webAddress(raw string) string {
 	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || strings.HasSuffix(u.Host, ".invalid") {
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || strings.HasSuffix(u.Host, ".invalid") || onThisMachine(u.Hostname()) {
 		return ""
 	}
 	return raw
+}
+
+// onThisMachine reports whether a browser takes a host for the machine that it runs on: such
+// a server would be sent our cookie, whatever its port. Browsers read a last label that
+// begins with a digit as a part of an address, in many spellings.
+func onThisMachine(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if ip := net.ParseIP(host); ip != nil {
+		return ip.IsLoopback() || ip.IsUnspecified()
+	}
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	return last == "localhost" || last == "" || '0' <= last[0] && last[0] <= '9'
 }
 
 // matrix shows which perspectives cite which sources, and how many sentences of the report

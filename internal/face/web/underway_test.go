@@ -32,7 +32,7 @@ type underWay struct {
 const question = "Harbour: should the port replace two of its four tugs with electric ones?"
 
 // drive begins a run whose agents answer from a folder of recordings.
-func drive(t *testing.T, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
+func drive(t testing.TB, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
 	t.Helper()
 	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}})
 	if err != nil {
@@ -86,7 +86,7 @@ func (u *underWay) Do(ctx context.Context, task driver.Task, note func(driver.Ev
 func (u *underWay) Cancel(ctx context.Context, id string) error { return u.local.Cancel(ctx, id) }
 
 // next is the task that an agent was given, false when the run has ended.
-func (u *underWay) next(t *testing.T) (driver.Task, bool) {
+func (u *underWay) next(t testing.TB) (driver.Task, bool) {
 	t.Helper()
 	select {
 	case task := <-u.asked:
@@ -104,7 +104,7 @@ func (u *underWay) next(t *testing.T) (driver.Task, bool) {
 func (u *underWay) answer() { u.turn <- struct{}{} }
 
 // recordings is a folder of the answers of the demo.
-func recordings(t *testing.T) string {
+func recordings(t testing.TB) string {
 	t.Helper()
 	folder, remove, err := demo.UnpackAgents()
 	if err != nil {

@@ -224,7 +224,7 @@ func (q *workRequest) show(p *page, view workView, purpose string, wrong error) 
 // taken returns INVALID_STATE for a form that was sent already, or is too old.
 func (q *workRequest) taken(purpose string) error {
 	if !q.forms.take(q.site.Desk.Now(), q.values.Get(formToken), purpose) {
-		return tidegate.Errorf(tidegate.InvalidState, nil, "%s", expiredForm)
+		return tidegate.Errorf(tidegate.InvalidState, nil, expiredForm)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -280,12 +281,14 @@ func TestNoWorkWithoutLeave(t *testing.T) {
 	}
 }
 
+// waiting is a file whose agents never answer.
+const waiting = "[agents.default]\ndriver = \"exec:sleep 600\"\nprice = { input = 1, output = 1 }\n"
+
 // TestWorkStaysWithinItsMoney sends the same yes many times at once: no more runs begin than
 // the amount allows, and what they may cost is kept over a restart.
 func TestWorkStaysWithinItsMoney(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	const waiting = "[agents.default]\ndriver = \"exec:sleep 600\"\nprice = { input = 1, output = 1 }\n"
 	s := working(t, folder, waiting, 5)
 	b := visit(t, s, nil)
 	var plans []string
@@ -343,6 +346,47 @@ func TestWorkStaysWithinItsMoney(t *testing.T) {
 	}
 	if _, err := recorded(environment(folder)).OpenWorks(t.Context(), 5); tidegate.CodeOf(err) != tidegate.SchemaValidationFailed {
 		t.Errorf("a damaged ledger is taken: %v", err)
+	}
+}
+
+// TestALimitIsRaisedWithinTheMoney: who decides raises what a run may cost that the server
+// drives only as far as the server may spend, and what is raised is put aside.
+func TestALimitIsRaisedWithinTheMoney(t *testing.T) {
+	t.Parallel()
+	s := deciding(working(t, t.TempDir(), waiting, 5))
+	s.Users = user.List{Home: s.Project, Now: s.Desk.Now}
+	b := visit(t, s, nil)
+	_, plan, _ := b.fill(t, "/new?question=Does+it+rain+more%3F", url.Values{"most_usd": {"2"}})
+	if status, page, _ := b.again(t, "/new", plan, nil); status != http.StatusSeeOther {
+		t.Fatalf("%d: %s", status, words(page))
+	}
+	given, err := s.Users.Add(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "dora", user.Decide, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.get(t, "/?token="+given)
+	const here = "/runs/does-it-rain-more/decide/run-limit"
+	raise := func(to string) (int, string) {
+		status, page, _ := b.send(t, here, b.base, b.confirmation(t, here, url.Values{"name": {"max_cost_usd"}, "value": {to}, "reason": {"more"}}))
+		return status, html.UnescapeString(page)
+	}
+	if status, page := raise("5.01"); status != http.StatusConflict || !strings.Contains(page, "3.00 USD are left") {
+		t.Errorf("more than is left: %d: %s", status, words(page))
+	}
+	if status, page := raise("4"); status != http.StatusSeeOther {
+		t.Errorf("what is left: %d: %s", status, words(page))
+	}
+	if left, _ := s.Works.Left(); left != 1 {
+		t.Errorf("%v are left", left)
+	}
+	if status, page := raise("1"); status != http.StatusSeeOther {
+		t.Errorf("less than before: %d: %s", status, words(page))
+	}
+
+	// The price of one model does not pay for another.
+	b = visit(t, restarted(t, s, waiting+"model = \"large\"\n", 5), nil)
+	if status, page, _ := b.fill(t, "/runs/does-it-rain-more/continue", nil); status != http.StatusConflict || !strings.Contains(page, "names exec large") {
+		t.Errorf("with another model: %d: %s", status, words(page))
 	}
 }
 
@@ -512,12 +556,17 @@ func TestAFileIsAuditedFromThePage(t *testing.T) {
 		}
 		return filled(page).Get("form_token")
 	}
-	if status, page, to := b.handIn(t, form(), `..\..\etc/<b onload=x>tugs.md`, []byte(demo.ForeignReport)); status != http.StatusSeeOther || to != "/audits" {
+	if status, page, to := b.handIn(t, form(), `..\..\etc/<b onload=x>tugs.md`, []byte(demo.ForeignReport+"\n## Tugs "+bidi+"\n")); status != http.StatusSeeOther || to != "/audits" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
 	page := b.shows(t, "/audits", "fails")
 	if text := html.UnescapeString(page); strings.Contains(page, "<b onload") || !strings.Contains(text, "<b onload=x>tugs.md") || strings.Contains(text, "etc") {
 		t.Errorf("the list shows %s", words(page))
+	}
+	_, list, _ := strings.Cut(page, `<th scope="row"><a href="`)
+	link, _, _ := strings.Cut(list, `"`)
+	if status, page := b.get(t, link); status != http.StatusOK || !strings.Contains(page, `Tugs \u202egnp.exe`) || strings.Contains(page, "\u202e") {
+		t.Errorf("%s has characters that reorder text: %d: %s", link, status, words(page))
 	}
 	for _, c := range []struct {
 		name, file string

@@ -1,7 +1,7 @@
 package evidence
 
 import (
-	"embed"
+	_ "embed"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,49 +10,48 @@ import (
 )
 
 //go:embed lists/words.txt
-var wordFile embed.FS
+var wordList string
 
-// phrases are the words of a report by language: each in the order of the table's
-// languages, under the English one.
-type phrases struct {
-	languages []string
-	of        map[string][]string
+// rows are the lines of the table, with their numbers: that of the languages first.
+func rows(yield func(number int, cells []string) bool) {
+	number := 0
+	for line := range strings.Lines(wordList) {
+		number++
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' && !yield(number, strings.Split(line, " | ")) {
+			return
+		}
+	}
 }
 
-var table = sync.OnceValue(func() (p phrases) {
-	data, err := wordFile.ReadFile("lists/words.txt")
-	if err != nil {
-		panic(err) // it is part of the program
+// Languages are those in which a report can be written with all words of its own.
+func Languages() []string { return languages() }
+
+// The help of commands names the languages, so nothing but their line is read.
+var languages = sync.OnceValue(func() []string {
+	for _, cells := range rows {
+		return cells
 	}
-	p.of = map[string][]string{}
-	number := 0
-	for line := range strings.Lines(string(data)) {
-		number++
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		cells := strings.Split(line, " | ")
-		switch {
-		case p.languages == nil:
-			p.languages = cells
-		case len(cells) != len(p.languages) || p.of[cells[0]] != nil:
-			panic("lists/words.txt: line " + strconv.Itoa(number) + " has another number of languages, or stands there twice")
-		default:
-			p.of[cells[0]] = cells
-		}
-	}
-	return p
+	return nil
 })
 
-// Languages are those in which a report can be written with all words of its own.
-func Languages() []string { return table().languages }
+// phrases are the words of a report by language: each in the order of [Languages], under
+// the English one.
+var phrases = sync.OnceValue(func() map[string][]string {
+	of := map[string][]string{}
+	for number, cells := range rows {
+		if len(cells) != len(languages()) || of[cells[0]] != nil {
+			panic("lists/words.txt: line " + strconv.Itoa(number) + " has another number of languages, or stands there twice")
+		}
+		of[cells[0]] = cells
+	}
+	return of
+})
 
 // Say is an English phrase of a report in a language, filled with args; English where the
 // table has no other.
 func Say(language, phrase string, args ...any) string {
-	t := table()
-	for i, known := range t.languages {
-		if said := t.of[phrase]; known == language && said != nil {
+	for i, known := range languages() {
+		if said := phrases()[phrase]; known == language && said != nil {
 			phrase = said[i]
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"sync"
 
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
@@ -17,7 +18,9 @@ var pageText string
 //go:embed page.css
 var styleText string
 
-var pageTemplate = sync.OnceValue(func() *template.Template { return template.Must(template.New("audit").Parse(pageText)) })
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("audit").Funcs(template.FuncMap{"seen": report.Visible}).Parse(pageText))
+})
 
 // Policy is the Content-Security-Policy of the page: its own style, and nothing else.
 func Policy() string {

@@ -3,7 +3,12 @@
 // point. A test package that imports full must not define that flag itself.
 package full
 
-import "flag"
+import (
+	"flag"
+	"iter"
+	"maps"
+	"slices"
+)
 
 var all = flag.Bool("full", false, "try every point of every suite, not one in so many")
 
@@ -19,4 +24,17 @@ func Stride(points, some int) int {
 		return 1
 	}
 	return max(1, (points+some-1)/some)
+}
+
+// Some is a table of cases in the order of their names: all of it with -full, otherwise
+// at most some, at a stride.
+func Some[V any](cases map[string]V, some int) iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		names := slices.Sorted(maps.Keys(cases))
+		for i := 0; i < len(names); i += Stride(len(names), some) {
+			if !yield(names[i], cases[names[i]]) {
+				return
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package full_test
 
 import (
 	"flag"
+	"strconv"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -28,6 +29,22 @@ func TestStride(t *testing.T) {
 					t.Errorf("stride %d over %d points, although %d tries at most %d", stride, points, stride-1, some)
 				}
 			}
+		}
+	}
+}
+
+func TestSome(t *testing.T) {
+	before := flag.Lookup("full").Value.String()
+	t.Cleanup(func() { flag.Set("full", before) })
+	cases := map[string]int{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}
+	for form, want := range map[string]string{"false": "a1c3e5", "true": "a1b2c3d4e5"} {
+		flag.Set("full", form)
+		got := ""
+		for name, n := range full.Some(cases, 3) {
+			got += name + strconv.Itoa(n)
+		}
+		if got != want {
+			t.Errorf("-full=%s: %s, want %s", form, got, want)
 		}
 	}
 }

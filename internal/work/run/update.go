@@ -276,6 +276,9 @@ func (u *Update) Lock() *artifact.Lock { return u.lock }
 // Now is the one time stamp of everything in this update.
 func (u *Update) Now() string { return u.now }
 
+// Time is the same with its monotonic reading, where the caller's clock has one.
+func (u *Update) Time() time.Time { return u.at }
+
 // Pinned reports whether the caller fixed the time, as tests do.
 func (u *Update) Pinned() bool { return u.desk.Pinned }
 

@@ -121,6 +121,7 @@
       again = false;
       try {
         const answer = await fetch(location.href, {cache: "no-store", headers: {Accept: "text/html"}});
+        if (answer.status === 401) say("open the address that the server printed", "lost");
         const fresh = answer.ok || answer.status === 503 ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
         // A page that took long says only in its text that something is wrong.
         if (fresh && "problem" in fresh.body.dataset) { again = true; await later(pause = Math.min(2 * pause, 10000)); }
@@ -142,9 +143,10 @@
     stream.addEventListener("broken", () => { stream.close(); say("the log was changed by hand: reload", "lost"); });
     stream.addEventListener("error", async () => {
       if (!stream) return;
-      say("reconnecting", "lost");
+      say("the server is gone: trying again", "lost");
       if (stream.readyState !== EventSource.CLOSED) return; // the browser tries again by itself
       stream = null;
+      await ask(); // it says why, where the server is there
       await later(2000);
       follow();
     });

@@ -1,0 +1,81 @@
+package engine_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// set is a time as it is after the clock of the machine was set: the time of day is
+// another one, and the monotonic reading goes on. No function of package time makes one.
+func set(t time.Time, by time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&t)) += uint64(by/time.Second) << 30 // the seconds of a time with such a reading
+	return t
+}
+
+// TestTheClockIsSetWhileARunIsDriven sets the clock forward or back by hours when the home
+// looks at it for the nth time. The run is completed in one attempt at each job, nobody is
+// asked twice, and what the clock leapt over is not charged.
+func TestTheClockIsSetWhileARunIsDriven(t *testing.T) {
+	t.Parallel()
+	if at := time.Now(); set(at, time.Hour).Sub(at) != 0 || set(at, time.Hour).Round(0).Sub(at.Round(0)) != time.Hour {
+		t.Fatal("a time is made otherwise than this test knows")
+	}
+	points := []int{60, 200}
+	if full.Asked() {
+		points = nil
+		for at := 1; at < 600; at += 4 {
+			points = append(points, at)
+		}
+	}
+	var last atomic.Int64
+	t.Cleanup(func() { t.Logf("%d points, a home looks at the clock %d times", len(points), last.Load()) })
+	for i, at := range points {
+		by := []time.Duration{5 * time.Hour, -5 * time.Hour, 40 * 24 * time.Hour, -40 * 24 * time.Hour}[i%4]
+		t.Run(fmt.Sprintf("%v at %d", by, at), func(t *testing.T) {
+			t.Parallel()
+			manifest, desk := newRun(t, map[string]float64{"max_minutes": 30})
+			var looks atomic.Int64
+			desk.Now = func() time.Time {
+				if looks.Add(1) >= int64(at) {
+					return set(time.Now(), by)
+				}
+				return time.Now()
+			}
+			wall := func() time.Time {
+				if looks.Load() >= int64(at) {
+					return time.Now().Add(by).Round(0)
+				}
+				return time.Now().Round(0)
+			}
+			pool := &crew{agent: obedient}
+			out, err := engine.Drive(t.Context(), manifest, engine.WithWall(
+				engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents}, wall))
+			if err != nil || out.Status != run.Completed {
+				t.Fatalf("%s, %v", shown(out), err)
+			}
+			last.Store(looks.Load())
+			b, err := job.OpenBoard(t.Context(), desk, manifest)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			if minutes := b.Spent().Minutes; minutes > 20 {
+				t.Errorf("%v minutes are charged", minutes)
+			}
+			for _, j := range b.Jobs() {
+				if n := pool.times(j.ID); j.Attempt != 1 || n != 1 {
+					t.Errorf("%s was asked for %d times in %d attempts", j.ID, n, j.Attempt)
+				}
+			}
+			verify(t, manifest)
+		})
+	}
+}

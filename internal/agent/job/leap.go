@@ -1,0 +1,79 @@
+package job
+
+import (
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// shortLeap is by how much the time of day may run ahead of the time that passes here. More
+// than that is a clock that was set forward, or a machine that slept.
+const shortLeap = 10 * time.Second
+
+// begins keeps that this process begins an attempt, or keeps a time that is not charged.
+func (b *Board) begins(u update, id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.begun == nil {
+		b.begun = map[string]time.Time{}
+	}
+	b.begun[id] = u.Time()
+}
+
+// leap is by how much the clock leapt forward since [Board.begins], as the time before now
+// in which nothing happened; empty where it did not. A clock without a monotonic reading
+// never does. The caller holds the lock.
+func (b *Board) leap(id string, now time.Time) run.Span {
+	since, ok := b.begun[id]
+	leapt := now.Round(0).Sub(since.Round(0)) - now.Sub(since)
+	if !ok || leapt < shortLeap {
+		return run.Span{}
+	}
+	return run.Span{From: now.Add(-leapt), To: now}
+}
+
+// lived is what time it would be if the clock had not leapt while this process has an
+// attempt: by that its lease is over or not.
+func (b *Board) lived(id string) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.desk.Now()
+	leap := b.leap(id, now)
+	return now.Add(leap.From.Sub(leap.To))
+}
+
+// keepLeap keeps that the clock leapt, in the update that ends the attempt. One that goes on
+// is told by its home, which has its lease last longer, too.
+func (b *Board) keepLeap(u update, a *Attempt, lease *run.Lease) {
+	b.mu.Lock()
+	leap := a.within(b.leap(a.JobID, u.Time()))
+	b.mu.Unlock()
+	if leap.To.After(leap.From) {
+		a.unspent(u, lease, leap)
+	}
+}
+
+// within is the part of a time in which the attempt had begun.
+func (a *Attempt) within(span run.Span) run.Span {
+	if began, _ := tidegate.ParseTime(a.StartedAt); span.From.Before(began) {
+		span.From = began
+	}
+	return span
+}
+
+// unspent stages that a time is not charged to the attempt.
+func (a *Attempt) unspent(u update, lease *run.Lease, span run.Span) {
+	unspent := Unspent{tidegate.Stamp(span.From), tidegate.Stamp(span.To)}
+	a.Unspent = append(a.Unspent, unspent)
+	u.Log(run.EventExtended, "job_unspent", tidegate.Pairs("job_id", a.JobID, "attempt", a.Number, "expires_at", lease.ExpiresAt, "unspent", unspent))
+}
+
+// uncharged is how much time of the attempt is not charged.
+func (a *Attempt) uncharged() time.Duration {
+	var times run.Times
+	for _, u := range a.Unspent {
+		times = times.With(run.ParseSpan(u.From, u.To))
+	}
+	return times.Total()
+}
