@@ -22,10 +22,11 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("audit").Funcs(template.FuncMap{"seen": report.Visible}).Parse(pageText))
 })
 
-// Policy is the Content-Security-Policy of the page: its own style, and nothing else.
+// Policy is the Content-Security-Policy of the page: its own style, an icon that is empty, and
+// nothing else.
 func Policy() string {
 	sum := sha256.Sum256([]byte(styleText))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
+	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; img-src data:; base-uri 'none'; form-action 'none'"
 }
 
 // pageView is what the page shows.
