@@ -119,6 +119,16 @@ or a Unix socket, and send the secret of --proxy-secret-env in the header
 				}
 			}
 			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
+			reading, stop := context.WithCancel(ctx)
+			read := make(chan struct{})
+			go func() {
+				defer close(read)
+				shown.Warm(reading)
+			}()
+			defer func() {
+				stop()
+				<-read
+			}()
 			return cli.Serve(ctx, listener, web.Handler(shown, token, public), pageGrace, true)
 		},
 	}

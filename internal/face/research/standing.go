@@ -1,8 +1,11 @@
 package research
 
 import (
+	"math"
+	"strconv"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
@@ -14,6 +17,7 @@ type Standing struct {
 	Kind     Kind
 	Sentence string // why, as research says it at its end; "" while agents are at work
 	Next     []Next // what a person may type, what helps first
+	Plan     bool   // what it needs is a yes to its plan
 }
 
 // Kind is who has to act in a run.
@@ -35,7 +39,7 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 	m := r.Manifest()
 	next := nextFor{far: e.Far, name: e.called(r), board: board}
 	stands := func(kind Kind, waiting engine.Waiting, sentence string) (Standing, error) {
-		return Standing{kind, sentence, next.list(waiting)}, nil
+		return Standing{Kind: kind, Sentence: sentence, Next: next.list(waiting)}, nil
 	}
 	switch m.Status() {
 	case run.Completed:
@@ -45,12 +49,12 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 	case run.Paused:
 		return stands(StandsRests, engine.ForPerson, "A person paused the run.")
 	case run.Failed:
-		return stands(StandsNeeds, engine.ForPerson, asSentence(engine.Why(m)))
+		return stands(StandsNeeds, engine.ForPerson, asSentence(failureWords(board)))
 	}
 	if waits, err := planWaits(board); err != nil {
 		return Standing{}, err
 	} else if waits {
-		return stands(StandsNeeds, engine.ForPerson, asSentence(engine.PlanWaits))
+		return Standing{Kind: StandsNeeds, Sentence: "The plan waits for your yes.", Next: next.list(engine.ForPerson), Plan: true}, nil
 	}
 	_, driven, err := r.Folder().Claimed(run.HomeFile)
 	switch {
@@ -60,6 +64,47 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 		return stands(StandsAtWork, engine.ForAgents, "")
 	}
 	return stands(StandsAlone, engine.ForAgents, "Nobody drives the run. Nothing is lost, and what was accepted is not asked for again.")
+}
+
+// failureWords say why a run has stopped: jobs by their titles, and of a budget what was used
+// of what is allowed.
+func failureWords(board *job.Board) string {
+	m := board.Run().Manifest()
+	why := engine.Why(m)
+	failures := m.Failures()
+	if len(failures) == 0 {
+		return why
+	}
+	last := failures[len(failures)-1]
+	if name, spent := board.Limit(); name != "" && tidegate.Code(last.Get("code").Str()) == tidegate.BudgetExhausted {
+		used := map[string]float64{"max_minutes": spent.Minutes, "max_tokens": spent.Tokens, "max_cost_usd": spent.CostUSD, "max_mb": spent.MB}[name]
+		units := map[string]string{"max_minutes": "minutes", "max_tokens": "tokens", "max_cost_usd": "USD", "max_mb": "MB"}
+		return "the budget is used up: " + amount(used) + " of " + amount(board.Policy().Budget.Of(name)) + " " + units[name]
+	}
+	titles := map[string]string{}
+	for _, j := range board.Jobs() {
+		titles[j.ID] = j.Title
+	}
+	var names []string
+	for _, failed := range last.Get("jobs").Elems() {
+		id := failed.Get("job_id").Str()
+		if !strings.Contains(why, id) || titles[id] == "" {
+			return why
+		}
+		names = append(names, "“"+titles[id]+"”")
+	}
+	if len(names) == 0 {
+		return why
+	}
+	return "all tries are used up for " + strings.Join(names, " and for ")
+}
+
+// amount is a figure of a budget, with cents where it is small.
+func amount(f float64) string {
+	if f < 100 && f != math.Trunc(f) {
+		return strconv.FormatFloat(f, 'f', 2, 64)
+	}
+	return grouped(f)
 }
 
 // planWaits reports whether the perspectives are there and wait for a person's yes.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -173,7 +172,6 @@ type updateView struct {
 	library.Updated
 	State     state
 	Words     string
-	Counts    tallies
 	Sentences []updatedRow
 	Sources   []updatedSource
 }
@@ -226,17 +224,12 @@ func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
 		urls[source.CID] = source.URL
 		view.Sources = append(view.Sources, updatedSource{source, driftState(source.State), webAddress(source.URL)})
 	}
-	counts := map[drift.State]int{}
 	for i := range u.Sentences {
 		sentence := &u.Sentences[i]
-		counts[sentence.State]++
 		view.Sentences = append(view.Sentences, updatedSentence(sentence, urls))
 	}
 	// What no longer stands is looked at first.
 	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
-	for _, state := range slices.Sorted(maps.Keys(counts)) {
-		view.Counts.Counts = append(view.Counts.Counts, tally{driftState(state), counts[state], ""})
-	}
 	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
 }
 

@@ -50,7 +50,7 @@ func (s *Site) auditsPage(ctx context.Context, query url.Values, link func(strin
 	if s.Works != nil {
 		view.Tasks = taskRows(s.Works.Tasks(research.TaskAudit, ""))
 	}
-	return (&page{View: "audits", Title: "Audits", Live: following(link("liveAudits"), query), Data: view, link: link}).sealed()
+	return (&page{View: "audits", Title: "Audits", Live: following(link("liveAudits"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
 // audit answers with the page of an audit as package foreign makes it.

@@ -44,6 +44,7 @@ func TestBrowserPutsACardBesideItsCitation(t *testing.T) {
 // TestBrowserCopies presses buttons that copy: what stands before them, or the link that they
 // name, is on the clipboard, and they say so.
 func TestBrowserCopies(t *testing.T) {
+	needsChromium(t)
 	failed := newTab(t, failedRun(t).site)
 	failed.open("/runs/harbour")
 	failed.copies(`.command`, `document.querySelector(".command code").textContent`)

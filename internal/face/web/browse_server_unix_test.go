@@ -20,9 +20,7 @@ import (
 // it was killed and that it hangs, and go on by themselves when it is there again, with the
 // port and the token that it had; without the token they say what to do.
 func TestBrowserOutlivesTheServer(t *testing.T) {
-	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
-		t.Skip("set TIDEGATE_OUTSIDERS=1 to look at the pages in Chromium")
-	}
+	needsChromium(t)
 	program := filepath.Join(t.TempDir(), "tidegate")
 	if out, err := exec.Command("go", "build", "-o", program, "../../../cmd/tidegate").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -85,6 +85,28 @@ func TestBrowserStartsWork(t *testing.T) {
 	p.quiet()
 }
 
+// TestBrowserStartsWorkWithoutScripts asks and says yes twice by keys alone while scripts are
+// switched off.
+func TestBrowserStartsWorkWithoutScripts(t *testing.T) {
+	needsChromium(t)
+	s := working(t, t.TempDir(), recordedAgents, 20)
+	b := visit(t, s, nil)
+	p := tabAt(t, b.base, token)
+	p.scripts(false)
+	p.open("/")
+	p.reach("#question")
+	p.do(chromedp.KeyEvent(demo.Question + "\r"))
+	p.until("location.pathname == '/new'")
+	p.press("button.yes", "/new")
+	p.until("document.querySelector('.plan') != null")
+	p.press("button.yes", "/runs/harbour")
+	b.shows(t, "/runs/harbour", "Look at the plan")
+	p.open("/runs/harbour")
+	p.press(`.offers a[href$="/plan"]`, "/runs/harbour/plan")
+	p.press("button.yes", "/runs/harbour")
+	becomes(t, s, run.Completed)
+}
+
 // TestBrowserTakesADroppedFile drops a report on the page, with scripts and without.
 func TestBrowserTakesADroppedFile(t *testing.T) {
 	folder := t.TempDir()

@@ -41,7 +41,7 @@ var chromium struct {
 }
 
 // patience is how long a browser may take before a test gives up.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // newTab opens a tab with the pages of a site.
 func newTab(t testing.TB, s *web.Site) *tab {
@@ -52,9 +52,9 @@ func newTab(t testing.TB, s *web.Site) *tab {
 	return p
 }
 
-// tabAt opens a tab with the pages of a server. Without TIDEGATE_OUTSIDERS, and where there is
-// no Chromium, the test is skipped.
-func tabAt(t testing.TB, base, token string) *tab {
+// needsChromium is the path of Chromium. Without TIDEGATE_OUTSIDERS, and where there is none,
+// the test is skipped.
+func needsChromium(t testing.TB) string {
 	t.Helper()
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to look at the pages in Chromium")
@@ -63,6 +63,13 @@ func tabAt(t testing.TB, base, token string) *tab {
 	if err != nil {
 		t.Skipf("no chromium: %v", err)
 	}
+	return path
+}
+
+// tabAt opens a tab with the pages of a server.
+func tabAt(t testing.TB, base, token string) *tab {
+	t.Helper()
+	path := needsChromium(t)
 	chromium.Do(func() {
 		options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 			chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-quic", true))
@@ -210,9 +217,7 @@ func (p *tab) scripts(on bool) {
 func (p *tab) check(axe string) {
 	p.t.Helper()
 	where := ask[string](p, "location.pathname")
-	if wide := ask[string](p, `document.documentElement.scrollWidth > innerWidth ? [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth).map(e => e.outerHTML.slice(0, 120)).slice(0, 3).join("\n") || "?" : ""`); wide != "" {
-		p.t.Errorf("%s runs out of the page at %d pixels:\n%s", where, ask[int](p, "innerWidth"), wide)
-	}
+	p.fits()
 	found := ask[[]string](p, `(async () => { if (!window.axe) { `+axe+` }
 		const result = await axe.run(document, {resultTypes: ["violations"]});
 		return result.violations.map(v => v.impact + " " + v.id + ": " + v.nodes.length + " × " + v.nodes[0].html.slice(0, 300)); })()`)

@@ -152,7 +152,7 @@ func (s *Site) makeChangesPage(query url.Values, link func(string, ...string) st
 	for _, c := range piece(view.cut, found) {
 		view.Changes = append(view.Changes, changeRow{c, phaseState(c.Phase, c.NeedsPerson, c.Problem)})
 	}
-	return (&page{View: "changes", Title: "Changes", Live: following(link("liveChanges"), query), Data: view, link: link}).sealed()
+	return (&page{View: "changes", Title: "Changes", Live: following(link("liveChanges"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
 // changeView is one change: where it stands, its issues over the rounds, each
@@ -160,6 +160,8 @@ func (s *Site) makeChangesPage(query url.Values, link func(string, ...string) st
 type changeView struct {
 	tgchange.Status
 	State   state
+	Command string // that comes next, "" where it is none
+	Last    string // what was done last, in words
 	Phases  []railStage
 	Reviews []reviewView
 }
@@ -171,6 +173,7 @@ type reviewView struct {
 	State   state
 	Found   string // how many issues it has, in words
 	Diff    *tgchange.DiffResult
+	Since   string // the difference in numbers, in words
 	Problem string
 }
 
@@ -222,11 +225,18 @@ func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, 
 		return nil, err
 	}
 	view := changeView{Status: status, State: phaseState(status.Phase, status.NeedsPerson, "")}
+	if strings.HasPrefix(status.Next, "tidegate ") {
+		view.Command = status.Next
+	}
+	view.Last = strings.ReplaceAll(status.LastAction, "-", " ")
 	for _, phase := range tgchange.Phases {
 		r := railStage{Name: phaseWords(phase), Stages: []string{phase}}
 		switch {
 		case phase == status.Phase:
 			r.Class, r.State = "here", view.State
+			if r.State.Word == r.Name {
+				r.State.Word = "" // it is said already
+			}
 		case slices.Contains(status.Been, phase):
 			r.Class, r.State = "done", good("done")
 		default:
@@ -242,11 +252,14 @@ func (s *Site) makeChangePage(ctx context.Context, id string, link func(string, 
 		if r.Number > 1 && v.Problem == "" {
 			if diff, err := tgchange.ReviewDiff(s.Desk, s.Project, id, 0, r.Number); err == nil {
 				v.Diff = &diff
+				if len(diff.Gone)+len(diff.Still)+len(diff.New) > 0 {
+					v.Since = counted(part{len(diff.Gone), "gone"}, part{len(diff.Still), "still there"}, part{len(diff.New), "new"})
+				}
 			} else {
 				v.Problem = tidegate.AsError(err).Message
 			}
 		}
 		view.Reviews = append([]reviewView{v}, view.Reviews...) // the newest first
 	}
-	return (&page{View: "change", Title: "Change " + filepath.Base(id), Live: link("liveChange", id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, link: link}).sealed()
+	return (&page{View: "change", Title: "Change " + filepath.Base(id), Live: link("liveChange", id), Decides: len(s.Decisions) > 0 && status.NeedsPerson != "", Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }

@@ -57,6 +57,8 @@ func (l *visit) feed() []feedRow {
 		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: waiting("")}
 		if t.Job != "" {
 			row.Title = cmp.Or(l.titleOf(jobs[t.Job]), t.Job)
+		} else {
+			row.Text = asSentence(row.Text)
 		}
 		switch t.Mark {
 		case report.Pass:
@@ -71,6 +73,14 @@ func (l *visit) feed() []feedRow {
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return strings.Compare(b.At, a.At) })
 	return rows[:min(len(rows), mostFeed)]
+}
+
+// asSentence begins with a capital and ends with a full stop.
+func asSentence(text string) string {
+	if text != "" && 'a' <= text[0] && text[0] <= 'z' {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return strings.TrimSuffix(text, ".") + "."
 }
 
 // feedWords says what a line of the log means in the words of people.

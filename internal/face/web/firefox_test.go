@@ -29,11 +29,13 @@ for (const width of [390, 1000, 1920]) {
     await page.goto(base + view, {waitUntil: "load"});
     const found = await page.evaluate(() => ({
       wide: document.documentElement.scrollWidth <= innerWidth ? "" : document.documentElement.scrollWidth + ": " + [...document.querySelectorAll("body *")].filter((e) => !e.closest(".scroll, .tabs, .rail") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 120)).slice(0, 3).join(" | "),
+      narrow: innerWidth,
       words: document.querySelector("main").innerText.length,
       flat: [...document.querySelectorAll("main svg")].filter((s) => s.checkVisibility() && s.getBoundingClientRect().width < 20).length,
-      dead: !document.documentElement.classList.contains("js"),
+      dead: document.querySelector("script") && !document.documentElement.classList.contains("js"),
     }));
     if (found.wide) wrong.push(view + " runs out of " + width + " pixels: " + found.wide);
+    if (found.narrow !== width) wrong.push(view + " is shown at " + found.narrow + " pixels");
     if (found.words < 20) wrong.push(view + " shows nothing");
     if (found.flat) wrong.push(view + " has " + found.flat + " pictures without width at " + width);
     if (found.dead) wrong.push(view + " runs no script");
@@ -44,7 +46,7 @@ await browser.close();
 console.log(JSON.stringify({seen, wrong}));
 `
 
-// TestBrowserFirefox walks through all views in Firefox. It takes a minute.
+// TestBrowserFirefox walks through all views in Firefox. It takes minutes.
 func TestBrowserFirefox(t *testing.T) {
 	if !full.Asked() || os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("TIDEGATE_OUTSIDERS=1 and -full walk through all views in Firefox")
@@ -53,14 +55,13 @@ func TestBrowserFirefox(t *testing.T) {
 	if err != nil {
 		t.Skipf("no firefox: %v", err)
 	}
-	b := visit(t, demoSite(t), nil)
+	s, views := everyView(t)
+	b := visit(t, s, nil)
 	module := filepath.Join(fromNPM(t, "puppeteer-core@24.43.1"), "puppeteer-core", "lib", "esm", "puppeteer", "puppeteer-core.js")
 	script := filepath.Join(t.TempDir(), "walk.mjs")
 	if err := os.WriteFile(script, []byte(walk), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	views := []string{"/", "/?q=reefer", "/?state=completed&sort=question", "/changes", "/changes/" + changeOf(t, b), "/reviews", "/audits",
-		"/runs/harbour", "/runs/harbour/jobs", "/runs/harbour/jobs/synthesis", "/runs/harbour/outputs", "/runs/harbour/gates", "/runs/harbour/sources", "/runs/harbour/report", "/runs/harbour/answers", "/runs/harbour/log"}
 	command := exec.Command("node", append([]string{script, module, b.base, token, firefox}, views...)...)
 	command.Env = append(os.Environ(), "HOME="+t.TempDir())
 	command.Stderr = os.Stderr

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -28,6 +30,22 @@ const mostHits = 50
 
 // hitWords say what the part of something is in which words were found.
 var hitWords = map[string]string{"question": "question", "report": "report", "source": "source", "page": "archived page"}
+
+// kindWords say what has that part.
+var kindWords = map[string]string{"run": "a run", "audit": "an audit", "review": "a review", "answer": "an answer"}
+
+// passageWords is a passage that was cut somewhere, up to its last whole word, without the marks
+// of a list.
+func passageWords(text string) string {
+	text = strings.TrimPrefix(report.OneLine(text), "- ")
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || len(text) < 200 {
+		return text
+	}
+	if i := strings.LastIndexByte(text, ' '); i > 0 {
+		text = text[:i] + " …"
+	}
+	return text
+}
 
 // foundPage shows what has the words: questions, reports and sources of runs, audits, reviews
 // and answers, the best first. A filter keeps the runs that stand so. It is not followed:
@@ -59,7 +77,8 @@ func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, l
 		}
 	}
 	for _, h := range result.Hits {
-		row := hitRow{Hit: h, Where: strings.TrimSpace(hitWords[h.Part] + " of a " + h.Kind)}
+		row := hitRow{Hit: h, Where: hitWords[h.Part] + " of " + kindWords[h.Kind]}
+		row.Passage = passageWords(h.Passage)
 		switch h.Kind {
 		case "run":
 			w, ok := by[h.ID]
@@ -75,7 +94,7 @@ func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, l
 				row.Title = listed.Query
 			}
 		case "answer":
-			row.Where, row.Page = "answer", link("answer", h.ID)
+			row.Where, row.Page, row.Title = "answer", link("answer", h.ID), cmp.Or(row.Title, row.Passage)
 		case "audit", "review":
 			row.Page = link(h.Kind, h.ID)
 		}

@@ -9,11 +9,19 @@ import (
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-// gateWords say what the gates judge.
+// gateWords name the gates, and gateAbout says what they judge, in the words of people.
 var gateWords = map[string]string{"A": "Plan", "B": "Answers", "C": "Sources", "D": "Summaries", "E": "Report", "F": "Limits"}
+var gateAbout = map[string]string{
+	"A": "The question, the perspectives and the plan of the first round of research.",
+	"B": "What agents wrote in each round of research, held against what was agreed.",
+	"C": "The sources that they name, as they were archived.",
+	"D": "The summaries, and how they were put together.",
+	"E": "The report, held against the sources that it cites.",
+	"F": "How far the run may reach out, its sources, signatures and budget.",
+}
 
 func (l *visit) gateRow(g step.GateStand) gateRow {
-	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: g.About, CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
+	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: cmp.Or(gateAbout[g.GateID], g.About), CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {
 	case len(g.Changed) > 0:

@@ -134,7 +134,7 @@ func (b *browser) get(t testing.TB, path string) (status int, body string) {
 }
 
 // demoSite is the site of the demo.
-func demoSite(t *testing.T) *web.Site {
+func demoSite(t testing.TB) *web.Site {
 	t.Helper()
 	folder, err := play()
 	if err != nil {

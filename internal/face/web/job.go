@@ -119,12 +119,7 @@ func (l *visit) jobPage(id string) (*page, error) {
 	var texts []string
 	var answers []*answerView
 	for _, a := range shown.Attempts {
-		v := attemptView{Attempt: a, StateWord: attemptState(a), Agent: agentOf(a)}
-		end := a.EndedAt
-		if end == "" {
-			end = l.site.Desk.Now().UTC().Format(timeForm)
-		}
-		v.Took = lasting(between(a.StartedAt, end))
+		v := attemptView{Attempt: a, StateWord: l.attemptState(a), Agent: agentOf(a), Took: l.took(a)}
 		prompt, raw := l.readText(a, "prompt.md")
 		v.Prompt = newListing(prompt, raw, nil, nil)
 		v.Answers = make([]answerView, len(a.Submissions))
@@ -133,7 +128,7 @@ func (l *visit) jobPage(id string) (*page, error) {
 			text = job.AsJudged(a.Kind, []byte(text))
 			texts = append(texts, text)
 			faults, warnings := s.Faults[:min(len(s.Faults), maxFaults)], s.Warnings[:min(len(s.Warnings), maxFaults)]
-			v.Answers[i] = answerView{Number: i + 1, File: s.Answer, At: moment(s.HandedInAt), Unread: !s.Judged, Faults: faults, Warnings: warnings, Wrong: len(s.Faults), Warned: len(s.Warnings),
+			v.Answers[i] = answerView{Number: i + 1, File: s.Answer, At: s.HandedInAt, Unread: !s.Judged, Faults: faults, Warnings: warnings, Wrong: len(s.Faults), Warned: len(s.Warnings),
 				Left: len(s.Faults) - len(faults) + len(s.Warnings) - len(warnings), Text: newListing(text, raw, faults, warnings)}
 			v.Answers[i].Text.Anchor = "l-" + strconv.Itoa(a.Number) + "-" + strconv.Itoa(i+1) + "-"
 			answers = append(answers, &v.Answers[i])

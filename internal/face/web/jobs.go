@@ -6,12 +6,13 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/research"
 )
 
 type jobsView struct {
 	cut
 	Jobs   []jobRow
-	States []string
+	States []tally
 }
 
 // jobRow is a job as lists show it.
@@ -34,25 +35,51 @@ func jobState(s job.State) state {
 	case job.Leased:
 		return working("at work")
 	case job.Exhausted:
-		return person("exhausted")
+		return person("tries used up")
 	}
 	return waiting("open")
+}
+
+// leftOff is how something stands that an agent began and whom nobody drives any more.
+func leftOff() state { return waiting("left off") }
+
+// driven holds while somebody drives the run: else what was begun and has not ended is not at work.
+func (l *visit) driven() bool { return l.standing.Kind == research.StandsAtWork }
+
+// took is how long an attempt worked; nobody knows it of one that was left off.
+func (l *visit) took(a *job.Attempt) string {
+	if a.EndedAt == "" && !l.driven() {
+		return "–"
+	}
+	return lasting(between(a.StartedAt, l.until(a)))
+}
+
+// until is when an attempt ended, or until when it is known to have worked.
+func (l *visit) until(a *job.Attempt) string {
+	switch {
+	case a.EndedAt != "":
+		return a.EndedAt
+	case l.driven() || len(l.entries) == 0:
+		return l.site.Desk.Now().UTC().Format(timeForm)
+	}
+	return l.entries[len(l.entries)-1].Entry.Get("ts").Str()
 }
 
 func (l *visit) jobRow(j job.Job) jobRow {
 	j.Title = l.titleOf(j)
 	row := jobRow{Job: j, Phase: stageWords(kindStages[j.Kind]), StateWord: jobState(j.State), Took: "–", Exhausted: j.State == job.Exhausted}
+	if j.State == job.Leased && !l.driven() {
+		row.StateWord = leftOff()
+	}
 	shown, err := l.board.Show(j.ID)
 	if err != nil || len(shown.Attempts) == 0 {
 		return row
 	}
 	last := shown.Attempts[len(shown.Attempts)-1]
 	row.Agent = agentOf(last)
-	if last.EndedAt != "" {
-		row.Took = lasting(between(last.StartedAt, last.EndedAt))
-	} else {
+	row.Took = l.took(last)
+	if last.EndedAt == "" && l.driven() {
 		row.Since = last.StartedAt
-		row.Took = lasting(between(last.StartedAt, l.site.Desk.Now().UTC().Format(timeForm)))
 	}
 	if n := len(last.Submissions); n > 0 && last.Submissions[n-1].Judged {
 		if faults := len(last.Submissions[n-1].Faults); faults > 0 {
@@ -96,19 +123,24 @@ func (l *visit) jobsPage(query url.Values) (*page, error) {
 			found = append(found, j)
 		}
 	}
-	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.run.ID())),
-		States: []string{string(job.Open), string(job.Leased), string(job.Accepted), string(job.Exhausted)}}
+	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.run.ID()))}
+	for _, s := range []job.State{job.Open, job.Leased, job.Accepted, job.Exhausted} {
+		view.States = append(view.States, tally{State: jobState(s), Key: string(s)})
+	}
 	for _, j := range piece(view.cut, found) {
 		view.Jobs = append(view.Jobs, l.jobRow(j))
 	}
 	return l.page("jobs", "Jobs", view), nil
 }
 
-func attemptState(a *job.Attempt) state {
+func (l *visit) attemptState(a *job.Attempt) state {
 	switch a.Outcome {
 	case job.OutcomeAccepted:
 		return good("accepted")
 	case "":
+		if !l.driven() {
+			return leftOff()
+		}
 		return working("at work")
 	case job.OutcomeReleased:
 		return waiting("released")

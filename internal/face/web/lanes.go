@@ -69,17 +69,10 @@ func (l *visit) lanes() lanes {
 		out.More = len(all) - maxLanes
 		all = all[out.More:]
 	}
-	now := l.site.Desk.Now().UTC().Format(timeForm)
-	end := func(a *job.Attempt) string {
-		if a.EndedAt != "" {
-			return a.EndedAt
-		}
-		return now
-	}
 	first, last := all[0].attempts[0].StartedAt, ""
 	for _, b := range all {
 		for _, a := range b.attempts {
-			first, last = min(first, a.StartedAt), max(last, end(a))
+			first, last = min(first, a.StartedAt), max(last, l.until(a))
 		}
 	}
 	whole := between(first, last)
@@ -89,7 +82,7 @@ func (l *visit) lanes() lanes {
 		}
 		return round(min(100, max(0, float64(between(first, when))/float64(whole)*100)))
 	}
-	out.Begin, out.Lasts, out.Ticks = moment(first), lasting(whole), timeAxis(whole)
+	out.Begin, out.Lasts, out.Ticks = first, lasting(whole), timeAxis(whole)
 	for _, b := range all {
 		name := stageWords(kindStages[b.Kind])
 		if n := len(out.Groups); n == 0 || out.Groups[n-1].Name != name {
@@ -98,9 +91,9 @@ func (l *visit) lanes() lanes {
 		row := lane{Job: b.ID, Title: l.titleOf(b.Job)}
 		took, before := time.Duration(0), ""
 		for _, a := range b.attempts {
-			took += max(0, between(a.StartedAt, end(a)))
+			took += max(0, between(a.StartedAt, l.until(a)))
 			from := at(a.StartedAt)
-			one := laneAttempt{State: attemptState(a), Work: [2]float64{from, round(max(0.6, at(end(a))-from))}}
+			one := laneAttempt{State: l.attemptState(a), Work: [2]float64{from, round(max(0.6, at(l.until(a))-from))}}
 			if one.Work[0]+one.Work[1] > 100 {
 				one.Work[0] = round(100 - one.Work[1])
 			}
@@ -111,11 +104,14 @@ func (l *visit) lanes() lanes {
 				one.Ends = append(one.Ends, at(s.HandedInAt))
 			}
 			before = a.EndedAt
-			one.About = "attempt " + strconv.Itoa(a.Number) + ": " + one.State.Word + " after " + lasting(between(a.StartedAt, end(a)))
+			one.About = "attempt " + strconv.Itoa(a.Number) + ": " + one.State.Word + " after " + l.took(a)
 			row.Attempts = append(row.Attempts, one)
 			row.Agent, row.State = agentOf(a), one.State
 		}
 		row.Took = lasting(took)
+		if last := b.attempts[len(b.attempts)-1]; len(b.attempts) == 1 {
+			row.Took = l.took(last)
+		}
 		row.About = report.Counted(len(b.attempts), "attempt") + ": " + row.State.Word + " after " + row.Took
 		group := &out.Groups[len(out.Groups)-1]
 		group.Lanes = append(group.Lanes, row)

@@ -48,11 +48,11 @@ func TestLongListsAreCut(t *testing.T) {
 		want       int
 		has, not   string
 	}{
-		{many, "/", `<tr><th scope="row"><a href="/runs/`, 100, `rel="next" href="/?page=2"`, `rel="prev"`},
-		{many, "/?page=2", `<tr><th scope="row"><a href="/runs/`, 100, `rel="prev" href="/?page=1"`, "Nothing to show"},
-		{many, "/?page=3", `<tr><th scope="row"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
-		{many, "/?page=9999999999999999999", `<tr><th scope="row"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
-		{many, "/?page=-1", `<tr><th scope="row"><a href="/runs/`, 100, "1 to 100 of 205", `rel="prev"`},
+		{many, "/", `<tr><th scope="row" class="what"><a href="/runs/`, 100, `rel="next" href="/?page=2"`, `rel="prev"`},
+		{many, "/?page=2", `<tr><th scope="row" class="what"><a href="/runs/`, 100, `rel="prev" href="/?page=1"`, "Nothing to show"},
+		{many, "/?page=3", `<tr><th scope="row" class="what"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
+		{many, "/?page=9999999999999999999", `<tr><th scope="row" class="what"><a href="/runs/`, 5, "201 to 205 of 205", `rel="next"`},
+		{many, "/?page=-1", `<tr><th scope="row" class="what"><a href="/runs/`, 100, "1 to 100 of 205", `rel="prev"`},
 		{demo, "/runs/harbour/log", `<tr><td class="right num">`, 100, `rel="next" href="/runs/harbour/log?page=2"`, `rel="prev"`},
 	} {
 		_, page := c.b.get(t, c.path)

@@ -57,7 +57,7 @@ func (l *visit) offers() ([]offer, error) {
 	if name, _ := l.board.Limit(); name != "" {
 		now := l.board.Policy().Budget.Of(name)
 		more := math.Max(1, 2*now)
-		add("run-limit", "Raise "+limitWords(name), limitText(now)+" → "+limitText(more), "name", name, "value", limitText(more))
+		add("run-limit", "Raise "+limitWords(name), limitShown(now)+" → "+limitShown(more), "name", name, "value", limitText(more))
 	}
 	for _, j := range jobsIn(l.board, job.Leased) {
 		add("job-release", "Take “"+short(120, j.Title)+"” away from its agent", l.jobRow(j).Agent+", for "+l.jobRow(j).Took, "job_id", j.ID)
@@ -125,6 +125,14 @@ func limitWords(name string) string {
 	return cmp.Or(words[name], name)
 }
 
+// limitShown is a limit as people read it, limitText as they type it.
+func limitShown(value float64) string {
+	if value >= 1000 {
+		return number(value)
+	}
+	return limitText(value)
+}
+
 func limitText(value float64) string {
 	if math.IsInf(value, 1) {
 		return "no limit"
@@ -135,7 +143,7 @@ func limitText(value float64) string {
 func (l *visit) limitsNow() []string {
 	var out []string
 	for _, name := range []string{"max_cost_usd", "max_tokens", "max_minutes", "max_mb"} {
-		out = append(out, limitWords(name)+": "+limitText(l.board.Policy().Budget.Of(name)))
+		out = append(out, limitWords(name)+": "+limitShown(l.board.Policy().Budget.Of(name)))
 	}
 	return out
 }

@@ -74,22 +74,30 @@ func (p *page) When(text string) when {
 	if !ok {
 		return when{Words: report.Visible(text)}
 	}
+	if p.Now.IsZero() { // only its digest is wanted
+		return when{Words: moment(text)}
+	}
 	return when{t.UTC().Format(time.RFC3339), moment(text), ago(p.Now.Sub(t), t)}
 }
 
-// ago is a time that has passed, in one unit.
+// ago is a time that has passed, or is to come, in one unit.
 func ago(d time.Duration, then time.Time) string {
-	switch {
-	case d < 0: // also where a page has no time of its own
-		return moment(then.UTC().Format(timeForm))
-	case d < time.Minute:
-		return strconv.Itoa(int(d.Seconds())) + " s ago"
-	case d < time.Hour:
-		return strconv.Itoa(int(d.Minutes())) + " min ago"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " h ago"
+	in := func(d time.Duration) string {
+		switch {
+		case d < time.Minute:
+			return strconv.Itoa(int(d.Seconds())) + " s"
+		case d < time.Hour:
+			return strconv.Itoa(int(d.Minutes())) + " min"
+		}
+		return strconv.Itoa(int(d.Hours())) + " h"
 	}
-	return then.UTC().Format("2 Jan 2006")
+	switch {
+	case d.Abs() >= 48*time.Hour:
+		return then.UTC().Format("2 Jan 2006")
+	case d < 0:
+		return "in " + in(-d)
+	}
+	return in(d) + " ago"
 }
 
 func (p *page) render() ([]byte, error) {
@@ -105,7 +113,6 @@ var functions = template.FuncMap{
 	"seen":   report.Visible,
 	"number": number,
 	"usd":    func(f float64) string { return "$" + strconv.FormatFloat(f, 'f', 2, 64) },
-	"days":   moment,
 	"short":  short,
 	"person": person,
 	"icon":   icon,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -93,11 +94,11 @@ func TestACompletedRunShowsItsReportFirst(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	_, list := b.get(t, "/")
-	inOrder(t, list, `<th scope="row"><a href="/runs/harbour/report">`, "completed")
+	inOrder(t, list, `<th scope="row" class="what"><a href="/runs/harbour/report"`, "completed")
 	_, report := b.get(t, "/runs/harbour/report")
 	inOrder(t, report, `aria-label="Run"`, `href="/runs/harbour/report" aria-current="page">Report`, `href="/runs/harbour">Overview`, "Every gate passed by its judge.", "sentences")
 	_, overview := b.get(t, "/runs/harbour")
-	inOrder(t, overview, "The run is completed.", "Every gate passed by its judge.", "Read the report", "What you may type", "What came in last", "What does it cost", "Attempts over time")
+	inOrder(t, overview, "judged", "Every gate passed by its judge.", "sentences", "Read the report", "What you may type", "What came in last", "What does it cost", "Attempts over time")
 }
 
 // inOrder checks that a page has these texts, one after the other.
@@ -206,7 +207,7 @@ func TestTheListIsFilteredAndSorted(t *testing.T) {
 	for path, want := range map[string]string{"/": "beech cherry apple", "/?sort=oldest": "apple cherry beech", "/?sort=question": "cherry beech apple", "/?state=failed": "apple", "/?state=waiting&sort=oldest": "cherry beech", "/?state=completed": ""} {
 		_, page := b.get(t, path)
 		var got []string
-		for _, link := range regexp.MustCompile(`<th scope="row"><a href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+		for _, link := range regexp.MustCompile(`<th scope="row" class="what"><a href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
 			got = append(got, link[1])
 		}
 		if strings.Join(got, " ") != want {
@@ -305,6 +306,72 @@ func TestPagesSpeakOfPeoplesThings(t *testing.T) {
 			if at := strings.Index(text, engine); at >= 0 && !strings.Contains(text[:at], "By which rule") {
 				t.Errorf("%s says %q: %s", path, engine, text[max(0, at-100):min(len(text), at+100)])
 			}
+		}
+	}
+}
+
+// TestTheListIsReadAhead: a filter asks no run again that was looked at when the server
+// started, and the index is there before the first search.
+func TestTheListIsReadAhead(t *testing.T) {
+	t.Parallel()
+	s := site(t.TempDir())
+	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(made.Root, run.ManifestFile)
+	unseen := func(text []byte) { // it looks as it did before
+		t.Helper()
+		if err := os.WriteFile(manifest, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(manifest, pinned, pinned); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen(text)
+	s.Warm(t.Context())
+	unseen([]byte("nonsense"))
+	b := visit(t, s, nil)
+	for _, path := range []string{"/?state=waiting", "/?q=rain"} {
+		if _, page := b.get(t, path); !strings.Contains(page, "Does it rain more?") {
+			t.Errorf("%s reads the run again: %s", path, words(page))
+		}
+	}
+}
+
+// TestTimesSayHowLongAgo: with the exact time behind each; a log is read by its exact times.
+func TestTimesSayHowLongAgo(t *testing.T) {
+	t.Parallel()
+	s := demoSite(t)
+	later := site(s.Project)
+	later.Desk.Now = func() time.Time { return pinned.Add(5 * time.Minute) }
+	b := visit(t, later, nil)
+	audits := site(t.TempDir())
+	if _, err := audit.Make(t.Context(), audits.Desk, nil, audit.Input{Report: "It rains [1].\n\n[1] https://a.example/a\n", NoFetch: true, Home: audit.Home(audits.Home)}); err != nil {
+		t.Fatal(err)
+	}
+	audits.Desk.Now = later.Desk.Now
+	behind := regexp.MustCompile(`<time datetime="[^"]+" title="2 Mar 2026, \d\d:\d\d:\d\d">5 min ago</time>`)
+	shown := regexp.MustCompile(`(?s)<(?:pre|code)[ >].*?</(?:pre|code)>|<div class="listing".*?</ol>|<[^>]*>`)
+	for _, path := range []string{"/", "/audits", "/changes/" + changeOf(t, b), "/runs/harbour", "/runs/harbour/jobs/wave1.operations", "/runs/harbour/gates", "/runs/harbour/sources"} {
+		from := b
+		if path == "/audits" {
+			from = visit(t, audits, nil)
+		}
+		_, page := from.get(t, path)
+		_, page, _ = strings.Cut(page, "<main")
+		page, _, _ = strings.Cut(page, "<footer")
+		if !behind.MatchString(page) {
+			t.Errorf("%s does not say when", path)
+		}
+		text := shown.ReplaceAllString(behind.ReplaceAllString(page, " "), " ")
+		if bare := regexp.MustCompile(`\d\d:\d\d:\d\d|\d (?:s|min|h) ago`).FindStringIndex(text); bare != nil {
+			t.Errorf("%s has a time alone: %s", path, strings.Join(strings.Fields(text[max(0, bare[0]-100):bare[1]]), " "))
 		}
 	}
 }

@@ -39,6 +39,9 @@ func (l *visit) reading(part *synthesis.Part) []readingBlock {
 			continue // of a text that has changed since
 		}
 		headings, apart, item := gapOf(string(part.Text[at:s.Start]))
+		if part.Text[s.Start] == '|' { // each row of a table stands for itself
+			apart, item = true, true
+		}
 		for _, h := range headings {
 			blocks = append(blocks, readingBlock{Heading: h})
 		}
@@ -124,7 +127,7 @@ func gapOf(gap string) (headings []string, apart, item bool) {
 type archivedView struct {
 	Style            template.CSS
 	Title, URL, Link string
-	Fetched          string
+	Fetched          when
 	Stands           state
 	Sentence         string
 	Before, After    int // bytes that are not shown
@@ -138,11 +141,12 @@ const (
 	leadIn      = 600
 )
 
-// archivedPolicy lets our own pages show an archived text, which can do nothing. Its
-// frame has no origin, so that the style stands in the text and is named by its digest.
+// archivedPolicy lets our own pages show an archived text, which can do nothing. It has no
+// origin, in a frame and in a tab of its own, so that the style stands in the text and is
+// named by its digest.
 var archivedPolicy = sync.OnceValue(func() string {
 	sum := sha256.Sum256([]byte(styleText))
-	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+	return "sandbox allow-popups; default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 })
 
 var archivedTemplate = sync.OnceValue(func() *template.Template {
@@ -189,7 +193,7 @@ func (l *visit) archivedPage(cid, sentence string) (archivedView, error) {
 	if j := slices.IndexFunc(r.Sources, func(s synthesis.Source) bool { return s.CID == src.SameAs }); j >= 0 && src.Text == "" {
 		src.Text = r.Sources[j].Text
 	}
-	view := archivedView{Title: src.Title, URL: src.URL, Link: webAddress(src.URL), Fetched: moment(src.FetchedAt), Stands: sourceState(src.Status)}
+	view := archivedView{Title: src.Title, URL: src.URL, Link: webAddress(src.URL), Fetched: (&page{Now: l.site.Desk.Now()}).When(src.FetchedAt), Stands: sourceState(src.Status)}
 	from, to := 0, 0
 	for _, part := range r.Parts {
 		for k := range part.Sentences {

@@ -35,7 +35,7 @@ func (s *Site) reviewsPage(_ context.Context, query url.Values, link func(string
 	for _, r := range piece(view.cut, found) {
 		view.Reviews = append(view.Reviews, reviewRow{r, reviewVerdict(r.Verdict)})
 	}
-	return (&page{View: "reviews", Title: "Reviews", Data: view, link: link}).sealed()
+	return (&page{View: "reviews", Title: "Reviews", Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
 // reviewPage shows one of them.
@@ -49,5 +49,5 @@ func (s *Site) reviewPage(_ context.Context, id string, link func(string, ...str
 		return nil, err
 	}
 	view := reviewView{Shown: shown, State: reviewVerdict(shown.Verdict)}
-	return (&page{View: "review", Title: "Review " + filepath.Base(id), Data: view, link: link}).sealed()
+	return (&page{View: "review", Title: "Review " + filepath.Base(id), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }

@@ -72,6 +72,32 @@ type runView struct {
 	Asked      []string // of the report
 	Offers     []workOffer
 	Stopped    string // why it is no longer driven here
+	Plan       []planRow
+}
+
+// planRow is a perspective of a plan that waits for a yes.
+type planRow struct {
+	Title          string
+	Words, Sources float64 // at most
+}
+
+// plan are the perspectives of a plan that waits.
+func (l *visit) plan() ([]planRow, error) {
+	if !l.standing.Plan {
+		return nil, nil
+	}
+	doc, err := l.document(l.run.Layout().Perspectives)
+	if err != nil {
+		return nil, err
+	}
+	var out []planRow
+	for _, p := range doc.Get("perspectives").Elems() {
+		row := planRow{Title: p.Get("title").Str()}
+		row.Words, _ = p.Get("prompt_contract").Get("max_words").Float()
+		row.Sources, _ = p.Get("prompt_contract").Get("max_sources").Float()
+		out = append(out, row)
+	}
+	return out, nil
 }
 
 // railStage is one stage of the rail.
@@ -146,6 +172,9 @@ func (l *visit) runPage() (*page, error) {
 	}
 	view.Asked = shape.Lines()
 	view.Offers, view.Stopped = l.workOffers()
+	if view.Plan, err = l.plan(); err != nil {
+		return nil, err
+	}
 	view.TrustState, view.Trust = l.trust(view.Decided)
 	view.Sentences = l.status.Trust
 	view.Lanes = l.lanes()

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -21,6 +23,12 @@ type seenRun struct {
 	listed  run.ListedRun
 	driven  bool
 	stands  *research.Standing // nil where its status says it all
+}
+
+// seenRuns are the runs of a home, by their ids, as the lists of all roles know them.
+type seenRuns struct {
+	mu   sync.Mutex
+	runs map[string]seenRun
 }
 
 // settled is how old a manifest must be, when it is read, so that it is read only
@@ -107,6 +115,20 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
+// Warm reads what filters and searches look at, so that the first is as quick as those that
+// follow. What cannot be read is said by the page that shows it.
+func (s *Site) Warm(ctx context.Context) {
+	s.begin()
+	recent, _ := run.Recent(s.Desk, s.Home)
+	for _, w := range recent {
+		if ctx.Err() != nil {
+			return
+		}
+		s.listed(ctx, w)
+	}
+	_ = library.Refresh(ctx, s.Desk, s.Home)
+}
+
 // chosen are the runs that a filter asks for, in the order that is asked for.
 func (s *Site) chosen(ctx context.Context, recent []run.Stamped, query url.Values) ([]run.Stamped, error) {
 	class := ""
@@ -187,9 +209,9 @@ func wordsOf(query url.Values) url.Values {
 // listed is a run as the list shows it, opened again only when its manifest has
 // changed, or when another process drives it than before, or none.
 func (s *Site) listed(ctx context.Context, w run.Stamped) seenRun {
-	s.mu.Lock()
-	known, ok := s.seen[w.ID]
-	s.mu.Unlock()
+	s.seen.mu.Lock()
+	known, ok := s.seen.runs[w.ID]
+	s.seen.mu.Unlock()
 	if ok && known.written == w && known.read.Sub(w.At) > settled && (known.stands == nil || known.driven == s.driven(w.ID)) {
 		return known
 	}
@@ -203,12 +225,9 @@ func (s *Site) listed(ctx context.Context, w run.Stamped) seenRun {
 			board.Close()
 		}
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.seen == nil {
-		s.seen = map[string]seenRun{}
-	}
-	s.seen[w.ID] = found
+	s.seen.mu.Lock()
+	defer s.seen.mu.Unlock()
+	s.seen.runs[w.ID] = found
 	return found
 }
 

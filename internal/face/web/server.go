@@ -62,6 +62,7 @@ var scriptText string
 // headers that every answer has, the check of Host and Origin, the token. Whoever has a
 // smaller role sees the pages of a site that allows no more.
 func Handler(site *Site, token string, public *url.URL) http.Handler {
+	site.begin()
 	g := guard{token: token, public: public, users: site.Users, proxy: site.Proxy}
 	base := ""
 	if public != nil {
@@ -88,7 +89,7 @@ func Handler(site *Site, token string, public *url.URL) http.Handler {
 
 // as is the site as a role may use it.
 func (s *Site) as(role user.Role) *Site {
-	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, spends: s.Works}
+	part := &Site{Home: s.Home, Project: s.Project, Desk: s.Desk, Version: s.Version, Standing: s.Standing, PDF: s.PDF, spends: s.Works, seen: s.seen}
 	if role.May(user.Decide) {
 		part.Decisions = s.Decisions
 	}

@@ -51,10 +51,20 @@ type Site struct {
 
 	printing sync.Mutex // held while a browser prints
 
+	seen *seenRuns
+
 	mu    sync.Mutex
-	slots map[string]*slot   // by the path of the manifest
-	seen  map[string]seenRun // by run id
+	slots map[string]*slot // by the path of the manifest
 	kept  kept
+}
+
+// begin makes what the parts of the site share.
+func (s *Site) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = &seenRuns{runs: map[string]seenRun{}}
+	}
 }
 
 // snapshot is a run as it stood at one moment. Several readers share it; it is

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -38,13 +37,17 @@ func (l *visit) sourcesPage(query url.Values) (*page, error) {
 		}
 	}
 	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: l.sourceTally()}
+	titles := map[string]string{}
+	for _, c := range l.perspectives() {
+		titles[c.ID] = c.Title
+	}
 	for _, r := range piece(view.cut, found) {
 		row := sourceRow{Record: r, State: sourceState(string(r.Status)), Link: webAddress(r.URLOriginal)}
 		if r.Notes != "ok" {
 			row.Why = r.Notes
 		}
 		for _, by := range r.FoundBy {
-			row.By = append(row.By, report.Visible(by.Perspective))
+			row.By = append(row.By, short(80, cmp.Or(titles[by.Perspective], by.Perspective)))
 		}
 		view.Sources = append(view.Sources, row)
 	}
@@ -92,15 +95,23 @@ type matrixRow struct {
 // maxColumns is how many perspectives a matrix has: more are no picture.
 const maxColumns = 24
 
-// matrix is that of some sources; it has no columns where there is nothing to compare.
-func (l *visit) matrix(records []source.Record) matrix {
-	var out matrix
-	column := map[string]int{}
+// perspectives are those that are researched.
+func (l *visit) perspectives() []matrixColumn {
+	var out []matrixColumn
 	for _, j := range l.board.Jobs() {
 		if id, ok := strings.CutPrefix(j.ID, j.Kind+"."); ok && (j.Kind == string(run.Wave1) || j.Kind == string(run.Wave2)) {
-			column[id] = len(out.Columns)
-			out.Columns = append(out.Columns, matrixColumn{id, l.titleOf(j)})
+			out = append(out, matrixColumn{id, l.titleOf(j)})
 		}
+	}
+	return out
+}
+
+// matrix is that of some sources; it has no columns where there is nothing to compare.
+func (l *visit) matrix(records []source.Record) matrix {
+	out := matrix{Columns: l.perspectives()}
+	column := map[string]int{}
+	for i, c := range out.Columns {
+		column[c.ID] = i
 	}
 	if len(out.Columns) < 2 || len(out.Columns) > maxColumns || len(records) < 2 {
 		return matrix{}

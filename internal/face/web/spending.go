@@ -181,11 +181,19 @@ func figures(s job.Spent, policy run.Policy, sum charged) []meter {
 	time := against("Time", s.Minutes, b.MaxMinutes, minutes)
 	if e := policy.Estimate; e != nil {
 		tokens.Before, time.Before = number(e.Tokens), minutes(e.Minutes)
-		if e.CostUSD != nil {
+		if e.CostUSD != nil && *e.CostUSD > 0 {
 			cost.Before = dollars(*e.CostUSD)
 		}
 	}
-	return []meter{cost, tokens, accepted, time, against("Folder", s.MB, b.MaxMB, megabytes)}
+	all := []meter{cost, tokens, accepted, time, against("Folder", s.MB, b.MaxMB, megabytes)}
+	used := []float64{s.CostUSD + float64(sum.not), s.Tokens, sum.accepted, s.Minutes, math.Floor(s.MB * 10)}
+	var out []meter
+	for i, m := range all {
+		if used[i] > 0 || m.Before != "" {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 func minutes(f float64) string {

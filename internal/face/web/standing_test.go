@@ -20,9 +20,9 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	b := visit(t, u.site, nil)
 	_, page := b.get(t, "/runs/harbour")
 	first := "tidegate job show harbour perspectives"
-	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, "All tries are used up for perspectives.", first, "What else you may type", `<details id="d-rest"><summary>`, "What came in last")
+	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, "All tries are used up for “Plan the perspectives of the research”.", first, "What else you may type", `<details id="d-rest"><summary>`, "What came in last")
 	_, list := b.get(t, "/")
-	inOrder(t, list, "All tries are used up for perspectives.", first, `id="runs"`)
+	inOrder(t, list, "All tries are used up for “Plan the perspectives of the research”.", first, `id="runs"`)
 	board, err := job.OpenBoard(t.Context(), u.site.Desk, u.manifest)
 	if err != nil {
 		t.Fatal(err)
@@ -59,8 +59,10 @@ func TestAPlanThatWaitsIsShown(t *testing.T) {
 	}
 	for _, path := range []string{"/runs/harbour", "/"} {
 		_, page := b.get(t, path)
-		inOrder(t, page, "<main", "needs you", "The perspectives wait for a person&#39;s yes.", "tidegate run continue harbour", "is the yes to the plan")
+		inOrder(t, page, "<main", "The plan waits for your yes.", "tidegate run continue harbour", "is the yes to the plan")
 	}
+	_, page := b.get(t, "/runs/harbour")
+	inOrder(t, page, "is the yes to the plan", "What agents would look at", "What it costs over fifteen years, and who pays", `data-name="Words at most">320<`, `<details id="d-rest">`)
 }
 
 // TestADeadProcessIsNotAtWork: when the process that drives a run is gone, its stream
@@ -87,7 +89,13 @@ func TestADeadProcessIsNotAtWork(t *testing.T) {
 		}
 	}
 	_, page := b.get(t, "/runs/copy")
-	inOrder(t, page, `data-layout="alone"`, "Nobody drives the run.", "tidegate run continue")
+	inOrder(t, page, `data-layout="alone"`, "Nobody drives the run.", "tidegate run continue", "left off")
+	for _, path := range []string{"/runs/copy", "/runs/copy/jobs", "/runs/copy/jobs/perspectives"} {
+		_, page := b.get(t, path)
+		if _, main, _ := strings.Cut(page, "<main"); strings.Contains(main, `<span aria-hidden="true">▸</span> at work`) || strings.Contains(main, "data-since") {
+			t.Errorf("%s says that somebody is at work", path)
+		}
+	}
 }
 
 // TestAStreamHearsThatNobodyDrives: within the time of a poll.

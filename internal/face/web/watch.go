@@ -16,16 +16,17 @@ import (
 // with the last one it saw, and so notices a change.
 
 // How often a page is made again. A slow page is made less often, so that following
-// it takes less than a fiftieth of a core, up to a page of 300 ms.
+// it takes less than a fiftieth of a core, up to a page of 300 ms, and following many pages
+// not more than a quarter.
 const (
 	makeEvery  = 150 * time.Millisecond
 	makeShare  = 50
 	makeAtMost = 15 * time.Second
 )
 
-// pauseAfter is how long nothing is made after a page that took so long.
-func pauseAfter(took time.Duration) time.Duration {
-	return min(max(makeEvery, makeShare*took), max(makeAtMost, 4*took))
+// pauseAfter is how long a page is not made again that took so long and is one of so many.
+func pauseAfter(took time.Duration, followed int) time.Duration {
+	return max(4*took*time.Duration(followed), min(max(makeEvery, makeShare*took), makeAtMost))
 }
 
 // watches are the pages that are followed, by address.
@@ -56,7 +57,7 @@ func (w *watches) join(address string, build func(context.Context) (*page, error
 			w.by = map[string]*watch{}
 		}
 		w.by[address] = joined
-		go joined.run(ctx, build)
+		go joined.run(ctx, w, build)
 	}
 	joined.in++
 	return joined, func() {
@@ -69,7 +70,14 @@ func (w *watches) join(address string, build func(context.Context) (*page, error
 	}
 }
 
-func (w *watch) run(ctx context.Context, build func(context.Context) (*page, error)) {
+// count is how many pages are followed.
+func (w *watches) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.by)
+}
+
+func (w *watch) run(ctx context.Context, all *watches, build func(context.Context) (*page, error)) {
 	for ctx.Err() == nil {
 		begun := time.Now()
 		if p, err := build(ctx); err == nil { // the page itself says what cannot be shown
@@ -77,7 +85,7 @@ func (w *watch) run(ctx context.Context, build func(context.Context) (*page, err
 		}
 		select {
 		case <-ctx.Done():
-		case <-time.After(pauseAfter(time.Since(begun))):
+		case <-time.After(pauseAfter(time.Since(begun), all.count())):
 		}
 	}
 }

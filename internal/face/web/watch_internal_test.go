@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -66,14 +67,36 @@ func TestOneMakesAPageForAllWhoFollowIt(t *testing.T) {
 func TestFollowingIsCheap(t *testing.T) {
 	t.Parallel()
 	for _, took := range []time.Duration{time.Millisecond, 3 * time.Millisecond, 20 * time.Millisecond, 120 * time.Millisecond, 300 * time.Millisecond} {
-		if share := float64(took) / float64(took+pauseAfter(took)); share >= 0.02 {
+		if share := float64(took) / float64(took+pauseAfter(took, 1)); share >= 0.02 {
 			t.Errorf("a page of %v takes %.3f of a core", took, share)
 		}
 	}
-	if share := float64(10*time.Second) / float64(10*time.Second+pauseAfter(10*time.Second)); share > 0.2 {
+	if share := float64(10*time.Second) / float64(10*time.Second+pauseAfter(10*time.Second, 1)); share > 0.2 {
 		t.Errorf("a page of 10 s takes %.3f of a core", share)
 	}
-	if pauseAfter(0) > 200*time.Millisecond {
-		t.Errorf("a page that costs nothing is made every %v", pauseAfter(0))
+	if pauseAfter(0, 1) > 200*time.Millisecond {
+		t.Errorf("a page that costs nothing is made every %v", pauseAfter(0, 1))
 	}
+}
+
+// TestManyFollowedPagesShareACore: whoever follows many pages at once leaves time to others.
+func TestManyFollowedPagesShareACore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const pages, took, most = 200, 10 * time.Millisecond, time.Minute
+		var all watches
+		var made atomic.Int64
+		for i := range pages {
+			_, leave := all.join(strconv.Itoa(i), func(context.Context) (*page, error) {
+				made.Add(1)
+				time.Sleep(took)
+				return &page{}, nil
+			})
+			defer leave()
+		}
+		time.Sleep(most)
+		if spent := time.Duration(made.Load()) * took; spent > most/3 {
+			t.Errorf("%d pages take %v of %v", pages, spent, most)
+		}
+	})
 }

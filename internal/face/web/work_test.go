@@ -29,7 +29,7 @@ const recordedAgents = "[agents.default]\ndriver = \"recorded:demo\"\n"
 
 // working lets the pages of a folder start work for an amount, with the agents of the
 // person's own file.
-func working(t *testing.T, folder, file string, allowed float64) *web.Site {
+func working(t testing.TB, folder, file string, allowed float64) *web.Site {
 	t.Helper()
 	env := environment(folder)
 	env.ConfigDir = filepath.Join(folder, "config")
@@ -626,13 +626,11 @@ func TestWorkIsForOurOwnForms(t *testing.T) {
 	}
 }
 
-// TestAnswersAndUpdatesHavePages shows what was asked and what became of sources, by whoever
-// it was written.
-func TestAnswersAndUpdatesHavePages(t *testing.T) {
-	t.Parallel()
-	folder := t.TempDir()
-	s := site(folder)
-	write := func(path, text string) {
+// writeAnswers writes an answer and an update about the run rain, with markup wherever there
+// can be any, and returns what writes more files to the folder.
+func writeAnswers(t testing.TB, folder string) (write func(path, text string)) {
+	t.Helper()
+	write = func(path, text string) {
 		t.Helper()
 		path = filepath.Join(folder, path)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -653,6 +651,16 @@ func TestAnswersAndUpdatesHavePages(t *testing.T) {
  "sentences":[{"id":"c1","line":3,"text":"It stands.","state":"stands","pages":[]},
   {"id":"c2","line":4,"text":"It costs 5 euro.","state":"changed","pages":[{"cid":"k","state":"changed","why":"the page says something else","passages":[{"then":"It costs 5 euro.","now":"It costs 7 euro.","difference":[{"op":"same","text":"It costs "},{"op":"removed","text":"5"},{"op":"added","text":"7 <i>"},{"op":"same","text":" euro."}]}]}]}],
  "sources":[{"cid":"k","url":"https://example.org/a","state":"changed","why":"","text":"other","cited":1}]}`)
+	return write
+}
+
+// TestAnswersAndUpdatesHavePages shows what was asked and what became of sources, by whoever
+// it was written.
+func TestAnswersAndUpdatesHavePages(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	s := site(folder)
+	write := writeAnswers(t, folder)
 	write("answers/2026-03-02-cccccc/about.json", `nonsense`)
 	write("answers/2026-03-02-cccccc/result.json", `nonsense`)
 	b := visit(t, s, nil)

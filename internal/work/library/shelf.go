@@ -99,6 +99,13 @@ func folders(ctx context.Context, desk run.Desk, runs string) ([]shelved, error)
 	return all, nil
 }
 
+// Refresh brings the index of a home up to date, as the next [Find] would. It returns the
+// errors of that.
+func Refresh(ctx context.Context, desk run.Desk, runs string) error {
+	_, _, err := upToDate(ctx, desk, runs)
+	return err
+}
+
 // upToDate is the indexes of a home, made again as far as folders came or changed, with the
 // folders that are there. Where they cannot be written, they are used all the same.
 func upToDate(ctx context.Context, desk run.Desk, runs string) (_ []*index, there map[shelved]bool, _ error) {
