@@ -563,7 +563,7 @@ func TestAFileIsAuditedFromThePage(t *testing.T) {
 	if text := html.UnescapeString(page); strings.Contains(page, "<b onload") || !strings.Contains(text, "<b onload=x>tugs.md") || strings.Contains(text, "etc") {
 		t.Errorf("the list shows %s", words(page))
 	}
-	_, list, _ := strings.Cut(page, `<th scope="row"><a href="`)
+	_, list, _ := strings.Cut(page, `<th scope="row" class="what"><a href="`)
 	link, _, _ := strings.Cut(list, `"`)
 	if status, page := b.get(t, link); status != http.StatusOK || !strings.Contains(page, `Tugs \u202egnp.exe`) || strings.Contains(page, "\u202e") {
 		t.Errorf("%s has characters that reorder text: %d: %s", link, status, words(page))
