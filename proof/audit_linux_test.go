@@ -75,6 +75,7 @@ var smallAudit = map[string]string{
 // files. Whatever is left is listed; an audit that is there verifies, or says that it was
 // not finished; and the next audit has the same result.
 func TestAnAuditSurvivesKill(t *testing.T) {
+	t.Parallel()
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -99,7 +100,7 @@ func TestAnAuditSurvivesKill(t *testing.T) {
 		}
 	}
 	tried := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 12) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
 		p := points[i]
 		if err := os.RemoveAll(filepath.Join(a.work, "home")); err != nil {
 			t.Fatal(err)

@@ -53,7 +53,7 @@ func TestARunThatIsTakenElsewhereReplaysAndSeals(t *testing.T) {
 			t.Parallel()
 			steps, names := ladder(gap), slices.Sorted(maps.Keys(ways))
 			f := newOffice(t).run("tides")
-			before, stride := "", full.Stride(len(steps), 3)
+			before, stride := "", full.Stride(len(steps), 2)
 			for j, s := range steps {
 				f = f.climbFrom(t, gap, before, s.name)
 				before = s.name
@@ -110,13 +110,13 @@ func (f folder) sealed(t *testing.T) {
 }
 
 // TestCopiedMovedAndRenamedRunsResume takes a run elsewhere at each step of an honest
-// agent; in the short form, each way at one step of one course. It must go on from there to its end, verify, replay, and judge its own files: those
+// agent; in the short form, in one way at one step of one course. It must go on from there to its end, verify, replay, and judge its own files: those
 // that it was copied from are spoilt.
 func TestCopiedMovedAndRenamedRunsResume(t *testing.T) {
 	t.Parallel()
 	for i, gap := range []string{withGap, withoutGap} {
 		for name, way := range ways {
-			if !full.Asked() && len(name)%2 == i {
+			if !full.Asked() && (i > 0 || name != "renamed") {
 				continue
 			}
 			t.Run(name+" "+gap, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 // TestImportSurvivesKill kills an import at every system call with which it changes files.
 // What it imports is absent or whole, and the next import takes it in.
 func TestImportSurvivesKill(t *testing.T) {
+	t.Parallel()
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -54,7 +55,7 @@ func TestImportSurvivesKill(t *testing.T) {
 		}
 	}
 	absent := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 12) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
 		begin()
 		where := "killed at " + points[i][0] + " " + points[i][1]
 		a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject="+points[i][0]+":signal=KILL:when="+points[i][1], binary, "import", bundle)

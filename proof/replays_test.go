@@ -112,7 +112,7 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 	for _, place := range places {
 		ways = append(ways, way{place.name, 0, place.take})
 	}
-	stride := full.Stride(len(ways)*len(archives), 6)
+	stride := full.Stride(len(ways)*len(archives), 3)
 	for i, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			for j := range archives {

@@ -82,7 +82,7 @@ func (l largeHome) typeAll(t *testing.T) []typing {
 	f := o.run("large")
 	l.drive(t, f)
 	var spent []typing
-	for i := 0; i < len(personCommands); i += full.Stride(len(personCommands), 7) {
+	for i := 0; i < len(personCommands); i += full.Stride(len(personCommands), 4) {
 		words := personCommands[i]
 		command := exec.Command(binary, words...)
 		command.Dir, command.Env, command.Stdout = o.dir, append(os.Environ(), "TIDEGATE_HOME="+o.dir), io.Discard

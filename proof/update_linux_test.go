@@ -62,6 +62,7 @@ func TestWhatComesAfterSurvivesKill(t *testing.T) {
 // system call with which it changes files: the other is as it was, and the run is absent, or
 // whole and bound to the other.
 func TestBuildingOnARunSurvivesKill(t *testing.T) {
+	t.Parallel()
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -119,7 +120,7 @@ func killed(t *testing.T, a auditing, line []string, look func(where string)) {
 		t.Fatalf("it changes nothing:\n%s", out)
 	}
 	look("undisturbed")
-	for i := 0; i < len(points); i += full.Stride(len(points), 3) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		p := points[i]
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
 		look(fmt.Sprintf("killed at %s %d", p.call, p.n))

@@ -166,7 +166,7 @@ var ends = []struct {
 	{"completed", [][]string{demoQuestion}, 0, "the run is completed", "tidegate report harbour --format html"},
 	{"a plan", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}}, 0, "the plan waits for your yes", "tidegate perspectives write tugs FILE"},
 	{"jobs", [][]string{{"research", "Tugs: which?", "--agent", "exec:false", "--yes"}}, 4, "all tries are used up", "tidegate job retry tugs perspectives --note TEXT"},
-	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 200"},
+	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 3002"},
 	{"minutes", [][]string{
 		{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}, {"run", "limit", "tugs", "max_minutes", "0"}, {"run", "continue", "tugs"},
 	}, 4, "the budget is used up", "tidegate run continue tugs --max-minutes 1"},

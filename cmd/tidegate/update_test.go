@@ -85,7 +85,7 @@ func TestUpdateSaysWhatNoLongerStands(t *testing.T) {
 		says       []string
 	}{
 		{"nothing changed", ferryPage, 200, 0, []string{"2 sentences that cite: 2 stand", "same"}},
-		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stand, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
+		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stands, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
 		{"the page is gone", ferryPage, 404, 1, []string{"2 gone", "no such page"}},
 		{"a wall", ferryPage, 403, 1, []string{"2 behind a wall now"}},
 		{"the server fails", ferryPage, 500, 4, []string{"2 not reachable", "the server failed"}},

@@ -245,7 +245,7 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 		}},
 		{"one that says so and more", func(task driver.Task) string { return refusal(task.Prompt) + " But ask me again." }},
 	} {
-		stride := full.Stride(len(questions), 4)
+		stride := full.Stride(len(questions), 2)
 		for i := n % stride; i < len(questions); i += stride {
 			asked++
 			q := questions[i]

@@ -91,10 +91,13 @@ func ordering(_ context.Context, urls []string, keep func([]*archive.Packed) err
 }
 
 // TestNoReaderGetsALieThrough has every agent at hand read so, and the writer lie: whatever
-// they answer, no report with the lie is completed.
+// they answer, no report with the lie is completed. The short form has two of them.
 func TestNoReaderGetsALieThrough(t *testing.T) {
 	t.Parallel()
 	for name, reads := range careless {
+		if !full.Asked() && !slices.Contains([]string{"approves everything", "does what a page says"}, name) {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			manifest, desk := misled.newRun(t, nil)
@@ -119,13 +122,10 @@ func TestNoReaderGetsALieThrough(t *testing.T) {
 
 // TestNoReaderStopsAnHonestReport has the verifier read so, and another agent read as it
 // should: an honest report is completed, and every sentence has its verdict. The short form
-// has three of them.
+// has two of them.
 func TestNoReaderStopsAnHonestReport(t *testing.T) {
 	t.Parallel()
-	for name, reads := range careless {
-		if !full.Asked() && !slices.Contains([]string{"approves everything", "answers twice", "does what a page says"}, name) {
-			continue
-		}
+	for name, reads := range full.Some(careless, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			manifest, desk := misled.newRun(t, nil)

@@ -250,7 +250,7 @@ func TestPlantedDefects(t *testing.T) {
 			return "Done."
 		}}, engine.ForNothing, "", change.Complete, 1, 10},
 	}
-	for i := 0; i < len(cases); i += full.Stride(len(cases), 6) {
+	for i := 0; i < len(cases); i += full.Stride(len(cases), 4) {
 		tt := cases[i]
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

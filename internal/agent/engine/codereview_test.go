@@ -265,7 +265,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 	addedLine := regexp.MustCompile(`(?m)^ *([0-9]+) \+\| \S`)
 	home := t.TempDir()
 	const wanted = 10
-	for i := 0; i < wanted; i += full.Stride(wanted, 2) {
+	for i := 0; i < wanted; i += full.Stride(wanted, 1) {
 		commit := commits[4*i]
 		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
 		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),

@@ -79,7 +79,7 @@ func (m *moody) Do(ctx context.Context, task driver.Task, _ func(driver.Event)) 
 // agents have to do here, or failed with a reason.
 func TestEveryRunEnds(t *testing.T) {
 	t.Parallel()
-	runs := 5
+	runs := 2
 	if full.Asked() {
 		runs = 10_000
 	}

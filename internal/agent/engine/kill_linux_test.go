@@ -42,9 +42,9 @@ func homeOptions(agent string) engine.Options {
 // at random moments, and then lets it end.
 func TestKilledHomeLosesNothing(t *testing.T) {
 	t.Parallel()
-	count := 1
+	count, kills := 1, 3
 	if full.Asked() {
-		count = 50
+		count, kills = 50, 6
 	}
 	taken := 0
 	for i := range count {
@@ -52,7 +52,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 			random := rand.New(rand.NewPCG(5, uint64(i)))
 			agent := slowAtFirst(t)
 			manifest, desk := newRun(t, nil)
-			for range 6 {
+			for range kills {
 				home := exec.Command(os.Args[0])
 				home.Env = append(os.Environ(), homeOf+"="+manifest, agentOf+"="+agent)
 				if err := home.Start(); err != nil {

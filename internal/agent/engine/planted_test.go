@@ -375,15 +375,15 @@ func truthOf(s shape) string { return s.truth }
 
 // TestPlantedLies plants shapes of lies into runs. The rules alone refuse those that they
 // name or call them weak; with a reader that knows the truth none gets past gate E; and
-// the honest twin of each does. The short form leaves out two languages, and has the
-// reader and the honest twins of some alone.
+// the honest twin of each does. The short form has the pages in English with all of it,
+// and of the calculations and one other language what the rules say.
 func TestPlantedLies(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
 		files  []string
 		shapes int
 	}{{[]string{"pages", "shapes"}, 160}, {[]string{"calculations"}, 14}, {[]string{"de"}, 10}, {[]string{"fr"}, 7}, {[]string{"fi"}, 6}, {[]string{"zh"}, 6}, {[]string{"ar"}, 5}} {
-		if !full.Asked() && i > 1 && i%2 == 1 {
+		if !full.Asked() && i > 2 {
 			continue
 		}
 		t.Run(c.files[len(c.files)-1], func(t *testing.T) {
@@ -408,7 +408,7 @@ func TestPlantedLies(t *testing.T) {
 				}
 			}
 			t.Logf("\n%s", strings.Join(rows, "\n"))
-			if !asked && i > 1 {
+			if !asked {
 				return
 			}
 			honest := w.report(w.shapes, truthOf)
@@ -495,7 +495,7 @@ func (w world) byReader(t *testing.T) map[string]string {
 func TestEachLieAlone(t *testing.T) {
 	t.Parallel()
 	w := readWorld(t, "pages", "shapes")
-	for i := 0; i < len(w.shapes); i += full.Stride(len(w.shapes), 2) {
+	for i := 0; i < len(w.shapes); i += full.Stride(len(w.shapes), 1) {
 		s := w.shapes[i]
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

@@ -12,17 +12,21 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // TestAgentsOfAWaveGetTheRelay looks at every task of runs whose policy names the relay,
-// or not, at a home that searches for its agents, or not. One of them goes on behind its waves.
+// or not, at a home that searches for its agents, or not. The first goes on
+// behind its waves. The short form has three of the five.
 func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 	t.Parallel()
 	relay := driver.Server{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp", "--relay", driver.RelayArg}}
-	for _, tt := range []struct{ named, searches, noWeb bool }{{}, {named: true}, {searches: true}, {named: true, searches: true}, {searches: true, noWeb: true}} {
+	homes := []struct{ named, searches, noWeb bool }{{named: true, searches: true}, {named: true}, {}, {searches: true}, {searches: true, noWeb: true}}
+	for i := 0; i < len(homes); i += full.Stride(len(homes), 3) {
+		tt := homes[i]
 		in := run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"}
 		if tt.named {
 			in.Servers = []string{"tidegate", "unheard-of"}

@@ -54,7 +54,7 @@ func TestDefectsThatNeedTheRepository(t *testing.T) {
 	if len(seen) != 20 {
 		t.Errorf("there are %d", len(seen))
 	}
-	for i := 0; i < len(seen); i += full.Stride(len(seen), 4) {
+	for i := 0; i < len(seen); i += full.Stride(len(seen), 2) {
 		tt := seen[i]
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -193,7 +193,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 			}
 		}
 	}
-	for i := 0; i < len(points); i += full.Stride(len(points), 3) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		at := points[i]
 		t.Run(at.kind+"/"+at.name, func(t *testing.T) {
 			t.Parallel()
@@ -241,7 +241,7 @@ func named(t *testing.T, root, name, how string) {
 func TestNoDigestAloneExplainsAFile(t *testing.T) {
 	names := []string{run.ManifestFile, "gates.json", run.PolicyFile, "wave-1/wave1-plan.json", "wave-review.json", "pivot.json", "citations/citations.jsonl",
 		"summaries/summary-pack.json", "synthesis/final-synthesis.md"}
-	for i := 0; i < len(names); i += full.Stride(len(names), 3) {
+	for i := 0; i < len(names); i += full.Stride(len(names), 1) {
 		t.Run(names[i], func(t *testing.T) {
 			t.Parallel()
 			f := forger{t, golden(t, t.TempDir(), "second-wave")}
@@ -330,7 +330,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 	if len(fields) < 100 {
 		t.Fatalf("only %d fields are compared", len(fields))
 	}
-	for i := 0; i < len(fields); i += full.Stride(len(fields), 3) {
+	for i := 0; i < len(fields); i += full.Stride(len(fields), 2) {
 		at := fields[i]
 		t.Run(fmt.Sprintf("line %d %s", at.line+1, at.key), func(t *testing.T) {
 			t.Parallel()
@@ -400,7 +400,7 @@ func otherThan(v any) any {
 func TestAForgedAcceptanceShows(t *testing.T) {
 	names := []string{"synthesis/final-synthesis.md", "summaries/summary-pack.json", "gates.json", run.ManifestFile, "jobs/summary.figures/001/answer-1.md"}
 	actors := []string{"person", "agent"}
-	for i := 0; i < len(names)*len(actors); i += full.Stride(len(names)*len(actors), 4) {
+	for i := 0; i < len(names)*len(actors); i += full.Stride(len(names)*len(actors), 2) {
 		name, actor := names[i/len(actors)], actors[i%len(actors)]
 		t.Run(actor+"/"+name, func(t *testing.T) {
 			t.Parallel()

@@ -85,7 +85,7 @@ func replaced(was, is string) func([]byte) []byte {
 }
 
 // TestForgedReadingsAreFound forges what second readers said, what they were shown and
-// how they were tested, each time with a record that fits. The short form has five of the
+// how they were tested, each time with a record that fits. The short form has two of the
 // forgeries.
 func TestForgedReadingsAreFound(t *testing.T) {
 	const claims, reading, prompt, attempt = "synthesis/claims.json", "jobs/verify.1/001/reading.json", "jobs/verify.1/001/prompt.md", "jobs/verify.1/001/attempt.json"
@@ -199,7 +199,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 				return []*codec.Value{e}
 			})
 		}},
-	}, 5) {
+	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := forger{t, golden(t, t.TempDir(), test.kind)}
@@ -386,7 +386,7 @@ func TestAnEarlierSealIsHeldToWhatItStates(t *testing.T) {
 		"more before its end": {func(data []byte) []byte {
 			return append(data, "\n\nIt is a lie.\n\n## How this report was made\n"...)
 		}, false},
-	}, 3) {
+	}, 2) {
 		data := sealed(t, root, key, program, test.change)
 		if out, err := unseal(t, data, signers); err != nil || out.Pass != test.pass {
 			t.Errorf("%s: pass %v, %s %v %v", name, out.Pass, differences(out.Replay), out.Replay.Left, err)

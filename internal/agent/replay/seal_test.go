@@ -81,7 +81,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 			t.Errorf("%s was not made again", name)
 		}
 	}
-	for i := 0; i < len(data); i += full.Stride(len(data), 300) {
+	for i := 0; i < len(data); i += full.Stride(len(data), 60) {
 		changed := bytes.Clone(data)
 		changed[i] ^= 1 << (i % 8)
 		if _, err := seal.Open(changed, signers, pinned.Now()); tidegate.CodeOf(err) != tidegate.Tampered {

@@ -68,16 +68,17 @@ func TestAWebArchiveIsASealToo(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	for kind, make := range map[string]func(testing.TB) (*seal.Key, *seal.Signers){"P-384": readersKey, "Ed25519": signing.New} {
+		if !full.Asked() && kind != "P-384" {
+			continue
+		}
 		key, signers := make(t)
 		data, err := replay.Seal(t.Context(), open(t, root), key, program, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if full.Asked() || kind == "P-384" {
-			again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
-			if err != nil || !bytes.Equal(data, again) {
-				t.Errorf("%s: another file the second time, %v", kind, err)
-			}
+		again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
+		if err != nil || !bytes.Equal(data, again) {
+			t.Errorf("%s: another file the second time, %v", kind, err)
 		}
 		out, err := unseal(t, data, signers)
 		if err != nil || !out.Pass {
@@ -87,7 +88,7 @@ func TestAWebArchiveIsASealToo(t *testing.T) {
 		if signed := strings.Contains(files["datapackage-digest.json"], `"signedData"`); signed != (kind == "P-384") {
 			t.Errorf("%s: signed for readers of web archives: %v", kind, signed)
 		}
-		for i := 0; i < len(data); i += full.Stride(len(data), 300) {
+		for i := 0; i < len(data); i += full.Stride(len(data), 60) {
 			changed := bytes.Clone(data)
 			changed[i] ^= 1 << (i % 8)
 			if _, err := seal.Open(changed, signers, pinned.Now()); tidegate.CodeOf(err) != tidegate.Tampered {
@@ -164,7 +165,7 @@ func TestAWebArchiveWithMoreThanItsRun(t *testing.T) {
 		"an index of other pages": func(files []seal.File) []seal.File { return changed(files, "indexes/index.cdx", "200", "404") },
 		"another report to read":  func(files []seal.File) []seal.File { return changed(files, "archive/report.warc", "200", "404") },
 		"pages under other names": func(files []seal.File) []seal.File { return changed(files, "pages/pages.jsonl", "Report", "Truth") },
-	}, 3) {
+	}, 1) {
 		var forged bytes.Buffer
 		if err := seal.WriteWACZ(t.Context(), &forged, key, change(slices.Clone(honest.Files)), honest.Predicate); err != nil {
 			t.Fatal(err)

@@ -174,7 +174,7 @@ func TestPassages(t *testing.T) {
 // not end; and whatever it is, what stands behind it is found.
 func TestHostileTexts(t *testing.T) {
 	t.Parallel()
-	size := 1 << 13
+	size := 1 << 11
 	if full.Asked() {
 		size = 1 << 17
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -27,7 +28,7 @@ func TestTheSameBytesAreJudgedOnce(t *testing.T) {
 		}
 		return codec.Digest([]any{judged.Claims, judged.Faults, judged.Warnings, judged.Grounding})
 	}
-	for name, change := range map[string]func(t *testing.T, made run.InitResult){
+	for name, change := range full.Some(map[string]func(t *testing.T, made run.InitResult){
 		"the archive is cut": func(t *testing.T, made run.InitResult) {
 			if err := os.Truncate(filepath.Join(made.Root, run.ArchiveFile), 100); err != nil {
 				t.Fatal(err)
@@ -58,7 +59,7 @@ func TestTheSameBytesAreJudgedOnce(t *testing.T) {
 			path := filepath.Join(made.Root, filepath.FromSlash(run.PolicyFile))
 			runs.Put(t, made.Root, run.PolicyFile, strings.Replace(runs.Read(t, path), `"grounding": "require"`, `"grounding": "off"`, 1))
 		},
-	} {
+	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			made, list := summarized(t, run.InitInput{})
 			draft := honestDraft(t, made, "Volcanoes erupt when magma rises through cracks. [@"+list[0].CID+"]\n\nThey have 887123 boats. [@"+list[0].CID+"]")

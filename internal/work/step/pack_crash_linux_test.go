@@ -87,7 +87,7 @@ func TestKilledBuildIsFinishedOrUndoneByTheNext(t *testing.T) {
 	}
 	points := 0
 	for call, counts := range callsAfterBegin(t, trace) {
-		for n := counts[0] + 1; n <= counts[1]; n += full.Stride(counts[1]-counts[0], 3) {
+		for n := counts[0] + 1; n <= counts[1]; n += full.Stride(counts[1]-counts[0], 2) {
 			points++
 			r := prepare()
 			said, trace := tracedBuild(t, r.root, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n))

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -178,7 +179,8 @@ func said(t *testing.T, r synthesis.Report) map[string]bool {
 }
 
 // TestNoEnglishIsLeftInAReport: whatever a report in another language has in common with
-// the English one is a word of that language, too, a name, or an address.
+// the English one is a word of that language, too, a name, or an address. The short form
+// has one language in four.
 func TestNoEnglishIsLeftInAReport(t *testing.T) {
 	table, err := os.ReadFile("../../rule/evidence/lists/words.txt")
 	if err != nil {
@@ -187,7 +189,7 @@ func TestNoEnglishIsLeftInAReport(t *testing.T) {
 	for _, reader := range []bool{true, false} {
 		english := said(t, fullReport(t, "en", reader))
 		for column, language := range evidence.Languages() {
-			if column == 0 {
+			if column == 0 || column%full.Stride(len(evidence.Languages()), 4) > 0 {
 				continue
 			}
 			own := map[string]bool{"tidegate": true, "https": true, "example": true, "utc": true, "usd": true, "evidence": true /* the name of rules */, "cid": true}
