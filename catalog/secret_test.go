@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/scratch"
@@ -17,7 +18,7 @@ import (
 
 // TestNoToolTellsWhatIsPlanted holds a reading, and asks every tool that agents have about
 // its run, with each of its files in the place of each argument: none returns the seed
-// that tells the planted errors.
+// that tells the planted errors. The short form has the file with the seed alone.
 func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 	t.Parallel()
 	home := filepath.Join(scratch.Short(t), "runs")
@@ -50,7 +51,10 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 		t.Errorf("%s", line)
 	}
 	manifest := filepath.Join(home, "harbour", "manifest.json")
-	places := []string{manifest, filepath.Join(dir, "attempt.json"), dir, filepath.Join(home, "harbour", "logs", "audit.jsonl")}
+	places := []string{filepath.Join(dir, "attempt.json")}
+	if full.Asked() {
+		places = append(places, manifest, dir, filepath.Join(home, "harbour", "logs", "audit.jsonl"))
+	}
 	asked := 0
 	for _, each := range tool.ForAgents(catalog.Tools(env)) {
 		schema := codec.Of(each.InputSchema())
@@ -81,7 +85,7 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 			}
 		}
 	}
-	if asked < 200 {
+	if asked < 50*len(places) {
 		t.Errorf("only %d calls were made", asked)
 	}
 	// Neither does the log, whose tool agents have, before the round is over.

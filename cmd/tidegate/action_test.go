@@ -51,6 +51,7 @@ type runner struct {
 	values    map[string]string // of expressions: inputs.only, steps.cache.outputs.cache-hit
 	uses      map[string]func(with map[string]string) (outputs map[string]string)
 	path      string   // goes before PATH
+	env       []string // beside that of the test
 	did       []string // the names of the steps that ran
 	log       bytes.Buffer
 	summary   string
@@ -125,7 +126,7 @@ func (r *runner) shell(step actionStep) (outputs map[string]string, status int) 
 		command.Dir = r.fill(step.Dir)
 	}
 	command.Stdout, command.Stderr = &r.log, &r.log
-	command.Env = append(os.Environ(), "RUNNER_TEMP="+r.temp, "GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "PATH="+r.path+string(os.PathListSeparator)+os.Getenv("PATH"))
+	command.Env = append(append(os.Environ(), r.env...), "RUNNER_TEMP="+r.temp, "GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "PATH="+r.path+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for name, value := range r.filled(step.Env) {
 		command.Env = append(command.Env, name+"="+value)
 	}
@@ -250,6 +251,7 @@ func (r *runner) cached() {
 // TestActionReviewsAWave runs the steps of the action with the program in the
 // cache, as in every run but the first.
 func TestActionReviewsAWave(t *testing.T) {
+	t.Parallel()
 	data := demoData(t)
 	var a action
 	parseYAML(t, "action.yml", &a)
@@ -322,6 +324,7 @@ func TestActionReviewsAWave(t *testing.T) {
 // TestActionAuditsDocuments: each document that cites something is held against its
 // sources, without a token; what its name says is not run.
 func TestActionAuditsDocuments(t *testing.T) {
+	t.Parallel()
 	var a action
 	parseYAML(t, "action.yml", &a)
 	work := t.TempDir()
@@ -365,6 +368,7 @@ func TestActionAuditsDocuments(t *testing.T) {
 }
 
 func TestActionInstallsARelease(t *testing.T) {
+	t.Parallel()
 	program, err := exec.LookPath("tidegate")
 	if err != nil {
 		t.Fatal(err)
@@ -443,6 +447,7 @@ func archiveOf(t *testing.T, program string) []byte {
 // TestActionBuildsWhereNothingIsCached has a stand-in for go in place of a real
 // build.
 func TestActionBuildsWhereNothingIsCached(t *testing.T) {
+	t.Parallel()
 	var a action
 	parseYAML(t, "action.yml", &a)
 	r := newRunner(t, demoData(t), map[string]string{"perspectives": "perspectives.json", "outputs": "mended"})

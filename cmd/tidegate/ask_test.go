@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -165,7 +166,7 @@ func TestAgentAsksAFinishedRun(t *testing.T) {
 }
 
 // TestResearchAgain asks the question of the demo's run again, with its settings, and says
-// how the reports differ.
+// how the reports differ; the short form ends at the plan.
 func TestResearchAgain(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -177,8 +178,15 @@ func TestResearchAgain(t *testing.T) {
 		return s.run(t.Context(), append([]string{"research", "--again", "harbour"}, args...)...)
 	}
 	before := snapshot(t, filepath.Join(home, "runs", "harbour"))
-	if status := again("--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 || !strings.Contains(out.String(), "Since harbour") || !strings.Contains(out.String(), "0 sources differ") {
-		t.Errorf("%d: %s", status, out.String())
+	args, says := []string{"--agent", "recorded:demo", "--parallel", "1", "--yes"}, []string{"Since harbour", "0 sources differ"}
+	if !full.Asked() {
+		args, says = append(args, "--plan-only"), []string{"Plan: " + question, "the plan waits for your yes"}
+	}
+	status := again(args...)
+	for _, want := range says {
+		if status != 0 || !strings.Contains(out.String(), want) {
+			t.Errorf("%d, without %q: %s", status, want, out.String())
+		}
 	}
 	for name, data := range snapshot(t, filepath.Join(home, "runs", "harbour")) {
 		if before[name] != data {

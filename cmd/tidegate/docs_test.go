@@ -262,6 +262,8 @@ func cannot(b block) string {
 	case full.Asked():
 	case begins("tidegate canary "):
 		return "the canary plants everything; -full does it"
+	case slices.ContainsFunc(b.lines, func(line string) bool { return strings.Contains(line, "tidegate run replay ") }):
+		return "a replay takes as long as the run; -full does it"
 	case slices.ContainsFunc(b.lines, func(line string) bool {
 		return strings.HasPrefix(line, "$ tidegate research ") && !strings.Contains(line, "--plan-only")
 	}):
@@ -441,6 +443,7 @@ var inline = regexp.MustCompile("`(tidegate [a-z][^`]*)`")
 // TestEveryCommandInTheDocumentsExists reads all command lines, in blocks and in
 // running text: the command must exist, and have the flags.
 func TestEveryCommandInTheDocumentsExists(t *testing.T) {
+	t.Parallel()
 	seen := 0
 	for name, text := range documents(t) {
 		var lines []string

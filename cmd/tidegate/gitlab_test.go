@@ -11,6 +11,7 @@ import (
 // TestTheJobForGitLabReviews runs the script of the job with a reviewer that approves in
 // place of the named one: the command line is right, and the report is where the job says.
 func TestTheJobForGitLabReviews(t *testing.T) {
+	t.Parallel()
 	for _, program := range []string{"bash", "git"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(err)

@@ -29,6 +29,7 @@ var (
 // in the files beside it, and the explanations. Every tool that they name can be
 // called, and every command can be typed, with its flags.
 func TestEveryNameInTheTextsExists(t *testing.T) {
+	t.Parallel()
 	callable := map[string]bool{}
 	tools := catalog.Tools(&catalog.Env{})
 	for _, offered := range tools {

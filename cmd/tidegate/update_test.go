@@ -85,7 +85,7 @@ func TestUpdateSaysWhatNoLongerStands(t *testing.T) {
 		says       []string
 	}{
 		{"nothing changed", ferryPage, 200, 0, []string{"2 sentences that cite: 2 stand", "same"}},
-		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stand, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
+		{"a number changed", strings.Replace(ferryPage, "120 cars", "140 cars", 1), 200, 1, []string{"1 stands, 1 changed", "Line 1: changed", "[-120-] {+140+}"}},
 		{"the page is gone", ferryPage, 404, 1, []string{"2 gone", "no such page"}},
 		{"a wall", ferryPage, 403, 1, []string{"2 behind a wall now"}},
 		{"the server fails", ferryPage, 500, 4, []string{"2 not reachable", "the server failed"}},
@@ -170,7 +170,8 @@ func demoRun(t *testing.T, home string) surroundings {
 }
 
 // TestUpdateRewrites updates the run of the demo over a web in which a price has changed, and
-// begins a run for the sentences that no longer stand.
+// begins a run for the sentences that no longer stand. In the short form that run has tokens
+// for its plan alone.
 func TestUpdateRewrites(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -200,7 +201,11 @@ func TestUpdateRewrites(t *testing.T) {
 		t.Fatalf("%d: %s", status, out.String())
 	}
 	out.Reset()
-	if status := s.run(t.Context(), append(typedWords(lines[1]), "--agent", "recorded:demo", "--parallel", "1", "--yes")...); status != 0 || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), "completed: every gate passed by its judge") {
+	args, want, end := append(typedWords(lines[1]), "--agent", "recorded:demo", "--parallel", "1", "--yes"), 0, "completed: every gate passed by its judge"
+	if !full.Asked() {
+		args, want, end = append(args, "--max-tokens", "1000"), 4, "the budget is used up: max_tokens is 1000"
+	}
+	if status := s.run(t.Context(), args...); status != want || !strings.Contains(out.String(), "[-7.2-]") || !strings.Contains(out.String(), end) {
 		t.Fatalf("%d: %s", status, out.String())
 	}
 	read := func(name string) string {

@@ -280,7 +280,7 @@ func (a *attempt) judge(ctx context.Context, end exit, why reason, stderr string
 	case why == stuck:
 		failure = failf(Idle, "%s wrote no message and called no tool for %v", a.name, limits.Step)
 	case why == late:
-		failure = failf(Deadline, "%s had no answer after %v", a.name, limits.Deadline)
+		failure = failf(Deadline, "%s had no answer after %v", a.name, limits.deadline())
 	case why == tireless:
 		failure = failf(Deadline, "%s had no answer after %d steps", a.name, limits.Steps)
 	case why == flooding:

@@ -12,6 +12,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -142,6 +143,9 @@ func (l Limits) answer() int {
 	}
 	return DefaultAnswer
 }
+
+// deadline is the time for the whole task as people say it.
+func (l Limits) deadline() time.Duration { return cmp.Or(l.Deadline.Round(time.Second), l.Deadline) }
 
 // Answer is what an agent wrote, and what that took.
 type Answer struct {

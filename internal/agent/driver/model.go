@@ -368,7 +368,7 @@ func (d *model) watch(ctx context.Context, limits Limits) (context.Context, *wat
 			past := func(since time.Time, limit time.Duration) bool { return limit > 0 && now.Sub(since) > limit }
 			switch {
 			case past(began, limits.Deadline):
-				cancel(failf(Deadline, "the model had no answer after %v", limits.Deadline))
+				cancel(failf(Deadline, "the model had no answer after %v", limits.deadline()))
 			case past(line, limits.Idle):
 				cancel(failf(Idle, "the model wrote nothing for %v", limits.Idle))
 			case past(step, limits.Step):

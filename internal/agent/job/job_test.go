@@ -453,7 +453,12 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 		}
 		b = open(t, desk, manifest)
 	}
-	budget(1000, 10)
+	for limit, want := range map[float64]float64{1000: 4 * job.MaxTokens, 1.5 * job.MaxTokens: 3 * job.MaxTokens} {
+		budget(limit, 10)
+		if name, to := b.Raised(); name != "max_tokens" || to != want {
+			t.Errorf("of %v, %s is raised to %v", limit, name, to)
+		}
+	}
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
 	runs.WantCode(t, err, tidegate.BudgetExhausted)
 	if _, err := codec.Marshal(tidegate.AsError(err).Details); err != nil {

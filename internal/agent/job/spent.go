@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"io/fs"
 	"math"
 	"strings"
@@ -125,21 +126,31 @@ func (b *Board) Limit() (name string, spent Spent) {
 
 func (b *Board) limit() (name string, spent Spent) {
 	spent = b.spent()
-	budget := b.policy.Budget
-	for _, l := range []struct {
-		name        string
-		used, limit float64
-	}{
-		{"max_minutes", spent.Minutes, budget.MaxMinutes},
-		{"max_tokens", spent.Tokens, budget.MaxTokens},
-		{"max_cost_usd", spent.CostUSD, budget.MaxCostUSD},
-		{"max_mb", spent.MB, budget.MaxMB},
-	} {
-		if l.used >= l.limit {
-			return l.name, spent
+	for _, name := range []string{"max_minutes", "max_tokens", "max_cost_usd", "max_mb"} {
+		if spent.of(name) >= b.policy.Budget.Of(name) {
+			return name, spent
 		}
 	}
 	return "", spent
+}
+
+// of is what was spent of a limit.
+func (s Spent) of(limit string) float64 {
+	return map[string]float64{"max_minutes": s.Minutes, "max_tokens": s.Tokens, "max_cost_usd": s.CostUSD, "max_mb": s.MB}[limit]
+}
+
+// Raised is the limit that is used up, and one that lets the work go on: twice the limit, or
+// twice what was spent where that is no less.
+func (b *Board) Raised() (name string, to float64) {
+	name, spent := b.Limit()
+	if name == "" {
+		return "", 0
+	}
+	used, to := spent.of(name), 2*b.Policy().Budget.Of(name)
+	if used >= to {
+		to = math.Ceil(200*used) / 100
+	}
+	return name, cmp.Or(to, 1)
 }
 
 // sizeOf adds up the files in a folder, except those in the folder that without names.

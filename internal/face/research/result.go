@@ -252,15 +252,11 @@ func (n nextFor) failed(m run.Manifest) []Next {
 	return []Next{n.step("run resume", " --accept --reason TEXT", "lets it resume"), resume}
 }
 
-// budget names a budget twice as large as the one that is used up.
+// budget names a budget that lets the run resume.
 func (n nextFor) budget() []Next {
-	name, _ := n.board.Limit()
+	name, more := n.board.Raised()
 	if name == "" {
 		return []Next{n.step("run continue", n.again, "resumes the run")}
-	}
-	more := 2 * n.board.Policy().Budget.Of(name)
-	if more == 0 || math.IsInf(more, 1) {
-		more = 1
 	}
 	value := strconv.FormatFloat(more, 'f', -1, 64)
 	flags := map[string]string{"max_minutes": "max-minutes", "max_tokens": "max-tokens", "max_cost_usd": "max-cost"}

@@ -16,7 +16,8 @@ type lanes struct {
 	Ticks  []tick
 	Begin  string
 	Lasts  string
-	More   int // jobs that are not shown
+	Goes   bool // an agent is at work
+	More   int  // jobs that are not shown
 }
 
 type laneGroup struct {
@@ -73,6 +74,7 @@ func (l *visit) lanes() lanes {
 	for _, b := range all {
 		for _, a := range b.attempts {
 			first, last = min(first, a.StartedAt), max(last, l.until(a))
+			out.Goes = out.Goes || a.EndedAt == "" && l.driven()
 		}
 	}
 	whole := between(first, last)

@@ -54,10 +54,8 @@ func (l *visit) offers() ([]offer, error) {
 			}
 		}
 	}
-	if name, _ := l.board.Limit(); name != "" {
-		now := l.board.Policy().Budget.Of(name)
-		more := math.Max(1, 2*now)
-		add("run-limit", "Raise "+limitWords(name), limitShown(now)+" → "+limitShown(more), "name", name, "value", limitText(more))
+	if name, more := l.board.Raised(); name != "" {
+		add("run-limit", "Raise "+limitWords(name), limitShown(l.board.Policy().Budget.Of(name))+" → "+limitShown(more), "name", name, "value", limitText(more))
 	}
 	for _, j := range jobsIn(l.board, job.Leased) {
 		add("job-release", "Take “"+short(120, j.Title)+"” away from its agent", l.jobRow(j).Agent+", for "+l.jobRow(j).Took, "job_id", j.ID)

@@ -672,7 +672,7 @@ func TestAnswersAndUpdatesHavePages(t *testing.T) {
 		t.Error("an answer acts on the page")
 	}
 	_, page = b.get(t, "/updates/2026-03-02-bbbbbb")
-	inOrder(t, page, "Does it &lt;u&gt;rain", "no longer stands", "2 sentences that cite: 1 stand, 1 changed", "It costs 5 euro.", `href="https://example.org/a"`, "The page said", "It costs <del>5</del>", "It says", "<ins>7 &lt;i&gt;</ins>", "It stands.", "Its sources")
+	inOrder(t, page, "Does it &lt;u&gt;rain", "no longer stands", "2 sentences that cite: 1 stands, 1 changed", "It costs 5 euro.", `href="https://example.org/a"`, "The page said", "It costs <del>5</del>", "It says", "<ins>7 &lt;i&gt;</ins>", "It stands.", "Its sources")
 	for _, path := range []string{"/answers/2026-03-02-bbbbbb", "/answers/..%2f..", "/updates/none", "/answers/2026-03-02-cccccc"} {
 		if status, _ := b.get(t, path); status == http.StatusOK {
 			t.Errorf("%s is answered with %d", path, status)

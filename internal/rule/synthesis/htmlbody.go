@@ -266,13 +266,18 @@ func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, s *ShownSe
 		return
 	}
 	key := cardKey{passage: p, ref: ref}
-	var matches []claim.Match
-	switch {
-	case s != nil:
+	if s != nil {
 		key = cardKey{sentence: s, ref: ref}
-		matches = w.restsOn(ref, s)
-	case c != nil:
-		matches = w.found(ref, *c)
+	}
+	// A passage may cite a source a thousand times, and has one card for it.
+	matches := func() []claim.Match {
+		switch {
+		case s != nil:
+			return w.restsOn(ref, s)
+		case c != nil:
+			return w.found(ref, *c)
+		}
+		return nil
 	}
 	id := ""
 	if !w.linked[ref] {
@@ -283,18 +288,20 @@ func (w *htmlWriter) cite(ref *reference, p *passage, c *claim.Claim, s *ShownSe
 }
 
 // card is the id of a card, which is made when it is first asked for.
-func (w *htmlWriter) card(key cardKey, matches []claim.Match) string {
+func (w *htmlWriter) card(key cardKey, matches func() []claim.Match) string {
 	if id, made := w.cardOf[key]; made {
 		return id
 	}
 	c := card{ID: "card-" + strconv.Itoa(len(w.cards)+1)}
+	var found []claim.Match
 	if key.ref != nil {
-		c.sourceView = w.sourceView(key.ref, matches)
+		found = matches()
+		c.sourceView = w.sourceView(key.ref, found)
 	}
 	if key.sentence != nil {
 		c.Sentence = w.layout.sentenceView(key.sentence, key.ref)
 	} else {
-		c.Excerpts = viewExcerpts(excerpts(key.ref.Text, matches))
+		c.Excerpts = viewExcerpts(excerpts(key.ref.Text, found))
 	}
 	w.cardOf[key] = c.ID
 	w.cards = append(w.cards, c)

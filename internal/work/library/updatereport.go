@@ -20,15 +20,22 @@ func (u Updated) Report() report.Report {
 	s := u.Summary
 	r := report.Report{Name: "run_update", Title: "Does it still stand: " + u.Of.Title, Status: report.PassIf(u.Pass)}
 	var parts []string
+	stand, cite := "stand", " that cite: "
+	if s.Stands == 1 {
+		stand = "stands"
+	}
+	if s.Sentences == 1 {
+		cite = " that cites: "
+	}
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{s.Stands, "stand"}, {s.Changed, "changed"}, {s.Gone, "gone"}, {s.Walled, "behind a wall now"}, {s.Unreachable, "not reachable"}, {s.Unchecked, "without a text to compare"}} {
+	}{{s.Stands, stand}, {s.Changed, "changed"}, {s.Gone, "gone"}, {s.Walled, "behind a wall now"}, {s.Unreachable, "not reachable"}, {s.Unchecked, "without a text to compare"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprint(p.n)+" "+p.what)
 		}
 	}
-	r.Summary = report.Counted(s.Sentences, "sentence") + " that cite: " + strings.Join(parts, ", ")
+	r.Summary = report.Counted(s.Sentences, "sentence") + cite + strings.Join(parts, ", ")
 	for i := range u.Sentences {
 		sentence := &u.Sentences[i]
 		c := report.Case{Name: fmt.Sprintf("%s line %d", sentence.ID, sentence.Line), Status: shades[sentence.State]}
