@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestNumbersThatCannotBe(t *testing.T) {
 	t.Parallel()
 	cost := func(n float64) *float64 { return &n }
-	for name, said := range map[string]driver.Answer{
+	for name, said := range full.Some(map[string]driver.Answer{
 		"fewer tokens than none":  {Usage: &driver.Usage{Input: -1 << 40}},
 		"written fewer than none": {Usage: &driver.Usage{Output: math.MinInt64}},
 		"more than there are":     {Usage: &driver.Usage{Input: math.MaxInt64, Output: math.MaxInt64}},
@@ -26,7 +27,7 @@ func TestNumbersThatCannotBe(t *testing.T) {
 		"all the money":           {CostUSD: cost(math.MaxFloat64)},
 		"not a number":            {CostUSD: cost(math.NaN())},
 		"calls given back":        {ToolCalls: map[string]int{driver.SearchCalls: -100}},
-	} {
+	}, 4) {
 		for _, failed := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()

@@ -375,8 +375,8 @@ func truthOf(s shape) string { return s.truth }
 
 // TestPlantedLies plants shapes of lies into runs. The rules alone refuse those that they
 // name or call them weak; with a reader that knows the truth none gets past gate E; and
-// the honest twin of each does. The short form has the pages in English with all of it,
-// and of the calculations and one other language what the rules say.
+// the honest twin of each does. The short form has one in four of the English pages
+// with all of it, and of the calculations and one other language what the rules say.
 func TestPlantedLies(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
@@ -392,6 +392,11 @@ func TestPlantedLies(t *testing.T) {
 			if len(w.shapes) < c.shapes {
 				t.Errorf("only %d shapes", len(w.shapes))
 			}
+			var some []shape
+			for j := 0; j < len(w.shapes); j += full.Stride(len(w.shapes), 40) {
+				some = append(some, w.shapes[j])
+			}
+			w.shapes = some
 			asked := i == 0 || full.Asked()
 			alone, read := w.byRule(t), map[string]string{}
 			if asked {
