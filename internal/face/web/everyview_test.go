@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,10 +86,7 @@ func everyView(t testing.TB) (*web.Site, []string) {
 		"reviewed.json": `{"verdict":"NEEDS_FIX"}`,
 		"REVIEW.md":     written.Markdown,
 	} {
-		if err := os.MkdirAll(reviewed, 0o700); err == nil {
-			err = os.WriteFile(filepath.Join(reviewed, name), []byte(text), 0o600)
-		}
-		if err != nil {
+		if err := errors.Join(os.MkdirAll(reviewed, 0o700), os.WriteFile(filepath.Join(reviewed, name), []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
