@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestWhatAClientSaysOfItselfIsBounded: names come from an agent, and are kept.
@@ -145,6 +146,14 @@ func TestAConnectionIsRefusedByNoModel(t *testing.T) {
 	} {
 		if got := fromWords("codex", words).Kind; got != want {
 			t.Errorf("%s: got %s, want %s", words, got, want)
+		}
+	}
+}
+
+func TestADeadlineIsSaidInSeconds(t *testing.T) {
+	for had, want := range map[time.Duration]string{20*time.Minute - 21214*time.Nanosecond: "20m0s", 400 * time.Millisecond: "400ms", 0: "0s"} {
+		if got := (Limits{Deadline: had}).deadline().String(); got != want {
+			t.Errorf("%v is said as %s", had, got)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"path/filepath"
@@ -48,6 +49,7 @@ func (s *Site) reviewPage(_ context.Context, id string, link func(string, ...str
 	if err != nil {
 		return nil, err
 	}
+	shown.ChangeID = cmp.Or(shown.ChangeID, id) // of one that cannot be read only the verdict is known
 	view := reviewView{Shown: shown, State: reviewVerdict(shown.Verdict)}
 	return (&page{View: "review", Title: "Review " + filepath.Base(id), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }

@@ -42,6 +42,13 @@ func TestReviewsArePages(t *testing.T) {
 		t.Fatalf("%d:\n%s", status, page)
 	}
 	inOrder(t, page, "<main", "Review ·", "The &lt;b&gt;guard&lt;/b&gt; is gone.", "Nobody checks the token", "login.go", "line 7")
+	_, list = b.get(t, "/reviews?q=moon")
+	inOrder(t, list, "Nothing has these words.", "</main")
+	if err := os.WriteFile(filepath.Join(folder, "REVIEW.md"), []byte("# Verdict: NEEDS_FIX\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, page = b.get(t, "/reviews/20260302-guard")
+	inOrder(t, page, "needs a fix", `<h1 id="h-review">20260302-guard</h1>`, "not the layout of tidegate")
 	for _, path := range []string{"/reviews/none", "/reviews/..%2f..%2fharbour"} {
 		if status, _ := b.get(t, path); status != 404 {
 			t.Errorf("%s is answered with %d", path, status)

@@ -141,7 +141,7 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 		if !more {
 			break
 		}
-		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `data-layout="at work"`) || !strings.Contains(page, " at work") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
+		if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `data-layout="at work"`) || !strings.Contains(page, " at work") || strings.Contains(page, " and took ") || !strings.Contains(page, `href="/runs/harbour/jobs/`+task.Job+`"`) {
 			t.Errorf("%s is at work and not on the page:\n%s", task.Job, page)
 		}
 		u.answer()
@@ -149,7 +149,7 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 	if outcome := <-u.ended; outcome.Status != run.Completed {
 		t.Errorf("the run ended as %+v", outcome)
 	}
-	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") {
+	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") || !strings.Contains(page, " and took ") {
 		t.Errorf("the run has ended and the page does not say so:\n%s", page)
 	}
 }
@@ -161,9 +161,12 @@ func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
 	s := site(t.TempDir())
 	u := drive(t, s, recordings(t), pages(s), nil)
 	b := visit(t, s, nil)
-	if _, more := u.next(t); !more {
+	task, more := u.next(t)
+	if !more {
 		t.Fatal("the run asks no agent")
 	}
+	_, page := b.get(t, "/runs/harbour/jobs/"+task.Job)
+	inOrder(t, page, "At work for", "No answer yet.")
 	stream := b.follow(t, "/runs/harbour/events", "")
 	for _, tool := range []string{"search", "<b>open</b>"} {
 		b.get(t, "/runs/harbour") // one that is kept for others
