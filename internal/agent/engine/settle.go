@@ -201,7 +201,7 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 }
 
 // PlanWaits is why a run waits whose plan a person has to confirm.
-const PlanWaits = "the perspectives wait for a person's yes"
+const PlanWaits = "the plan waits for your yes"
 
 // Why says why a paused or failed run waits for a person.
 func Why(m run.Manifest) string {

@@ -76,6 +76,9 @@ func (r Result) exit() error {
 func (e *Env) resultOf(board *job.Board, waiting engine.Waiting, reason, help, again string) (Result, error) {
 	r := board.Run()
 	m := r.Manifest()
+	if m.Status() == run.Failed && reason == engine.Why(m) {
+		reason = failureWords(board) // as the page says it
+	}
 	out := Result{RunID: r.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Accepted: []string{}, WaitingFor: waiting, Reason: reason, Spent: board.Spent(), Estimate: board.Policy().Estimate}
 	there, err := r.Folder().Exists(r.Layout().Synthesis())
 	if err != nil {

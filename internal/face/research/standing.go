@@ -54,7 +54,7 @@ func (e *Env) Standing(board *job.Board) (Standing, error) {
 	if waits, err := planWaits(board); err != nil {
 		return Standing{}, err
 	} else if waits {
-		return Standing{Kind: StandsNeeds, Sentence: "The plan waits for your yes.", Next: next.list(engine.ForPerson), Plan: true}, nil
+		return Standing{Kind: StandsNeeds, Sentence: asSentence(engine.PlanWaits), Next: next.list(engine.ForPerson), Plan: true}, nil
 	}
 	_, driven, err := r.Folder().Claimed(run.HomeFile)
 	switch {
