@@ -221,7 +221,8 @@ func TestServersUnderLoad(t *testing.T) {
 		}
 		had, has := idle[name].goroutines(t), s.goroutines(t)
 		t.Logf("%-6s %d goroutines, and %d in one that was called once", name, len(has), len(had))
-		if len(has) != len(had) {
+		// The other may still read its home ahead.
+		if len(has) > len(had) {
 			t.Errorf("%s has goroutines that one has not that was called once:\n%s", name, strings.Join(has, "\n"))
 		}
 	}
