@@ -74,7 +74,7 @@ func findList(blocks []block) *list {
 		case b.kind == definition:
 			l.add(b, []string{strings.Trim(b.label, "^ ")}, b.text, anchorsOf(b))
 			l.in[i] = true
-		case (b.kind == heading || b.kind == paragraph) && isTitle(b.text):
+		case i > 0 && (b.kind == heading || b.kind == paragraph) && isTitle(b.text): // no report begins with its sources
 			level, l.fresh = 7, true
 			if b.kind == heading {
 				level = b.level

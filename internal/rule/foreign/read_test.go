@@ -113,6 +113,17 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// TestATitleIsNoListOfSources has a report whose title is a word for sources in some language.
+func TestATitleIsNoListOfSources(t *testing.T) {
+	d, err := foreign.Read("r.md", []byte("# Note\n\nThe bore reaches 2 m [1].\n\n## References\n\n[1] https://y.example/a\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Sentences) != 1 || len(d.Entries) != 1 {
+		t.Errorf("%d sentences, %d entries", len(d.Sentences), len(d.Entries))
+	}
+}
+
 // TestUnreadable says of a report that cannot be audited why.
 func TestUnreadable(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
