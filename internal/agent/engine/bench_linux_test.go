@@ -36,14 +36,14 @@ func BenchmarkThousandJobs(b *testing.B) {
 	} {
 		b.Run(agent.name, func(b *testing.B) {
 			for b.Loop() {
-				dir := b.TempDir()
-				put(b, filepath.Join(dir, "answer.md"), answerText)
-				argv := []string{"cat", filepath.Join(dir, "answer.md")}
+				program := b.TempDir()
+				put(b, filepath.Join(program, "answer.md"), answerText)
+				argv := []string{"cat", filepath.Join(program, "answer.md")}
 				if agent.script != "" {
-					argv = []string{"sh", filepath.Join(dir, "agent.sh")}
-					put(b, argv[1], strings.ReplaceAll(agent.script, "answer.md", filepath.Join(dir, "answer.md")))
+					argv = []string{"sh", filepath.Join(program, "agent.sh")}
+					put(b, argv[1], strings.ReplaceAll(agent.script, "answer.md", filepath.Join(program, "answer.md")))
 				}
-				thousandJobs(b, dir, argv)
+				thousandJobs(b, program, argv)
 			}
 		})
 	}
@@ -55,14 +55,17 @@ func put(b *testing.B, name, text string) {
 	}
 }
 
-func thousandJobs(b *testing.B, dir string, argv []string) {
+// thousandJobs drives the jobs with a program that may read its own folder, in a cell
+// as every agent.
+func thousandJobs(b *testing.B, program string, argv []string) {
 	const jobs, parallel = 1000, 4
+	dir := b.TempDir()
 	before := startPrograms(b, dir, argv, jobs, parallel, 1)
 	files := startPrograms(b, dir, argv, jobs, parallel, filesOfAJob)
 
 	desk := run.Desk{Now: time.Now}
 	manifest := withJobs(b, desk, dir, jobs)
-	agent, err := driver.New(driver.Settings{Driver: "exec:" + strings.Join(argv, " ")}, driver.Host{})
+	agent, err := driver.New(driver.Settings{Driver: "exec:" + strings.Join(argv, " "), Access: driver.Access{Read: []string{program}}}, driver.Host{})
 	if err != nil {
 		b.Fatal(err)
 	}

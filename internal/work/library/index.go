@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -163,7 +164,9 @@ func (x *index) beginning(word string, most int) (from, to int) {
 // indexMagic begins the file of an index; it changes with its form.
 var indexMagic = []byte("tidegate index 1\n")
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made when an index is first read or written: every start of the program
+// would pay for it.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 // bytes is the index as it is stored: lists of pieces, each with its length before it, and
 // a sum at the end.
@@ -185,13 +188,13 @@ func (x *index) bytes() ([]byte, error) {
 		piece(word)
 		piece(x.where[i])
 	}
-	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli)), nil
+	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli())), nil
 }
 
 // readIndex reads an index as it was stored; nil for what is none, or was damaged.
 func readIndex(data []byte) *index {
 	at := len(data) - 4
-	if at < len(indexMagic) || !bytes.HasPrefix(data, indexMagic) || binary.LittleEndian.Uint32(data[at:]) != crc32.Checksum(data[:at], castagnoli) {
+	if at < len(indexMagic) || !bytes.HasPrefix(data, indexMagic) || binary.LittleEndian.Uint32(data[at:]) != crc32.Checksum(data[:at], castagnoli()) {
 		return nil
 	}
 	in := stored{data: data[len(indexMagic):at]}
