@@ -23,7 +23,7 @@ var pageText string
 //go:embed report.css
 var ownStyle string
 
-var styleText = ownStyle + chart.Style
+var styleText = sync.OnceValue(func() string { return ownStyle + chart.Style })
 
 // page is parsed when the first report is written. Each report speaks its own language, so
 // that each executes a copy.
@@ -48,7 +48,7 @@ func (r Report) html(print bool) []byte {
 		w.document(&l.parts[i])
 	}
 	view := pageView{
-		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
+		Report: &r, Style: template.CSS(styleText()), Policy: policy(styleText()),
 		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
 		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
@@ -91,7 +91,7 @@ func (r Report) html(print bool) []byte {
 
 // Policy is the Content-Security-Policy of the report in HTML: its own style, and
 // nothing else.
-func Policy() string { return policy(styleText) }
+func Policy() string { return policy(styleText()) }
 
 // policy lets a page have its own style and nothing else.
 func policy(style string) string {
