@@ -96,13 +96,14 @@ func Below(supervisor string) (below bool, owns func(path string) bool) {
 
 // comesFrom reports whether a process above this one has that name.
 func comesFrom(name string) bool {
+	room := make([]byte, 4096)
 	const tooMany = 1000 // a parent may end and its number be given to a descendant
 	for pid, n := os.Getppid(), 0; pid > 0 && n < tooMany; n++ {
 		dir := "/proc/" + strconv.Itoa(pid)
-		if strings.TrimRight(string(beginning(dir+"/cmdline")), "\x00") == name {
+		if strings.TrimRight(string(beginning(dir+"/cmdline", room)), "\x00") == name {
 			return true
 		}
-		stat := beginning(dir + "/stat")
+		stat := beginning(dir+"/stat", room)
 		// pid (name) state ppid …; the name may have any character in it.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) < 2 {
@@ -118,17 +119,16 @@ func comesFrom(name string) bool {
 }
 
 // beginning is how a file of the kernel's begins, read at once: every start of the
-// program reads two of each process above it. It is empty where the file cannot be read.
-func beginning(path string) []byte {
+// program reads two of each process above it. It is in room, and empty where the file cannot be read.
+func beginning(path string, room []byte) []byte {
 	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}
 	defer unix.Close(file)
-	text := make([]byte, 4096)
-	n, err := unix.Read(file, text)
+	n, err := unix.Read(file, room)
 	if err != nil {
 		return nil
 	}
-	return text[:n]
+	return room[:n]
 }
