@@ -24,7 +24,7 @@ var pageText string
 //go:embed report.css
 var ownStyle string
 
-var styleText = ownStyle + chart.Style
+var styleText = sync.OnceValue(func() string { return ownStyle + chart.Style })
 
 // pages are the page in each language. To make one takes longer than to fill it, so each
 // is made once, when the first report in its language is written.
@@ -59,7 +59,7 @@ func (r Report) html(print bool) []byte {
 		w.document(&l.parts[i])
 	}
 	view := pageView{
-		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
+		Report: &r, Style: template.CSS(styleText()), Policy: policy(styleText()),
 		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
 		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
@@ -98,7 +98,7 @@ func (r Report) html(print bool) []byte {
 
 // Policy is the Content-Security-Policy of the report in HTML: its own style, and
 // nothing else.
-func Policy() string { return policy(styleText) }
+func Policy() string { return policy(styleText()) }
 
 // policy lets a page have its own style and nothing else.
 func policy(style string) string {
