@@ -12,6 +12,8 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -95,5 +97,54 @@ func TestTheClockIsSetWhileARunIsDriven(t *testing.T) {
 			}
 			verify(t, manifest)
 		})
+	}
+}
+
+// TestALeapWhileAnAnswerIsJudged: the clock is set forward by a month while a home judges an
+// answer. Nobody else takes the judge for dead or the job for open, neither before nor after
+// the home has kept the leap.
+func TestALeapWhileAnAnswerIsJudged(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newLong(t, evidence.Shape{}, 1)
+	if _, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil {
+		t.Fatal(err)
+	}
+	var off time.Duration
+	desk.Now = func() time.Time { return set(time.Now(), off) }
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	leased, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.p0", Home: &job.Home{Driver: "claude"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	look := func(when string) {
+		if judged, _, err := b.JudgeLeftOver(t.Context()); err != nil || len(judged) > 0 {
+			t.Errorf("%s others judge %q, %v", when, judged, err)
+		}
+		if work := b.Work(); work[job.Leased] != 1 {
+			t.Errorf("%s the jobs are %v", when, work)
+		}
+	}
+	began := time.Now()
+	b.Fetch = func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		if off == 0 {
+			off = 31 * 24 * time.Hour
+			look("after the leap")
+			if err := b.Unspent(ctx, leased.Token, run.Span{From: began, To: desk.Now()}); err != nil {
+				t.Error(err)
+			}
+			look("when the leap is kept")
+		}
+		return library(ctx, urls, keep)
+	}
+	answer, err := (&author{}).answer(t.Context(), driver.Task{Kind: "wave1", Job: "wave1.p0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: leased.Token, Answer: []byte(answer.Text), Home: &job.HomeAnswer{}}); err != nil || !verdict.Accepted || off == 0 {
+		t.Errorf("%s, %v", shown(verdict), err)
 	}
 }

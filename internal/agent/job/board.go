@@ -361,7 +361,7 @@ func (b *Board) state(j *Job) State {
 	switch {
 	case j.done:
 		return Accepted
-	case j.lease.Lives(b.desk.Now()):
+	case j.lease.Lives(b.lived(j.lease)):
 		return Leased
 	case j.triesLeft(int(b.policy.Budget.Tries), b.desk.Now()) == 0:
 		return Exhausted

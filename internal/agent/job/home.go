@@ -177,6 +177,10 @@ func (b *Board) Unspent(ctx context.Context, token string, span run.Span) error 
 			return nil
 		}
 		lease.ExpiresAt = tidegate.Stamp(expires.Add(span.To.Sub(span.From)))
+		if lease.JudgingSince != nil {
+			to := tidegate.Stamp(span.To)
+			lease.JudgingSince = &to // who judged before goes on
+		}
 		a.unspent(u, lease, span)
 		b.begins(span.To, id) // the clock may leap again before the update
 		if err := a.write(u); err != nil {

@@ -34,13 +34,15 @@ func (b *Board) leap(id string, now time.Time) run.Span {
 	return run.Span{From: now.Add(-leapt), To: now}
 }
 
-// lived is what time it would be if the clock had not leapt while this process has an
-// attempt: by that its lease is over or not.
-func (b *Board) lived(id string) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// lived is what time it would be if the clock had not leapt while this process has the
+// attempt of a lease: by that the lease is over or not, and its answer is being judged or
+// not. Leases by hand go by the clock. The caller holds the lock.
+func (b *Board) lived(lease *run.Lease) time.Time {
 	now := b.desk.Now()
-	leap := b.leap(id, now)
+	if lease == nil || !lease.Home {
+		return now
+	}
+	leap := b.leap(lease.JobID, now)
 	return now.Add(leap.From.Sub(leap.To))
 }
 

@@ -400,7 +400,10 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.lived(id)) {
+	b.mu.Lock()
+	now := b.lived(lease)
+	b.mu.Unlock()
+	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(now) {
 		return nil, nil, lost(id)
 	}
 	return a, lease, nil

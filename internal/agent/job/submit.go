@@ -510,7 +510,7 @@ func (b *Board) judgeLeftOver(ctx context.Context, id string) (Verdict, error) {
 // judged, and that nobody is judging any more.
 func (b *Board) leftOver(id string) (number, n int) {
 	j := b.jobs[id]
-	if j == nil || j.lease == nil || j.lease.Judging(b.desk.Now()) {
+	if j == nil || j.lease == nil || j.lease.Judging(b.lived(j.lease)) {
 		return 0, 0
 	}
 	last := j.last()
