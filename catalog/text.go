@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
 	"strings"
 	"sync"
@@ -25,25 +25,44 @@ import (
 //
 // A tool without a command ends with its summary.
 //
-//go:embed *.md
-var textFiles embed.FS
+// The files are strings and no file system, which would copy them at every start.
+var (
+	//go:embed audit.md
+	auditText string
+	//go:embed citation.md
+	citationText string
+	//go:embed claim.md
+	claimText string
+	//go:embed job.md
+	jobText string
+	//go:embed library.md
+	libraryText string
+	//go:embed pivot.md
+	pivotText string
+	//go:embed review.md
+	reviewText string
+	//go:embed run.md
+	runText string
+	//go:embed search.md
+	searchText string
+	//go:embed summary.md
+	summaryText string
+	//go:embed synthesis.md
+	synthesisText string
+	//go:embed wave.md
+	waveText string
+	//go:embed wave_run.md
+	waveRunText string
+)
 
 type text struct{ summary, short, long, example string }
 
 // texts are the chapters of all files, by the names of their tools.
 var texts = sync.OnceValue(func() map[string]text {
 	found := map[string]text{}
-	files, err := textFiles.ReadDir(".")
-	if err != nil {
-		panic("catalog: " + err.Error())
-	}
-	for _, file := range files {
-		data, err := textFiles.ReadFile(file.Name())
-		if err != nil {
-			panic("catalog: " + err.Error())
-		}
-		for chapter := range strings.SplitSeq("\n"+string(data), "\n# ") {
-			if name, body, ok := strings.Cut(chapter, "\n"); ok && name != "" {
+	for _, file := range []string{auditText, citationText, claimText, jobText, libraryText, pivotText, reviewText, runText, searchText, summaryText, synthesisText, waveText, waveRunText} {
+		for chapter := range strings.SplitSeq(strings.TrimPrefix(file, "# "), "\n# ") {
+			if name, body, ok := strings.Cut(chapter, "\n"); ok {
 				found[name] = readText(body)
 			}
 		}

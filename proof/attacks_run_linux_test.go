@@ -18,6 +18,7 @@ import (
 	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"golang.org/x/sys/unix"
 )
 
@@ -107,7 +108,10 @@ func TestNoAgentTurnsItsRun(t *testing.T) {
 		seal := filepath.Join(p.out, "sealed")
 		p.types(0, "run", "seal", id, "--sign", key, "--output", seal)
 		ends[i] = map[string]string{
-			"verify": p.types(0, "run", "verify", id), "stranger": p.types(0, "verify", seal, "--signers", signers), "report": p.types(0, "report", id), "replay": p.types(0, "run", "replay", id),
+			"verify": p.types(0, "run", "verify", id), "stranger": p.types(0, "verify", seal, "--signers", signers), "report": p.types(0, "report", id),
+		}
+		if full.Asked() { // whoever seals and whoever verifies a seal replays, too
+			ends[i]["replay"] = p.types(0, "run", "replay", id)
 		}
 		// Leases and their tokens are random, and so is every digest over them.
 		for what, shown := range ends[i] {

@@ -67,7 +67,7 @@ var places = []struct {
 // TestGoldenRunsReplayTheSameEverywhere replays the golden runs of package replay
 // with the program, in each of the surroundings and places: nothing differs from
 // what was recorded, what is said has the same bytes, and no byte of the run
-// changes. The short form tries six of them, two with the same run.
+// changes. The short form has one run, in the first and the last of them.
 func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 	t.Parallel()
 	archives, err := filepath.Glob("../internal/agent/replay/testdata/*/*.zip")
@@ -112,13 +112,13 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 	for _, place := range places {
 		ways = append(ways, way{place.name, 0, place.take})
 	}
-	stride := full.Stride(len(ways)*len(archives), 3)
-	for i, w := range ways {
+	if !full.Asked() {
+		archives, ways = archives[:1], []way{ways[0], ways[len(ways)-1]}
+	}
+	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
 			for j := range archives {
-				if (i*len(archives)+j)%stride == 0 {
-					try(t, j, w.around, w.take)
-				}
+				try(t, j, w.around, w.take)
 			}
 		})
 	}

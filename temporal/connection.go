@@ -6,16 +6,13 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
-	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
@@ -142,69 +139,20 @@ func undelivered(ctx context.Context, method string, request, reply any, conn *g
 	return err
 }
 
-// readyTime is how long Ready waits for a worker that may have just been started.
-const readyTime = 10 * time.Second
-
-// Ready returns INVALID_STATE for the first agent that no worker of its role's queue
-// offers.
-func (p *Pool) Ready(ctx context.Context, roles []string) error {
-	asked := map[string]bool{}
-	for _, role := range roles {
-		queue, agent := p.Queue(role), p.Agent(role)
-		if asked[queueOf(queue, agent, Version)] {
-			continue
-		}
-		asked[queueOf(queue, agent, Version)] = true
-		until := time.Now().Add(min(readyTime, orDefault(p.Patience, readyTime)))
-		for {
-			there, err := p.polled(ctx, queueOf(queue, agent, Version))
-			if err != nil {
-				return p.Connection.failed(err)
-			}
-			if there {
-				break
-			}
-			if time.Now().After(until) {
-				return p.noWorker(ctx, role, queue, agent)
-			}
-			select {
-			case <-ctx.Done():
-				return p.Connection.failed(context.Cause(ctx))
-			case <-time.After(askAgain):
-			}
+// handed takes the end of a task by the server's clock off the task. The SDK would hold it
+// against the clock of this machine: a worker that is hours ahead would drop every task
+// unseen. How long a task may take is said besides, and the server keeps both.
+func handed(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
+	err := invoke(ctx, method, request, reply, conn, options...)
+	switch reply := reply.(type) {
+	case *workflowservice.PollActivityTaskQueueResponse:
+		reply.ScheduleToCloseTimeout = nil
+	case *workflowservice.RespondWorkflowTaskCompletedResponse: // with the first task of a workflow
+		for _, task := range reply.GetActivityTasks() {
+			task.ScheduleToCloseTimeout = nil
 		}
 	}
-	return nil
-}
-
-// otherVersions is how many versions before and after its own a home looks for where no
-// worker speaks its own.
-const otherVersions = 3
-
-// noWorker says what to do where no worker of a queue has an agent.
-func (p *Pool) noWorker(ctx context.Context, role, queue, agent string) error {
-	for version := max(1, Version-otherVersions); version <= Version+otherVersions; version++ {
-		// A server that does not answer has said enough.
-		if there, err := p.polled(ctx, queueOf(queue, agent, version)); version == Version || err != nil || !there {
-			continue
-		}
-		failure := versionError(version, "their program", "this home", "every worker of the queue "+queue)
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", failure.Help), "%s", failure.Message)
-	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("agent", agent, "role", role, "queue", queue, "help", "tidegate-worker --queue "+queue+" --agent "+agent),
-		"no worker of the queue %s has %s for the %s: start one with `tidegate-worker --queue %s --agent %s` on a machine that has it", queue, agent, role, queue, agent)
-}
-
-// staleAfter is how long ago a worker that lives can have asked for a task: it asks once a
-// minute. The server remembers those that were killed for five.
-const staleAfter = 90 * time.Second
-
-// polled reports whether a worker that lives takes tasks of a queue.
-func (p *Pool) polled(ctx context.Context, queue string) (bool, error) {
-	about, err := p.Connection.Client.DescribeTaskQueue(ctx, queue, enumspb.TASK_QUEUE_TYPE_ACTIVITY)
-	return slices.ContainsFunc(about.GetPollers(), func(poller *taskqueuepb.PollerInfo) bool {
-		return time.Since(poller.GetLastAccessTime().AsTime()) < staleAfter
-	}), err
+	return err
 }
 
 func (o Options) client(ctx context.Context) (client.Options, error) {
@@ -247,7 +195,7 @@ func (o Options) client(ctx context.Context) (client.Options, error) {
 	options.ConnectionOptions.TLS = config
 	// A connection that died without a word is found out before a worker counts as lost.
 	options.ConnectionOptions.KeepAliveTime, options.ConnectionOptions.KeepAliveTimeout = aliveInterval, aliveTimeout
-	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(undelivered, broken)}
+	options.ConnectionOptions.DialOptions = []grpc.DialOption{grpc.WithChainUnaryInterceptor(undelivered, handed, broken)}
 	if config == nil {
 		options.ConnectionOptions.TLSDisabled = true // an API key would turn it on
 		if apiKey != "" {

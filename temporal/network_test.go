@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // network is the way to a server, which a test can cut.
@@ -21,12 +22,13 @@ type network struct {
 	server    string
 	mu        sync.Mutex
 	down      bool
-	flows     *sync.Cond // what is on its way waits while silent is true
-	silent    bool
+	flows     *sync.Cond // what is on its way waits while its direction is silent
+	silent    map[direction]bool
 	open      map[net.Conn]bool
 	forgotten map[net.Conn]bool
 	refused   chan struct{} // has something once a connection was tried while the network was cut
 	held      chan struct{} // has something once anything was held back
+	opened    chan struct{} // has something once a connection was tried while something was held back
 }
 
 func newNetwork(t *testing.T, server string) *network {
@@ -35,7 +37,7 @@ func newNetwork(t *testing.T, server string) *network {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &network{Address: listener.Addr().String(), listener: listener, server: server, open: map[net.Conn]bool{}, refused: make(chan struct{}, 1), held: make(chan struct{}, 1)}
+	n := &network{Address: listener.Addr().String(), listener: listener, server: server, silent: map[direction]bool{}, open: map[net.Conn]bool{}, refused: make(chan struct{}, 1), held: make(chan struct{}, 1), opened: make(chan struct{}, 1)}
 	n.flows = sync.NewCond(&n.mu)
 	t.Cleanup(func() {
 		listener.Close()
@@ -65,23 +67,39 @@ func (n *network) carry(conn net.Conn) {
 	n.mu.Lock()
 	if n.down {
 		n.mu.Unlock()
-		select {
-		case n.refused <- struct{}{}:
-		default:
-		}
+		happened(n.refused)
 		return
+	}
+	if len(n.silent) > 0 {
+		happened(n.opened)
 	}
 	n.open[conn] = true
 	n.mu.Unlock()
 	go func() {
-		io.Copy(slow{far, n, conn}, conn)
+		io.Copy(slow{far, n, conn, out}, conn)
 		far.Close()
 	}()
-	io.Copy(slow{conn, n, conn}, far)
+	io.Copy(slow{conn, n, conn, in}, far)
 	n.mu.Lock()
 	delete(n.open, conn)
 	n.mu.Unlock()
 }
+
+// happened lets those know who wait for something.
+func happened(something chan struct{}) {
+	select {
+	case something <- struct{}{}:
+	default:
+	}
+}
+
+// direction is that of packets, as the machine sees it whose network it is.
+type direction int
+
+const (
+	out direction = iota
+	in
+)
 
 // slow is one direction of a connection. What is written while the network is silent
 // arrives afterwards, as packets do that were dropped and sent again.
@@ -89,15 +107,13 @@ type slow struct {
 	net.Conn
 	n    *network
 	near net.Conn
+	way  direction
 }
 
 func (s slow) Write(p []byte) (int, error) {
 	s.n.mu.Lock()
-	for s.n.silent {
-		select {
-		case s.n.held <- struct{}{}:
-		default:
-		}
+	for s.n.silent[s.way] {
+		happened(s.n.held)
 		s.n.flows.Wait()
 	}
 	forgotten := s.n.forgotten[s.near]
@@ -108,17 +124,20 @@ func (s slow) Write(p []byte) (int, error) {
 	return s.Conn.Write(p)
 }
 
-// silence drops all packets, and says nothing: every connection stays open.
-func (n *network) silence() {
+// silence drops all packets of these directions, and says nothing: every connection stays
+// open.
+func (n *network) silence(ways ...direction) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.silent = true
+	for _, way := range ways {
+		n.silent[way] = true
+	}
 }
 
 func (n *network) speak() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.silent = false
+	clear(n.silent)
 	n.flows.Broadcast()
 }
 
@@ -138,22 +157,75 @@ func (n *network) restore() {
 	n.down = false
 }
 
+// fault is what happens to the network of a machine.
+type fault int
+
+const (
+	none  fault = iota
+	cut         // every connection ends, and none begins
+	quiet       // no packet arrives
+	mute        // packets of the machine do not arrive; those of the server do
+	deaf        // packets of the server do not arrive; those of the machine do
+)
+
+// strike lets a fault happen.
+func (n *network) strike(f fault) {
+	switch f {
+	case cut:
+		n.cut()
+	case quiet:
+		n.silence(out, in)
+	case mute:
+		n.silence(out)
+	case deaf:
+		n.silence(in)
+	}
+}
+
+// long is how long the network of a machine is struck.
+type long int
+
+const (
+	briefly   long = iota // until the agent has answered, at once
+	awhile                // the same, and the agent works until heartbeats and looks of the home have failed
+	reconnect             // the same, after another connection was tried
+	elsewhere             // until another worker has begun the task
+)
+
 // TestNetworkIsCut cuts the network in the middle of a task, or drops its packets without
-// a word: that of the home, that of the worker, or both, until the agent has answered,
-// or that of the worker until another one has begun the task. Once the network is back,
-// the home has one answer, and a home that asks again gets the same one.
+// a word, in both directions or in one: that of the home, that of the worker, or both.
+// Once the network is back, the home has one answer, and a home that asks again gets the
+// same one: that of the first worker, whose agent worked once, or, where the task had
+// begun elsewhere, none of the first worker's.
 func TestNetworkIsCut(t *testing.T) {
-	onBoth(t, func(t *testing.T, address string) {
-		for _, test := range []struct {
-			name         string
-			worker, home bool // whose network is cut
-			elsewhere    bool // until the task began elsewhere
-			silent       bool // packets are dropped, and nothing is cut
-		}{
-			{"worker", true, false, false, false}, {"home", false, true, false, false}, {"both", true, true, false, false}, {"for long", true, false, true, false},
-			{"worker, silently", true, false, false, true}, {"home, silently", false, true, false, true}, {"both, silently", true, true, false, true},
+	type test struct {
+		worker, home fault
+		long         long
+		lost         bool // what was held back never arrives: the connections end
+	}
+	tests := map[string]test{
+		"worker": {worker: cut}, "home": {home: cut}, "both": {worker: cut, home: cut}, "for long": {worker: cut, long: elsewhere},
+		"worker, silently": {worker: quiet}, "home, silently": {home: quiet}, "both, silently": {worker: quiet, home: quiet},
+		"worker mute": {worker: mute}, "worker deaf": {worker: deaf}, "home mute": {home: mute}, "home deaf": {home: deaf},
+		"both mute": {worker: mute, home: mute, long: awhile}, "both deaf": {worker: deaf, home: deaf, long: awhile},
+		"worker mute for long": {worker: mute, long: elsewhere},
+	}
+	if full.Asked() {
+		for name, machine := range map[string]test{
+			"worker mute": {worker: mute}, "worker deaf": {worker: deaf}, "home mute": {home: mute}, "home deaf": {home: deaf}, "both mute": {worker: mute, home: mute},
+			"both deaf": {worker: deaf, home: deaf}, "worker mute, home deaf": {worker: mute, home: deaf}, "worker deaf, home mute": {worker: deaf, home: mute},
 		} {
-			t.Run(test.name, func(t *testing.T) {
+			for _, machine.long = range []long{briefly, awhile, reconnect} {
+				for _, machine.lost = range []bool{false, true} {
+					tests[fmt.Sprintf("%s, %d, lost: %v", name, machine.long, machine.lost)] = machine
+				}
+			}
+		}
+		tests["worker mute for long, lost"] = test{worker: mute, long: elsewhere, lost: true}
+	}
+	onBoth(t, func(t *testing.T, address string) {
+		for name, test := range tests {
+			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				ctx, end := context.WithTimeout(t.Context(), 4*time.Minute)
 				defer end()
@@ -175,6 +247,13 @@ func TestNetworkIsCut(t *testing.T) {
 					case <-ctx.Done():
 						return driver.Answer{}, context.Cause(ctx)
 					}
+					if test.long == awhile {
+						select {
+						case <-time.After(2*pollInterval + beatInterval): // a task that takes a moment
+						case <-ctx.Done():
+							return driver.Answer{}, context.Cause(ctx)
+						}
+					}
 					return driver.Answer{Text: fmt.Sprint("execution ", n)}, nil
 				}
 				newWorker := func() *Worker {
@@ -187,7 +266,9 @@ func TestNetworkIsCut(t *testing.T) {
 				ofWorker, ofHome := newNetwork(t, address), newNetwork(t, address)
 				beginWorker(t, Options{Address: ofWorker.Address}, newWorker(), a)
 				pool, task := poolOn(t, Options{Address: ofHome.Address}, queue), newTask("cut")
-				pool.LostAfter = 3 * time.Second
+				if test.long == elsewhere {
+					pool.LostAfter = 3 * time.Second
+				}
 				var answer driver.Answer
 				var err error
 				done := make(chan struct{})
@@ -197,37 +278,39 @@ func TestNetworkIsCut(t *testing.T) {
 				}()
 				await("the task begins", begun)
 
-				var down []*network
-				if test.worker {
-					down = append(down, ofWorker)
+				struck := map[*network]fault{ofWorker: test.worker, ofHome: test.home}
+				for n, fault := range struck {
+					n.strike(fault)
 				}
-				if test.home {
-					down = append(down, ofHome)
-				}
-				for _, n := range down {
-					if test.silent {
-						n.silence()
-					} else {
-						n.cut()
+				for n, fault := range struck {
+					if test.long == reconnect && fault != none {
+						await("a connection is tried", n.opened)
 					}
 				}
-				if test.elsewhere {
+				if test.long == elsewhere {
 					beginWorker(t, Options{Address: address}, newWorker(), a)
 					await("the task begins elsewhere", begun)
 				} else {
 					close(release)
 					await("the agent answers", ended)
 				}
-				for _, n := range down {
-					if test.silent {
-						await("something is held back", n.held)
-						n.speak()
-					} else {
+				for n, fault := range struck {
+					switch fault {
+					case none:
+						continue
+					case cut:
 						await("a connection is tried in vain", n.refused)
-						n.restore()
+					default:
+						await("something is held back", n.held)
 					}
+					if test.lost {
+						n.forget()
+						n.cut()
+					}
+					n.speak()
+					n.restore()
 				}
-				if test.elsewhere {
+				if test.long == elsewhere {
 					close(release)
 				}
 				await("the home has an answer", done)
@@ -235,6 +318,9 @@ func TestNetworkIsCut(t *testing.T) {
 					t.Fatal(err)
 				}
 				executed := a.began.Load()
+				if first := answer.Text == "execution 1"; first == (test.long == elsewhere) || (executed > 1) == first {
+					t.Errorf("the agent worked %d times, and the answer is %q", executed, answer.Text)
+				}
 				again, err := pool.Do(ctx, task, ignore)
 				if err != nil || again.Text != answer.Text {
 					t.Errorf("the task has two answers: %q and %q, %v", answer.Text, again.Text, err)
@@ -242,7 +328,6 @@ func TestNetworkIsCut(t *testing.T) {
 				if n := a.began.Load(); n != executed {
 					t.Errorf("a task with an answer was executed again: %d times, then %d", executed, n)
 				}
-				t.Logf("executed %d times", executed)
 			})
 		}
 	})

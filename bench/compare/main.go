@@ -44,7 +44,9 @@ func (o options) run() error {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(dir, "tidegate")
-	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/tidegate").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "./cmd/tidegate") // as internal/release does
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("the program cannot be built: %w\n%s", err, out)
 	}
 	fmt.Println(machine())

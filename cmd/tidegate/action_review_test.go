@@ -188,7 +188,9 @@ func TestActionReviewsAChange(t *testing.T) {
 	if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 0 || outputs["status"] != "0" || len(p.Comments) != 1 || !strings.Contains(p.Comments[0].Body, "Code review: Passes") || len(p.LineComments) != 4 {
 		t.Fatalf("exit status %d, output %v\n%s\n%+v", status, outputs, r.log.String(), p.LineComments)
 	}
-	for _, refused := range []int{403, 500} {
+	refusals := []int{500, 403}
+	for i := 0; i < len(refusals); i += full.Stride(len(refusals), 1) {
+		refused := refusals[i]
 		p.Refuse = func(string, string) int { return refused }
 		p.push("again", map[string]string{"main.sh": fmt.Sprintf("echo %d\n", refused)})
 		if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 0 || outputs["status"] != "0" || !strings.Contains(r.log.String(), "::warning title=tidegate::tidegate: ") {
@@ -202,7 +204,7 @@ func TestActionReviewsAChange(t *testing.T) {
 	if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 4 || outputs["review"] != "" || strings.Contains(p.Comments[0].Body, p.Head) || p.Checks[len(p.Checks)-1].Title != "Not reviewed" {
 		t.Errorf("exit status %d, output %v, steps %v\n%s", status, outputs, r.did, r.log.String())
 	}
-	for name, value := range map[string]string{"mode": "waves", "on-unavailable": "perhaps", "max-minutes": "0.5; touch x"} {
+	for name, value := range full.Some(map[string]string{"mode": "waves", "on-unavailable": "perhaps", "max-minutes": "0.5; touch x"}, 1) {
 		broken := map[string]string{"mode": "review", "reviewer": inputs["reviewer"], name: value}
 		if _, _, status := p.job("pull_request", p.repo, broken); status != 2 {
 			t.Errorf("%s: %s: exit status %d", name, value, status)
@@ -275,9 +277,10 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	if r, _, status := p.job("pull_request_target", p.work, review); status != 2 || !strings.Contains(r.log.String(), "would run code of the change") {
 		t.Errorf("tests with secrets: exit status %d\n%s", status, r.log.String())
 	}
-	for _, state := range []string{"", "12", "12 " + p.Head + " 0 1", "12 " + p.Head + " 0 1;x " + strings.Repeat("a", 64), "12 " + p.Head + " 0 - -\nx=1"} {
-		if _, _, status := p.job("pull_request_target", p.work, map[string]string{"mode": "publish", "state": state}); status != 2 {
-			t.Errorf("the state %q: exit status %d", state, status)
+	states := []string{"12 " + p.Head + " 0 1;x " + strings.Repeat("a", 64), "", "12", "12 " + p.Head + " 0 1", "12 " + p.Head + " 0 - -\nx=1"}
+	for i := 0; i < len(states); i += full.Stride(len(states), 1) {
+		if _, _, status := p.job("pull_request_target", p.work, map[string]string{"mode": "publish", "state": states[i]}); status != 2 {
+			t.Errorf("the state %q: exit status %d", states[i], status)
 		}
 	}
 	delete(review, "test")

@@ -289,7 +289,10 @@ const keep = `
 last=$?; { declare -p ${!TIDEGATE_*} NO_COLOR; printf 'WHERE=%q\n' "$PWD"; } >"$state"; exit $last
 `
 
-var playing = regexp.MustCompile(`tidegate demo --keep (\w+)`)
+var (
+	playing = regexp.MustCompile(`tidegate demo --keep (\w+)`)
+	going   = regexp.MustCompile(`tidegate run continue harbour --parallel 1\b`)
+)
 
 var (
 	oneCommand = regexp.MustCompile(`^tidegate [\w ./:?,"-]+$`)
@@ -319,7 +322,8 @@ func (h *home) variables(t *testing.T) map[string]string {
 }
 
 // run runs a script as a reader would, and returns what it prints. A single command of
-// tidegate that needs no process runs inside the test; with -full a shell runs all.
+// tidegate that needs no process runs inside the test, and a run that agents did before for
+// another test is taken from there; with -full a shell runs all.
 func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	t.Helper()
 	words := strings.TrimPrefix(script, "tidegate ")
@@ -335,6 +339,13 @@ func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 	}
 	if h.demo != "" {
 		script = playing.ReplaceAllString(script, `{ cp -R "`+h.demo+`" $1; cat "`+h.demo+`.txt"; }`)
+	}
+	if going.MatchString(script) && !full.Asked() {
+		done, err := theResearch()
+		if err != nil {
+			t.Fatal(err)
+		}
+		script = going.ReplaceAllString(script, `{ rm -r "$$TIDEGATE_HOME/runs/harbour"; cp -R "`+done.folder+`/runs/harbour" "$$TIDEGATE_HOME/runs"; cat "`+done.folder+`.txt"; }`)
 	}
 	text := shell + "fail() { return $1; }; fail " + strconv.Itoa(h.status) + "\n"
 	if strict {

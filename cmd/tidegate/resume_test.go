@@ -42,7 +42,8 @@ const question = "Harbour: should the port replace two of its four tugs with ele
 var demoQuestion = []string{"research", question, "--agent", "recorded:demo", "--parallel", "1", "--yes"}
 
 // theResearch is what demoQuestion printed and the home that it left, asked once. Tests
-// that need no more than a completed run get a copy of it.
+// that need no more than a completed run get a copy of it. What it told is also in a file,
+// the name of the home with .txt.
 var theResearch = sync.OnceValues(func() (tale, error) {
 	home := filepath.Join(sharedFolder, "researched")
 	if err := os.Mkdir(home, 0o700); err != nil {
@@ -55,6 +56,9 @@ var theResearch = sync.OnceValues(func() (tale, error) {
 	out, err := command.Output()
 	if err != nil || complaints.Len() > 0 {
 		err = fmt.Errorf("%v\n%s%s", err, out, complaints.String())
+	}
+	if err == nil {
+		err = os.WriteFile(home+".txt", out, 0o600)
 	}
 	return tale{string(out), home}, err
 })

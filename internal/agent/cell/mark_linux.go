@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unsafe"
 
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"golang.org/x/sys/unix"
 )
 
@@ -97,30 +96,39 @@ func Below(supervisor string) (below bool, owns func(path string) bool) {
 
 // comesFrom reports whether a process above this one has that name.
 func comesFrom(name string) bool {
-	proc, err := artifact.Everywhere.Open("proc", "/proc")
-	if err != nil {
-		return false
-	}
-	defer proc.Close()
+	room := make([]byte, 4096)
 	const tooMany = 1000 // a parent may end and its number be given to a descendant
 	for pid, n := os.Getppid(), 0; pid > 0 && n < tooMany; n++ {
-		dir := strconv.Itoa(pid)
-		line, err := proc.Read(dir + "/cmdline")
-		if err == nil && strings.TrimRight(string(line), "\x00") == name {
+		dir := "/proc/" + strconv.Itoa(pid)
+		if strings.TrimRight(string(beginning(dir+"/cmdline", room)), "\x00") == name {
 			return true
 		}
-		stat, err := proc.Read(dir + "/stat")
-		if err != nil {
-			return false
-		}
+		stat := beginning(dir+"/stat", room)
 		// pid (name) state ppid …; the name may have any character in it.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		if len(fields) < 2 {
 			return false
 		}
-		if pid, err = strconv.Atoi(fields[1]); err != nil {
+		above, err := strconv.Atoi(fields[1])
+		if err != nil {
 			return false
 		}
+		pid = above
 	}
 	return false
+}
+
+// beginning is how a file of the kernel's begins, read at once: every start of the
+// program reads two of each process above it. It is in room, and empty where the file cannot be read.
+func beginning(path string, room []byte) []byte {
+	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(file)
+	n, err := unix.Read(file, room)
+	if err != nil {
+		return nil
+	}
+	return room[:n]
 }

@@ -177,8 +177,7 @@ func TestCancelledAgentsEnd(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			why := errors.New("nobody waits")
 			go func() {
-				for len(stage.alive()) < 3 { // the agent, and what it has started
-				}
+				stage.await(func(alive int) bool { return alive >= 3 }) // the agent, and what it has started
 				stage.clock.hurry()
 				cancel(why)
 			}()
@@ -228,12 +227,10 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The home, the agent, and what it has started.
-	for len(stage.alive()) < 4 {
-	}
+	stage.await(func(alive int) bool { return alive >= 4 })
 	home.Process.Kill()
 	home.Wait()
-	for len(stage.alive()) > 0 {
-	}
+	stage.await(func(alive int) bool { return alive == 0 })
 	// The supervisor, which lacks the mark, cleans up after the last of them.
 	for left := 1; left > 0; {
 		entries, err := os.ReadDir(stage.temp)
@@ -241,6 +238,7 @@ func TestKilledProgramLeavesNoAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 		left = len(entries)
+		time.Sleep(time.Millisecond) // what it waits for needs the processor, too
 	}
 	stage.checkNothingLeft(t)
 }
@@ -377,6 +375,14 @@ func (s *stage) alive() []string {
 		}
 	}
 	return alive
+}
+
+// await looks at the number of processes until it is as it should be. Between two looks
+// it leaves the processor to them.
+func (s *stage) await(met func(alive int) bool) {
+	for !met(len(s.alive())) {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // processes are the folders of all processes. A pattern would read each of them.

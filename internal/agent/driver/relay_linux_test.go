@@ -100,7 +100,7 @@ head -1 <&3
 		"a closed door":     {"echo http://agent:x@127.0.0.1:1 > mine; echo | relay mine", "INVALID_STATE"},
 		"a file of its own": {"echo x > ../relay 2>/dev/null || echo refused", "refused"},
 		"a long question":   {ask(`CONNECT tools.invalid:1 HTTP/1.1\r\nX: '$(head -c 100000 /dev/zero | tr "\0" x)'`), "431"},
-		"too many at once":  {"for i in 1 2 3 4 5 6 7 8; do sleep 1000 | relay & done; until echo | relay | grep 429; do :; done; kill $(jobs -p)", "429"},
+		"too many at once":  {"mkfifo said; for i in 1 2 3 4 5 6 7 8; do (echo here; sleep 1000) | relay > said & done; for i in 1 2 3 4 5 6 7 8; do read said; done < said; echo | relay; kill $(jobs -p)", "429"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -135,7 +135,7 @@ func TestTheToolsOfAHomeEndWithTheAttempt(t *testing.T) {
 		<-ctx.Done()
 		close(ended)
 	}
-	text, err := relayed(t, "(sleep 1000 | relay > said) &\nuntil [ -s said ]; do :; done; cat said\n", driver.Host{Tools: tools}, driver.Access{})
+	text, err := relayed(t, "mkfifo said; (sleep 1000 | relay > said) &\nread said < said; echo $said\n", driver.Host{Tools: tools}, driver.Access{})
 	if err != nil || text != "here\n" {
 		t.Errorf("got %q, %v", text, err)
 	}

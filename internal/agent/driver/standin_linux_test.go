@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 )
@@ -170,6 +171,7 @@ func standIn(name, scene string) {
 		leaveHeir(name)
 	case "heir":
 		for parent := os.Getppid(); parent == os.Getppid(); {
+			time.Sleep(time.Millisecond)
 		}
 		d.say(answerText)
 		d.finish(answerText)

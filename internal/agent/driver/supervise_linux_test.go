@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -49,6 +50,7 @@ func TestASupervisorIsUsedAgain(t *testing.T) {
 		if err != nil || strings.Contains(string(stat), ") Z ") && len(threads) <= 1 {
 			break
 		}
+		time.Sleep(time.Millisecond)
 	}
 	if other := parentOf(`sh -c 'echo $PPID'`); other == first {
 		t.Errorf("the parent is %s, which was killed", other)

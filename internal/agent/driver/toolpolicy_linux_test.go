@@ -25,21 +25,21 @@ func TestToolsThatAreTakenAway(t *testing.T) {
 			return strings.Contains(switches, map[string]string{"search": `"google_web_search"`, "fetch": `"web_fetch"`}[tool])
 		},
 	} {
-		for _, tt := range []struct {
-			name          string
-			change        func(*driver.Task)
-			search, fetch bool
-		}{
-			{"nothing", func(*driver.Task) {}, true, true},
-			{"search", func(t *driver.Task) { t.Tools.Forbidden = []string{"search_calls"} }, false, true},
-			{"search by its usual name", func(t *driver.Task) { t.Tools.Forbidden = []string{" Web_Search "} }, false, true},
-			{"pages", func(t *driver.Task) { t.Tools.Forbidden = []string{"fetch_calls"} }, true, false},
-			{"words", func(t *driver.Task) { t.Tools.Forbidden = []string{"Do not search for gossip."} }, true, true},
-			{"no call is left", func(t *driver.Task) { t.Limits.ToolCalls = map[string]int{driver.SearchCalls: 0, driver.FetchCalls: 3} }, false, true},
-		} {
-			t.Run(client+"/"+tt.name, func(t *testing.T) {
-				t.Parallel()
-				stage := newStage(t, client, scene{name: "switches"})
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			stage := newStage(t, client, scene{name: "switches"})
+			for _, tt := range []struct {
+				name          string
+				change        func(*driver.Task)
+				search, fetch bool
+			}{
+				{"nothing", func(*driver.Task) {}, true, true},
+				{"search", func(t *driver.Task) { t.Tools.Forbidden = []string{"search_calls"} }, false, true},
+				{"search by its usual name", func(t *driver.Task) { t.Tools.Forbidden = []string{" Web_Search "} }, false, true},
+				{"pages", func(t *driver.Task) { t.Tools.Forbidden = []string{"fetch_calls"} }, true, false},
+				{"words", func(t *driver.Task) { t.Tools.Forbidden = []string{"Do not search for gossip."} }, true, true},
+				{"no call is left", func(t *driver.Task) { t.Limits.ToolCalls = map[string]int{driver.SearchCalls: 0, driver.FetchCalls: 3} }, false, true},
+			} {
 				asked := task()
 				asked.Tools.Web = true
 				tt.change(&asked)
@@ -52,14 +52,14 @@ func TestToolsThatAreTakenAway(t *testing.T) {
 					fetch = tt.search
 				}
 				if got := has(answer.Text, "search"); got != tt.search {
-					t.Errorf("it can search: %v, want %v: %s", got, tt.search, answer.Text)
+					t.Errorf("without %s it can search: %v, want %v: %s", tt.name, got, tt.search, answer.Text)
 				}
 				if got := has(answer.Text, "fetch"); got != fetch {
-					t.Errorf("it can open pages: %v, want %v: %s", got, fetch, answer.Text)
+					t.Errorf("without %s it can open pages: %v, want %v: %s", tt.name, got, fetch, answer.Text)
 				}
-				stage.checkNothingLeft(t)
-			})
-		}
+			}
+			stage.checkNothingLeft(t)
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -17,14 +19,16 @@ import (
 )
 
 // TestNotesOfAnAgentAreReplayed: what an agent may write into manifest and gates, while
-// the run goes on, does not change what comes out again.
+// the run goes on, does not change what comes out again. The short form has all notes in
+// one run.
 func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 	long := strings.Repeat("x", 5000) // the log keeps its digest only
-	for name, patches := range map[string][]string{
-		"short": {`{"notes":"one","gates":{},"policy":{"grounding":"off"}}`, `{"notes":null,"__proto__":{"a":[1.50,2E2]},"metrics":{"a":1e308,"b":-0.0}}`,
-			`{"notes":{"two":2},"stage":{"last_progress_at":"2030-01-01T00:00:00Z","started_at":"2020-01-01T00:00:00Z"},"metrics":{"a":null}}`},
-		"long": {`{"notes":"` + long + `"}`, `{"notes":"y` + long + `"}`, `{"notes":"short"}`, `{"more":"` + long + `"}`},
-	} {
+	short := []string{`{"notes":"one","gates":{},"policy":{"grounding":"off"}}`, `{"notes":null,"__proto__":{"a":[1.50,2E2]},"metrics":{"a":1e308,"b":-0.0}}`,
+		`{"notes":{"two":2},"stage":{"last_progress_at":"2030-01-01T00:00:00Z","started_at":"2020-01-01T00:00:00Z"},"metrics":{"a":null}}`}
+	for name, patches := range full.Some(map[string][]string{
+		"all":   append(slices.Clone(short), `{"notes":"`+long+`"}`, `{"notes":"y`+long+`"}`, `{"notes":"short"}`, `{"more":"`+long+`"}`),
+		"short": short,
+	}, 1) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, n, k := t.TempDir(), 0, kinds[0]
@@ -48,8 +52,11 @@ func TestNotesOfAnAgentAreReplayed(t *testing.T) {
 			if err != nil || !result.Pass {
 				t.Errorf("%s %v", differences(result), err)
 			}
-			if name == "long" != (len(result.Left) > 0) {
+			if name == "all" != (len(result.Left) > 0) {
 				t.Errorf("not compared: %q", result.Left)
+			}
+			if n < len(patches) {
+				t.Errorf("%d of %d notes were written", n, len(patches))
 			}
 		})
 	}

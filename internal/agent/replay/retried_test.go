@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -52,7 +53,8 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 }
 
 // TestARepairWithoutItsSessionIsReplayed: the agent that repairs an answer without the
-// session of its author is shown the whole task, which is no difference.
+// session of its author is shown the whole task, which is no difference. Less and more than
+// that is one; the short form has more.
 func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "review-rounds")
@@ -66,6 +68,9 @@ func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for text, same := range map[string]bool{string(task) + "\n" + string(repair): true, string(task): false, string(task) + "\nmore" + string(repair): false} {
+		if text == string(task) && !full.Asked() {
+			continue
+		}
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -70,6 +70,9 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	if err != nil || !out.Pass || out.Signer != "ada@example.org" || out.RunID != "second-wave" || out.Program != program {
 		t.Fatalf("%s %v %v", differences(out.Replay), out.Findings, err)
 	}
+	if !strings.Contains(out.Trust, standsByBoth) {
+		t.Errorf("it stands by %q", out.Trust)
+	}
 	var done []string
 	for _, s := range out.Replay.Steps {
 		done = append(done, s.What)

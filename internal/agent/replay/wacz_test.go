@@ -62,8 +62,8 @@ func zipped(t *testing.T, data []byte) map[string]string {
 	return out
 }
 
-// TestAWebArchiveIsASealToo: the same bytes twice, verified as any seal is, and every
-// byte of it counts.
+// TestAWebArchiveIsASealToo: verified as any seal is, every byte of it counts, and with
+// -full the same bytes twice.
 func TestAWebArchiveIsASealToo(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
@@ -76,9 +76,11 @@ func TestAWebArchiveIsASealToo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
-		if err != nil || !bytes.Equal(data, again) {
-			t.Errorf("%s: another file the second time, %v", kind, err)
+		if full.Asked() {
+			again, err := replay.Seal(t.Context(), open(t, root), key, program, true)
+			if err != nil || !bytes.Equal(data, again) {
+				t.Errorf("%s: another file the second time, %v", kind, err)
+			}
 		}
 		out, err := unseal(t, data, signers)
 		if err != nil || !out.Pass {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 func init() {
@@ -208,7 +209,7 @@ func outcome(t *testing.T, op string, files map[string]string) (prepare func(dir
 
 func TestRecordedLineIsThereExactlyWhenItsChangeIs(t *testing.T) {
 	needStrace(t)
-	for name, files := range logsBefore(t) {
+	for name, files := range full.Some(logsBefore(t), 4) {
 		for _, op := range []string{"record", "record alone", "accept"} {
 			if strings.Contains(name, "tampered") && op != "accept" {
 				continue
@@ -281,17 +282,17 @@ func TestSyncsOfARecordedLine(t *testing.T) {
 
 func TestRecoveryOfARecordedLineCanBeInterruptedToo(t *testing.T) {
 	needStrace(t)
-	for _, crash := range []struct {
-		name, left string
-		inject     []string
+	for name, crash := range full.Some(map[string]struct {
+		left   string
+		inject []string
 	}{
-		{"before the first change", "record", []string{"renameat:signal=KILL:when=1"}},
-		{"between the changes", "record", []string{"renameat:signal=KILL:when=2"}},
-		{"between the heads", "record", []string{"renameat:signal=KILL:when=5"}},
-		{"while it is taken back", "undo", []string{"write:error=ENOSPC:when=5", "renameat:signal=KILL:when=6"}},
-		{"when all is done", "record", []string{"unlinkat:signal=KILL:when=1"}},
-	} {
-		t.Run(crash.name, func(t *testing.T) {
+		"before the first change": {"record", []string{"renameat:signal=KILL:when=1"}},
+		"between the changes":     {"record", []string{"renameat:signal=KILL:when=2"}},
+		"between the heads":       {"record", []string{"renameat:signal=KILL:when=5"}},
+		"while it is taken back":  {"undo", []string{"write:error=ENOSPC:when=5", "renameat:signal=KILL:when=6"}},
+		"when all is done":        {"record", []string{"unlinkat:signal=KILL:when=1"}},
+	}, 3) {
+		t.Run(name, func(t *testing.T) {
 			files := logsBefore(t)["a log with a head"]
 			_, before, after := outcome(t, "record", files)
 			prepare := func(dir string) {

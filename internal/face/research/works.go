@@ -428,6 +428,7 @@ func (w *Works) take(ctx context.Context, id, manifest string) error {
 			case <-ended:
 				continue
 			case <-until:
+			case <-ctx.Done():
 			case <-w.ctx.Done():
 			}
 		}

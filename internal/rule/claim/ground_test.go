@@ -306,7 +306,7 @@ func TestHiddenCharactersPartNoNumber(t *testing.T) {
 // to the end of the text: seconds, and in full over a minute.
 func TestMarksThatNothingCloses(t *testing.T) {
 	for _, marks := range []string{"“", "« ", "\" 'x\"", "„ a", "'a ", "“a “b” "} {
-		g := claim.Ground([]byte(strings.Repeat(marks, 100_000/full.Stride(5, 1))+" [@s]\n"), func(string) (string, bool) { return "page", true })
+		g := claim.Ground([]byte(strings.Repeat(marks, 100_000/full.Stride(10, 1))+" [@s]\n"), func(string) (string, bool) { return "page", true })
 		if len(g.Claims) != 1 {
 			t.Errorf("%q: %d claims", marks, len(g.Claims))
 		}
@@ -403,7 +403,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 		language := sample.language
 		title, text := sample.title, sample.text
 		page := page.Read([]byte("<title>x</title><h1>"+title+"</h1><p>"+strings.ReplaceAll(text, ". ", ".</p><p>")+"</p><table><tr><td>12<td>13</table>"), "text/html; charset=utf-8").Text
-		for i := 0; i < 200; i += full.Stride(200, 10) {
+		for i := 0; i < 200; i += full.Stride(200, 5) {
 			span := spanOf(rng, page)
 			shown := span
 			if words := strings.Fields(span); len(words) > 8 && rng.IntN(3) == 0 {
@@ -428,7 +428,7 @@ func TestAQuotationOnThePageIsNeverMissed(t *testing.T) {
 			}
 		}
 	}
-	if tried < 4000/full.Stride(200, 10) {
+	if tried < 4000/full.Stride(200, 5) {
 		t.Errorf("only %d quotations were tried", tried)
 	}
 }
@@ -484,7 +484,7 @@ func TestAQuotationIsFoundInAnyMarkup(t *testing.T) {
 		if len(words) < 12 {
 			continue // a script without blanks
 		}
-		for i := 0; i < 40; i += full.Stride(40, 10) {
+		for i := 0; i < 40; i += full.Stride(40, 4) {
 			block := [][2]string{{"<p>", "</p>"}, {"<div>", "</div>"}, {"<ul><li>", "</ul>"}, {"<table><tr><td>", "</table>"}, {"<blockquote>", "</blockquote>"}, {"<p>", ""}}[rng.IntN(6)]
 			html := "<html><head><title>x</title><style>p{}</style></head><body><nav>Home</nav>" + block[0] + markedUp(rng, words) + block[1] + "<footer>End</footer>"
 			page := page.Read([]byte(html), "text/html; charset=utf-8").Text
@@ -509,7 +509,7 @@ func TestNoQuotationIsFoundThatIsNotThere(t *testing.T) {
 	for _, sample := range samples(t) {
 		language := sample.language
 		page := sample.text
-		for range 50 / full.Stride(5, 1) {
+		for range 50 / full.Stride(10, 1) {
 			words := strings.Fields(spanOf(rng, page))
 			if len(words) < 5 {
 				continue

@@ -156,7 +156,7 @@ func TestJudgingGrowsWithTheText(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}
-		if few, many := allocated(4000), allocated(32000); many > 20*few {
+		if few, many := allocated(2000), allocated(16000); many > 20*few {
 			t.Errorf("%s: %d bytes for one size, %d for eight times as much", name, few, many)
 		}
 	}

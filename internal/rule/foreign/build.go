@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // builder makes blocks of elements, which have the names of HTML whatever the report was
 // written in.
@@ -41,7 +44,7 @@ const (
 	isSkipped
 )
 
-var roles = func() map[string]role {
+var roles = sync.OnceValue(func() map[string]role {
 	out := map[string]role{}
 	for role, names := range map[role]string{
 		breaks:    "p div section article main ul ol li table thead tbody tr td th blockquote h1 h2 h3 h4 h5 h6 dl dt dd hr address details summary figcaption body html",
@@ -55,7 +58,7 @@ var roles = func() map[string]role {
 		}
 	}
 	return out
-}()
+})
 
 // mostOpen is how deep elements are followed, and mostUnclosed how many of them an end
 // may close at once.
@@ -66,7 +69,7 @@ const (
 
 // open begins an element.
 func (b *builder) open(e element, line int) {
-	is := roles[e.name]
+	is := roles()[e.name]
 	if is&alone != 0 {
 		if b.skip == 0 {
 			b.single(e.name, line)
@@ -168,7 +171,7 @@ func (b *builder) end() {
 		}
 		return
 	}
-	switch is := roles[e.name]; {
+	switch is := roles()[e.name]; {
 	case e.name == "td" || e.name == "th":
 		b.cells = append(b.cells, b.done())
 	case e.name == "tr":

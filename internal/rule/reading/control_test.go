@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // TestFalsehoods: what a base can become, by its language. The page has what stands
@@ -182,7 +183,7 @@ func TestNoContextTellsAControl(t *testing.T) {
 	parts := reading.Divide(all, 1)
 	m := w.material()
 	followed := 0
-	for seed := range uint64(30) {
+	for seed := range uint64(30 / full.Stride(3, 1)) {
 		of := map[string]int{} // the part of a control, by its numbers and names in byte order
 		for _, p := range parts {
 			asked := plant(t, p, 100*seed+uint64(p.Number), m)
@@ -245,7 +246,7 @@ func TestControlsMayBeCalculatedOrAboutTheRun(t *testing.T) {
 	}
 	p := reading.Part{Items: reading.Unread(&w.claims)[:18]}
 	formulas, ofRun := 0, 0
-	for seed := range uint64(30) {
+	for seed := range uint64(30 / full.Stride(3, 1)) {
 		asked := plant(t, p, seed, m)
 		for _, item := range asked.Items {
 			last := item.Windows[len(item.Windows)-1]

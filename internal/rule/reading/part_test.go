@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 func items(n, windows, size int) []reading.Item {
@@ -24,7 +25,7 @@ func items(n, windows, size int) []reading.Item {
 
 func TestPartsAreEqualAndKeepToTheirLimits(t *testing.T) {
 	for _, windows := range []int{1, 3, 8} {
-		for n := 0; n < 130; n += 1 + n/6 {
+		for n := 0; n < 130; n += 1 + n/6*full.Stride(3, 1) {
 			all := items(n, windows, 700)
 			parts := reading.Divide(all, 4)
 			at, least, most := 0, n, 0

@@ -93,7 +93,7 @@ func readers(t testing.TB, runs int) (erring, counting, honestly float64) {
 }
 
 func TestReadersThatErrAreFoundOut(t *testing.T) {
-	runs := 8
+	runs := 4
 	if full.Asked() {
 		runs = 100
 	}
@@ -189,7 +189,7 @@ func convergence(t testing.TB, stride int) (ended, drafts float64) {
 }
 
 func TestRoundsConverge(t *testing.T) {
-	if ended, _ := convergence(t, full.Stride(reports, 60)); ended < 0.98 {
+	if ended, _ := convergence(t, full.Stride(reports, 30)); ended < 0.98 {
 		t.Errorf("%.3f of the reports end within the rounds of the defaults", ended)
 	}
 }

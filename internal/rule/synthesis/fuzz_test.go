@@ -153,7 +153,7 @@ var bracketed = []string{"[@a]", "[@p]", "[@x]", "[", "]", "](", "(", "<", ">", 
 
 // TestRandomDraftsAreShown tries what nobody thinks of.
 func TestRandomDraftsAreShown(t *testing.T) {
-	rounds := 200
+	rounds := 80
 	if full.Asked() {
 		rounds = 4000
 	}

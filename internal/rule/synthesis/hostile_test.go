@@ -40,8 +40,8 @@ var attacks = []string{
 	"العربية 123 עברית",
 }
 
-// longLine is a word of a megabyte.
-var longLine = strings.Repeat("long", 250_000)
+// longLine is a word of 200 kilobytes.
+var longLine = strings.Repeat("long", 50_000)
 
 // attackDrafts are the same in Markdown, and what only Markdown can do.
 func attackDrafts() []string {

@@ -7,6 +7,7 @@ import (
 	_ "embed" // the page and its style
 	"encoding/base64"
 	"html/template"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,13 +24,23 @@ var pageText string
 //go:embed report.css
 var ownStyle string
 
-var styleText = ownStyle + chart.Style
+var styleText = sync.OnceValue(func() string { return ownStyle + chart.Style })
 
-// page is parsed when the first report is written. Each report speaks its own language, so
-// that each executes a copy.
-var page = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("report").Funcs(template.FuncMap{"say": evidence.Say}).Parse(pageText))
-})
+// pages are the page in each language. To make one takes longer than to fill it, so each
+// is made once, when the first report in its language is written.
+var pages sync.Map
+
+func page(language string) *template.Template {
+	if !slices.Contains(evidence.Languages(), language) {
+		language = "en"
+	}
+	made, ok := pages.Load(language)
+	if !ok {
+		say := func(phrase string, args ...any) string { return evidence.Say(language, phrase, args...) }
+		made, _ = pages.LoadOrStore(language, template.Must(template.New("report").Funcs(template.FuncMap{"say": say}).Parse(pageText)))
+	}
+	return made.(*template.Template)
+}
 
 // HTML is the report as one file that asks for nothing: no script, and no address
 // but those that a reader follows. Its policy forbids everything else, should a
@@ -48,7 +59,7 @@ func (r Report) html(print bool) []byte {
 		w.document(&l.parts[i])
 	}
 	view := pageView{
-		Report: &r, Style: template.CSS(styleText), Policy: policy(styleText),
+		Report: &r, Style: template.CSS(styleText()), Policy: policy(styleText()),
 		Body: template.HTML(w.String()), Contents: w.contents, Cards: w.cards, Print: print,
 		Banners: l.banners(), Tiles: l.tiles(), Spent: l.spent(), Created: l.day(r.CreatedAt),
 		Lang: cmp.Or(r.Language, "en"), Dir: evidence.Direction(r.Language),
@@ -79,11 +90,7 @@ func (r Report) html(print bool) []byte {
 			strings.Join(c.Sections, ", ")})
 	}
 	var out bytes.Buffer
-	speaks, err := page().Clone()
-	if err == nil {
-		err = speaks.Funcs(template.FuncMap{"say": r.say}).Execute(&out, view)
-	}
-	if err != nil {
+	if err := page(r.Language).Execute(&out, view); err != nil {
 		panic(err) // a buffer takes everything, and the page fits its view
 	}
 	return out.Bytes()
@@ -91,7 +98,7 @@ func (r Report) html(print bool) []byte {
 
 // Policy is the Content-Security-Policy of the report in HTML: its own style, and
 // nothing else.
-func Policy() string { return policy(styleText) }
+func Policy() string { return policy(styleText()) }
 
 // policy lets a page have its own style and nothing else.
 func policy(style string) string {

@@ -73,7 +73,7 @@ var tiles = map[string]string{
 // TestHostileDraftsAreJudged: the cost of a draft grows with its bytes. Without
 // the limits some of these take longer than a test may.
 func TestHostileDraftsAreJudged(t *testing.T) {
-	size := 8 << 10
+	size := 4 << 10
 	if full.Asked() {
 		size = 256 << 10
 	}

@@ -80,11 +80,11 @@ func TestHostilePassages(t *testing.T) {
 		"](https://x.org/no) ", "[a](https://x.org/a) ", "[@", "[@x] ", "www.a ", "(", "(https://x.org/no", "http://*", "[", "<https://x.org/no> ", "[x](https://x.org/a \"", "[@cid_a]",
 		"http://x.org/?a&",
 	} {
-		passage := strings.Repeat(piece, 1<<20/full.Stride(8, 1)/len(piece))
+		passage := strings.Repeat(piece, 1<<20/full.Stride(16, 1)/len(piece))
 		if text := synthesis.CarryPassage(pool, passage); !synthesis.CleanItem(pool, text) {
 			t.Errorf("%q is not carried clean", piece)
 		}
-		if text := synthesis.CarryPassage(pool, passage+"www.x.org"+strings.Repeat(")", 1<<19/full.Stride(4, 1))); !synthesis.CleanItem(pool, text) {
+		if text := synthesis.CarryPassage(pool, passage+"www.x.org"+strings.Repeat(")", 1<<19/full.Stride(8, 1))); !synthesis.CleanItem(pool, text) {
 			t.Errorf("%q is not carried clean", piece)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -110,7 +111,7 @@ func listed(known []difference, doc string) bool {
 // crossings, and random documents.
 func corpus(t *testing.T, seed uint64, stride, random int) []string {
 	t.Helper()
-	docs := specExamples(t)
+	docs := slices.Clone(specExamples(t))
 	for i, doc := range crossings() {
 		if i%stride == 0 || full.Asked() {
 			docs = append(docs, doc)
@@ -130,27 +131,32 @@ func corpus(t *testing.T, seed uint64, stride, random int) []string {
 // specExamples are the examples of CommonMark 0.31.2, as goldmark's module has them.
 func specExamples(t *testing.T) []string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
+	docs, err := readSpecExamples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "_test", "spec.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var examples []struct{ Markdown string }
-	if err := json.Unmarshal(data, &examples); err != nil {
-		t.Fatal(err)
-	}
-	if len(examples) < 600 {
-		t.Fatalf("the specification has %d examples, want more than 600", len(examples))
-	}
-	var docs []string
-	for _, e := range examples {
-		docs = append(docs, e.Markdown)
+	if len(docs) < 600 {
+		t.Fatalf("the specification has %d examples, want more than 600", len(docs))
 	}
 	return docs
 }
+
+var readSpecExamples = sync.OnceValues(func() (docs []string, err error) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "_test", "spec.json"))
+	if err != nil {
+		return nil, err
+	}
+	var examples []struct{ Markdown string }
+	err = json.Unmarshal(data, &examples)
+	for _, e := range examples {
+		docs = append(docs, e.Markdown)
+	}
+	return docs, err
+})
 
 // compare reports the documents for which a referee's verdict and ours differ in
 // the given part, unless a listed difference may be the reason.

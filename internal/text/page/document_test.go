@@ -45,12 +45,12 @@ func TestMail(t *testing.T) {
 	for range 20 {
 		nested = "Subject: x\r\nContent-Type: message/rfc822\r\n\r\n" + nested
 	}
-	var bombs bytes.Buffer // many attachments that unpack to much
-	z := zip.NewWriter(&bombs)
+	var packages bytes.Buffer // more attachments than are unpacked
+	z := zip.NewWriter(&packages)
 	w, _ := z.Create("word/document.xml")
-	fmt.Fprintf(w, "<w:p><w:r><w:t>%s</w:t></w:r></w:p>", strings.Repeat(" ", 1<<20))
+	fmt.Fprintf(w, "<w:p><w:r><w:t>%s</w:t></w:r></w:p>", strings.Repeat(" ", 1<<14))
 	z.Close()
-	attached := "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\nContent-Transfer-Encoding: base64\r\n\r\n"+base64.StdEncoding.EncodeToString(bombs.Bytes())+"\r\n", 60) + "--b--\r\n"
+	attached := "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\nContent-Transfer-Encoding: base64\r\n\r\n"+base64.StdEncoding.EncodeToString(packages.Bytes())+"\r\n", 60) + "--b--\r\n"
 	for name, body := range map[string]string{"many packages": attached, "many parts": "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat("--b\r\n\r\nx\r\n", 600) + "--b--\r\n", "mails in mails": nested, "no boundary": "Subject: x\r\nContent-Type: multipart/mixed\r\n\r\n--a\r\n", "torn": mail[:strings.Index(mail, "tonnes.</p>")], "bad base64": "Subject: x\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!!\r\n"} {
 		if got := page.Read([]byte(body), "message/rfc822"); !got.Cut {
 			t.Errorf("%s: it is said to be whole: %q", name, got.Text)

@@ -2,7 +2,9 @@ package page
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -363,7 +365,7 @@ func (w *walker) endRaised() {
 	if !sup.open {
 		return
 	}
-	text := plainDigits.Replace(strings.TrimSpace(w.out.from(sup.at)))
+	text := plainDigits().Replace(strings.TrimSpace(w.out.from(sup.at)))
 	digits := text != "" && strings.Trim(text, "0123456789,-–−; ") == ""
 	switch {
 	case len(text) > 24:
@@ -371,18 +373,26 @@ func (w *walker) endRaised() {
 		w.out.cut(sup.at)
 	case digits:
 		w.out.cut(sup.at)
-		w.out.write([]byte(superscripts.Replace(text)), false)
+		w.out.write([]byte(superscripts().Replace(text)), false)
 	}
 }
 
-var superscripts, plainDigits = func() (raise, lower *strings.Replacer) {
-	up, down := []string{"-", "⁻", "–", "⁻", "−", "⁻"}, []string{"⁻", "-"}
-	for i, r := range RaisedDigits {
-		digit := string('0' + rune(utf8.RuneCountInString(RaisedDigits[:i])))
-		up, down = append(up, digit, string(r)), append(down, string(r), digit)
-	}
-	return strings.NewReplacer(up...), strings.NewReplacer(down...)
-}()
+var (
+	superscripts = sync.OnceValue(func() *strings.Replacer {
+		pairs := []string{"-", "⁻", "–", "⁻", "−", "⁻"}
+		for i, r := range []rune(RaisedDigits) {
+			pairs = append(pairs, strconv.Itoa(i), string(r))
+		}
+		return strings.NewReplacer(pairs...)
+	})
+	plainDigits = sync.OnceValue(func() *strings.Replacer {
+		pairs := []string{"⁻", "-"}
+		for i, r := range []rune(RaisedDigits) {
+			pairs = append(pairs, string(r), strconv.Itoa(i))
+		}
+		return strings.NewReplacer(pairs...)
+	})
+)
 
 // RaisedDigits are the forms in which the text of a page has raised digits, from 0.
 const RaisedDigits = "⁰¹²³⁴⁵⁶⁷⁸⁹"

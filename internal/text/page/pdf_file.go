@@ -325,9 +325,9 @@ func (f *pdfFile) textString(o object) string {
 	case len(s) >= 3 && s[:3] == "\xef\xbb\xbf":
 		return string(s[3:])
 	}
-	b := make([]rune, 0, len(s))
+	b, table := make([]rune, 0, len(s)), winAnsi()
 	for i := range len(s) {
-		b = append(b, winAnsi[s[i]])
+		b = append(b, table[s[i]])
 	}
 	return string(b)
 }

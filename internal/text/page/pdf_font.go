@@ -109,13 +109,13 @@ func (f *pdfFile) simpleFont(ft *font, d dict) {
 			}
 		}
 	}
-	base := &standard
+	base := standard
 	if descriptor, ok := f.resolve(d["FontDescriptor"]).(dict); ok {
 		if w, ok := f.resolve(descriptor["MissingWidth"]).(float64); ok && w > 0 {
 			ft.missing = w
 		}
 		if f.resolve(d["Subtype"]) == name("TrueType") {
-			base = &winAnsi
+			base = winAnsi
 		}
 	}
 	var table [256]string
@@ -123,11 +123,11 @@ func (f *pdfFile) simpleFont(ft *font, d dict) {
 	choose := func(o object) {
 		switch o {
 		case name("WinAnsiEncoding"):
-			base = &winAnsi
+			base = winAnsi
 		case name("MacRomanEncoding"):
-			base = &macRoman
+			base = macRoman
 		case name("StandardEncoding"):
-			base = &standard
+			base = standard
 		}
 	}
 	switch encoding := f.resolve(d["Encoding"]).(type) {
@@ -137,7 +137,7 @@ func (f *pdfFile) simpleFont(ft *font, d dict) {
 		choose(f.resolve(encoding["BaseEncoding"]))
 		differences = f.list(encoding["Differences"])
 	}
-	for i, r := range base {
+	for i, r := range base() {
 		if r != 0 && r != '\ufffd' {
 			table[i] = string(r)
 		}

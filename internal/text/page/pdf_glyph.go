@@ -59,13 +59,17 @@ func glyphText(glyph string) string {
 	return ""
 }
 
+// codeTable is what the codes of a font stand for.
+type codeTable [256]rune
+
 var (
-	winAnsi  = codePage(charmap.Windows1252)
-	macRoman = codePage(charmap.Macintosh)
-	standard = standardEncoding()
+	winAnsi  = sync.OnceValue(func() *codeTable { return codePage(charmap.Windows1252) })
+	macRoman = sync.OnceValue(func() *codeTable { return codePage(charmap.Macintosh) })
+	standard = sync.OnceValue(standardEncoding)
 )
 
-func codePage(page *charmap.Charmap) (table [256]rune) {
+func codePage(page *charmap.Charmap) *codeTable {
+	table := new(codeTable)
 	for i := range table {
 		table[i] = page.DecodeByte(byte(i))
 	}
@@ -74,7 +78,8 @@ func codePage(page *charmap.Charmap) (table [256]rune) {
 
 // standardEncoding is Adobe's own encoding: ASCII with other quotation marks, and a
 // few characters above it.
-func standardEncoding() (table [256]rune) {
+func standardEncoding() *codeTable {
+	table := new(codeTable)
 	for i := 0x20; i < 0x7f; i++ {
 		table[i] = rune(i)
 	}

@@ -1,10 +1,12 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -33,7 +35,8 @@ type Run struct {
 	wrote, others int64
 
 	eventsMu sync.Mutex
-	events   map[string]*readEvents // by what was asked for
+	events   map[string]*readEvents      // by what was asked for
+	gates    atomic.Pointer[parsedGates] // as they were last read
 }
 
 // Open opens the run of the manifest at an absolute path, to work on it at desk. Reading is tolerant:
@@ -224,7 +227,7 @@ func (r *Run) Policy() (Policy, error) {
 // Gates reads and checks the run's gates. It returns NOT_FOUND, INVALID_JSON
 // and SCHEMA_VALIDATION_FAILED, and INVALID_STATE when they are another run's.
 func (r *Run) Gates() (Gates, error) {
-	gates, err := readGates(r.folder, r.layout.Gates)
+	gates, err := r.readGates()
 	if err != nil {
 		return gates, err
 	}
@@ -235,17 +238,33 @@ func (r *Run) Gates() (Gates, error) {
 	return gates, nil
 }
 
-func readGates(folder *artifact.Folder, name string) (Gates, error) {
-	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
-	data, err := folder.ReadDocument(name)
+// readGates reads the gates. Every transaction does, so the same bytes are parsed and
+// checked once.
+func (r *Run) readGates() (Gates, error) {
+	path := filepath.Join(r.folder.Path(), filepath.FromSlash(r.layout.Gates))
+	data, err := r.folder.ReadDocument(r.layout.Gates)
 	if err != nil {
 		return Gates{}, tidegate.WithDetails(err, tidegate.Pairs("gates_path", path))
+	}
+	if last := r.gates.Load(); last != nil && bytes.Equal(last.data, data) {
+		return last.gates, nil
 	}
 	doc, err := codec.ParseFile("gates_path", path, data)
 	if err != nil {
 		return Gates{}, err
 	}
-	return Gates{doc}, CheckGates(doc)
+	gates := Gates{doc}
+	if err := CheckGates(doc); err != nil {
+		return gates, err
+	}
+	r.gates.Store(&parsedGates{data, gates})
+	return gates, nil
+}
+
+// parsedGates are gates with the bytes that they were read from.
+type parsedGates struct {
+	data  []byte
+	gates Gates
 }
 
 // CheckPath returns INVALID_ARGS unless path is absolute.

@@ -654,7 +654,7 @@ func TestOfManyConcurrentAdvancesOneMovesTheRun(t *testing.T) {
 func TestRevisionRoundsEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for limit := range int64(4) {
-		for range 6 / full.Stride(2, 1) {
+		for range 6 / full.Stride(3, 1) {
 			y := newToy(t, run.InitInput{Limits: &run.Limits{MaxReviewIterations: &limit}}).to(run.Review)
 			rounds := int64(0)
 			for ; ; rounds++ {

@@ -168,7 +168,7 @@ var walkFiles = []walkFile{
 }
 
 func TestRandomWalksAgreeWithTheModel(t *testing.T) {
-	walks := 6
+	walks := 3
 	if full.Asked() {
 		walks = 60
 	}

@@ -59,13 +59,19 @@ func begin(t *testing.T, env []string, args ...string) *process {
 
 func beginAs(t *testing.T, pool string, env []string, args ...string) *process {
 	t.Helper()
+	return beginBy(t, (*exec.Cmd).Start, os.Args[0], pool, env, args...)
+}
+
+// beginBy starts a copy of the program in a way of its own.
+func beginBy(t *testing.T, start func(*exec.Cmd) error, program, pool string, env []string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, name: strings.Join(args, " "), done: make(chan struct{}), added: make(chan struct{}, 1)}
-	p.cmd = exec.Command(os.Args[0], args...)
+	p.cmd = exec.Command(program, args...)
 	p.cmd.Env = append(append(os.Environ(), programVariable+"="+pool, "TEMPORAL_ADDRESS=", "XDG_CONFIG_HOME="+t.TempDir()), env...)
 	p.cmd.Dir = t.TempDir()
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
-	if err := p.cmd.Start(); err != nil {
+	if err := start(p.cmd); err != nil {
 		t.Fatal(err)
 	}
 	go p.read(out)

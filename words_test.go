@@ -1,4 +1,4 @@
-package docs_test
+package tidegate_test
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 // TestWordsForHowSentencesStand: the README says what is checked in the words that reports
 // use, and no text that people read promises more.
 func TestWordsForHowSentencesStand(t *testing.T) {
-	data, err := os.ReadFile("../../../README.md")
+	data, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func TestWordsForHowSentencesStand(t *testing.T) {
 			t.Errorf("the README does not say %q", words)
 		}
 	}
-	for _, pattern := range []string{"../../../*.md", "../../../docs/*.md", "../web/pages/*.html", "../web/testdata/*.html", "../../../cmd/tidegate/testdata/*.txt", "../../rule/synthesis/testdata/checked/*"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "internal/face/web/pages/*.html", "internal/face/web/testdata/*.html", "cmd/tidegate/testdata/*.txt", "internal/rule/synthesis/testdata/checked/*"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)

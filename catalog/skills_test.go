@@ -1,18 +1,14 @@
-package skills_test
+package catalog_test
 
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
@@ -20,21 +16,15 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-var update = flag.Bool("update", false, "write the manifests")
-
-// version is that of the manifests. A release writes its own into server.json and bundles.
-const version = "0.1.0"
-
-const (
-	description = "Research with checked sources, audits of reports, and code reviews that can be trusted"
-	repository  = "https://github.com/tidegate/tidegate"
-)
-
-type object = map[string]any
-
 // manifests are the files by which clients and the registry know of the skills and the
 // server, by their paths in the repository.
 func manifests() map[string]any {
+	const (
+		version     = "0.1.0" // a release writes its own into server.json and bundles
+		description = "Research with checked sources, audits of reports, and code reviews that can be trusted"
+		repository  = "https://github.com/tidegate/tidegate"
+	)
+	type object = map[string]any
 	var folders []string
 	for _, name := range slices.Sorted(maps.Keys(skills.All())) {
 		folders = append(folders, "./"+name)
@@ -83,36 +73,17 @@ func TestManifests(t *testing.T) {
 		if err := encoder.Encode(manifest); err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join("..", filepath.FromSlash(name))
-		if *update {
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, want.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want.String(), string(got)); diff != "" {
-			t.Errorf("%s differs from the skills; run: go test ./skills -update\n%s", name, diff)
-		}
+		compareDocument(t, name, func(string) string { return want.String() })
 	}
 }
-
-var (
-	front  = regexp.MustCompile(`^---\nname: ([a-z-]+)\ndescription: ([^\n]+)\n---\n\n# `)
-	key    = regexp.MustCompile(`"([a-z_0-9]+)":`)
-	quoted = regexp.MustCompile("`([a-z][a-z0-9_]*(?:_[a-z0-9]+)+|ask)`")
-)
 
 // TestSkillsNameWhatIsThere holds each skill to the form that clients read, and to the tools
 // that a client is offered: whatever looks like a tool, an argument or a field of a result
 // is one.
 func TestSkillsNameWhatIsThere(t *testing.T) {
+	front := regexp.MustCompile(`^---\nname: ([a-z-]+)\ndescription: ([^\n]+)\n---\n\n# `)
+	key := regexp.MustCompile(`"([a-z_0-9]+)":`)
+	quoted := regexp.MustCompile("`([a-z][a-z0-9_]*(?:_[a-z0-9]+)+|ask)`")
 	offered, err := mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{})
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package docs_test
+package tidegate_test
 
 import (
 	"io/fs"
@@ -62,7 +62,7 @@ func TestPromisesAreHeldToTheirForm(t *testing.T) {
 	tests := declared(t)
 	for test, there := range map[string]bool{
 		"TestGuards": true, "catalog/TestGeneratedDocuments": true, "cmd/tidegate/TestScript/config": true,
-		"internal/face/docs/TestGuards": false, "TestGeneratedDocuments": false, "cmd/tidegate/TestScript/nothing": false, "": false,
+		"catalog/TestGuards": false, "TestGeneratedDocuments": false, "cmd/tidegate/TestScript/nothing": false, "": false,
 	} {
 		if tests[test] != there {
 			t.Errorf("%q exists: %v", test, !there)
@@ -77,7 +77,7 @@ func TestPromisesAreHeldToTheirForm(t *testing.T) {
 // guides are the documents that tell people what tidegate does for them.
 func guides(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../../docs/*.md")
+	files, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func guides(t *testing.T) []string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../..", filepath.FromSlash(name)))
+	data, err := os.ReadFile(filepath.FromSlash(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,10 +105,12 @@ func declared(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(`)
-	err := fs.WalkDir(os.DirFS("../../.."), ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch folder, script := strings.CutSuffix(path.Dir(name), "/testdata/script"); {
 		case err != nil:
 			return err
+		case name == ".git" && entry.IsDir():
+			return fs.SkipDir
 		case script && path.Ext(name) == ".txtar":
 			all[folder+"/TestScript/"+strings.TrimSuffix(path.Base(name), ".txtar")] = true
 		case strings.HasSuffix(name, "_test.go"):
