@@ -122,10 +122,13 @@ func TestNoReaderGetsALieThrough(t *testing.T) {
 
 // TestNoReaderStopsAnHonestReport has the verifier read so, and another agent read as it
 // should: an honest report is completed, and every sentence has its verdict. The short form
-// has two of them.
+// has the one that approves everything, and TestTheNextReaderIsAsked one that refuses it.
 func TestNoReaderStopsAnHonestReport(t *testing.T) {
 	t.Parallel()
-	for name, reads := range full.Some(careless, 2) {
+	for name, reads := range careless {
+		if name != "approves everything" && !full.Asked() {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			manifest, desk := misled.newRun(t, nil)

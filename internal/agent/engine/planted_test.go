@@ -375,7 +375,7 @@ func truthOf(s shape) string { return s.truth }
 
 // TestPlantedLies plants shapes of lies into runs. The rules alone refuse those that they
 // name or call them weak; with a reader that knows the truth none gets past gate E; and
-// the honest twin of each does. The short form has one in four of the English pages
+// the honest twin of each does. The short form has one in seven of the English pages
 // with all of it, and of the calculations and one other language what the rules say.
 func TestPlantedLies(t *testing.T) {
 	t.Parallel()
@@ -393,7 +393,7 @@ func TestPlantedLies(t *testing.T) {
 				t.Errorf("only %d shapes", len(w.shapes))
 			}
 			var some []shape
-			for j := 0; j < len(w.shapes); j += full.Stride(len(w.shapes), 40) {
+			for j := 0; j < len(w.shapes); j += full.Stride(len(w.shapes), 24) {
 				some = append(some, w.shapes[j])
 			}
 			w.shapes = some

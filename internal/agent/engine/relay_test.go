@@ -20,12 +20,12 @@ import (
 
 // TestAgentsOfAWaveGetTheRelay looks at every task of runs whose policy names the relay,
 // or not, at a home that searches for its agents, or not. The first goes on
-// behind its waves. The short form has three of the five.
+// behind its waves. The short form has two of the five.
 func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 	t.Parallel()
 	relay := driver.Server{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp", "--relay", driver.RelayArg}}
 	homes := []struct{ named, searches, noWeb bool }{{named: true, searches: true}, {named: true}, {}, {searches: true}, {searches: true, noWeb: true}}
-	for i := 0; i < len(homes); i += full.Stride(len(homes), 3) {
+	for i := 0; i < len(homes); i += full.Stride(len(homes), 2) {
 		tt := homes[i]
 		in := run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"}
 		if tt.named {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -74,10 +75,16 @@ func TestADraftThatDoesNotChangeIsRefused(t *testing.T) {
 }
 
 // TestReviewersThatAreNeverContentEndWithAPerson goes back as often as the run
-// allows.
+// allows: twice in the short form.
 func TestReviewersThatAreNeverContentEndWithAPerson(t *testing.T) {
 	t.Parallel()
 	manifest, desk := researched.newRun(t, nil)
+	if !full.Asked() {
+		_, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_review_iterations", 2, "test") })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "review" {
 			return driver.Answer{Text: asksForChange}, nil
