@@ -366,18 +366,17 @@ func TestEveryServiceMayBeHostile(t *testing.T) {
 	bomb := func() []byte {
 		var b bytes.Buffer
 		zip := gzip.NewWriter(&b)
-		zip.Write(bytes.Repeat([]byte("<a class=result__a href=https://a.example/>x</a> "), 1<<20))
+		zip.Write(bytes.Repeat([]byte("<a class=result__a href=https://a.example/>x</a> "), 1<<19))
 		zip.Close()
 		return b.Bytes()
 	}()
+	large := bytes.Repeat([]byte("[{\"results\":["), 10<<20/13)
 	for name, answer := range map[string]http.HandlerFunc{
 		"a redirect inward":     redirect(inner.URL + "/latest/meta-data"),
 		"a redirect to a file":  redirect("file:///etc/passwd"),
 		"a redirect to a cloud": redirect("http://169.254.169.254/latest/meta-data"),
 		"a redirect to itself":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.String(), http.StatusFound) },
-		"ten megabytes": func(w http.ResponseWriter, _ *http.Request) {
-			w.Write(bytes.Repeat([]byte("[{\"results\":["), 10<<20/13))
-		},
+		"ten megabytes":         func(w http.ResponseWriter, _ *http.Request) { w.Write(large) },
 		"a bomb": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bomb)

@@ -331,7 +331,7 @@ func TestCheckGapsSaysWhatToChange(t *testing.T) {
 func TestHostileGaps(t *testing.T) {
 	for _, piece := range []string{"(", "(P", "(P0", "<a", "<!--", "<", "\\", "&", "&#40;", "\u200b", "1.", "a)", "•", "| ", "> ", "（", "i"} {
 		for _, end := range []string{"", ">(P0) x"} {
-			output := "# Gaps\n" + strings.Repeat(piece, 1<<19/full.Stride(4, 1)/len(piece)) + end
+			output := "# Gaps\n" + strings.Repeat(piece, 1<<19/full.Stride(16, 1)/len(piece)) + end
 			checkExtracted(t, []byte(output))
 		}
 	}

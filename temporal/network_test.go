@@ -187,7 +187,7 @@ type long int
 
 const (
 	briefly   long = iota // until the agent has answered, at once
-	beats                 // the same, and the agent takes three heartbeats
+	awhile                // the same, and the agent works until heartbeats and looks of the home have failed
 	reconnect             // the same, after another connection was tried
 	elsewhere             // until another worker has begun the task
 )
@@ -206,7 +206,8 @@ func TestNetworkIsCut(t *testing.T) {
 	tests := map[string]test{
 		"worker": {worker: cut}, "home": {home: cut}, "both": {worker: cut, home: cut}, "for long": {worker: cut, long: elsewhere},
 		"worker, silently": {worker: quiet}, "home, silently": {home: quiet}, "both, silently": {worker: quiet, home: quiet},
-		"worker mute": {worker: mute, long: beats}, "worker deaf": {worker: deaf, long: beats}, "home mute": {home: mute}, "home deaf": {home: deaf},
+		"worker mute": {worker: mute}, "worker deaf": {worker: deaf}, "home mute": {home: mute}, "home deaf": {home: deaf},
+		"both mute": {worker: mute, home: mute, long: awhile}, "both deaf": {worker: deaf, home: deaf, long: awhile},
 		"worker mute for long": {worker: mute, long: elsewhere},
 	}
 	if full.Asked() {
@@ -214,7 +215,7 @@ func TestNetworkIsCut(t *testing.T) {
 			"worker mute": {worker: mute}, "worker deaf": {worker: deaf}, "home mute": {home: mute}, "home deaf": {home: deaf}, "both mute": {worker: mute, home: mute},
 			"both deaf": {worker: deaf, home: deaf}, "worker mute, home deaf": {worker: mute, home: deaf}, "worker deaf, home mute": {worker: deaf, home: mute},
 		} {
-			for _, machine.long = range []long{briefly, beats, reconnect} {
+			for _, machine.long = range []long{briefly, awhile, reconnect} {
 				for _, machine.lost = range []bool{false, true} {
 					tests[fmt.Sprintf("%s, %d, lost: %v", name, machine.long, machine.lost)] = machine
 				}
@@ -246,9 +247,9 @@ func TestNetworkIsCut(t *testing.T) {
 					case <-ctx.Done():
 						return driver.Answer{}, context.Cause(ctx)
 					}
-					if test.long == beats {
+					if test.long == awhile {
 						select {
-						case <-time.After(3 * beatInterval): // a task that takes a moment
+						case <-time.After(2*pollInterval + beatInterval): // a task that takes a moment
 						case <-ctx.Done():
 							return driver.Answer{}, context.Cause(ctx)
 						}

@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -120,15 +121,16 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 	if !p.Confined {
 		return nil
 	}
+	seen := places{}
 	denied, made := make([]string, len(forbidden)), make([]string, len(except))
 	for i, f := range forbidden {
-		denied[i] = resolved(f.Path)
+		denied[i] = seen.resolved(f.Path)
 	}
 	for i, each := range except {
-		made[i] = resolved(each)
+		made[i] = seen.resolved(each)
 	}
 	for _, each := range slices.Concat(p.Read, p.Write) {
-		allowed := resolved(each)
+		allowed := seen.resolved(each)
 		for i, f := range forbidden {
 			_, holds := artifact.Inside(allowed, denied[i])
 			_, inside := artifact.Inside(denied[i], allowed)
@@ -144,15 +146,28 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 }
 
 // resolved is a path without links, as far as it is there.
-func resolved(path string) string {
+func resolved(path string) string { return places{}.resolved(path) }
+
+// places are paths without links, by their names, for one look at many: those of a cell
+// have most of their folders in common. They are not kept, because links change.
+type places map[string]string
+
+func (p places) resolved(path string) string {
 	path = filepath.Clean(path)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
+	if real, ok := p[path]; ok {
 		return real
 	}
+	real := path
 	if above := filepath.Dir(path); above != path {
-		return filepath.Join(resolved(above), filepath.Base(path))
+		real = filepath.Join(p.resolved(above), filepath.Base(path))
+		if _, err := syscall.Readlink(real, make([]byte, 1)); err == nil {
+			if behind, err := filepath.EvalSymlinks(real); err == nil {
+				real = behind
+			}
+		}
 	}
-	return path
+	p[path] = real
+	return real
 }
 
 // notConfined is the error of a system that cannot hold a program.

@@ -1,7 +1,6 @@
 package cell
 
 import (
-	"os"
 	"slices"
 	"unsafe"
 
@@ -137,17 +136,6 @@ func (p Policy) sockets() code {
 	}
 	routes := together(code{argument(protocol)}, is(unix.NETLINK_ROUTE, answer(allowed)), code{answer(refused)})
 	return together(append(list, is(unix.AF_NETLINK, routes...), code{answer(refused)})...)
-}
-
-// enterFilter gives the thread, and the program that it becomes, the filter of p.
-func (p Policy) enterFilter() error {
-	program := p.program()
-	loaded := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&loaded)))
-	if errno != 0 {
-		return os.NewSyscallError("seccomp", errno)
-	}
-	return nil
 }
 
 // hasFilters reports whether the kernel loads filters and the processor is known.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"unsafe"
 
+	"github.com/tidegate/tidegate/internal/agent/shim"
 	"golang.org/x/sys/unix"
 )
 
@@ -40,48 +41,34 @@ func landlockABI() int {
 	return int(abi)
 }
 
-// enterDomain lets the thread, and the program that it becomes, reach only what p
-// allows. What p allows and is not there is left out.
-func (p Policy) enterDomain() error {
+// allow puts into an order what the program may reach. What p allows and is not there
+// is left out.
+func (p Policy) allow(o *shim.Order) {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: known(p.System.ABI)}
 	size := unsafe.Offsetof(attr.Handled_access_net)
 	if p.System.ABI >= abiNetwork {
 		size = unsafe.Offsetof(attr.Scoped)
 		if !p.alone() {
 			attr.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+			for _, port := range p.Ports {
+				o.Ports = append(o.Ports, int64(port))
+			}
 		}
 	}
 	if p.System.ABI >= abiSignals {
 		size = unsafe.Offsetof(attr.Quiet_access_fs)
 		attr.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 	}
-	number, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), size, 0)
-	if errno != 0 {
-		return os.NewSyscallError("landlock_create_ruleset", errno)
-	}
-	rules := int(number)
-	defer unix.Close(rules)
+	o.Ruleset = string(unsafe.Slice((*byte)(unsafe.Pointer(&attr)), size))
+	o.OfFiles = ofFiles
 	for _, list := range []struct {
 		paths  []string
 		rights uint64
 	}{{p.Read, readAll}, {p.List, unix.LANDLOCK_ACCESS_FS_READ_DIR}, {p.Write, writeAll}, {p.Devices, device}} {
 		for _, path := range list.paths {
-			if err := allowPath(rules, path, list.rights&attr.Handled_access_fs); err != nil {
-				return err
-			}
+			o.Paths = append(o.Paths, shim.Path{Name: path, Rights: int64(list.rights & attr.Handled_access_fs)})
 		}
 	}
-	if attr.Handled_access_net != 0 {
-		for _, port := range p.Ports {
-			if err := allowPort(rules, port); err != nil {
-				return err
-			}
-		}
-	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0); errno != 0 {
-		return os.NewSyscallError("landlock_restrict_self", errno)
-	}
-	return nil
 }
 
 // Enclose puts this thread, and every program that it starts, into a domain of its own:
@@ -101,7 +88,7 @@ func Enclose() bool {
 	}
 	rules := int(number)
 	defer unix.Close(rules)
-	if allowPath(rules, "/", move) != nil {
+	if shim.AllowPath(rules, shim.Path{Name: "/", Rights: move}, 0) != nil {
 		return false
 	}
 	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
@@ -109,36 +96,4 @@ func Enclose() bool {
 	}
 	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(rules), 0, 0)
 	return errno == 0 && unix.Kill(os.Getppid(), 0) == unix.EPERM
-}
-
-func allowPath(rules int, path string, rights uint64) error {
-	at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil
-	}
-	defer unix.Close(at)
-	var stat unix.Stat_t
-	if err := unix.Fstat(at, &stat); err != nil {
-		return &os.PathError{Op: "stat", Path: path, Err: err}
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
-		rights &= ofFiles
-	}
-	attr := unix.LandlockPathBeneathAttr{Allowed_access: rights, Parent_fd: int32(at)}
-	if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&attr)), 0, 0, 0); errno != 0 {
-		return &os.PathError{Op: "landlock_add_rule", Path: path, Err: errno}
-	}
-	return nil
-}
-
-// ruleNetPort is LANDLOCK_RULE_NET_PORT, which the module does not have.
-const ruleNetPort = 2
-
-func allowPort(rules, port int) error {
-	attr := struct{ rights, port uint64 }{unix.LANDLOCK_ACCESS_NET_CONNECT_TCP, uint64(port)}
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(rules), ruleNetPort, uintptr(unsafe.Pointer(&attr)), 0, 0, 0)
-	if errno != 0 {
-		return os.NewSyscallError("landlock_add_rule", errno)
-	}
-	return nil
 }

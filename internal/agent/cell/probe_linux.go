@@ -91,6 +91,12 @@ func (p Policy) ask(task string) (string, error) {
 	return string(text[:n]), nil
 }
 
+func init() {
+	if len(os.Args) == 2 && os.Args[0] == probeName {
+		probe(os.Args[1])
+	}
+}
+
 // probe says on standard output what the cell does not hold, or that it holds.
 func probe(task string) {
 	var t target
@@ -104,6 +110,15 @@ func probe(task string) {
 	}
 	os.Stdout.WriteString(said)
 	os.Exit(0)
+}
+
+// enter puts this thread into the cell.
+func (p Policy) enter() error {
+	order, err := p.order()
+	if err != nil {
+		return err
+	}
+	return order.Follow()
 }
 
 // breaks are the ways out of the cell that this thread is in.

@@ -148,3 +148,50 @@ func TestALeapWhileAnAnswerIsJudged(t *testing.T) {
 		t.Errorf("%s, %v", shown(verdict), err)
 	}
 }
+
+// TestALeaseOutlivesAClockThatIsSetBackForAMoment: the clock is five hours slow at one look
+// of a home that takes a job, extends its lease or hands in an answer, and right again at
+// the next. The lease lives.
+func TestALeaseOutlivesAClockThatIsSetBackForAMoment(t *testing.T) {
+	t.Parallel()
+	const jobs = 13
+	manifest, desk := newLong(t, evidence.Shape{}, jobs)
+	if _, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil {
+		t.Fatal(err)
+	}
+	looks, slow := 0, 0
+	desk.Now = func() time.Time {
+		if looks++; looks == slow {
+			return set(time.Now(), -5*time.Hour)
+		}
+		return time.Now()
+	}
+	b, err := job.OpenBoard(t.Context(), desk, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	b.Fetch = library
+	for i := range jobs {
+		id := fmt.Sprintf("wave1.p%d", i)
+		looks, slow = 0, i+1
+		leased, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: id, Home: &job.Home{Driver: "claude"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if looks > jobs {
+			t.Fatalf("a lease has %d looks at the clock", looks)
+		}
+		for range 4 {
+			looks = 0
+			if _, err := b.Extend(t.Context(), leased.Token, time.Hour); err != nil {
+				t.Fatalf("%s, slow at look %d: %v", id, slow, err)
+			}
+			slow = slow%4 + 1
+		}
+		looks = 0
+		if verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: leased.Token, Answer: []byte("no"), Home: &job.HomeAnswer{}}); err != nil || verdict.State != job.Leased {
+			t.Fatalf("%s, slow at look %d: %s, %v", id, slow, shown(verdict), err)
+		}
+	}
+}

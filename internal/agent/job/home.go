@@ -78,7 +78,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		// It begins again: the time between two homes is not spent, and gate F counts
 		// from here, too.
 		a.TokenDigest, a.Holder, a.StartedAt = digest, run.Note(holder), u.Now()
-		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(b.desk.Now().Add(lasts))
+		lease.TokenDigest, lease.Holder, lease.LeasedAt, lease.ExpiresAt = digest, a.Holder, u.Now(), tidegate.Stamp(u.Time().Add(lasts))
 		lease.JudgingSince = nil
 		b.begins(u.Time(), shown.ID)
 		u.Log(run.EventLeased, "job_takeover", tidegate.Pairs("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,

@@ -35,6 +35,7 @@ type Job struct {
 	round       int64            // of review
 	section     int              // of the template, for a part of a long report
 	part        evidence.Part    // that a second reader is asked
+	unread      bool             // the part has a sentence without a verdict
 	byPerson    bool             // a person answers it
 	drawn       *string          // the seed that an attempt had which is done again
 	recorded    *recordedAttempt // that the next attempt repeats, nil for none

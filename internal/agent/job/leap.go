@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// shortLeap is by how much the time of day may run ahead of the time that passes here. More
-// than that is a clock that was set forward, or a machine that slept.
+// shortLeap is by how much the time of day may differ from the time that passes here. More
+// than that is a clock that was set, or a machine that slept.
 const shortLeap = 10 * time.Second
 
 // begins keeps when this process began an attempt, or the end of a time that it kept as not
@@ -22,28 +22,44 @@ func (b *Board) begins(at time.Time, id string) {
 	b.begun[id] = at
 }
 
-// leap is by how much the clock leapt forward since [Board.begins], as the time before now
-// in which nothing happened; empty where it did not. A clock without a monotonic reading
-// never does. The caller holds the lock.
-func (b *Board) leap(id string, now time.Time) run.Span {
+// leapt is by how much the clock was set forward, or back where it is negative, since
+// [Board.begins]; 0 where it was not. A clock without a monotonic reading never is. The
+// caller holds the lock.
+func (b *Board) leapt(id string, now time.Time) time.Duration {
 	since, ok := b.begun[id]
 	leapt := now.Round(0).Sub(since.Round(0)) - now.Sub(since)
-	if !ok || leapt < shortLeap {
+	if !ok || leapt.Abs() < shortLeap {
+		return 0
+	}
+	return leapt
+}
+
+// leap is by how much the clock leapt forward since [Board.begins], as the time before now
+// in which nothing happened; empty where it did not. The caller holds the lock.
+func (b *Board) leap(id string, now time.Time) run.Span {
+	leapt := b.leapt(id, now)
+	if leapt <= 0 {
 		return run.Span{}
 	}
 	return run.Span{From: now.Add(-leapt), To: now}
 }
 
-// lived is what time it would be if the clock had not leapt while this process has the
-// attempt of a lease: by that the lease is over or not, and its answer is being judged or
-// not. Leases by hand go by the clock. The caller holds the lock.
+// lived is what time it would be if nobody had set the clock while this process has the
+// attempt of a lease: the lease goes by that, and so does whether its answer is being
+// judged. Leases by hand go by the clock. The caller holds the lock.
 func (b *Board) lived(lease *run.Lease) time.Time {
 	now := b.desk.Now()
 	if lease == nil || !lease.Home {
 		return now
 	}
-	leap := b.leap(lease.JobID, now)
-	return now.Add(leap.From.Sub(leap.To))
+	return now.Add(-b.leapt(lease.JobID, now))
+}
+
+// livedNow is [Board.lived] for callers without the lock.
+func (b *Board) livedNow(lease *run.Lease) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lived(lease)
 }
 
 // keepLeap keeps that the clock leapt, in the update that ends the attempt. One that goes on

@@ -260,7 +260,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
 		SchemaVersion: run.LeaseVersion, JobID: j.ID, Attempt: number, Holder: run.Note(in.Holder), Home: in.Home != nil, TokenDigest: digest,
-		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(b.desk.Now().Add(in.For)),
+		LeasedAt: u.Now(), ExpiresAt: tidegate.Stamp(u.Time().Add(in.For)),
 	}
 	a := &Attempt{
 		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
@@ -361,7 +361,6 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 	if _, err := b.Job(id); err != nil {
 		return "", err
 	}
-	now := b.desk.Now()
 	err = b.update(ctx, id, func(u update) error {
 		a, lease, err := b.held(u, token)
 		if err != nil {
@@ -371,7 +370,7 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		if !ok {
 			return lost(id)
 		}
-		until := now.Add(more)
+		until := b.livedNow(lease).Add(more)
 		if last := since.Add(maxHeld + a.uncharged()); until.After(last) {
 			until = last
 		}
@@ -400,10 +399,7 @@ func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	b.mu.Lock()
-	now := b.lived(lease)
-	b.mu.Unlock()
-	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(now) {
+	if lease == nil || lease.Attempt != number || lease.TokenDigest != codec.DigestBytes([]byte(token)) || !lease.Lives(b.livedNow(lease)) {
 		return nil, nil, lost(id)
 	}
 	return a, lease, nil

@@ -36,7 +36,7 @@ func (b *Board) waitForLine(ctx context.Context, id string, number, n int) (Verd
 		if until := handedIn(a, n).Add(lineTime + leaseAfter); !lease.Lives(until) {
 			lease.ExpiresAt = tidegate.Stamp(until)
 		}
-		if now := u.Now(); lease.Home {
+		if now := tidegate.Stamp(b.livedNow(lease)); lease.Home {
 			lease.JudgingSince = &now
 		}
 		u.Log(run.EventExtended, "job_wait", tidegate.Pairs("job_id", id, "attempt", number, "answer", n, "expires_at", lease.ExpiresAt, "offline", true))

@@ -173,7 +173,7 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 		if err := a.write(u); err != nil {
 			return err
 		}
-		now := u.Now()
+		now := tidegate.Stamp(b.livedNow(lease))
 		lease.JudgingSince = &now
 		said := tidegate.Pairs("job_id", j.ID, "attempt", a.Number, "answer", n, "digest", codec.DigestBytes(in.Answer), "late", false)
 		if c := a.Confinement; in.Home != nil && c != nil && c.By != "" { // else the run says it

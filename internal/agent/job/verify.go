@@ -35,8 +35,12 @@ var verifyKind = kind{
 			if claims == nil {
 				continue
 			}
+			unread := map[int]bool{}
+			for _, p := range claims.Unread() {
+				unread[p.Number] = true
+			}
 			for _, p := range claims.Parts {
-				j := &Job{ID: step.VerifyJob(round, p.Number), Title: fmt.Sprintf("Read part %d of the report", p.Number), round: round, part: p}
+				j := &Job{ID: step.VerifyJob(round, p.Number), Title: fmt.Sprintf("Read part %d of the report", p.Number), round: round, part: p, unread: unread[p.Number]}
 				if round > 1 {
 					j.Title += fmt.Sprintf(", round %d", round)
 				}
@@ -49,11 +53,7 @@ var verifyKind = kind{
 		if j.round <= b.run.Manifest().ReviewRounds() || b.passed {
 			return true
 		}
-		claims, err := b.claimsOf(j.round)
-		if err != nil || claims == nil || !claims.Open(j.part) {
-			return err == nil
-		}
-		return j.readEnough()
+		return !j.unread || j.readEnough()
 	},
 	prompt: verifyPrompt,
 	judge:  judgeReading,

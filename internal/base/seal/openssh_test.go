@@ -191,7 +191,7 @@ func TestSignersFilesAreReadAsOpenSSHReadsThem(t *testing.T) {
 		"# NAMES " + public + "\n\nNAMES " + public,
 	} {
 		for _, names := range []string{`alice`, `bob,alice`, `a*`, `*`, `?lice`, `!alice,*`, `*,!alice`, `!bob,alice`, `Alice`, `alic`, `"alice"`, `"bob,al?ce"`, `bob`} {
-			if step++; !full.Asked() && step%7 != 0 {
+			if step++; !full.Asked() && step%17 != 0 {
 				continue
 			}
 			text := strings.ReplaceAll(line, "NAMES", names) + "\n"

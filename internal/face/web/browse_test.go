@@ -164,6 +164,7 @@ func TestBrowserNeedsNoScript(t *testing.T) {
 // TestBrowserShowsHostileOutputsAsText: whatever agents and pages wrote, no view
 // contains an element, a handler or an address of theirs.
 func TestBrowserShowsHostileOutputsAsText(t *testing.T) {
+	needsChromium(t)
 	h := hostileRun(t)
 	p := newTab(t, h.site)
 	var shown strings.Builder

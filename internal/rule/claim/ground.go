@@ -70,7 +70,7 @@ type GroundingMetrics struct {
 // sources that it cites with [@cid]. Text gives the text of a source
 // ([page.Content]); it is false for a source that has none: one that is neither
 // valid nor paywalled, that was not archived, or from which no text can be read.
-// It is called once for each source.
+// It is called once for each source in which something is looked for.
 //
 // A quotation of four words or more must occur in one of the texts, with letter
 // case, white space, quotation marks, dashes, soft hyphens and ligatures
@@ -88,6 +88,9 @@ func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
 	var order []string
 	for i, c := range found {
 		g.Claims[i] = c.unproven()
+		if len(c.quotations)+len(c.figures) == 0 {
+			continue
+		}
 		for _, cid := range c.cids {
 			if sources[cid] == nil {
 				order = append(order, cid)

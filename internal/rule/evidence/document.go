@@ -132,19 +132,18 @@ type Part struct {
 	Sentences []string `json:"sentences"` // ids
 }
 
-// Open reports whether sentences of a part wait for its verdicts.
-func (c *Claims) Open(p Part) bool {
-	return slices.ContainsFunc(p.Sentences, func(id string) bool {
-		s := c.Find(id)
-		return s != nil && s.Accepted == nil && (s.Verdict == nil || s.Verdict.Look < p.Look)
-	})
-}
-
-// Unread are the parts that wait for verdicts.
+// Unread are the parts with sentences that wait for their verdicts.
 func (c *Claims) Unread() []Part {
+	byID := make(map[string]*Claim, len(c.Sentences))
+	for i := range c.Sentences {
+		byID[c.Sentences[i].ID] = &c.Sentences[i]
+	}
 	var open []Part
 	for _, p := range c.Parts {
-		if c.Open(p) {
+		if slices.ContainsFunc(p.Sentences, func(id string) bool {
+			s := byID[id]
+			return s != nil && s.Accepted == nil && (s.Verdict == nil || s.Verdict.Look < p.Look)
+		}) {
 			open = append(open, p)
 		}
 	}

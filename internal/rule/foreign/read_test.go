@@ -147,7 +147,7 @@ func TestUnreadable(t *testing.T) {
 // TestMarksTimesEntries reads reports in which every mark could be compared with every entry:
 // time grows with their size, and not with its square.
 func TestMarksTimesEntries(t *testing.T) {
-	many := 5_000
+	many := 2_000
 	if full.Asked() {
 		many = 50_000
 	}

@@ -40,6 +40,28 @@ type Material struct {
 	Text func(cid string) string
 	// Windows finds the windows of a sentence on sources, as for one of the report.
 	Windows func(sentence string, cids []string) ([]evidence.Window, error)
+
+	prepared *prepared // nil where one part alone is planted
+}
+
+// prepared is what controls of every part need of the same material.
+type prepared struct {
+	sources []string         // in byte order
+	index   map[string][]int // the sentences of the report that have a word
+	lots    []byte           // by which each base belongs to a part
+}
+
+func (m *Material) prepare() *prepared {
+	p := &prepared{index: indexOf(m.Report), lots: make([]byte, len(m.Bases))}
+	for i, b := range m.Bases {
+		p.lots[i] = sum(b.Text)[0]
+		if !b.ofRun() {
+			p.sources = append(p.sources, b.CIDs...)
+		}
+	}
+	slices.Sort(p.sources)
+	p.sources = slices.Compact(p.sources)
+	return p
 }
 
 // ofRun reports whether it is about the run, and not from a page.
@@ -62,14 +84,10 @@ const (
 // sense alone, where one can be made. Where fewer can be made, those are planted. The seed
 // chooses them and the order. The errors are those of m.Windows.
 func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
-	g := gardener{Material: m, part: p, random: random{seed: seed}, index: indexOf(m.Report)}
-	for _, b := range m.Bases {
-		if !b.ofRun() {
-			g.sources = append(g.sources, b.CIDs...)
-		}
+	if m.prepared == nil {
+		m.prepared = m.prepare()
 	}
-	slices.Sort(g.sources)
-	g.sources = slices.Compact(g.sources)
+	g := gardener{Material: m, prepared: m.prepared, part: p, random: random{seed: seed}}
 	controls, err := g.controls()
 	if err != nil {
 		return Asked{}, err
@@ -79,11 +97,10 @@ func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
 
 type gardener struct {
 	Material
-	part    Part
-	random  random
-	sources []string         // in byte order
-	index   map[string][]int // the sentences of the report that have a word
-	ends    []Item           // after which another sentence of their paragraph can stand
+	*prepared
+	part   Part
+	random random
+	ends   []Item // after which another sentence of their paragraph can stand
 }
 
 func (g *gardener) controls() ([]Item, error) {
@@ -201,23 +218,25 @@ func (g *gardener) ordered() (ofPages, ofRun []Base) {
 		}
 		return 0
 	}
-	type ranked struct {
-		Base
-		other, most int
+	type ranked struct{ at, base, other, most, page int }
+	all := make([]ranked, len(g.Bases))
+	for i := range all {
+		all[i].base = i
 	}
-	var all []ranked
-	for _, b := range shuffled(&g.random, g.Bases) {
-		r := ranked{b, flag(g.part.Of > 1 && int(sum(b.Text)[0])%g.part.Of != g.part.Number%g.part.Of), 0}
+	all = shuffled(&g.random, all)
+	for i := range all {
+		r := &all[i]
+		b := &g.Bases[r.base]
+		r.at, r.page, r.other = i, flag(b.Page), flag(g.part.Of > 1 && int(g.lots[r.base])%g.part.Of != g.part.Number%g.part.Of)
 		for _, cid := range b.CIDs {
 			r.most = max(r.most, cited[cid])
 		}
-		all = append(all, r)
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(a.other-b.other, flag(a.most == 0)-flag(b.most == 0), flag(a.Page)-flag(b.Page), b.most-a.most)
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(a.other-b.other, flag(a.most == 0)-flag(b.most == 0), a.page-b.page, b.most-a.most, a.at-b.at)
 	})
 	for i := range all {
-		if b := all[i].Base; b.ofRun() {
+		if b := g.Bases[all[i].base]; b.ofRun() {
 			ofRun = append(ofRun, b)
 		} else {
 			ofPages = append(ofPages, b)
@@ -232,10 +251,10 @@ func (g *gardener) usable(b Base) bool {
 		return false
 	}
 	words := contentWords(b.Text)
-	shared := map[int]int{}
+	shared := make([]int32, len(g.Report))
 	for _, word := range words {
 		for _, sentence := range g.index[word] {
-			if shared[sentence]++; 2*shared[sentence] > len(words) {
+			if shared[sentence]++; 2*int(shared[sentence]) > len(words) {
 				return false
 			}
 		}

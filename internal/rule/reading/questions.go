@@ -2,6 +2,7 @@ package reading
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -15,6 +16,8 @@ type Questions struct {
 	Further func(id string) []evidence.Window
 	// First and Second are what controls are made from at each look.
 	First, Second Material
+
+	prepare sync.Once // of First and Second
 }
 
 // SetParts fixes the parts in which sentences are read that nobody has read.
@@ -51,6 +54,7 @@ func (q *Questions) Ask(number int, seed [SeedSize]byte) (Asked, error) {
 	if err != nil {
 		return Asked{}, err
 	}
+	q.prepare.Do(func() { q.First.prepared, q.Second.prepared = q.First.prepare(), q.Second.prepare() })
 	if look > 1 {
 		return Plant(part, seed, q.Second)
 	}

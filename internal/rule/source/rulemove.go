@@ -100,7 +100,7 @@ const enoughWords = 10
 // language.
 func (s *subject) alien(title string) bool {
 	given := telling(title)
-	if len(given) == 0 || !s.sameLanguage(title) {
+	if len(given) == 0 {
 		return false
 	}
 	own, all, shared := map[page.Script]int{}, 0, false
@@ -121,7 +121,8 @@ func (s *subject) alien(title string) bool {
 		}
 	}
 	// The text was looked at last, so own and all are counts of its words.
-	return slices.ContainsFunc(given, func(w page.Word) bool { return own[w.Script] >= enoughWords && 4*own[w.Script] >= all })
+	could := slices.ContainsFunc(given, func(w page.Word) bool { return own[w.Script] >= enoughWords && 4*own[w.Script] >= all })
+	return could && s.sameLanguage(title) // last, because to find out takes longest
 }
 
 // language is the page's, in two letters, "" where nothing shows it.

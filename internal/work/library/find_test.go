@@ -141,7 +141,7 @@ func TestTheIndexIsNeverTheTruth(t *testing.T) {
 // TestFindIsFast measures a search over many runs once the index is there; with -full
 // over 2,000, which must take less than 200 ms.
 func TestFindIsFast(t *testing.T) {
-	n := 100
+	n := 40
 	if full.Asked() {
 		n = 2000
 	}

@@ -157,7 +157,7 @@ func unpacked(t *testing.T, text string) string {
 func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 	titles := []string{
 		"tide \x1b[2J\x1b]0;owned\x07 \u009b31m", "tide \u202egnp.exe\u2069 \u200b\U000e0041", "tide | table | row\n\n# Heading\n\n- [x](javascript:alert(1))", "tide <script>alert(1)</script> <img src=x onerror=alert(1)>",
-		"tide `code` ![i](http://evil.test/pixel) <http://evil.test>", "tide },\n  author = {Mallory}}\n@comment{", "tide\r\nER  - \r\nTY  - JOUR", "tide ::error::owned", "tide \u2028next", strings.Repeat("tide ", 1<<20),
+		"tide `code` ![i](http://evil.test/pixel) <http://evil.test>", "tide },\n  author = {Mallory}}\n@comment{", "tide\r\nER  - \r\nTY  - JOUR", "tide ::error::owned", "tide \u2028next", strings.Repeat("tide ", 1<<16),
 	}
 	fetch := site(t, func(w http.ResponseWriter, r *http.Request) {
 		var i int
