@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -53,6 +54,8 @@ type Board struct {
 	waiting map[string]time.Time
 	begun   map[string]time.Time   // by job: when this home began its attempt, as its clock says
 	claims  map[string]knownClaims // sentences of syntheses, by the name of their file
+	shownOf *evidence.Claims       // whose sentences are in asShown
+	asShown map[string]bool        // sentences as prompts show them
 	asks    *reading.Questions     // what second readers are asked, once asked for
 	asksOf  string                 // the digest of the claims that they are about
 	// passed says that a person let gate E pass: nobody need read the report

@@ -1,11 +1,8 @@
 package job
 
 import (
-	"slices"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 )
 
@@ -27,6 +24,13 @@ func (b *Board) Controls(id string) ([]Control, error) {
 	}
 	b.mu.Lock()
 	claims, err := b.claimsOf(j.round)
+	if err == nil && claims != nil && b.shownOf != claims {
+		b.shownOf, b.asShown = claims, map[string]bool{}
+		for i := range claims.Sentences {
+			b.asShown[reading.Shown(claims.Sentences[i].Text)] = true
+		}
+	}
+	shown := b.asShown
 	b.mu.Unlock()
 	if err != nil || claims == nil {
 		return nil, err
@@ -48,7 +52,7 @@ func (b *Board) Controls(id string) ([]Control, error) {
 			return nil, err
 		}
 		for i, sentence := range reading.SentencesOf(string(prompt)) {
-			if !slices.ContainsFunc(claims.Sentences, func(s evidence.Claim) bool { return reading.Shown(s.Text) == sentence }) {
+			if !shown[sentence] {
 				all = append(all, Control{a.Number, i + 1, sentence, said[int64(i+1)]})
 			}
 		}
