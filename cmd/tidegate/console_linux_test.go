@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"golang.org/x/sys/unix"
 )
@@ -180,7 +181,8 @@ func agentThat(t *testing.T, home, script string) string {
 }
 
 // TestResearchOnATerminal has a person look at both questions, edit the
-// perspectives twice, once badly, and say yes.
+// perspectives twice, once badly, and say yes. The short form has no budget for more than
+// some outputs.
 func TestResearchOnATerminal(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -190,7 +192,11 @@ func TestResearchOnATerminal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c := newConsole(t, home, 80, 24, "research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo", "--adapt")
+	words, status := []string{"research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo", "--adapt"}, 0
+	if !full.Asked() {
+		words, status = append(words, "--max-tokens", "15000"), 4
+	}
+	c := newConsole(t, home, 80, 24, words...)
 	c.await("Agents")
 	c.await("recorded:demo")
 	c.await("plan the perspectives?")
@@ -214,10 +220,15 @@ func TestResearchOnATerminal(t *testing.T) {
 	c.await(entersScreen)
 	c.await("recorded:demo") // the agent of a job; which jobs are shown is left to chance
 	c.await(leavesScreen)
-	c.await("✓\x1b[0m report")
-	c.await("tidegate report tugs")
-	c.await("completed: every gate passed by its judge")
-	if shown := c.exits(0); !strings.HasSuffix(shown, "\a") || strings.Count(shown, "\a") != 1 {
+	if full.Asked() {
+		c.await("✓\x1b[0m report")
+		c.await("tidegate report tugs")
+		c.await("completed: every gate passed by its judge")
+	} else {
+		c.await("tidegate run continue tugs --max-tokens ")
+		c.await("the budget is used up")
+	}
+	if shown := c.exits(status); !strings.HasSuffix(shown, "\a") || strings.Count(shown, "\a") != 1 {
 		t.Errorf("there is not one bell at the end: %q", shown[len(shown)-200:])
 	}
 	written, err := os.ReadFile(filepath.Join(home, "runs", "tugs", "perspectives.json"))

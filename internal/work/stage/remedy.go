@@ -43,7 +43,6 @@ var (
 	decidePivot       = Action{"deep_research_pivot_decide", "pivot decide"}
 	buildPack         = Action{"deep_research_summary_pack_build", "summary build"}
 	advanceRun        = Action{"deep_research_stage_advance", "run advance"}
-	writeManifest     = Action{"deep_research_manifest_write", ""}
 	resumeRun         = Action{"", "run resume"}
 	continueRun       = Action{"", "run continue"}
 	watchRun          = Action{"", "run watch"}
@@ -51,7 +50,6 @@ var (
 	limitRun          = Action{"", "run limit"}
 	verifyRun         = Action{"deep_research_run_verify", "run verify"}
 	acceptRecord      = Action{"", "run accept"}
-	restoreOutput     = Action{"", "wave restore"}
 	statusOfRun       = Action{"deep_research_run_status", "run status"}
 )
 
