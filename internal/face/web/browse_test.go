@@ -295,9 +295,19 @@ func TestBrowserKeepsWhatAPersonDoes(t *testing.T) {
 		t.Fatal("the run has ended")
 	}
 	p.media(1000, "light", "screen")
-	// The browser of the test shows nothing; what the page asks it for is noted.
+	// The browser of the test shows nothing; what the page asks it for is noted. One more
+	// line comes while the page of the run's end is on its way.
 	if _, err := chromedp.Call(p.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
-		Source: `window.told = []; window.Notification = class { static permission = "default"; static async requestPermission() { return "granted" } constructor(title) { told.push(title) } }`}); err != nil {
+		Source: `
+			window.told = [];
+			window.Notification = class { static permission = "default"; static async requestPermission() { return "granted" } constructor(title) { told.push(title) } };
+			window.EventSource = class extends EventSource { constructor(url) { super(url); window.stream = this } };
+			window.ends = 0;
+			const parse = DOMParser.prototype.parseFromString;
+			DOMParser.prototype.parseFromString = function (text, kind) {
+				if (!text.includes("data-live") && !ends++) stream.dispatchEvent(new Event("line"));
+				return parse.call(this, text, kind);
+			};`}); err != nil {
 		t.Fatal(err)
 	}
 	p.open("/runs/harbour")
@@ -336,7 +346,7 @@ func TestBrowserKeepsWhatAPersonDoes(t *testing.T) {
 			break
 		}
 	}
-	p.until(`document.getElementById("live").dataset.state == "ended"`)
+	p.until(`document.getElementById("live").dataset.state == "ended" && ends == 2`)
 	if told := ask[[]string](p, "told"); len(told) != 1 || !strings.Contains(told[0], "completed") {
 		t.Errorf("the person was told %q", told)
 	}

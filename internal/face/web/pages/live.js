@@ -76,7 +76,9 @@
     tick();
     document.body.dataset.seen = seen;
     const ended = !fresh.body.dataset.live, layout = fresh.getElementById("main").dataset.layout;
-    if (ended || layout === "needs" && stood !== "needs") tellThem(fresh);
+    // The page is asked for once more where a line comes while its end is on the way.
+    const first = "live" in document.body.dataset;
+    if (first && (ended || layout === "needs" && stood !== "needs")) tellThem(fresh);
     if (ended) { stream?.close(); stream = null; document.body.removeAttribute("data-live"); say("ended", "ended"); tell?.remove(); }
   };
 
