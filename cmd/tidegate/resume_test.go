@@ -43,11 +43,37 @@ var demoQuestion = []string{"research", question, "--agent", "recorded:demo", "-
 
 // theResearch is what demoQuestion printed and the home that it left, asked once. Tests
 // that need no more than a completed run get a copy of it. What it told is also in a file,
-// the name of the home with .txt.
+// the name of the home with .txt. The short form takes it out of the demo, which asks the
+// same with a template.
 var theResearch = sync.OnceValues(func() (tale, error) {
 	home := filepath.Join(sharedFolder, "researched")
+	ask := researchedOfDemo
+	if full.Asked() {
+		ask = askDemoQuestion
+	}
+	told, err := ask(home)
+	if err == nil {
+		err = os.WriteFile(home+".txt", []byte(told), 0o600)
+	}
+	return tale{told, home}, err
+})
+
+func researchedOfDemo(home string) (string, error) {
+	demo, err := theDemo()
+	if err != nil {
+		return "", err
+	}
+	_, told, began := strings.Cut(demo.told, " --yes\n\n")
+	told, _, ended := strings.Cut(told, "\nCompleted: six gates")
+	if !began || !ended {
+		return "", fmt.Errorf("the demo tells of no research:\n%s", demo.told)
+	}
+	return told, os.CopyFS(filepath.Join(home, "runs"), os.DirFS(filepath.Join(demo.folder, "runs")))
+}
+
+func askDemoQuestion(home string) (string, error) {
 	if err := os.Mkdir(home, 0o700); err != nil {
-		return tale{}, err
+		return "", err
 	}
 	command := exec.Command("tidegate", demoQuestion...)
 	command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TIDEGATE_NOW=2026-03-02T09:00:00Z"), home
@@ -57,11 +83,8 @@ var theResearch = sync.OnceValues(func() (tale, error) {
 	if err != nil || complaints.Len() > 0 {
 		err = fmt.Errorf("%v\n%s%s", err, out, complaints.String())
 	}
-	if err == nil {
-		err = os.WriteFile(home+".txt", out, 0o600)
-	}
-	return tale{string(out), home}, err
-})
+	return string(out), err
+}
 
 // narrow lets a pipe hold no more than a few lines, where the system can, so that a
 // program that writes to it does not run ahead of its reader.
