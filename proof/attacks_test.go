@@ -19,8 +19,8 @@ import (
 )
 
 // The attacks: what an agent with the tools and bad intentions tries. Each row is
-// named after what the attacker wants. It is carried out over MCP, with the built
-// program, and one row of each table also with `tidegate call`; with -full, every row.
+// named after what the attacker wants. One row of each table is carried out over MCP and
+// with `tidegate call`, with the built program; with -full, every row.
 
 // attack is one of them.
 type attack struct {
@@ -68,7 +68,8 @@ func asJSON(v any) string {
 }
 
 // besiege carries out attacks in an office with bystanders: files that belong to
-// other programs, another run and another change.
+// other programs, another run and another change. The short form carries out the first
+// over MCP and by a command, and the others in this process.
 func besiege(t *testing.T, attacks []attack) {
 	o := newOffice(t)
 	plantBystanders(t, o)
@@ -82,12 +83,14 @@ func besiege(t *testing.T, attacks []attack) {
 			return parsed(t, out)
 		},
 		"call": func(t *testing.T, name, args string) *codec.Value { return byCommand(t, o.dir, name, args) },
+		"here": o.asCalled,
 	}
 	for i, a := range attacks {
-		for _, way := range []string{"mcp", "call"} {
-			if way == "call" && i%full.Stride(len(attacks), 1) > 0 {
-				continue
-			}
+		by := []string{"mcp", "call"}
+		if i%full.Stride(len(attacks), 1) > 0 {
+			by = []string{"here"}
+		}
+		for _, way := range by {
 			t.Run(a.wants+"/"+way, func(t *testing.T) {
 				name := fmt.Sprintf("%s%03d", way, i)
 				v := victim{o.run("tides").at(o.run(name).root), name}
