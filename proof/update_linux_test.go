@@ -68,20 +68,20 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 	}
 	a := newAuditing(t, map[string]string{"mine.json": `{"schema_version": "perspectives.v1", "perspectives": [{"id": "cost", "title": "What it costs", "track": "standard", "agent_type": "researcher",
 		"prompt_contract": {"max_words": 900, "max_sources": 8, "tool_budget": {}, "must_include_sections": ["Findings", "Gaps", "Sources"]}}]}`})
-	if out, status := a.run(binary, "research", "Harbour: should the port replace two of its four tugs with electric ones?", "--agent", "recorded:demo", "--parallel", "1", "--yes"); status != 0 {
-		t.Fatalf("%d: %s", status, out)
-	}
 	runs := filepath.Join(a.work, "home", "runs")
-	before := snapshot(t, filepath.Join(runs, "harbour"))
-	line := []string{"research", "Next: who pays?", "--from", "harbour", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
+	if err := os.CopyFS(filepath.Join(runs, "tides"), os.DirFS(begun(t, withoutGap, "completed").root)); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, filepath.Join(runs, "tides"))
+	line := []string{"research", "Next: who pays?", "--from", "tides", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
 	absent := 0
-	killed(t, a, line, func(where string) {
-		if !maps.EqualFunc(before, snapshot(t, filepath.Join(runs, "harbour")), bytes.Equal) {
+	killed(t, a, "the plan waits for your yes", 0, line, func(where string) {
+		if !maps.EqualFunc(before, snapshot(t, filepath.Join(runs, "tides")), bytes.Equal) {
 			t.Errorf("%s: the earlier run is not as it was", where)
 		}
 		if _, err := os.Stat(filepath.Join(runs, "next")); os.IsNotExist(err) {
 			absent++
-		} else if scope, err := os.ReadFile(filepath.Join(runs, "next", "operator", "scope.json")); err != nil || !bytes.Contains(scope, []byte(`"run_id": "harbour"`)) {
+		} else if scope, err := os.ReadFile(filepath.Join(runs, "next", "operator", "scope.json")); err != nil || !bytes.Contains(scope, []byte(`"run_id": "tides"`)) {
 			t.Errorf("%s: the run is there, and not bound to the other: %v", where, err)
 		} else if out, status := a.run(binary, "run", "verify", "next"); status != 0 {
 			t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
@@ -96,11 +96,14 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 }
 
 // killed kills a command at every system call with which it changes files, and calls look
-// after each.
-func killed(t *testing.T, a auditing, line []string, look func(where string)) {
+// after each. Undisturbed it says that, and ends with that status.
+func killed(t *testing.T, a auditing, says string, ends int, line []string, look func(where string)) {
 	t.Helper()
 	traced := filepath.Join(a.work, "trace")
-	out, _ := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...)
+	out, status := a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", traced, "-e", "trace=" + strings.Join(writingCalls, ","), binary}, line...)...)
+	if status != ends || !strings.Contains(string(out), says) {
+		t.Fatalf("undisturbed: %d\n%s", status, out)
+	}
 	trace, err := os.ReadFile(traced)
 	if err != nil {
 		t.Fatal(err)
@@ -129,11 +132,8 @@ func killed(t *testing.T, a auditing, line []string, look func(where string)) {
 
 func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, line []string) {
 	before := snapshot(t, filepath.Dir(a.audits()[0]))
-	if out, status := a.run(binary, line...); status != ends || !strings.Contains(string(out), says) {
-		t.Fatalf("undisturbed: %d\n%s", status, out)
-	}
 	absent := 0
-	killed(t, a, line, func(where string) {
+	killed(t, a, says, ends, line, func(where string) {
 		if !maps.EqualFunc(before, snapshot(t, filepath.Dir(a.audits()[0])), bytes.Equal) {
 			t.Errorf("%s: the audit is not as it was", where)
 		}
