@@ -100,7 +100,7 @@ func TestAnAuditSurvivesKill(t *testing.T) {
 		}
 	}
 	tried := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		p := points[i]
 		if err := os.RemoveAll(filepath.Join(a.work, "home")); err != nil {
 			t.Fatal(err)

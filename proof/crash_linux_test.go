@@ -48,7 +48,7 @@ var exchangingCalls = []string{"fsync", "syncfs", "renameat", "renameat2", "unli
 
 // someWriters is how many writers the short form tries, each with a last injury at one
 // exchanging call and at one other point, different ones for each writer.
-const someWriters = 8
+const someWriters = 5
 
 // mostPoints is how many points the long form tries of a call that works in parts.
 const mostPoints = 2000

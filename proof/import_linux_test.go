@@ -55,7 +55,7 @@ func TestImportSurvivesKill(t *testing.T) {
 		}
 	}
 	absent := 0
-	for i := 0; i < len(points); i += full.Stride(len(points), 4) {
+	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		begin()
 		where := "killed at " + points[i][0] + " " + points[i][1]
 		a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject="+points[i][0]+":signal=KILL:when="+points[i][1], binary, "import", bundle)

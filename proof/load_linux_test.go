@@ -41,7 +41,7 @@ const (
 // memory than in the first.
 func TestServersUnderLoad(t *testing.T) {
 	t.Parallel()
-	lasts, workers := 100*time.Millisecond, 2
+	lasts, workers := 100*time.Millisecond, 1
 	if full.Asked() {
 		lasts, workers = 10*time.Minute, 4
 		if asked := os.Getenv("TIDEGATE_SOAK"); asked != "" {

@@ -334,7 +334,7 @@ func unpowered() []writer {
 }
 
 // someUnpowered is how many writers the short form takes the power from.
-const someUnpowered = 6
+const someUnpowered = 4
 
 // TestEveryWriteSurvivesALossOfPower lets each writing tool do its work on a disk that
 // forgets what was not synced, and takes the power away after every change of it; in the
