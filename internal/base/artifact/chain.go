@@ -281,7 +281,7 @@ func prevOf(text []byte) string {
 		return ""
 	}
 	digest := end[len(prevMark)-len(digestMark) : len(end)-len(prevEnd)]
-	if strings.Trim(string(digest[len(digestMark):]), "0123456789abcdef") != "" {
+	if len(bytes.Trim(digest[len(digestMark):], "0123456789abcdef")) > 0 {
 		return ""
 	}
 	return string(digest)
