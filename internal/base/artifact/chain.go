@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -46,7 +47,15 @@ type Line struct {
 // ReadLog reads a log line by line, in memory that does not grow with the log.
 // It takes any bytes. It ends with READ_FAILED when r fails.
 func ReadLog(r io.Reader) iter.Seq2[Line, error] {
-	return func(yield func(Line, error) bool) { newLineScanner(r, scanBuffer).each(yield) }
+	return func(yield func(Line, error) bool) {
+		in := scanReaders.Get().(*bufio.Reader)
+		in.Reset(r)
+		defer func() {
+			in.Reset(nil)
+			scanReaders.Put(in)
+		}()
+		(&lineScanner{in: in, sum: sha256.New()}).each(yield)
+	}
 }
 
 // ReadLogAfter reads the lines of a log after last, a whole line that was read from
@@ -181,16 +190,14 @@ type lineScanner struct {
 
 const scanBuffer = 64 << 10
 
-func newLineScanner(r io.Reader, buffer int) *lineScanner {
-	return &lineScanner{in: bufio.NewReaderSize(r, buffer), sum: sha256.New()}
-}
+// scanReaders are for whole logs: often only the first line of one is read.
+var scanReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, scanBuffer) }}
 
 // scanFrom is a scanner for what stands in a log of size bytes after start.
 func scanFrom(log io.ReaderAt, start, size int64) *lineScanner {
 	// It is seldom more than a line or two.
-	s := newLineScanner(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
-	s.end = start
-	return s
+	in := bufio.NewReaderSize(io.NewSectionReader(log, start, size-start), int(min(size-start, scanBuffer)))
+	return &lineScanner{in: in, sum: sha256.New(), end: start}
 }
 
 // each yields the lines that are left; see [ReadLog].
@@ -274,7 +281,7 @@ func prevOf(text []byte) string {
 		return ""
 	}
 	digest := end[len(prevMark)-len(digestMark) : len(end)-len(prevEnd)]
-	if strings.Trim(string(digest[len(digestMark):]), "0123456789abcdef") != "" {
+	if len(bytes.Trim(digest[len(digestMark):], "0123456789abcdef")) > 0 {
 		return ""
 	}
 	return string(digest)

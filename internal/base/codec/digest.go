@@ -23,7 +23,12 @@ func Digest(v any) string {
 // DigestBytes is "sha256:" and the hexadecimal SHA-256 of data.
 func DigestBytes(data []byte) string {
 	sum := sha256.Sum256(data)
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return digestText(sum[:])
+}
+
+func digestText(sum []byte) string {
+	text := append(make([]byte, 0, len("sha256:")+2*sha256.Size), "sha256:"...)
+	return string(hex.AppendEncode(text, sum))
 }
 
 // DigestReader is [DigestBytes] of all that r gives. It returns the errors of r.
@@ -42,4 +47,4 @@ func DigestReader(r io.Reader) (string, error) {
 var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
 // DigestOf is [DigestBytes] of all that was written to sum, a SHA-256 hash.
-func DigestOf(sum hash.Hash) string { return "sha256:" + hex.EncodeToString(sum.Sum(nil)) }
+func DigestOf(sum hash.Hash) string { return digestText(sum.Sum(nil)) }
