@@ -28,7 +28,7 @@ var floors = []struct{ name, rooms string }{
 	{"base", "parallel codec artifact archive fetch config seal user report /tool"},
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
 	{"work", "run step stage audit library change forge"},
-	{"agent", "shim cell driver job engine replay"},
+	{"agent", "limit cell driver job engine replay"},
 	{"face", "/catalog /skills cli mcp research web demo docs"},
 	{"program", "/cmd/tidegate"},
 }
@@ -303,7 +303,7 @@ func startsPrograms(s source) (faults []string) {
 		"cmd/tidegate/pdf.go":                   `exec.CommandContext(ctx, browser,`,
 		"internal/face/cli/programs_windows.go": `exec.CommandContext(ctx, "cmd",`,
 	}
-	if s.room == "internal/agent/driver" || s.room == "internal/agent/cell" || s.room == "internal/agent/shim" {
+	if s.room == "internal/agent/driver" || s.room == "internal/agent/cell" {
 		return nil
 	}
 	for _, found := range starting.FindAllString(s.text, -1) {

@@ -1,10 +1,10 @@
 // Package cell holds a program in a set of folders, at one door to the network,
 // under a mark that it cannot take off.
 //
-// A cell is made by a shim: this program once more, under another name, which
-// gives up its capabilities, enters a Landlock domain, loads a seccomp filter and
-// becomes the program. Whoever starts the shim stays free, so that it can watch,
-// end and clean up.
+// A process enters its cell between fork and exec: it gives up its capabilities,
+// enters a Landlock domain, loads a seccomp filter and becomes the program. Whoever
+// forks stays free, so that it can watch, end and clean up. Go runs nothing of its own
+// there, so what the process does is a list of system calls that was made before.
 //
 // Landlock lists what a program may reach and denies the rest; it cannot deny
 // below a folder that it allows, so [Policy.Check] refuses such a list. What it

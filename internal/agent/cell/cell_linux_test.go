@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -124,6 +125,15 @@ var tries = map[string]func(arg string) error{
 			return syscall.EPERM
 		}
 		return nil
+	},
+	"change places": func(string) error {
+		// What it reads is its third stream, where it writes its first, and it says nothing.
+		pid, err := cell.Start(cell.Policy{System: cell.Here()}, cell.Program{Path: "/bin/sh", Args: []string{"sh", "-c", "cat 3>&0 <&2 >&3"}, Files: [3]int{1, 2, 0}, Hand: -1})
+		if err == nil {
+			_, err = syscall.Wait4(pid, nil, 0, nil)
+		}
+		unix.Close(1)
+		return err
 	},
 	"own": func(path string) error {
 		if _, owns := cell.Below("none"); !owns(path) {
@@ -332,9 +342,9 @@ func (h *house) run(t *testing.T, list ...string) []string {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	pid, err := cell.Start(h.policy, h.program, []string{h.program}, syscall.ProcAttr{
-		Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: []uintptr{0, write.Fd(), 2},
-	}, -1)
+	pid, err := cell.Start(h.policy, cell.Program{
+		Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, int(write.Fd()), 2}, Hand: -1,
+	})
 	write.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -609,10 +619,76 @@ func TestAProgramThatCannotBeStarted(t *testing.T) {
 	h := newHouse(t)
 	for path, want := range map[string]string{h.program: "permission denied", filepath.Join(h.work, "none"): "no such file", "/bin/cat": "permission denied"} {
 		h.policy.Read = nil
-		_, err := cell.Start(h.policy, path, []string{path}, syscall.ProcAttr{Dir: h.work, Files: []uintptr{0, 1, 2}}, -1)
+		_, err := cell.Start(h.policy, cell.Program{Path: path, Args: []string{path}, Dir: h.work, Files: [3]int{0, 1, 2}, Hand: -1})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v", path, err)
 		}
+	}
+}
+
+// TestAProgramStartsAsAnyOther: a cell changes nothing that it does not have to. The test
+// runs below a shell, because Go has raised the limit of open files of this process.
+func TestAProgramStartsAsAnyOther(t *testing.T) {
+	if os.Getenv("BELOW_A_SHELL") == "" {
+		out, err := exec.Command("sh", "-c", `ulimit -Sn 321 && trap '' HUP && BELOW_A_SHELL=1 exec "$0" -test.run="^$1\$" -test.v`, os.Args[0], t.Name()).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+			t.Errorf("%v: %s", err, out)
+		}
+		return
+	}
+	taken := make(chan os.Signal, 1)
+	signal.Notify(taken, syscall.SIGTERM)
+	defer signal.Stop(taken)
+	args := []string{"/bin/grep", "-hE", "^Sig(Blk|Ign|Cgt)|^Max open files", "/proc/self/status", "/proc/self/limits"}
+	started := func(start func(stdout int) (pid int, err error)) string {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer read.Close()
+		pid, err := start(int(write.Fd()))
+		write.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := io.ReadAll(read)
+		syscall.Wait4(pid, nil, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	want := started(func(stdout int) (int, error) {
+		return syscall.ForkExec(args[0], args, &syscall.ProcAttr{Files: []uintptr{0, uintptr(stdout), 2}})
+	})
+	if !strings.Contains(want, " 321 ") || !strings.Contains(want, "SigIgn:\t0000000000000001") {
+		t.Errorf("bare: %s", want)
+	}
+	policy := cell.Policy{System: withoutNetwork(), Confined: true, Network: cell.None, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc"}}
+	for _, confined := range []bool{false, true} {
+		policy.Confined = confined
+		if got := started(func(stdout int) (int, error) {
+			return cell.Start(policy, cell.Program{Path: args[0], Args: args, Files: [3]int{0, stdout, 2}, Hand: -1})
+		}); got != want {
+			t.Errorf("confined %v:\n%sbare:\n%s", confined, got, want)
+		}
+	}
+}
+
+// TestStreamsThatChangePlaces: the streams of a program may have each other's numbers.
+func TestStreamsThatChangePlaces(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	command := exec.Command(os.Args[0])
+	command.Env = []string{"TRY=change places"}
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader("in"), write, os.Stderr
+	err = command.Run()
+	write.Close()
+	if out, _ := io.ReadAll(read); err != nil || string(out) != "in" {
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 
@@ -636,9 +712,9 @@ func TestListenersAreHandedOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid, err := cell.Start(h.policy, h.program, []string{h.program}, syscall.ProcAttr{
-		Dir: h.work, Env: []string{"TRY=connect:127.0.0.1:4711\nconnect:127.0.0.1:4712\nconnect:127.0.0.1:4713"}, Files: []uintptr{0, write.Fd(), 2},
-	}, ends[1])
+	pid, err := cell.Start(h.policy, cell.Program{
+		Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=connect:127.0.0.1:4711\nconnect:127.0.0.1:4712\nconnect:127.0.0.1:4713"}, Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[1],
+	})
 	unix.Close(ends[1])
 	write.Close()
 	if err != nil {
@@ -652,6 +728,10 @@ func TestListenersAreHandedOver(t *testing.T) {
 	syscall.Wait4(pid, nil, 0, nil)
 	if lines := strings.Split(string(out), "\n"); lines[0] != "done" || lines[1] != "done" || !strings.Contains(lines[2], "refused") {
 		t.Errorf("it said %q", out)
+	}
+	h.policy.Listen[1] = h.policy.Listen[0]
+	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Files: [3]int{0, 1, 2}, Hand: -1}); err == nil || !strings.Contains(err.Error(), "bind 127.0.0.1:4711: address already in use") {
+		t.Errorf("an address that is taken: %v", err)
 	}
 	for _, door := range doors {
 		listener, err := net.FileListener(door)
@@ -697,7 +777,7 @@ func BenchmarkStart(b *testing.B) {
 		policy.System.Namespace = namespace
 		b.Run(fmt.Sprintf("cell namespace=%v", namespace), func(b *testing.B) {
 			for b.Loop() {
-				pid, err := cell.Start(policy, program, []string{program}, syscall.ProcAttr{Files: []uintptr{0, 1, 2}}, -1)
+				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1})
 				if err != nil {
 					b.Fatal(err)
 				}

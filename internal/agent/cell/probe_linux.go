@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -72,11 +73,17 @@ func (p Policy) ask(task string) (string, error) {
 		write.Close()
 		return "", err
 	}
-	how := syscall.ProcAttr{Env: []string{}, Dir: "/", Files: []uintptr{uintptr(null), write.Fd(), uintptr(null)}, Sys: &syscall.SysProcAttr{Setsid: true}}
-	if p.alone() {
-		how.Sys = withNetwork(how.Sys)
+	const self = "/proc/self/exe"
+	program := Program{Path: self, Args: []string{probeName, task}, Dir: "/", Files: [3]int{null, int(write.Fd()), null}, Hand: -1}
+	c := &calls{}
+	flags, err := c.begin(p, program)
+	if err == nil {
+		err = c.become(program)
 	}
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{probeName, task}, &how)
+	var pid int
+	if err == nil {
+		pid, err = c.fork(flags)
+	}
 	unix.Close(null)
 	write.Close()
 	if err != nil {
@@ -114,11 +121,16 @@ func probe(task string) {
 
 // enter puts this thread into the cell.
 func (p Policy) enter() error {
-	order, err := p.order()
-	if err != nil {
+	runtime.LockOSThread()
+	c := &calls{}
+	defer c.close()
+	if err := c.confine(p); err != nil {
 		return err
 	}
-	return order.Follow()
+	if failed, errno := c.make(); errno != 0 {
+		return c.list[failed].failure(errno)
+	}
+	return nil
 }
 
 // breaks are the ways out of the cell that this thread is in.

@@ -411,22 +411,18 @@ func (d fd) Read(p []byte) (int, error) {
 
 // raise starts an agent and waits until it and all that it started have ended.
 func (w *ward) raise(next started) exit {
-	how := syscall.ProcAttr{
-		Dir: next.Dir, Env: next.Env, Files: []uintptr{uintptr(next.streams[0]), uintptr(next.streams[1]), uintptr(next.streams[2])},
-		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL},
-	}
+	program := cell.Program{Path: next.Path, Args: next.Args, Env: next.Env, Dir: next.Dir, Files: [3]int(next.streams), Hand: -1}
 	if next.Cell.Confined && !w.enclosed {
 		w.enclosed = cell.Enclose()
 	}
-	hand := -1
 	if len(next.streams) > 3 {
-		hand = next.streams[3]
+		program.Hand = next.streams[3]
 	}
-	agent, err := cell.Start(next.Cell, next.Path, next.Args, how, hand)
+	agent, err := cell.Start(next.Cell, program)
 	if err != nil && !next.Cell.Confined && next.Cell.System.Namespace {
 		// Without a cell, a network of its own is had where the system allows it.
 		next.Cell.System.Namespace = false
-		agent, err = cell.Start(next.Cell, next.Path, next.Args, how, hand)
+		agent, err = cell.Start(next.Cell, program)
 	}
 	for _, stream := range next.streams {
 		syscall.Close(stream)
