@@ -7,6 +7,7 @@ package scholar
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -62,6 +63,9 @@ var forms = sync.OnceValue(func() patterns {
 
 // InURL is the id in an address, and false where it has none.
 func InURL(address string) (ID, bool) {
+	if !mayHaveID(address) {
+		return ID{}, false
+	}
 	normalized, err := link.Normalize(address)
 	if err != nil {
 		return ID{}, false
@@ -83,6 +87,17 @@ func InURL(address string) (ID, bool) {
 	}
 	query, _ := url.QueryUnescape(u.RawQuery)
 	return doiOf(path+" "+strings.ReplaceAll(query, "=", " "), true)
+}
+
+// mayHaveID is false for most addresses, which need not be normalised then. What an escape
+// or a character beyond ASCII stands for shows only in the normal form.
+func mayHaveID(address string) bool {
+	if strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r == '%' || r >= 0x7f }) {
+		return true
+	}
+	lower := strings.ToLower(address)
+	return slices.ContainsFunc([]string{"10.", "arxiv.org", "ncbi.nlm.nih.gov", "europepmc.org", "openlibrary.org"},
+		func(sign string) bool { return strings.Contains(lower, sign) })
 }
 
 // InText is the id that a text names, and false where it names none.

@@ -60,7 +60,25 @@ func Fold(text string) string {
 var unixLines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // OneLine is text with every run of white space as one blank, and none at its ends.
-func OneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+func OneLine(text string) string {
+	if isOneLine(text) {
+		return text
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// isOneLine holds for most texts that are one line already: those in ASCII.
+func isOneLine(text string) bool {
+	before := byte(' ')
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c >= utf8.RuneSelf || c|before == ' ' { // the last: two blanks
+			return false
+		}
+		before = c
+	}
+	return text == "" || before != ' '
+}
 
 // Show is text on one line, with everything in it shown for what it is: controls,
 // line and paragraph separators, and characters that turn the direction of the

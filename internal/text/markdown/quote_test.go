@@ -36,6 +36,14 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+func TestOneLine(t *testing.T) {
+	for _, text := range []string{"", " ", "a", " a", "a ", "a b", "a  b", "a\nb", "a\tb", "a\u00a0b", "a\u0085", "é b", "\x7f", "a\x00b", "\xff a"} {
+		if got, want := markdown.OneLine(text), strings.Join(strings.Fields(text), " "); got != want {
+			t.Errorf("%q gives %q, not %q", text, got, want)
+		}
+	}
+}
+
 func TestShow(t *testing.T) {
 	if got, want := markdown.Show("a\r\nb\nc\x1b\u202e\xff"), "a b cU+001BU+202E\ufffd"; got != want {
 		t.Errorf("got %q, want %q", got, want)
