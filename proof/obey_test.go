@@ -40,6 +40,7 @@ func obedient(url string) string {
 var (
 	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): (.*), \S+ \([a-z]+\)`)
+	askedDrop     = regexp.MustCompile(`DROP_REQUIRED\b.*?: sentence (c[0-9]+)`)
 	exampleBlock  = regexp.MustCompile("(?s)## Example\n.*?```\n(.*?)```\n")
 )
 
@@ -52,7 +53,11 @@ func saidBy(title string) []string {
 	if title == "The port" {
 		title = "the port"
 	}
-	return []string{"It pulls at the water, and the water follows it twice a day around the earth.", "This page is about " + title + "."}
+	said := []string{"It pulls at the water, and the water follows it twice a day around the earth."}
+	if strings.Contains(title, "<") { // reports have no HTML
+		return said
+	}
+	return append(said, "This page is about "+title+".")
 }
 
 // answerTo is the answer of an agent that does what the prompt of its job says and
@@ -86,6 +91,12 @@ func answerTo(job, kind, prompt, url string) string {
 		return "- It pulls.\n"
 	case kind == "summary":
 		return "- " + cited(sources[0]) + "\n"
+	case kind == "synthesis" && askedDrop.MatchString(prompt):
+		var drops []string
+		for _, m := range askedDrop.FindAllStringSubmatch(prompt, -1) {
+			drops = append(drops, fmt.Sprintf(`{"sentence":%q,"with":""}`, m[1]))
+		}
+		return `{"replace":[` + strings.Join(drops, ",") + `]}`
 	case kind == "synthesis" && strings.Contains(prompt, "⟦c1⟧ "):
 		return fmt.Sprintf(`{"replace":[{"sentence":"c1","with":%q}]}`, cited(sources[0]))
 	case kind == "synthesis":

@@ -63,7 +63,7 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 func TestHowAnAgentWasKept(t *testing.T) {
 	t.Parallel()
 	for _, far := range []bool{false, true} {
-		manifest, desk := newRun(t, nil)
+		manifest, desk := newSmallRun(t, nil)
 		drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 			answer, err := obedient(ctx, task)
 			answer.Kept = &driver.Kept{Confined: task.Kind != "review", System: "linux", ABI: 7, Network: "model", Elsewhere: far}
@@ -112,7 +112,7 @@ func verify(t *testing.T, manifest string) {
 
 func TestStepIsIdempotent(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	first, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
 	if err != nil || first.WaitingFor != engine.ForAgents || len(first.Jobs) != 1 || first.Jobs[0].ID != job.PerspectivesID {
 		t.Fatalf("%s, %v", shown(first), err)
@@ -198,7 +198,7 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 
 func TestRepairGoesBackIntoTheSessionOnce(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	var turns []int
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		answer, err := obedient(ctx, task)
@@ -256,7 +256,7 @@ func TestFailuresOfAgentsAreTriesOrGivenBack(t *testing.T) {
 
 func TestMissingLoginLeavesTheRunAsItIs(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	out := drive(t, manifest, desk, &crew{agent: func(context.Context, driver.Task) (driver.Answer, error) {
 		return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "not logged in", Help: "claude auth login"}
 	}})
@@ -485,7 +485,7 @@ func TestHomeTakesOverALeaseThatNobodyHas(t *testing.T) {
 
 func TestInterruptedHomeResumesUnderTheSameAttempt(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	pool := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
 		cancel()
@@ -509,7 +509,7 @@ func TestInterruptedHomeResumesUnderTheSameAttempt(t *testing.T) {
 // the others do whose home ends on a full disk.
 func TestAFinishedAnswerIsKept(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	pool := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
 		cancel()

@@ -26,7 +26,7 @@ import (
 // every view of them says so.
 func TestEverySentenceIsRead(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	if out := drive(t, manifest, desk, &crew{agent: obedient}); out.Status != run.Completed {
 		t.Fatal(shown(out))
 	}
@@ -369,7 +369,7 @@ func TestEveryFormIsRead(t *testing.T) {
 // TestARunOfAnEarlierProgramIsCheckedToo: its policy says nothing of sentences.
 func TestARunOfAnEarlierProgramIsCheckedToo(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	policy := runs.Read(t, filepath.Join(filepath.Dir(manifest), run.PolicyFile))
 	if _, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
 		return u.Write(run.PolicyFile, []byte(strings.NewReplacer(`"evidence": 1,`, "", `"verify": "require"`, `"verify": "off"`).Replace(policy)))

@@ -159,8 +159,21 @@ func keepPage(keep func([]*archive.Packed) error, url string, status int, body s
 
 func newRun(t *testing.T, budget map[string]float64) (string, run.Desk) {
 	t.Helper()
+	return newRunOf(t, budget, nil)
+}
+
+// newSmallRun is newRun with one agent in its first wave, for tests of what each job or the
+// whole run does: a wave of three takes longer and shows no more of it.
+func newSmallRun(t *testing.T, budget map[string]float64) (string, run.Desk) {
+	t.Helper()
+	one := int64(1)
+	return newRunOf(t, budget, &run.Limits{MaxWave1Agents: &one})
+}
+
+func newRunOf(t *testing.T, budget map[string]float64, limits *run.Limits) (string, run.Desk) {
+	t.Helper()
 	desk := run.Desk{Now: time.Now}
-	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour"})
+	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: limits})
 	manifest := filepath.Join(made.Root, run.ManifestFile)
 	setBudget(t, desk, manifest, budget)
 	return manifest, desk

@@ -31,7 +31,7 @@ func (f *farAway) Do(ctx context.Context, task driver.Task, note func(driver.Eve
 // TestPassingEventsAreShownAndNotKept checks that what a far agent does is seen while
 // it does it, and stands once in the record.
 func TestPassingEventsAreShownAndNotKept(t *testing.T) {
-	manifest, desk := newRun(t, map[string]float64{"max_parallel": 1})
+	manifest, desk := newSmallRun(t, map[string]float64{"max_parallel": 1})
 	r := runs.Open(t, manifest)
 	seen := false
 	pool := &farAway{crew: crew{agent: obedient}, seen: func(task driver.Task) {

@@ -34,7 +34,7 @@ var (
 	long       = &prepared{begin: longRun, agent: new(author).answer, fetch: library}
 )
 
-func plainRun(t *testing.T) (string, run.Desk) { return newRun(t, nil) }
+func plainRun(t *testing.T) (string, run.Desk) { return newSmallRun(t, nil) }
 
 // longRun has a report that is written by parts.
 func longRun(t *testing.T) (string, run.Desk) {

@@ -68,7 +68,7 @@ func TestTheNextHomeResumesWithTheRepair(t *testing.T) {
 	for _, session := range []string{"s", ""} {
 		t.Run("session "+session, func(t *testing.T) {
 			t.Parallel()
-			manifest, desk := newRun(t, nil)
+			manifest, desk := newSmallRun(t, nil)
 			ctx, stop := context.WithCancel(t.Context())
 			whole := ""
 			first := &crew{agent: func(own context.Context, task driver.Task) (driver.Answer, error) {
@@ -116,7 +116,7 @@ func TestTheNextHomeResumesWithTheRepair(t *testing.T) {
 // attempt with a bad answer.
 func TestBothTurnsTakeWhatAnAttemptMayTake(t *testing.T) {
 	t.Parallel()
-	manifest, _ := newRun(t, nil)
+	manifest, _ := newSmallRun(t, nil)
 	var mu sync.Mutex
 	now := time.Now()
 	desk := run.Desk{Now: func() time.Time {

@@ -67,7 +67,7 @@ func TestVerifiersGetNoTools(t *testing.T) {
 // that it carries nothing.
 func TestSourcesWithoutTextAreMarked(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	const chart = "https://example.org/chart.png"
 	marked := map[string]bool{}
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {

@@ -22,7 +22,7 @@ import (
 // of the attempt that was accepted.
 func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	turns := map[string]struct {
 		searches int
 		bad      bool

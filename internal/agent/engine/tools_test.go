@@ -45,7 +45,7 @@ func (s *searching) Do(ctx context.Context, task driver.Task, note func(driver.E
 // would.
 func TestOthersSeeTheLastToolOfAnAgent(t *testing.T) {
 	t.Parallel()
-	manifest, desk := newRun(t, nil)
+	manifest, desk := newSmallRun(t, nil)
 	r := runs.Open(t, manifest)
 	rested := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Job == "wave1.figures" {

@@ -33,7 +33,8 @@ type Board struct {
 
 	mu     sync.Mutex
 	work   work
-	run    *run.Run // that the work is
+	run    *run.Run          // that the work is
+	known  *artifact.Digests // of the files of the work
 	check  *step.SourceChecker
 	past   []work // opened before the run moved; others may still use them
 	policy run.Policy
@@ -58,6 +59,7 @@ type Board struct {
 	asShown map[string]bool        // sentences as prompts show them
 	asks    *reading.Questions     // what second readers are asked, once asked for
 	asksOf  string                 // the digest of the claims that they are about
+	planted map[int]planted        // their parts as they were last asked, by number
 	// passed says that a person let gate E pass: nobody need read the report
 	passed bool
 }
@@ -111,6 +113,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	}
 	known := b.jobs
 	b.work, b.before, b.waves, b.jobs, b.order = opened, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
+	b.known = opened.Folder().Digests()
 	if r, ok := opened.(research); ok {
 		b.run, b.check = r.Run, step.NewSourceChecker(r.Run)
 	}
@@ -296,6 +299,13 @@ func (b *Board) CreatedAt() string { return b.present().createdAt() }
 
 // Folder is the folder of the run.
 func (b *Board) Folder() *artifact.Folder { return b.present().Folder() }
+
+// digests are those of the files of the work as the board last opened it.
+func (b *Board) digests() *artifact.Digests {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.known
+}
 
 // Web reports whether the agent at a job may search and read the web.
 func (b *Board) Web(j Assignment) bool {

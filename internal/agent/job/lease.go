@@ -241,7 +241,7 @@ func (b *Board) unchanged(u update, seen map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		found := u.Found(name)
 		if found == "" { // not one of the documents that are looked at anyway
-			digest, err := b.Folder().Digest(name)
+			digest, err := b.digests().Of(name)
 			if err != nil {
 				return err
 			}

@@ -99,7 +99,7 @@ func (b *Board) claimsOf(round int64) (*evidence.Claims, error) {
 	case m.Stage() == run.Synthesis:
 		return nil, nil
 	}
-	digest, err := b.run.Folder().Digest(name)
+	digest, err := b.known.Of(name)
 	if err != nil || digest == "" {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (b *Board) questions(ctx context.Context) (*reading.Questions, map[string]s
 		return c.change.Questions, nil, nil
 	}
 	r := b.Run()
-	digest, err := r.Folder().Digest(r.Layout().Claims())
+	digest, err := b.digests().Of(r.Layout().Claims())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -144,7 +144,7 @@ func (b *Board) questions(ctx context.Context) (*reading.Questions, map[string]s
 		return nil, nil, err
 	}
 	b.mu.Lock()
-	b.asks, b.asksOf = asks, digest
+	b.asks, b.asksOf, b.planted = asks, digest, map[int]planted{}
 	b.mu.Unlock()
 	return asks, seen, nil
 }
@@ -211,6 +211,9 @@ func verifyPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	made := draft{text: asked.Prompt(), seen: seen, seed: hex.EncodeToString(seed[:])}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.asks == asks {
+		b.planted[j.part.Number] = planted{made.seed, asked}
+	}
 	last := &lastAnswer{}
 	if j.last() == nil || !j.last().disclosed() {
 		if last, err = b.lastRefused(j); err != nil {
@@ -229,13 +232,30 @@ func judgeReading(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 	if err != nil {
 		return judgement{}, err
 	}
-	asked, err := a.attempt.asked(asks, j.part.Number)
+	asked, err := b.asked(a.attempt, asks, j.part.Number)
 	if err != nil {
 		return judgement{}, err
 	}
 	given, faults := asked.Judge([]byte(a.text))
 	given.Refuses = given.Refuses && j.part.Look == 1 // what is looked at again was refused before
 	return judgement{faults: faultsOf(faults), seen: seen, reading: &step.Reading{Judged: given}}, nil
+}
+
+// planted is a part with the controls that a seed chose.
+type planted struct {
+	seed  string
+	asked reading.Asked
+}
+
+// asked is the part as an attempt has it. Mostly it is the one that was last prompted.
+func (b *Board) asked(a *Attempt, asks *reading.Questions, part int) (reading.Asked, error) {
+	b.mu.Lock()
+	last, kept := b.planted[part], b.asks == asks
+	b.mu.Unlock()
+	if kept && last.seed != "" && last.seed == a.ControlSeed {
+		return last.asked, nil
+	}
+	return a.asked(asks, part)
 }
 
 // asked is the part as the attempt has it: with controls, unless a person reads.

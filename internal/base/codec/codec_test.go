@@ -1,6 +1,7 @@
 package codec_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -68,11 +69,17 @@ func TestDigestVectors(t *testing.T) {
 }
 
 func TestParseNamesThePositionOfAFault(t *testing.T) {
+	manyKeys := ""
+	for i := range 64 {
+		manyKeys += fmt.Sprintf(`"k%d":0,`, i)
+	}
 	for _, tt := range []struct{ name, document, want string }{
 		{"empty", "", "line 1, column 1: the document ends too early"},
 		{"unclosed", "{\n\"a\": [1,", "line 2, column 9: the document ends too early"},
 		{"trailing data", "{}\n{}", "line 2, column 1: text after the end of the document"},
 		{"duplicate key", `{"a":1,"b":{"x":1,"x":2}}`, `line 1, column 19: duplicate key "x"`},
+		{"duplicate key, spelt otherwise", `{"a/b":1,"a\/b":2}`, `line 1, column 10: duplicate key "a/b"`},
+		{"duplicate key among many", "{" + manyKeys + `"k7":0}`, `line 1, column 504: duplicate key "k7"`},
 		{"invalid UTF-8", "{\"a\":\"\xff\"}", "line 1, column 7: "},
 		{"bare word", "nope", "line 1, column "},
 		{"text after the end", "{} x", "line 1, column 4: "},

@@ -22,8 +22,11 @@ func Each(ctx context.Context, n int, progress func(done, total int), start func
 	s := steps{ctx: ctx, n: n, progress: progress}
 	s.failed.Store(int64(n))
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), n) {
+	for range min(runtime.GOMAXPROCS(0), n) - 1 {
 		workers.Go(func() { s.work(start) })
+	}
+	if n > 0 {
+		s.work(start) // few steps are done before another goroutine has begun
 	}
 	workers.Wait()
 	if s.panicked != nil {

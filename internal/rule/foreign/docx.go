@@ -3,9 +3,11 @@ package foreign
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"io"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -32,17 +34,24 @@ func readDocx(body []byte) ([]block, error) {
 			return nil, err
 		}
 		defer f.Close()
+		large := errors.New(name + " is larger than 64 MiB")
+		if info, err := f.Stat(); err != nil || info.Size() > maxPart { // so the file says, which may lie
+			return nil, cmp.Or(err, large)
+		}
 		data, err := io.ReadAll(io.LimitReader(f, maxPart+1))
 		if err == nil && len(data) > maxPart {
-			err = errors.New(name + " is larger than 64 MiB")
+			return nil, large
 		}
 		return data, err
 	}
 	r := &docxReader{links: map[string]string{}, numbered: map[string]int{}}
 	for _, name := range []string{"document", "footnotes", "endnotes"} {
-		links, _ := part("word/_rels/" + name + ".xml.rels") // a part without links has none
+		links, err := part("word/_rels/" + name + ".xml.rels")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // a part without links has none
+			return nil, err
+		}
 		text, err := part("word/" + name + ".xml")
-		if err != nil && name == "document" {
+		if err != nil && (name == "document" || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, err
 		}
 		clear(r.links)

@@ -3,9 +3,11 @@ package foreign_test
 import (
 	"archive/zip"
 	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
 )
 
 // word is a docx file with the parts that are given.
@@ -50,5 +52,29 @@ func TestDocx(t *testing.T) {
 	want := "2 cited One is here. <l>\n3 cited Two is. <n>\n3 uncited Three is 4 m2.\n4 cited Four is so. <f>\n7 cited cars and vans | 120 <a>\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestAPartThatIsTooLargeIsRefused: no part of a report is left out unsaid.
+func TestAPartThatIsTooLargeIsRefused(t *testing.T) {
+	for _, part := range []string{"word/footnotes.xml", "word/_rels/document.xml.rels"} {
+		var out bytes.Buffer
+		z := zip.NewWriter(&out)
+		w, err := z.Create("word/document.xml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(`<w:document xmlns:w="w"><w:p><w:r><w:t>One is https://x.example/a.</w:t></w:r></w:p></w:document>`)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := z.CreateRaw(&zip.FileHeader{Name: part, UncompressedSize64: 65 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := foreign.Read("r.docx", out.Bytes()); err == nil || !strings.Contains(err.Error(), part+" is larger than 64 MiB") {
+			t.Errorf("%s: %v", part, err)
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package reading
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -132,7 +131,7 @@ func (g *gardener) controls() ([]Item, error) {
 		if len(*bases) == 0 {
 			continue
 		}
-		base := (*bases)[0]
+		base := g.Bases[(*bases)[0]]
 		*bases = (*bases)[1:]
 		if !g.usable(base) {
 			continue
@@ -200,12 +199,12 @@ func (g *gardener) place(control *Item) {
 	g.ends = append(g.ends, *control)
 }
 
-// ordered are the bases in the order in which they are tried: those of this part before
-// those that other parts may use, because what stands in two parts is no claim; over pages
-// that the part's claims cite before others; of summaries and outputs before pages; over
-// the most cited pages first; and as the seed has it. Those about the run are for claims
-// about it.
-func (g *gardener) ordered() (ofPages, ofRun []Base) {
+// ordered are the bases, by their numbers, in the order in which they are tried: those of
+// this part before those that other parts may use, because what stands in two parts is no
+// claim; over pages that the part's claims cite before others; of summaries and outputs
+// before pages; over the most cited pages first; and as the seed has it. Those about the
+// run are for claims about it.
+func (g *gardener) ordered() (ofPages, ofRun []int) {
 	cited := map[string]int{}
 	for _, item := range g.part.Items {
 		for _, cid := range item.cids {
@@ -218,28 +217,29 @@ func (g *gardener) ordered() (ofPages, ofRun []Base) {
 		}
 		return 0
 	}
-	type ranked struct{ at, base, other, most, page int }
-	all := make([]ranked, len(g.Bases))
+	all := make([]int, len(g.Bases))
 	for i := range all {
-		all[i].base = i
+		all[i] = i
 	}
-	all = shuffled(&g.random, all)
-	for i := range all {
-		r := &all[i]
-		b := &g.Bases[r.base]
-		r.at, r.page, r.other = i, flag(b.Page), flag(g.part.Of > 1 && int(g.lots[r.base])%g.part.Of != g.part.Number%g.part.Of)
+	type ranked struct{ base, most int }
+	var groups [8][]ranked // each as the seed has it; sorting all would take longer than the rest
+	for _, i := range shuffled(&g.random, all) {
+		b, most := &g.Bases[i], 0
 		for _, cid := range b.CIDs {
-			r.most = max(r.most, cited[cid])
+			most = max(most, cited[cid])
 		}
+		other := g.part.Of > 1 && int(g.lots[i])%g.part.Of != g.part.Number%g.part.Of
+		group := &groups[4*flag(other)+2*flag(most == 0)+flag(b.Page)]
+		*group = append(*group, ranked{i, most})
 	}
-	slices.SortFunc(all, func(a, b ranked) int {
-		return cmp.Or(a.other-b.other, flag(a.most == 0)-flag(b.most == 0), a.page-b.page, b.most-a.most, a.at-b.at)
-	})
-	for i := range all {
-		if b := g.Bases[all[i].base]; b.ofRun() {
-			ofRun = append(ofRun, b)
-		} else {
-			ofPages = append(ofPages, b)
+	for _, group := range groups {
+		slices.SortStableFunc(group, func(a, b ranked) int { return b.most - a.most })
+		for _, r := range group {
+			if g.Bases[r.base].ofRun() {
+				ofRun = append(ofRun, r.base)
+			} else {
+				ofPages = append(ofPages, r.base)
+			}
 		}
 	}
 	return ofPages, ofRun

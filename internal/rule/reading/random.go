@@ -18,9 +18,11 @@ type random struct {
 
 // below is a number from 0 up to, and not including, n.
 func (r *random) below(n int) int {
-	block := binary.BigEndian.AppendUint64(r.seed[:], r.n)
+	var block [SeedSize + 8]byte
+	copy(block[:], r.seed[:])
+	binary.BigEndian.PutUint64(block[SeedSize:], r.n)
 	r.n++
-	s := sha256.Sum256(block)
+	s := sha256.Sum256(block[:])
 	return int(binary.BigEndian.Uint64(s[:]) % uint64(n))
 }
 

@@ -147,14 +147,17 @@ func (s *subject) trace(status Status) trace {
 }
 
 // textDigest is the digest of a text without its white space.
-func textDigest(text string) [sha256.Size]byte {
-	packed, n := make([]byte, len(text)), 0
+func textDigest(text string) (sum [sha256.Size]byte) {
+	digest := sha256.New()
+	packed, n := make([]byte, 4<<10), 0
 	for at := 0; at < len(text); {
+		if n > len(packed)-utf8.UTFMax {
+			digest.Write(packed[:n])
+			n = 0
+		}
 		if c := text[at]; c < utf8.RuneSelf {
 			packed[n] = c
-			if c > ' ' || !unicode.IsSpace(rune(c)) {
-				n++
-			}
+			n += int(printed[c]) // without a branch: blanks cannot be foretold
 			at++
 			continue
 		}
@@ -164,8 +167,20 @@ func textDigest(text string) [sha256.Size]byte {
 		}
 		at += size
 	}
-	return sha256.Sum256(packed[:n])
+	digest.Write(packed[:n])
+	digest.Sum(sum[:0])
+	return sum
 }
+
+// printed is 1 for each character of ASCII that is not white space.
+var printed = func() (counts [utf8.RuneSelf]uint8) {
+	for c := range counts {
+		if !unicode.IsSpace(rune(c)) {
+			counts[c] = 1
+		}
+	}
+	return counts
+}()
 
 // compare joins the records that share a URL or a long text, and names in each the
 // first cid of its group.

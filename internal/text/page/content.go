@@ -156,16 +156,13 @@ func (c *Content) measure() {
 // CountWords counts the words of a line. Two characters of a script that puts no
 // blanks between words count as one.
 func CountWords(line string) int {
-	words, dense, in := 0, 0, false
+	words, dense, in := 0, 0, noWord
 	for i := 0; i < len(line); {
 		if c := line[i]; c < utf8.RuneSelf {
+			// Without a branch: where words begin and end cannot be foretold.
 			part := asciiPart[c]
-			if part != joinsWord {
-				if part == inWord && !in {
-					words++
-				}
-				in = part == inWord
-			}
+			words += int(part & inWord &^ in)
+			in = part&inWord | in&(part>>1)
 			i++
 			continue
 		}
@@ -175,12 +172,12 @@ func CountWords(line string) int {
 		switch {
 		case letter && IsDense(r):
 			dense++
-			in = false
-		case letter && !in:
+			in = noWord
+		case letter && in == noWord:
 			words++
-			in = true
+			in = inWord
 		case !letter && r != '’':
-			in = false
+			in = noWord
 		}
 	}
 	return words + (dense+1)/2
@@ -202,9 +199,9 @@ var asciiPart = func() (parts [utf8.RuneSelf]wordPart) {
 type wordPart uint8
 
 const (
-	noWord wordPart = iota
-	inWord
-	joinsWord // continues a word, but does not begin one
+	noWord    wordPart = 0
+	inWord    wordPart = 1
+	joinsWord wordPart = 2 // continues a word, but does not begin one
 )
 
 // IsDense holds for the scripts that put no blanks between words.

@@ -119,8 +119,15 @@ func (w *walker) token() bool {
 	return true
 }
 
-// nameOf is the name of the tag.
+// nameOf is the name of the tag. Most are names of HTML in lower case, which are seen
+// without a copy.
 func (w *walker) nameOf() atom.Atom {
+	tag := bytes.TrimPrefix(w.z.Raw()[1:], []byte("/"))
+	if end := bytes.IndexAny(tag, " \n\r\t\f/>"); end > 0 {
+		if name := atom.Lookup(tag[:end]); name != 0 {
+			return name
+		}
+	}
 	written, _ := w.z.TagName()
 	if name := atom.Lookup(written); name != 0 {
 		return name
@@ -344,9 +351,9 @@ const (
 
 func (w *walker) endWork() {
 	w.work = 0
-	text := TidySpace(CutBytes(w.out.from(w.workAt), maxKeptLen))
+	text := CutBytes(w.out.from(w.workAt), maxKeptLen)
 	if n := CountWords(text); n >= leastWorkWords && n <= mostWorkWords && len(w.c.Works) < maxWorks {
-		w.c.Works = append(w.c.Works, text)
+		w.c.Works = append(w.c.Works, TidySpace(text))
 	}
 }
 
@@ -641,8 +648,11 @@ func (t *textWriter) write(text []byte, pre bool) {
 	for len(text) > 0 {
 		if isGraphic(text[0]) {
 			n := 1
-			for n < len(text) && (isGraphic(text[n]) || text[n] == ' ' && n+1 < len(text) && isGraphic(text[n+1])) {
+			for n < len(text) && ' ' <= text[n] && text[n] < 0x7f && text[n-1]|text[n] != ' ' { // two blanks end it
 				n++
+			}
+			if text[n-1] == ' ' {
+				n--
 			}
 			t.put(text[:n])
 			text = text[n:]

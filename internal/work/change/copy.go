@@ -43,7 +43,7 @@ func (r *checkout) checkOut(ctx context.Context, dir string, files map[string]ob
 	if len(names) == 0 {
 		return nil
 	}
-	o, err := readOrigin(ctx, r.dir)
+	o, err := r.origin(ctx)
 	if err != nil {
 		return err
 	}

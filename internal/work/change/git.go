@@ -97,7 +97,10 @@ func (b *bounded) ask(ctx context.Context, dir string, env []string, input []byt
 	complaint := &bounded{limit: 4 << 10}
 	cmd := exec.CommandContext(ctx, "git", append(gitOptions, args...)...)
 	cmd.Dir, cmd.Env = dir, append(gitEnvironment(), env...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(input), b, complaint
+	cmd.Stdout, cmd.Stderr = b, complaint
+	if input != nil {
+		cmd.Stdin = bytes.NewReader(input)
+	}
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
 	switch {

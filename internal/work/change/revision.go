@@ -25,10 +25,6 @@ type span struct {
 // spanOf finds the versions that are compared. A base is where the later version
 // left it: what others have committed there since is not part of the change.
 func spanOf(ctx context.Context, dir string, in DiffInput) (span, error) {
-	empty, err := emptyTree(ctx, dir)
-	if err != nil {
-		return span{}, err
-	}
 	head, err := commitOf(ctx, dir, cmp.Or(in.Head, "HEAD"))
 	switch {
 	case ctx.Err() != nil:
@@ -38,18 +34,22 @@ func spanOf(ctx context.Context, dir string, in DiffInput) (span, error) {
 	case err != nil && in.Base != "":
 		return span{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("base", tidegate.Cut(in.Base)), "base cannot be compared with: the branch has no commit yet")
 	case err != nil:
-		return span{base: empty, root: true}, nil
+		head = ""
 	}
 	s := span{head: head}
 	switch {
+	case head == "":
+		err = nil
 	case in.Base != "":
 		s.base, err = leftBase(ctx, dir, in.Base, head)
 	case in.Staged:
 		s.base = head
 	default:
-		s.base, err = leftMain(ctx, dir, in.Head, head, empty)
+		s.base, err = leftMain(ctx, dir, in.Head, head)
 	}
-	s.root = s.base == empty
+	if s.root = s.base == "" && err == nil; s.root {
+		s.base, err = emptyTree(ctx, dir)
+	}
 	return s, err
 }
 
@@ -85,8 +85,9 @@ func leftBase(ctx context.Context, dir, base, head string) (string, error) {
 }
 
 // leftMain is where head left its upstream or, without one, a main branch. A named
-// revision that those have already is compared with the commit before it.
-func leftMain(ctx context.Context, dir, named, head, empty string) (string, error) {
+// revision that those have already is compared with the commit before it, "" where there
+// is none.
+func leftMain(ctx context.Context, dir, named, head string) (string, error) {
 	for _, other := range append([]string{cmp.Or(named, "HEAD") + "@{upstream}"}, mainBranches...) {
 		other, err := commitOf(ctx, dir, other)
 		if err != nil {
@@ -101,7 +102,7 @@ func leftMain(ctx context.Context, dir, named, head, empty string) (string, erro
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case named != "":
-		return parentOf(ctx, dir, head, empty)
+		return parentOf(ctx, dir, head)
 	case isShallow(ctx, dir):
 		return "", tooShallow("it does not reach the commit where the branch began")
 	}
@@ -109,8 +110,8 @@ func leftMain(ctx context.Context, dir, named, head, empty string) (string, erro
 		"base is needed: the branch has no upstream, and there is no branch main or master that it left")
 }
 
-// parentOf is the first commit before a commit; the empty tree where there is none.
-func parentOf(ctx context.Context, dir, commit, empty string) (string, error) {
+// parentOf is the first commit before a commit, "" where there is none.
+func parentOf(ctx context.Context, dir, commit string) (string, error) {
 	text, err := git(ctx, dir, "cat-file", "commit", commit)
 	if err != nil {
 		return "", err
@@ -126,7 +127,7 @@ func parentOf(ctx context.Context, dir, commit, empty string) (string, error) {
 		}
 		return parent, nil
 	}
-	return empty, nil
+	return "", nil
 }
 
 // emptyTree is the id of a tree without files.

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tidegate/tidegate"
@@ -62,6 +63,21 @@ type checkout struct {
 	folder *artifact.Folder
 	desk   run.Desk
 	prefix string // of the project in it, with a slash at its end; "" where it is the whole
+
+	mu    sync.Mutex
+	known origin // as soon as git was asked for it
+}
+
+// origin is the repository of the checkout.
+func (r *checkout) origin(ctx context.Context) (origin, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known.common != "" {
+		return r.known, nil
+	}
+	var err error
+	r.known, err = readOrigin(ctx, r.dir)
+	return r.known, err
 }
 
 // openCheckout opens the work tree in which a project lies.

@@ -325,10 +325,14 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
-	if filled, err := w.filled(ctx, desk, k); err != nil || len(filled) > 0 {
+	tracked, err := k.tracked(ctx)
+	if err != nil {
+		return Work{}, err
+	}
+	if filled, err := w.filled(desk, tracked); err != nil || len(filled) > 0 {
 		return Work{Forbidden: filled}, err
 	}
-	if err := w.setAside(ctx, desk, k); err != nil {
+	if err := w.setAside(ctx, desk, k, tracked); err != nil {
 		return Work{}, err
 	}
 	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
@@ -373,28 +377,23 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 // filled are the submodules in which something lies. Nobody has put it there but an agent,
 // and git would start another git in it, which obeys the settings that it finds: filters
 // are programs.
-func (w *Worktree) filled(ctx context.Context, desk run.Desk, k *keeper) ([]Forbidden, error) {
-	tracked, err := k.git(ctx, "ls-files", "-z", "--stage")
-	if err != nil {
-		return nil, err
-	}
+func (w *Worktree) filled(desk run.Desk, tracked []trackedFile) ([]Forbidden, error) {
 	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
 	var list []Forbidden
-	for line := range zeroTerminated(tracked) {
-		mode, name, _ := strings.Cut(string(line), "\t")
-		if !strings.HasPrefix(mode, gitlink) {
+	for _, t := range tracked {
+		if t.mode != gitlink {
 			continue
 		}
-		info, err := fs.Lstat(folder.FS(), name)
+		info, err := fs.Lstat(folder.FS(), t.name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 			continue // git sees that it is gone
 		}
-		if entries, err := fs.ReadDir(folder.FS(), name); err != nil || len(entries) > 0 {
-			list = append(list, Forbidden{name, ownRepository, tidegate.PathNotAllowed})
+		if entries, err := fs.ReadDir(folder.FS(), t.name); err != nil || len(entries) > 0 {
+			list = append(list, Forbidden{t.name, ownRepository, tidegate.PathNotAllowed})
 		}
 	}
 	return list, nil
@@ -402,55 +401,66 @@ func (w *Worktree) filled(ctx context.Context, desk run.Desk, k *keeper) ([]Forb
 
 // setAside keeps the tracked files that are not in the worktree as they are in the last
 // commit: those of the folder of changes, and those of aside that no agent has written.
-func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *keeper) error {
-	tracked, err := k.git(ctx, "ls-files", "-z", "--cached", "--", changesDir(desk))
-	if err != nil {
-		return err
-	}
+func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *keeper, tracked []trackedFile) error {
 	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return err
 	}
 	defer folder.Close()
-	names, err := w.leftOut(ctx, k)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if _, err := fs.Lstat(folder.FS(), name); errors.Is(err, fs.ErrNotExist) {
-			tracked = append(tracked, name+"\x00"...)
-		}
-	}
-	if len(tracked) == 0 {
-		return nil
-	}
-	_, err = k.ask(ctx, tracked, "update-index", "-z", "--skip-worktree", "--stdin")
-	return err
-}
-
-// leftOut are the tracked files of aside.
-func (w *Worktree) leftOut(ctx context.Context, k *keeper) ([]string, error) {
-	if w.aside == nil {
-		return nil, nil
-	}
-	tracked, err := k.git(ctx, "ls-files", "-z", "--cached")
 	var names []string
-	for name := range zeroTerminated(tracked) {
-		if w.aside(string(name)) {
-			names = append(names, string(name))
+	for _, t := range tracked {
+		_, kept := artifact.Inside(changesDir(desk), t.name)
+		if !kept && w.aside != nil && w.aside(t.name) {
+			_, err := fs.Lstat(folder.FS(), t.name)
+			kept = errors.Is(err, fs.ErrNotExist)
+		}
+		if kept {
+			names = append(names, t.name)
 		}
 	}
-	return names, err
+	return k.updateIndex(ctx, "--skip-worktree", names)
 }
 
 // forget takes the files of aside out of the index of a keeper, so that git cleans them
 // away.
 func (w *Worktree) forget(ctx context.Context, k *keeper) error {
-	names, err := w.leftOut(ctx, k)
-	if err != nil || len(names) == 0 {
+	if w.aside == nil {
+		return nil
+	}
+	tracked, err := k.tracked(ctx)
+	if err != nil {
 		return err
 	}
-	_, err = k.ask(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin")
+	var names []string
+	for _, t := range tracked {
+		if w.aside(t.name) {
+			names = append(names, t.name)
+		}
+	}
+	return k.updateIndex(ctx, "--force-remove", names)
+}
+
+// trackedFile is a file of an index.
+type trackedFile struct{ mode, name string }
+
+// tracked are the files of the keeper's index.
+func (k *keeper) tracked(ctx context.Context) ([]trackedFile, error) {
+	listed, err := k.git(ctx, "ls-files", "-z", "--stage")
+	var files []trackedFile
+	for line := range zeroTerminated(listed) {
+		about, name, _ := strings.Cut(string(line), "\t")
+		mode, _, _ := strings.Cut(about, " ")
+		files = append(files, trackedFile{mode, name})
+	}
+	return files, err
+}
+
+// updateIndex does something to files of the keeper's index.
+func (k *keeper) updateIndex(ctx context.Context, how string, names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	_, err := k.ask(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "update-index", "-z", how, "--stdin")
 	return err
 }
 

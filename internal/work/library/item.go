@@ -3,6 +3,7 @@ package library
 import (
 	"context"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -158,10 +159,10 @@ func readRun(ctx context.Context, r *run.Run) (*Item, error) {
 		}
 		return &Source{from.Source, from.URL, records[cid], from.Capture}, nil
 	}
-	var text string
+	var text strings.Builder
 	for i := range list.Sentences {
 		s := &list.Sentences[i]
-		text += s.Text + "\n"
+		text.WriteString(s.Text + "\n")
 		sentence := Sentence{ID: s.ID, Line: s.Line, Text: s.Text, Standing: s.Standing}
 		for _, cid := range s.CIDs {
 			if cid != evidence.RunCID {
@@ -170,7 +171,7 @@ func readRun(ctx context.Context, r *run.Run) (*Item, error) {
 		}
 		item.Sentences = append(item.Sentences, sentence)
 	}
-	item.Language = page.Language(text)
+	item.Language = page.Language(text.String())
 	return item, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate"
@@ -295,11 +296,11 @@ func auditText(a *audit.Audit) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, s := range result.Get("sentences").Elems() {
-		text += s.Get("text").Str() + "\n"
+		text.WriteString(s.Get("text").Str() + "\n")
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // indexSource adds a source, and its page where that can be cited.

@@ -104,8 +104,8 @@ type parsedLine struct {
 // parsedAtOnce is how many lines are parsed at the same time, on all cores.
 const parsedAtOnce = 1024
 
-// eachParsed is eachLine with the lines parsed.
-func (r *Run) eachParsed(visit func(parsedLine)) error {
+// eachParsed is eachLine with the lines parsed, of those whose text is wanted; nil: all.
+func (r *Run) eachParsed(wanted func(text []byte) bool, visit func(parsedLine)) error {
 	var lines []parsedLine
 	visitAll := func() {
 		_ = parallel.All(context.Background(), len(lines), func(i int) error {
@@ -118,6 +118,9 @@ func (r *Run) eachParsed(visit func(parsedLine)) error {
 		lines = lines[:0]
 	}
 	err := r.eachLine(func(line artifact.Line) {
+		if wanted != nil && !wanted(line.Text) {
+			return
+		}
 		line.Text = bytes.Clone(line.Text)
 		if lines = append(lines, parsedLine{Line: line}); len(lines) == parsedAtOnce {
 			visitAll()

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,5 +57,43 @@ func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	}
 	if got, err = r.EventsOf(run.EventFetched, run.EventAttached); err != nil || len(got) != 2 {
 		t.Errorf("%d events, %v", len(got), err)
+	}
+}
+
+// TestRecordedOfAFileIsThatOfTheWholeLog compares what is picked out of a log for each file
+// with the whole log, whoever wrote a line and however it spells a name.
+func TestRecordedOfAFileIsThatOfTheWholeLog(t *testing.T) {
+	made := runs.Create(t, run.InitInput{})
+	r := runs.Open(t, made.ManifestPath)
+	for _, change := range []func(u *run.Update) error{
+		func(u *run.Update) error { return u.Write("notes/a.md", []byte("a")) },
+		func(u *run.Update) error { return u.Write("notes/a.md.old", []byte("old")) },
+		func(u *run.Update) error { return u.Write("notes/b.md", []byte("b")) },
+		func(u *run.Update) error { return u.Remove("notes/b.md") },
+		func(u *run.Update) error { return u.SetBudget("tries", 2, "test") },
+	} {
+		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+			u.Log(run.EventProgress, "test", nil)
+			return change(u)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(made.Root, run.AuditFile)
+	said := runs.Read(t, path) + `{"kind":"files_write","files":{"notes\/c.md":"sha256:c"}}
+{"kind":"files_write","files":{"notes/d.md":"sha256:d","notes/e.md":"sha256:e"}}
+{"kind":"perspectives_write","path":"notes/./d.md"}
+`
+	if err := os.WriteFile(path, []byte(said), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := r.Recorded()
+	if err != nil || recorded["notes/c.md"] == "" || recorded["notes/e.md"] == "" || recorded[run.ManifestFile] == "" {
+		t.Fatal(recorded, err)
+	}
+	for _, name := range append(slices.Collect(maps.Keys(recorded)), "notes/d.md", "notes") {
+		if got, err := r.RecordedOf(name); err != nil || got != recorded[name] {
+			t.Errorf("%s: %q, %v; the whole log has %q", name, got, err, recorded[name])
+		}
 	}
 }

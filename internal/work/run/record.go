@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -209,7 +210,7 @@ func (rec *record) check() error {
 // recorded, and those that no line of the log records, in the order of documents.
 func (rec record) changed() (changed, unrecorded []string, err error) {
 	v := newVerifier(rec.run)
-	if err := rec.run.eachParsed(v.collect); err != nil {
+	if err := rec.run.eachParsed(nil, v.collect); err != nil {
 		return nil, nil, err
 	}
 	for _, name := range rec.run.documents() {
@@ -348,9 +349,24 @@ func (u *Update) finishAdopting() error {
 
 // Recorded is the digest that the log last recorded for each file of the run, by
 // name; "" for one that was removed. It returns READ_FAILED.
-func (r *Run) Recorded() (map[string]string, error) {
+func (r *Run) Recorded() (map[string]string, error) { return r.recorded(nil) }
+
+// RecordedOf is what [Run.Recorded] has for one file, "" also for one that the log does not
+// know. It parses only the lines that can be about the file.
+func (r *Run) RecordedOf(name string) (string, error) {
+	wanted := func(text []byte) bool {
+		return bytes.Contains(text, []byte(name)) || bytes.Contains(text, []byte("perspectives_write")) || bytes.IndexByte(text, '\\') >= 0 // which may spell the name
+	}
+	if slices.Contains(r.documents(), name) {
+		wanted = nil // lines have their digests under other keys
+	}
+	digests, err := r.recorded(wanted)
+	return digests[name], err
+}
+
+func (r *Run) recorded(wanted func(text []byte) bool) (map[string]string, error) {
 	v := newVerifier(r)
-	if err := r.eachParsed(v.collect); err != nil {
+	if err := r.eachParsed(wanted, v.collect); err != nil {
 		return nil, err
 	}
 	digests := make(map[string]string, len(v.recorded.files))

@@ -280,7 +280,7 @@ func (v *verifier) readLog() error {
 	if chain.Torn {
 		v.find("warning", "line-torn", AuditFile, chain.Lines+1, "the last line is cut short")
 	}
-	if err := v.run.eachParsed(v.collect); err != nil {
+	if err := v.run.eachParsed(nil, v.collect); err != nil {
 		return err
 	}
 	if v.head != "" && !v.recorded.sawHead {

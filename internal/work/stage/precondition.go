@@ -329,8 +329,8 @@ var reviewCounts = Precondition{"review by a job or a person is about this synth
 	}
 	objection := b.bundle.Objection(s.evidence[name])
 	if objection == "" {
-		recorded, err := s.run.Recorded()
-		if err != nil || s.run.Older() || recorded[b.name] == s.evidence[b.name] {
+		recorded, err := s.run.RecordedOf(b.name)
+		if err != nil || s.run.Older() || recorded == s.evidence[b.name] {
 			return finding{}, err
 		}
 		objection = "the log does not know the review"

@@ -154,11 +154,11 @@ func trustOf(r *run.Run) (string, error) {
 		trust, err := step.ReadTrust(r)
 		return trust.Line, err
 	}
-	recorded, err := r.Recorded()
+	recorded, err := r.RecordedOf(name)
 	if err != nil {
 		return "", err
 	}
-	if digest != recorded[name] {
+	if digest != recorded {
 		return "How the sentences of the report were checked cannot be told: " + name + " is not what the log records.", nil
 	}
 	trust, err := step.ReadTrust(r)

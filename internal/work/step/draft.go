@@ -143,8 +143,8 @@ func keptClaims(r *run.Run) (*evidence.Claims, error) {
 	if err != nil {
 		return nil, err
 	}
-	recorded, err := r.Recorded()
-	if err == nil && recorded[name] != digest {
+	recorded, err := r.RecordedOf(name)
+	if err == nil && recorded != digest {
 		err = tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}), "%s is not what the log records", name)
 	}
 	return claims, err
