@@ -2,7 +2,11 @@ package cell
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"regexp"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -11,6 +15,7 @@ import (
 
 // TestEachCallCounts has each call fail that must not, one after the other: the program
 // is not started then, the error is that of the call, and nothing is left of the process.
+// This thread stays as it was, then and when the program is started.
 func TestEachCallCounts(t *testing.T) {
 	system, err := Prove(Here(), t.TempDir(), t.TempDir())
 	if err != nil {
@@ -30,6 +35,9 @@ func TestEachCallCounts(t *testing.T) {
 	defer write.Close()
 	program := Program{Path: "/bin/echo", Args: []string{"echo", "started"}, Dir: "/", Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[0]}
 	policy := Policy{System: system, Confined: true, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"}, Network: Model, Listen: []string{"127.0.0.1:4711"}, MaxFile: 1 << 20}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	free := thisThread(t)
 	const noSuchCall = 9999
 	counted := 0
 	for failing, left := 0, 1; left > 0; failing++ {
@@ -57,15 +65,22 @@ func TestEachCallCounts(t *testing.T) {
 			t.Fatalf("call %d, %s: %d files are open, and were %d", failing, c.list[failing].name, after, before)
 		}
 	}
+	pid, err := Start(policy, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.Wait4(pid, nil, 0, nil)
+	if now := thisThread(t); now != free {
+		t.Errorf("whoever starts a program is\n%s, and was\n%s", now, free)
+	}
 	if counted < 15 {
 		t.Errorf("%d calls count", counted)
 	}
 	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
 		t.Errorf("a process is left: %d, %v", pid, err)
 	}
-	write.WriteString("nothing")
 	said := make([]byte, 100)
-	if n, _ := read.Read(said); string(said[:n]) != "nothing" {
+	if n, _ := read.Read(said); string(said[:n]) != "started\n" {
 		t.Errorf("it said %q", said[:n])
 	}
 }
@@ -77,4 +92,31 @@ func openFiles(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return len(list)
+}
+
+// thisThread is what a process that shares its memory could have changed of this thread.
+func thisThread(t *testing.T) string {
+	t.Helper()
+	var said strings.Builder
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits, err := os.ReadFile("/proc/thread-self/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said.Write(limits)
+	said.WriteString(strings.Join(regexp.MustCompile(`(?m)^(Umask|[UG]id|Groups|Sig(Blk|Ign|Cgt)|Cap...|NoNewPrivs|Seccomp|Seccomp_filters):.*\n`).FindAllString(string(status), -1), ""))
+	for _, link := range []string{"cwd", "ns/net", "ns/ipc", "ns/user"} {
+		to, err := os.Readlink("/proc/thread-self/" + link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.WriteString(to + "\n")
+	}
+	dumpable, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	bits, _ := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	fmt.Fprintln(&said, dumpable, bits, unix.Getpgrp())
+	return said.String()
 }
