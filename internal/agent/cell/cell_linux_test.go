@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -147,6 +148,7 @@ var tries = map[string]func(arg string) error{
 		return syscall.Kill(n, 0)
 	},
 	"end all": func(string) error { return endAll() },
+	"state":   func(string) error { return state() },
 	"below": func(what string) error { // in a child of its own
 		child := exec.Command("/proc/self/exe")
 		child.Env = []string{"TRY=" + what}
@@ -250,6 +252,30 @@ func endAll() error {
 			return nil
 		}
 	}
+}
+
+// state is what this process was made, as an error.
+func state() error {
+	var said []string
+	for file := 3; file < 1024; file++ { // before this program opens any
+		if _, err := unix.FcntlInt(uintptr(file), unix.F_GETFD, 0); err == nil {
+			said = append(said, fmt.Sprintf("file %d", file))
+		}
+	}
+	var death int32
+	unix.Prctl(unix.PR_GET_PDEATHSIG, uintptr(unsafe.Pointer(&death)), 0, 0, 0)
+	bits, _ := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	said = append(said, fmt.Sprintf("leads its group: %v, death: %v, bits: %d", unix.Getpgrp() == os.Getpid(), unix.Signal(death), bits))
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(string(status), "\n") {
+		if name, value, _ := strings.Cut(line, ":\t"); strings.HasPrefix(name, "Cap") || name == "NoNewPrivs" || name == "Seccomp" {
+			said = append(said, name+" "+strings.TrimLeft(value, "0"))
+		}
+	}
+	return errors.New(strings.Join(said, ", "))
 }
 
 // try tries a list of things, one a line, and says of each what became of it.
@@ -492,6 +518,65 @@ func TestANetworkOfItsOwn(t *testing.T) {
 	asUser(t)
 }
 
+// passOn has what this thread starts inherit a capability, until it is taken back.
+func passOn(t *testing.T) (back func()) {
+	t.Helper()
+	runtime.LockOSThread()
+	header, held := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	err := unix.Capget(&header, &held[0])
+	if err == nil {
+		held[0].Inheritable = 1 << unix.CAP_CHOWN
+		err = unix.Capset(&header, &held[0])
+	}
+	if err == nil {
+		err = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_RAISE, unix.CAP_CHOWN, 0, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		held[0].Inheritable = 0
+		if err := unix.Capset(&header, &held[0]); err != nil { // which is then not inherited either
+			t.Error(err)
+		}
+		runtime.UnlockOSThread()
+	}
+}
+
+// TestAProcessHasNothingLeft looks at a process in its cell: it has no capability and can
+// get none, no file but its streams, and it ends with whoever started it.
+func TestAProcessHasNothingLeft(t *testing.T) {
+	h := newHouse(t)
+	system, err := cell.Prove(cell.Here(), h.work, h.secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0) // without close-on-exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	back := func() {}
+	if os.Getuid() == 0 {
+		back = passOn(t)
+	}
+	for _, alone := range []bool{false, system.Namespace} {
+		h.policy.System.Namespace = alone
+		want := "leads its group: true, death: killed, bits: 3, CapInh , CapPrm , CapEff , CapBnd , CapAmb , NoNewPrivs 1, Seccomp 2"
+		got := h.run(t, "state")[0]
+		if os.Getuid() != 0 && !alone { // it has no right to give up what it could have got
+			want = strings.Replace(want, "bits: 3", "bits: 0", 1)
+			got = regexp.MustCompile("CapBnd [0-9a-f]*").ReplaceAllString(got, "CapBnd ")
+		}
+		if got != want {
+			t.Errorf("alone %v: %s, want %s", alone, got, want)
+		}
+	}
+	back()
+	asUser(t)
+}
+
 func TestPorts(t *testing.T) {
 	h := newHouse(t)
 	h.policy.Network = cell.Model
@@ -617,12 +702,19 @@ func TestForbiddenInsideAllowed(t *testing.T) {
 
 func TestAProgramThatCannotBeStarted(t *testing.T) {
 	h := newHouse(t)
+	before, _ := os.ReadDir("/proc/self/fd")
 	for path, want := range map[string]string{h.program: "permission denied", filepath.Join(h.work, "none"): "no such file", "/bin/cat": "permission denied"} {
 		h.policy.Read = nil
 		_, err := cell.Start(h.policy, cell.Program{Path: path, Args: []string{path}, Dir: h.work, Files: [3]int{0, 1, 2}, Hand: -1})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v", path, err)
 		}
+	}
+	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Env: []string{"A=\x00"}, Files: [3]int{0, 1, 2}, Hand: -1}); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("a variable that cannot be: %v", err)
+	}
+	if after, _ := os.ReadDir("/proc/self/fd"); len(after) != len(before) {
+		t.Errorf("%d files are open, and were %d", len(after), len(before))
 	}
 }
 

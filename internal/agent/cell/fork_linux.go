@@ -65,12 +65,14 @@ func (c *calls) forkAndMake(flags, parent uintptr) (pid int) {
 // fork it takes again.
 func (c *calls) takeSignals() {
 	const ignored = 1
-	// As the kernel has it: the handler, flags, a way back and a mask.
-	var none, is [4]uintptr
+	// As the kernel has it: the handler, flags, a way back and a mask, which takes two
+	// words where they are short.
+	var none, is [5]uintptr
 	handler := at(c, &none)
 	for signal := uintptr(1); signal <= 64; signal++ {
 		_, _, errno := syscall.RawSyscall6(unix.SYS_RT_SIGACTION, signal, 0, uintptr(unsafe.Pointer(&is)), sizeOfMask, 0, 0)
-		if errno == 0 && is[0] > ignored {
+		// This program may catch what nobody catches yet before it forks.
+		if errno == 0 && is[0] != ignored {
 			c.add("rt_sigaction", unix.SYS_RT_SIGACTION, signal, handler, 0, sizeOfMask).may = true
 		}
 	}

@@ -151,7 +151,8 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	for _, server := range t.task.Tools.MCP {
 		p.Read = append(p.Read, h.program(server.Command)...)
 	}
-	p.Read = slices.DeleteFunc(p.Read, func(path string) bool { return path == "" })
+	// A relative path, as a script may name its interpreter, would be one of the supervisor's folder.
+	p.Read = slices.DeleteFunc(p.Read, func(path string) bool { return !filepath.IsAbs(path) })
 	return p, p.Check(h.Forbidden, p.Own...)
 }
 

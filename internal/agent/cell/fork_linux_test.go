@@ -1,0 +1,122 @@
+package cell
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestEachCallCounts has each call fail that must not, one after the other: the program
+// is not started then, the error is that of the call, and nothing is left of the process.
+// This thread stays as it was, then and when the program is started.
+func TestEachCallCounts(t *testing.T) {
+	system, err := Prove(Here(), t.TempDir(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	program := Program{Path: "/bin/echo", Args: []string{"echo", "started"}, Dir: "/", Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[0]}
+	policy := Policy{System: system, Confined: true, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"}, Network: Model, Listen: []string{"127.0.0.1:4711"}, MaxFile: 1 << 20}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	free := thisThread(t)
+	const noSuchCall = 9999
+	counted := 0
+	for failing, left := 0, 1; left > 0; failing++ {
+		before := openFiles(t)
+		c := &calls{}
+		flags, err := c.begin(policy, program)
+		if err == nil {
+			err = c.confine(policy)
+		}
+		if err == nil {
+			err = c.become(program)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left = len(c.list) - failing - 1; !c.list[failing].may {
+			counted++
+			c.list[failing].number = noSuchCall
+			if _, err := c.fork(flags); !errors.Is(err, syscall.ENOSYS) || c.failed != failing {
+				t.Errorf("call %d, %s: got %v of call %d", failing, c.list[failing].name, err, c.failed)
+			}
+		}
+		c.close()
+		if after := openFiles(t); after != before {
+			t.Fatalf("call %d, %s: %d files are open, and were %d", failing, c.list[failing].name, after, before)
+		}
+	}
+	pid, err := Start(policy, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	syscall.Wait4(pid, nil, 0, nil)
+	if now := thisThread(t); now != free {
+		t.Errorf("whoever starts a program is\n%s, and was\n%s", now, free)
+	}
+	if counted < 15 {
+		t.Errorf("%d calls count", counted)
+	}
+	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {
+		t.Errorf("a process is left: %d, %v", pid, err)
+	}
+	said := make([]byte, 100)
+	if n, _ := read.Read(said); string(said[:n]) != "started\n" {
+		t.Errorf("it said %q", said[:n])
+	}
+}
+
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+// thisThread is what a process that shares its memory could have changed of this thread.
+func thisThread(t *testing.T) string {
+	t.Helper()
+	var said strings.Builder
+	status, err := os.ReadFile("/proc/thread-self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits, err := os.ReadFile("/proc/thread-self/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said.Write(limits)
+	said.WriteString(strings.Join(regexp.MustCompile(`(?m)^(Umask|[UG]id|Groups|Sig(Blk|Ign|Cgt)|Cap...|NoNewPrivs|Seccomp|Seccomp_filters):.*\n`).FindAllString(string(status), -1), ""))
+	for _, link := range []string{"cwd", "ns/net", "ns/ipc", "ns/user"} {
+		to, err := os.Readlink("/proc/thread-self/" + link)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.WriteString(to + "\n")
+	}
+	dumpable, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
+	bits, _ := unix.PrctlRetInt(unix.PR_GET_SECUREBITS, 0, 0, 0, 0)
+	fmt.Fprintln(&said, dumpable, bits, unix.Getpgrp())
+	return said.String()
+}
