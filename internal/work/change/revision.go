@@ -167,7 +167,7 @@ const maxMessages = 200
 
 // messages are those of the last commits of a span, the oldest first.
 func (s span) messages(ctx context.Context, dir string) ([]string, error) {
-	if s.head == "" {
+	if s.head == "" || s.head == s.base {
 		return nil, nil
 	}
 	which := []string{s.head, "^" + s.base}
