@@ -29,7 +29,7 @@ import (
 // the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
 	t.Parallel()
-	walks, calls := 1, 150
+	walks, calls := 1, 100
 	if full.Asked() {
 		walks, calls = 10, 1000
 	}

@@ -39,7 +39,7 @@ func TestEveryPlantedViolationIsCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(scratch)
-	every := 4
+	every := 8
 	if full.Asked() || *update {
 		every = 1
 	}

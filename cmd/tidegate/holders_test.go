@@ -21,12 +21,13 @@ type holder func(name, args string) *codec.Value
 // TestSixteenHoldersNeverHoldOneJobTogether has eight agents over MCP and eight
 // on the command line take the jobs of one run, and hand each in. No job has two
 // holders, and an answer with a token that is not the holder's changes nothing. Each
-// server is a process, and with -full each command line, too.
+// server is a process, and with -full each command line, too. The short form has three of
+// each.
 func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	t.Parallel()
-	jobs := 8
+	jobs, each := 6, 3
 	if full.Asked() {
-		jobs = 24
+		jobs, each = 24, 8
 	}
 	home := t.TempDir()
 	env := []string{"TIDEGATE_HOME=" + home}
@@ -56,7 +57,7 @@ func TestSixteenHoldersNeverHoldOneJobTogether(t *testing.T) {
 	call("deep_research_run_step", `{"run":"tugs"}`)
 
 	holders := []holder{}
-	for range 8 {
+	for range each {
 		session := connectIn(t, home, env)
 		holders = append(holders, call, func(name, args string) *codec.Value {
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
