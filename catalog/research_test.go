@@ -205,6 +205,7 @@ func knownPages(_ context.Context, urls []string, keep func([]*archive.Packed) e
 // the second reader finds, and a review round. The full form does it again, which leaves
 // the same folder byte for byte, and replays it.
 func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := filepath.Join(scratch.Short(t), "runs")
 	research := func() *orchestrator {
@@ -253,6 +254,7 @@ var (
 // TestTheDocumentedLoopIsPlayed plays the loop of docs/agents.md as it stands there, line
 // by line, and holds what it says of each answer against the answer.
 func TestTheDocumentedLoopIsPlayed(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	document, err := os.ReadFile("../docs/agents.md")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 // its run, with each of its files in the place of each argument: none returns the seed
 // that tells the planted errors. The short form has the file with the seed alone.
 func TestNoToolTellsWhatIsPlanted(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := filepath.Join(scratch.Short(t), "runs")
 	env := pinned(home)

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -163,6 +165,7 @@ func (p *prison) lock(lines []string, flags ...string) []string {
 // TestNoAgentLeavesItsCell has an agent with a shell try to read and write what is not
 // its own, and to reach whoever would work for it outside.
 func TestNoAgentLeavesItsCell(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := newPrison(t)
 	tcp, udp := p.serve()

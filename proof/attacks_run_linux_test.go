@@ -52,6 +52,7 @@ var byChance = regexp.MustCompile(`[0-9a-f]{64}|\b\d+ (?:lines|events)\b`)
 // what its prompts say, and with one that attacks the run during every job besides. What
 // comes out is the same, and a stranger verifies it.
 func TestNoAgentTurnsItsRun(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

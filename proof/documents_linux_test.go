@@ -18,6 +18,7 @@ import (
 // cited in little memory, however large they are, and a figure that stands on page 700
 // of one of them alone is found.
 func TestManyDocuments(t *testing.T) {
+	full.Story(t)
 	files, size, limit := 24, 1<<20, int64(256<<20)
 	if full.Asked() {
 		files, size, limit = 300, 100<<20, 512<<20

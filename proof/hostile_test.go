@@ -39,6 +39,7 @@ var poison = []struct{ name, text string }{
 // face: the prompts of later jobs, every command that shows a run, the pages, the
 // exports, and the files. The short form plants all of it in one run.
 func TestNothingThatAnAgentWritesBecomesMore(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	all := ""
 	for _, p := range poison {

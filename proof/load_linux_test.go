@@ -40,6 +40,7 @@ const (
 // the homes have left none; and in the second half of the time each server had no more
 // memory than in the first.
 func TestServersUnderLoad(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	lasts, workers := 100*time.Millisecond, 1
 	if full.Asked() {

@@ -141,6 +141,7 @@ func traps() []trap {
 // nothing outside is read, shown or written. Without roots, which the long form tries
 // too, links are followed for reading and never for writing.
 func TestNoTrapLeadsOut(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	w := newWorld(t)
 	calls := 0

@@ -20,6 +20,7 @@ import (
 // every system call with which they change files. The audit is as it was, the update is
 // absent or whole, and an answer is absent, or whole once it is asked again.
 func TestWhatComesAfterSurvivesKill(t *testing.T) {
+	full.Story(t)
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
@@ -62,6 +63,7 @@ func TestWhatComesAfterSurvivesKill(t *testing.T) {
 // system call with which it changes files: the other is as it was, and the run is absent, or
 // whole and bound to the other.
 func TestBuildingOnARunSurvivesKill(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)

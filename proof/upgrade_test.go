@@ -30,6 +30,7 @@ const upgradedPage = "http://127.0.0.1:8765/port"
 // program was killed. Both open and verify; gate A passes again although prompts are
 // worded otherwise; the second goes on to its report.
 func TestRunsOfEarlierProgramsResume(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := scratch.Short(t)
 	unpack(t, "testdata/upgrade.tar.gz", filepath.Join(home, "runs"))

@@ -28,6 +28,7 @@ import (
 // obedient agent would take next, so that it gets deep into runs. After every call
 // the test looks for everything that an agent must not be able to bring about.
 func TestNoWalkOfAnAgentBreaksAPromise(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	walks, calls := 1, 100
 	if full.Asked() {

@@ -169,6 +169,7 @@ func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
 }
 
 func TestWaveOf10000IsReviewedInBoundedMemory(t *testing.T) {
+	full.Story(t)
 	dir := t.TempDir()
 	if err := (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir); err != nil {
 		t.Fatal(err)

@@ -371,6 +371,7 @@ func TestActionSpendsNothingOnStrangers(t *testing.T) {
 // TestActionWhereAgentsCannotWork: no key, no client, no time, no answer that counts. The
 // short form has one that the input on-unavailable is about, and one that it is not about.
 func TestActionWhereAgentsCannotWork(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := newPullRequest(t)
 	p.env = append(p.env, "OPENAI_API_KEY=")

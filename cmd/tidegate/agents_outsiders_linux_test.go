@@ -586,6 +586,7 @@ func processesWith(variable string) []string {
 // TestKilledProgramResumesWithoutAskingAgain kills the program while an agent is at
 // work. No agent is left, and nothing that was accepted is asked for again.
 func TestKilledProgramResumesWithoutAskingAgain(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	story := shortStory(t)
 	dir := t.TempDir()

@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // TestReviewAndChangeOnATerminal shows the jobs of a review and of a change on the
 // screen, and has a person let the tests of the change run, after a no.
 func TestReviewAndChangeOnATerminal(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")

@@ -303,6 +303,7 @@ func TestInterruptsOnATerminal(t *testing.T) {
 // TestTheScreenFollowsTheTerminal watches a run that another process drives: it
 // changes the size of the terminal, scrolls, and pauses the run.
 func TestTheScreenFollowsTheTerminal(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := t.TempDir()
 	driving := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agentThat(t, home, "exec sleep 100\n"), "--yes", "--quiet")
@@ -411,6 +412,7 @@ func TestARunOfManyJobsScrolls(t *testing.T) {
 // screen of the process that drives it shows that, and so does the screen of
 // another process that watches.
 func TestEveryScreenShowsTheLastTool(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := t.TempDir()
 	client := `#!/bin/sh
@@ -439,6 +441,7 @@ esac
 // TestABudgetThatRunsOutIsNamedOnTheScreen lowers the budget of a run until most
 // of it is used, and raises it by the command that the screen names.
 func TestABudgetThatRunsOutIsNamedOnTheScreen(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	home := t.TempDir()
 	// One agent answers and is refused, the next hangs: some tokens are used, then no more.

@@ -79,6 +79,7 @@ type round struct {
 // agrees with its record and its archive can be read; no page that the archive had
 // is asked for again; and in the end the records are those of an undisturbed run.
 func TestKilledWhileFetching(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	pages, rounds := 5, []round{{1, "half answered"}, {2, "answered"}, {3, "asked"}}
 	if full.Asked() {

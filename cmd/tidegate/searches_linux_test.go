@@ -26,6 +26,7 @@ const hiddenPage = "hidden-page-5e1f"
 // not answer, which the person sees; the second echoes the key, and finds what the person
 // does not allow.
 func TestAResearchWithItsOwnSearch(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	story := plannedStory(t)
 	if strings.Contains(story.victim, "policy") {

@@ -310,6 +310,7 @@ func TestInterruptedChangeResumes(t *testing.T) {
 // TestRefusedReviewIsTriedAgain drives a change again after its reviewer has used up its
 // tries: another reviewer is asked, and nothing is implemented twice.
 func TestRefusedReviewIsTriedAgain(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := plant(t)
 	if out, agents := p.drive(says("I will not."), mend(all()...)); out.WaitingFor != engine.ForPerson || agents.times("code_review.1.1") != 4 {
@@ -352,6 +353,7 @@ func TestPersonResumesTheChange(t *testing.T) {
 // TestReviewerHearsTheAuthor: what the implementer says about an issue reaches the next
 // reviewer as data, and what is kept has quotation, suggestion and reply.
 func TestReviewerHearsTheAuthor(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := plant(t)
 	var prompts []string
@@ -486,6 +488,7 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 // approved, an accepted answer counts for nothing once other files are asked about,
 // and a complete change stays the reviewed commit.
 func TestReviewCountsForWhatWasReviewed(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := plant(t)
 	implement := mend(all()...)
@@ -547,6 +550,7 @@ var injections = []string{
 // quotations the prompt of the reviewer is the same to the byte, and the change ends
 // as it would without them.
 func TestInjectedInstructionsChangeNothing(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	review := func(injected string) (prompt string, out engine.ChangeOutcome) {
 		p := plant(t)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -22,6 +24,7 @@ import (
 // disagree, researchers are shown its sentences, its pages are not fetched again, a sentence
 // that stood and is dropped is listed, and the earlier run is as it was.
 func TestARunBuildsOnAnother(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	manifest, desk := newRun(t, nil)
 	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: &crew{agent: priced(cheap + " [@figures] " + dear + " [@records]")}, Fetch: prices, Wait: noWait, Agents: agents})

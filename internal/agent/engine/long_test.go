@@ -176,6 +176,7 @@ func (a *author) edits(rules string) string {
 // words and twelve perspectives; sealed, it is verified and replayed from the seal.
 // TestEditsGoToTheirSections replays a report by parts in the short form.
 func TestALongReportIsWrittenByParts(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	length, perspectives := 1600, 3
 	if full.Asked() {
@@ -262,6 +263,7 @@ func TestAKilledPartCostsThatPartOnly(t *testing.T) {
 // TestEditsGoToTheirSections: in a later round a section with a directive is changed by an
 // agent of its own, and what is left by the part that joins them.
 func TestEditsGoToTheirSections(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	manifest, desk := long.newRun(t, nil)
 	agent := &author{used: map[int]int{}}

@@ -223,6 +223,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 // has its digest before the answer and the seed after it. The short form forges all of them
 // before it looks.
 func TestADrawnSeedIsReplayed(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	made := runs.CreateAt(t, run.Desk{Now: time.Now}, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "drawn"})
 	out, err := engine.Drive(t.Context(), made.ManifestPath, engine.Options{Desk: run.Desk{Now: time.Now}, Pool: &crew{agent: kinds[len(kinds)-1].agent, asked: map[string]string{}}, Fetch: web, Agents: agents})

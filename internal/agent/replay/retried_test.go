@@ -56,6 +56,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 // session of its author is shown the whole task, which is no difference. Less and more than
 // that is one; the short form has more.
 func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	root := golden(t, t.TempDir(), "review-rounds")
 	name := "jobs/synthesis.2/001/prompt-2.md"

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
@@ -35,6 +37,7 @@ func TestAuditsArePages(t *testing.T) {
 // TestOurOwnReportAuditsAsItsRun audits the report of the demo: every sentence stands as
 // it does in the run, where agents of ours wrote it.
 func TestOurOwnReportAuditsAsItsRun(t *testing.T) {
+	full.Story(t)
 	s := demoSite(t)
 	r, err := run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile))
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
@@ -132,6 +134,7 @@ func failedRun(t *testing.T) *underWay {
 // TestPagesOfARunUnderWay: from its first job to its last, the page of a run says
 // what is being worked on, and at the end that the run is completed.
 func TestPagesOfARunUnderWay(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	s := site(t.TempDir())
 	u := drive(t, s, recordings(t), pages(s), nil)
@@ -157,6 +160,7 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 // TestThePageShowsTheLastToolOfAnAgent: a stream says when an agent uses another tool,
 // and the page that is asked for then shows it, as text.
 func TestThePageShowsTheLastToolOfAnAgent(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	s := site(t.TempDir())
 	u := drive(t, s, recordings(t), pages(s), nil)

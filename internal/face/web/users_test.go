@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/web"
@@ -21,6 +23,7 @@ import (
 // TestUsersDoWhatTheirRolesAllow: all see all runs; who may not decide is not offered it
 // and cannot; the log says who decided and by what they are known.
 func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	s, manifest, _ := newRun(t)
 	deciding(s)

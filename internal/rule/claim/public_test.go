@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
@@ -37,6 +39,7 @@ func publicFolder() string {
 
 // TestPublicClaims judges claims that other people labelled, where they are at hand.
 func TestPublicClaims(t *testing.T) {
+	full.Story(t)
 	if _, err := os.Stat(publicFolder()); err != nil {
 		t.Skipf("the labelled claims are not there: %v", err)
 	}

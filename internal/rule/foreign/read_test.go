@@ -173,6 +173,7 @@ func TestMarksTimesEntries(t *testing.T) {
 // TestHostileReports reads what was written against the reader: a piece again and again,
 // with -full in 50 MB, else in less.
 func TestHostileReports(t *testing.T) {
+	full.Story(t)
 	size := 1 << 14
 	if full.Asked() {
 		size = 50 << 20

@@ -7,13 +7,24 @@ import (
 	"flag"
 	"iter"
 	"maps"
+	"os"
 	"slices"
+	"testing"
 )
 
 var all = flag.Bool("full", false, "try every point of every suite, not one in so many")
 
 // Asked reports whether the tests were called with -full.
 func Asked() bool { return *all }
+
+// Story skips a test that takes seconds, unless it is asked for: by -full, or by
+// TIDEGATE_STORIES=1, with which .ci/run tests all packages.
+func Story(t testing.TB) {
+	t.Helper()
+	if !Asked() && os.Getenv("TIDEGATE_STORIES") == "" {
+		t.Skip("a story that takes seconds: TIDEGATE_STORIES=1 tells it, as .ci/run does")
+	}
+}
 
 // Stride is the step from one point of a suite to the next: 1 with -full, otherwise
 // the smallest step that tries at most some of the points.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate/internal/text/office"
 )
 
@@ -103,6 +105,7 @@ func TestRead(t *testing.T) {
 // TestHostile: whatever a file holds, it costs little, gives text that it has, and is
 // not called whole where it was not read whole.
 func TestHostile(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	deep := strings.Repeat("<w:p>", 100_000)
 	bomb := strings.Repeat(" ", 17<<20)

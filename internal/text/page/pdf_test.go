@@ -331,6 +331,7 @@ func TestPDFStructure(t *testing.T) {
 // TestHostileFiles reads files that cost more than their size. The reading ends, and
 // returns no more text than was asked for.
 func TestHostilePDFFiles(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	much, maxText := 1<<13, maxTestText/4 // in the short form a bomb has half a MiB instead of 64
 	if full.Asked() {

@@ -75,6 +75,7 @@ func plantedPages() []planted.Page {
 // TestThePlantedWebOverLoopback fetches some pages of every kind over loopback,
 // except those that take time.
 func TestThePlantedWebOverLoopback(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	most, honest, least := 1, 12, 35
 	if full.Asked() {

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
@@ -241,6 +243,7 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 // does, and continues it: nothing that counts is asked for twice, and in the end
 // everything is there.
 func TestFetchingResumes(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	pages := honest(40)
 	made := citing(t, run.InitInput{}, outputOf(pages...))

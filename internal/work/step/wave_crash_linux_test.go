@@ -38,6 +38,7 @@ func reportRequest(dir string) step.WaveReviewInput {
 // Whenever a review is killed, or the disk fails it, the report is the old one
 // or the new one; and where it says that it failed, nothing else is left.
 func TestReportIsOldOrNewWhereverTheReviewIsInterrupted(t *testing.T) {
+	full.Story(t)
 	if err := exec.Command("strace", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}
