@@ -148,6 +148,7 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 }
 
 func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
+	full.Story(t)
 	for kind, want := range map[string]string{
 		"1 GiB":             "205274177 words, 15790321 sources",
 		"a line of 100 MiB": "16384004 words, 1 sources",

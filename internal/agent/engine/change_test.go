@@ -286,6 +286,7 @@ func TestPlantedDefects(t *testing.T) {
 // TestInterruptedChangeResumes stops a change while its review is written: what was
 // implemented is not asked for again.
 func TestInterruptedChangeResumes(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	p := plant(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -41,6 +41,7 @@ func homeOptions(agent string) engine.Options {
 // TestKilledHomeLosesNothing kills the process that drives a run again and again,
 // at random moments, and then lets it end.
 func TestKilledHomeLosesNothing(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	count, kills := 1, 3
 	if full.Asked() {

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/full"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/demo"
@@ -160,6 +162,7 @@ func begun(t *testing.T, b *browser) {
 // TestARunFromThePage takes a question to its report without scripts: the plan before and
 // after the planner, what is sent where, the yes, and what was spent in the end.
 func TestARunFromThePage(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	folder := t.TempDir()
 	s := working(t, folder, recordedAgents, 20)
@@ -548,6 +551,7 @@ func bomb(t *testing.T) []byte {
 // TestAFileIsAuditedFromThePage hands over reports, a hostile name among them, and what is no
 // report.
 func TestAFileIsAuditedFromThePage(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	s := working(t, t.TempDir(), "", 20)
 	b := visit(t, s, nil)

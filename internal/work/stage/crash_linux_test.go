@@ -25,6 +25,7 @@ var crashCalls = []string{"openat", "write", "fsync", "renameat", "renameat2", "
 // be those of an undisturbed run, byte for byte. With -full it tries every call,
 // which takes minutes; without, some of each kind.
 func TestAKilledRunContinuesToTheSameArtifacts(t *testing.T) {
+	full.Story(t)
 	if err := exec.Command("strace", "-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", "inject=access:error=EIO", "true").Run(); err != nil {
 		t.Skipf("strace cannot be used here: %v", err)
 	}

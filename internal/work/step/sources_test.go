@@ -157,6 +157,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 
 // TestGateCBelievesNoRecord forges what gate C is about, one thing at a time.
 func TestGateCBelievesNoRecord(t *testing.T) {
+	full.Story(t)
 	t.Parallel()
 	pages := honest(4)
 	gone := planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}
