@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 )
@@ -180,7 +181,7 @@ func Sweep(temp string) {
 		above.Chmod(entry.Name(), 0o700)
 		above.Chmod(filepath.Join(entry.Name(), claimName), 0o600)
 		since, err := artifact.ScratchSince(path)
-		if err != nil {
+		if err != nil || since.IsZero() && isYoung(above, filepath.Join(entry.Name(), claimName)) {
 			continue // it is just being made
 		}
 		if held, err := artifact.ClaimScratch(path); err == nil {
@@ -191,6 +192,15 @@ func Sweep(temp string) {
 			}
 		}
 	}
+}
+
+// makingTime is how long a folder may take from its making to its claim.
+const makingTime = time.Minute
+
+// isYoung reports whether a file was written within that time.
+func isYoung(above *os.Root, name string) bool {
+	info, err := above.Lstat(name)
+	return err == nil && time.Since(info.ModTime()) < makingTime
 }
 
 // inFolder calls do with the folder of an attempt at task. A first answer that has a

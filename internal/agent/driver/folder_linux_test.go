@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"golang.org/x/sys/unix"
 )
 
@@ -248,6 +250,10 @@ func TestSweepEndsWhatAKilledProgramLeft(t *testing.T) {
 	}
 	person.Process.Kill()
 	person.Wait()
+	long := time.Now().Add(-time.Hour) // the claim is one that nobody has, as that of a folder which is being made
+	if err := os.Chtimes(filepath.Join(folder, artifact.ScratchClaim), long, long); err != nil {
+		t.Fatal(err)
+	}
 	driver.Sweep(temp)
 	if _, err := os.Stat(folder); err == nil {
 		t.Error("the folder is still there")
@@ -342,7 +348,7 @@ func TestSweepKnowsEveryKind(t *testing.T) {
 		for _, found := range made.FindAllStringSubmatch(string(text), -1) {
 			kinds++
 			folder := filepath.Join(temp, found[1]+fmt.Sprint(kinds))
-			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), nil, 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)); err != nil {
+			if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "claim"), []byte(`{"since":1}`), 0o600), os.WriteFile(filepath.Join(folder, "file"), nil, 0o600)); err != nil {
 				return err
 			}
 		}
@@ -354,5 +360,29 @@ func TestSweepKnowsEveryKind(t *testing.T) {
 	left, err := os.ReadDir(temp)
 	if err != nil || len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// TestSweepLeavesWhatIsBeingMade: between the making of a claim and its note nobody holds
+// it, and the folder is not one that a killed program left.
+func TestSweepLeavesWhatIsBeingMade(t *testing.T) {
+	t.Parallel()
+	temp := t.TempDir()
+	folder := filepath.Join(temp, "tidegate-4711")
+	claim := filepath.Join(folder, artifact.ScratchClaim)
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(claim, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	driver.Sweep(temp)
+	if _, err := os.Stat(claim); err != nil {
+		t.Error(err)
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(claim, long, long); err != nil {
+		t.Fatal(err)
+	}
+	driver.Sweep(temp)
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was never claimed stays: %v", err)
 	}
 }
