@@ -2,7 +2,9 @@ package full_test
 
 import (
 	"flag"
+	"os"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
@@ -46,5 +48,27 @@ func TestSome(t *testing.T) {
 		if got != want {
 			t.Errorf("-full=%s: %s, want %s", form, got, want)
 		}
+	}
+}
+
+// TestStoriesAreToldByCI: what the short form leaves out is run for every change.
+func TestStoriesAreToldByCI(t *testing.T) {
+	for told, env := range map[string]string{"tells": "1", "skips": ""} {
+		t.Setenv("TIDEGATE_STORIES", env)
+		was := "skips"
+		t.Run(told, func(t *testing.T) {
+			full.Story(t)
+			was = "tells"
+		})
+		if full.Asked() {
+			told = "tells"
+		}
+		if was != told {
+			t.Errorf("TIDEGATE_STORIES=%s %s it", env, was)
+		}
+	}
+	script, err := os.ReadFile("../../../.ci/run")
+	if err != nil || !strings.Contains(string(script), "\nexport TIDEGATE_STORIES=1\n") {
+		t.Errorf(".ci/run leaves out stories: %v", err)
 	}
 }
