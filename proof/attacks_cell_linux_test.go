@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
-
 	"golang.org/x/sys/unix"
 )
 

@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/test/full"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // TestUsersDoWhatTheirRolesAllow: all see all runs; who may not decide is not offered it

@@ -19,12 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/test/full"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 

@@ -11,9 +11,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/test/full"
-
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/test/full"
 )
 
 // publicSets are the sets of claims that other people labelled, with the least share of

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/test/full"
-
 	"github.com/tidegate/tidegate/internal/text/office"
 )
 
