@@ -363,14 +363,27 @@ func (h *house) port() string {
 // run lets a program in the cell try things, and returns what became of each.
 func (h *house) run(t *testing.T, list ...string) []string {
 	t.Helper()
+	out := saidBy(t, func(stdout int) (int, error) {
+		return cell.Start(h.policy, cell.Program{
+			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, stdout, 2}, Hand: -1,
+		})
+	})
+	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(lines) != len(list) {
+		t.Fatalf("it said %q", out)
+	}
+	return lines
+}
+
+// saidBy is what a program says on its standard output until it ends.
+func saidBy(t *testing.T, start func(stdout int) (pid int, err error)) string {
+	t.Helper()
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer read.Close()
-	pid, err := cell.Start(h.policy, cell.Program{
-		Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, int(write.Fd()), 2}, Hand: -1,
-	})
+	pid, err := start(int(write.Fd()))
 	write.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -380,11 +393,7 @@ func (h *house) run(t *testing.T, list ...string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(lines) != len(list) {
-		t.Fatalf("it said %q", out)
-	}
-	return lines
+	return string(out)
 }
 
 // inbox is a unix socket of the person's that takes datagrams.
@@ -732,25 +741,7 @@ func TestAProgramStartsAsAnyOther(t *testing.T) {
 	signal.Notify(taken, syscall.SIGTERM)
 	defer signal.Stop(taken)
 	args := []string{"/bin/grep", "-hE", "^Sig(Blk|Ign|Cgt)|^Max open files", "/proc/self/status", "/proc/self/limits"}
-	started := func(start func(stdout int) (pid int, err error)) string {
-		read, write, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer read.Close()
-		pid, err := start(int(write.Fd()))
-		write.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := io.ReadAll(read)
-		syscall.Wait4(pid, nil, 0, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(out)
-	}
-	want := started(func(stdout int) (int, error) {
+	want := saidBy(t, func(stdout int) (int, error) {
 		return syscall.ForkExec(args[0], args, &syscall.ProcAttr{Files: []uintptr{0, uintptr(stdout), 2}})
 	})
 	if !strings.Contains(want, " 321 ") || !strings.Contains(want, "SigIgn:\t0000000000000001") {
@@ -759,7 +750,7 @@ func TestAProgramStartsAsAnyOther(t *testing.T) {
 	policy := cell.Policy{System: withoutNetwork(), Confined: true, Network: cell.None, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc"}}
 	for _, confined := range []bool{false, true} {
 		policy.Confined = confined
-		if got := started(func(stdout int) (int, error) {
+		if got := saidBy(t, func(stdout int) (int, error) {
 			return cell.Start(policy, cell.Program{Path: args[0], Args: args, Files: [3]int{0, stdout, 2}, Hand: -1})
 		}); got != want {
 			t.Errorf("confined %v:\n%sbare:\n%s", confined, got, want)
