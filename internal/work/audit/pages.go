@@ -90,7 +90,7 @@ func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) e
 const indexFile = "index.json"
 
 // savedPages hands over the pages that a person saved in a folder. It returns
-// SCHEMA_VALIDATION_FAILED for an index that is not one.
+// SCHEMA_VALIDATION_FAILED for an index that is not one, or not there.
 func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err error) {
 	folder, err := desk.Reach.Open("pages", dir)
 	if err != nil {
@@ -98,6 +98,9 @@ func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err e
 	}
 	done = func() { folder.Close() }
 	data, err := folder.ReadDocument(indexFile)
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		err = badIndex(dir, "there is none in "+dir+"; it must map each URL to its file there, as in {\"https://example.org/a\": \"a.html\"}")
+	}
 	if err != nil {
 		done()
 		return nil, nil, err
