@@ -121,7 +121,7 @@ func (b *Board) Reload(ctx context.Context) error {
 	if b.policy, err = opened.Policy(); err != nil {
 		return err
 	}
-	if b.ledger.beside, err = sizeOf(opened.Folder().FS(), ".", run.JobsDir); err != nil {
+	if b.ledger.beside, err = sizeOf(opened.Folder().FS(), run.JobsDir); err != nil {
 		return err
 	}
 	// The run that was opened first has read most of the log.

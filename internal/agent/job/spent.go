@@ -73,7 +73,7 @@ func (b *Board) Spent() Spent {
 func (b *Board) spent() Spent {
 	l := &b.ledger
 	for id, j := range l.grown {
-		size, err := sizeOf(b.work.Folder().FS(), run.JobDir(id), "")
+		size, err := b.sizeOf(id)
 		if err == nil {
 			l.size += size - j.tally.size
 			j.tally.size = size
@@ -153,10 +153,24 @@ func (b *Board) Raised() (name string, to float64) {
 	return name, cmp.Or(to, 1)
 }
 
+// sizeOf is the size of the folder of a job.
+func (b *Board) sizeOf(id string) (int64, error) {
+	// From within: looking at a file opens every folder above it.
+	dir, err := b.work.Folder().Folder(run.JobDir(id))
+	if tidegate.CodeOf(err) == tidegate.FileNotFound {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer dir.Close()
+	return sizeOf(dir.FS(), "")
+}
+
 // sizeOf adds up the files in a folder, except those in the folder that without names.
-func sizeOf(files fs.FS, dir, without string) (int64, error) {
+func sizeOf(files fs.FS, without string) (int64, error) {
 	var size int64
-	err := fs.WalkDir(files, dir, func(name string, e fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil // it went away, or is not ours to look at
