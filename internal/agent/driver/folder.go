@@ -401,11 +401,19 @@ func (f *folder) remove() error {
 func removeClaimed(path string, held *artifact.Claim) error {
 	entries, _ := os.ReadDir(path)
 	for _, entry := range entries {
-		if entry.Name() != claimName {
-			removeTree(filepath.Join(path, entry.Name()))
+		if entry.Name() == claimName {
+			continue
+		}
+		// Most are files or empty.
+		if each := filepath.Join(path, entry.Name()); os.Remove(each) != nil {
+			removeTree(each)
 		}
 	}
 	held.Release()
+	os.Remove(filepath.Join(path, claimName))
+	if os.Remove(path) == nil {
+		return nil
+	}
 	return removeTree(path)
 }
 
