@@ -7,7 +7,7 @@
 // there, so what the process does is a list of system calls that was made before.
 //
 // Landlock lists what a program may reach and denies the rest; it cannot deny
-// below a folder that it allows, so [Policy.Check] refuses such a list. What it
+// below a folder that it allows, so [Policy.Checked] refuses such a list. What it
 // does not look at at all the filter refuses: unix sockets, by which programs
 // outside would work for the one inside, datagrams, MPTCP, fast open, and the
 // calls by which one process reaches into another.
@@ -18,10 +18,10 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // System is what a machine has to make cells of.
@@ -88,7 +88,8 @@ func (s System) Held(n Network) string {
 	return string(n) + ", by port"
 }
 
-// Policy is what a program is given. The zero Policy gives it everything.
+// Policy is what a program is given. The zero Policy gives it everything. A path in it that
+// leads over a link gives nothing, because links change: see [Policy.Checked].
 type Policy struct {
 	System   System
 	Confined bool     // false: the program gets the mark, its network, and nothing else
@@ -114,12 +115,13 @@ type Forbidden struct {
 	What string // as a message calls it
 }
 
-// Check returns INVALID_ARGS for a folder of p that is, holds or lies in a
-// forbidden one, and names both: nothing can be denied below what is allowed. The
-// folders of p that lie in one because that is where they are made, are in except.
-func (p Policy) Check(forbidden []Forbidden, except ...string) error {
+// Checked is p with its files and folders named without links, and what may be read named
+// once. It returns INVALID_ARGS for a folder of p that is, holds or lies in a forbidden one, and
+// names both: nothing can be denied below what is allowed. The folders of p that lie in one
+// because that is where they are made, are in except.
+func (p Policy) Checked(forbidden []Forbidden, except ...string) (Policy, error) {
 	if !p.Confined {
-		return nil
+		return p, nil
 	}
 	seen := places{}
 	denied, made := make([]string, len(forbidden)), make([]string, len(except))
@@ -132,17 +134,48 @@ func (p Policy) Check(forbidden []Forbidden, except ...string) error {
 	for _, each := range slices.Concat(p.Read, p.Write) {
 		allowed := seen.resolved(each)
 		for i, f := range forbidden {
-			_, holds := artifact.Inside(allowed, denied[i])
-			_, inside := artifact.Inside(denied[i], allowed)
-			inside = inside && !slices.ContainsFunc(made, func(m string) bool { _, in := artifact.Inside(m, allowed); return in })
+			holds := within(allowed, denied[i])
+			inside := within(denied[i], allowed) && !slices.ContainsFunc(made, func(m string) bool { return within(m, allowed) })
 			if holds || inside {
-				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("folder", each, "forbidden", f.Path),
+				return Policy{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("folder", each, "forbidden", f.Path),
 					"an agent cannot be given %s: %s (%s) %s, and nothing below an allowed folder can be denied",
 					each, f.What, f.Path, map[bool]string{true: "lies in it", false: "holds it"}[holds])
 			}
 		}
 	}
-	return nil
+	for _, list := range []*[]string{&p.Read, &p.List, &p.Write, &p.Devices} {
+		*list = seen.all(*list)
+	}
+	p.Read = fewest(p.Read)
+	return p, nil
+}
+
+// all are paths without links.
+func (p places) all(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, p.resolved(path))
+	}
+	return list
+}
+
+// fewest are the paths in order, without most that lie in another: those that come right
+// behind it.
+func fewest(paths []string) []string {
+	slices.Sort(paths)
+	few := paths[:0]
+	for _, path := range paths {
+		if len(few) == 0 || !within(few[len(few)-1], path) {
+			few = append(few, path)
+		}
+	}
+	return few
+}
+
+// within reports whether a path is a folder or lies in it. Both are clean and absolute.
+func within(folder, path string) bool {
+	rest, ok := strings.CutPrefix(path, folder)
+	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
 }
 
 // resolved is a path without links, as far as it is there.
@@ -158,7 +191,7 @@ func (p places) resolved(path string) string {
 		return real
 	}
 	real := path
-	if above := filepath.Dir(path); above != path {
+	if above := filepath.Dir(path); above != path && !hasNoLink(path) {
 		real = filepath.Join(p.resolved(above), filepath.Base(path))
 		if _, err := syscall.Readlink(real, make([]byte, 1)); err == nil {
 			if behind, err := filepath.EvalSymlinks(real); err == nil {

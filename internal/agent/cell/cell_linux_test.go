@@ -1,6 +1,7 @@
 package cell_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -35,6 +36,15 @@ var tries = map[string]func(arg string) error{
 	"link": func(path string) error {
 		old, at, _ := strings.Cut(path, " ")
 		return os.Link(old, at)
+	},
+	"visit": func(address string) error {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		_, err = io.ReadAll(conn) // until it is sent away
+		return err
 	},
 	"connect": func(address string) error {
 		conn, err := net.Dial("tcp", address)
@@ -102,7 +112,18 @@ var tries = map[string]func(arg string) error{
 		return err
 	},
 	"messages": call(unix.SYS_MSGGET, 0, unix.IPC_CREAT),
-	"paste":    call(unix.SYS_IOCTL, 0, unix.TIOCLINUX),
+	"network": func(string) error {
+		space, err := os.Readlink("/proc/self/ns/net")
+		return cmp.Or(err, errors.New(space))
+	},
+	"queues of others": func(string) error {
+		queues, err := os.ReadFile("/proc/sysvipc/msg")
+		if lines := strings.Count(string(queues), "\n"); err == nil && lines == 1 { // the head of the table
+			err = syscall.EPERM
+		}
+		return err
+	},
+	"paste": call(unix.SYS_IOCTL, 0, unix.TIOCLINUX),
 	"be called": func(string) error {
 		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return unix.Listen(fd, 1) })
 	},
@@ -310,6 +331,7 @@ type house struct {
 	dir, work, secret, program string
 	listener                   net.Listener
 	policy                     cell.Policy
+	net                        *cell.Net
 }
 
 func newHouse(t *testing.T) *house {
@@ -365,7 +387,7 @@ func (h *house) run(t *testing.T, list ...string) []string {
 	t.Helper()
 	out := saidBy(t, func(stdout int) (int, error) {
 		return cell.Start(h.policy, cell.Program{
-			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, stdout, 2}, Hand: -1,
+			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, stdout, 2}, Hand: -1, Net: h.net,
 		})
 	})
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -506,22 +528,19 @@ func TestWhatACellHolds(t *testing.T) {
 
 func TestANetworkOfItsOwn(t *testing.T) {
 	h := newHouse(t)
-	system, err := cell.Prove(cell.Here(), h.work, h.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !system.Namespace {
-		t.Skip("this system gives a program no network of its own")
-	}
-	h.policy.System = system
-	h.check(t, "done", "serve")
-	h.check(t, "refused", "udp", "unix", "mptcp:"+h.port(), "pair that sends anywhere:"+h.inbox(t), fmt.Sprintf("limits:%d", os.Getppid()))
-	if got := h.run(t, h.share(t), "messages"); !strings.Contains(got[0], "invalid argument") || got[1] != "done" {
-		t.Errorf("memory of another, and messages of its own: %s", got)
-	}
-	for _, way := range h.run(t, "connect:"+h.listener.Addr().String()) {
-		if !strings.Contains(way, "connection refused") {
-			t.Errorf("connecting to a port of the machine: %s", way)
+	h.needsNetwork(t)
+	handedOn := new(cell.Net)
+	defer handedOn.Close()
+	for _, h.net = range []*cell.Net{nil, handedOn, handedOn} {
+		h.check(t, "done", "serve")
+		h.check(t, "refused", "udp", "unix", "mptcp:"+h.port(), "pair that sends anywhere:"+h.inbox(t), fmt.Sprintf("limits:%d", os.Getppid()))
+		if got := h.run(t, h.share(t), "messages"); !strings.Contains(got[0], "invalid argument") || got[1] != "done" {
+			t.Errorf("memory of another, and messages of its own: %s", got)
+		}
+		for _, way := range h.run(t, "connect:"+h.listener.Addr().String()) {
+			if !strings.Contains(way, "connection refused") {
+				t.Errorf("connecting to a port of the machine: %s", way)
+			}
 		}
 	}
 	asUser(t)
@@ -570,8 +589,13 @@ func TestAProcessHasNothingLeft(t *testing.T) {
 	if os.Getuid() == 0 {
 		back = passOn(t)
 	}
-	for _, alone := range []bool{false, system.Namespace} {
+	handedOn := new(cell.Net)
+	defer handedOn.Close()
+	for i, alone := range []bool{false, system.Namespace, system.Namespace, system.Namespace} {
 		h.policy.System.Namespace = alone
+		if i > 1 {
+			h.net = handedOn
+		}
 		want := "leads its group: true, death: killed, bits: 3, CapInh , CapPrm , CapEff , CapBnd , CapAmb , NoNewPrivs 1, Seccomp 2"
 		got := h.run(t, "state")[0]
 		if os.Getuid() != 0 && !alone { // it has no right to give up what it could have got
@@ -579,7 +603,7 @@ func TestAProcessHasNothingLeft(t *testing.T) {
 			got = regexp.MustCompile("CapBnd [0-9a-f]*").ReplaceAllString(got, "CapBnd ")
 		}
 		if got != want {
-			t.Errorf("alone %v: %s, want %s", alone, got, want)
+			t.Errorf("program %d, alone %v: %s, want %s", i, alone, got, want)
 		}
 	}
 	back()
@@ -698,14 +722,56 @@ func TestForbiddenInsideAllowed(t *testing.T) {
 		filepath.Join(home, "worktrees", "w"): "", filepath.Join(home, "worktrees", "w", "new"): "",
 	} {
 		for _, p := range []cell.Policy{{Confined: true, Read: []string{allowed}}, {Confined: true, Write: []string{allowed}}} {
-			err := p.Check(forbidden, filepath.Join(home, "worktrees", "w"))
+			_, err := p.Checked(forbidden, filepath.Join(home, "worktrees", "w"))
 			if names == "" && err != nil || names != "" && (tidegate.CodeOf(err) != tidegate.InvalidArgs || !strings.Contains(err.Error(), names) || !strings.Contains(err.Error(), allowed)) {
 				t.Errorf("%s: got %v", allowed, err)
 			}
 		}
 	}
-	if err := (cell.Policy{Read: []string{home}}).Check(forbidden); err != nil {
+	if _, err := (cell.Policy{Read: []string{home}}).Checked(forbidden); err != nil {
 		t.Errorf("an unconfined program: %v", err)
+	}
+}
+
+// TestALinkGivesNothing: what a path leads to may be changed after it was checked.
+func TestALinkGivesNothing(t *testing.T) {
+	h := newHouse(t)
+	link := filepath.Join(h.dir, "link")
+	if err := os.Symlink(h.secret, link); err != nil {
+		t.Fatal(err)
+	}
+	asked := h.policy
+	asked.Read = append(slices.Clone(asked.Read), link)
+	h.policy = asked
+	h.check(t, "refused", "read:"+filepath.Join(h.secret, "file"))
+	checked, err := asked.Checked(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.policy = checked
+	h.check(t, "done", "read:"+filepath.Join(h.secret, "file"))
+	os.Rename(h.secret, h.secret+"2")
+	if err := os.Symlink(h.secret+"2", h.secret); err != nil {
+		t.Fatal(err)
+	}
+	h.check(t, "refused", "read:"+filepath.Join(h.secret+"2", "file"))
+}
+
+// TestWhatMayBeReadIsNamedOnce: each path costs every program that is started.
+func TestWhatMayBeReadIsNamedOnce(t *testing.T) {
+	dir := t.TempDir()
+	tools := filepath.Join(dir, "tools")
+	if err := os.MkdirAll(filepath.Join(tools, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(dir, "link")
+	if err := os.Symlink(tools, link); err != nil {
+		t.Fatal(err)
+	}
+	p := cell.Policy{Confined: true, Read: []string{filepath.Join(link, "bin"), tools + "2", tools, link, tools, filepath.Join(link, "none", "yet"), filepath.Join(dir, "none")}}
+	p, err := p.Checked(nil)
+	if err != nil || !slices.Equal(p.Read, []string{filepath.Join(dir, "none"), tools, tools + "2"}) {
+		t.Errorf("got %q, %v", p.Read, err)
 	}
 }
 
@@ -777,6 +843,55 @@ func TestStreamsThatChangePlaces(t *testing.T) {
 
 func TestListenersAreHandedOver(t *testing.T) {
 	h := newHouse(t)
+	h.needsNetwork(t)
+	h.policy.Network, h.policy.Listen = cell.Model, []string{"127.0.0.1:4711", "127.0.0.1:4712"}
+	lines, doors := h.visit(t, "127.0.0.1:4711", "127.0.0.1:4712", "127.0.0.1:4713")
+	if lines[0] != "done" || lines[1] != "done" || !strings.Contains(lines[2], "refused") {
+		t.Errorf("it said %q", lines)
+	}
+	for _, door := range doors {
+		door.Close()
+	}
+	h.policy.Listen[1] = h.policy.Listen[0]
+	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Files: [3]int{0, 1, 2}, Hand: -1}); err == nil || !strings.Contains(err.Error(), "bind 127.0.0.1:4711: address already in use") {
+		t.Errorf("an address that is taken: %v", err)
+	}
+}
+
+// TestANetworkIsHandedOn: one program after the other has the same network and its doors
+// there, and queues of messages of its own. Where a door of the one before is open
+// still, the next has another network.
+func TestANetworkIsHandedOn(t *testing.T) {
+	h := newHouse(t)
+	h.needsNetwork(t)
+	h.net = new(cell.Net)
+	defer h.net.Close()
+	h.policy.Network, h.policy.Listen = cell.Model, []string{"127.0.0.1:4711"}
+	var networks []string
+	for i := range 4 {
+		lines, doors := h.visit(t, "127.0.0.1:4711", "127.0.0.1:4712")
+		if lines[0] != "done" || !strings.Contains(lines[1], "refused") {
+			t.Errorf("program %d: %q", i, lines)
+		}
+		if lines[2] != "refused" || lines[3] != "done" {
+			t.Errorf("program %d found queues of the one before: %q", i, lines[2:])
+		}
+		networks = append(networks, lines[4])
+		if i == 2 {
+			defer doors[0].Close()
+			continue
+		}
+		doors[0].Close()
+	}
+	if networks[1] != networks[0] || networks[2] != networks[0] || networks[3] == networks[0] {
+		t.Errorf("they were in %q", networks)
+	}
+	asUser(t)
+}
+
+// needsNetwork skips the test where no program is given a network of its own.
+func (h *house) needsNetwork(t *testing.T) {
+	t.Helper()
 	system, err := cell.Prove(cell.Here(), h.work, h.secret)
 	if err != nil {
 		t.Fatal(err)
@@ -784,51 +899,48 @@ func TestListenersAreHandedOver(t *testing.T) {
 	if !system.Namespace {
 		t.Skip("this system gives a program no network of its own")
 	}
-	h.policy.System, h.policy.Network, h.policy.Listen = system, cell.Model, []string{"127.0.0.1:4711", "127.0.0.1:4712"}
+	h.policy.System = system
+}
+
+// visit lets a program in the cell connect to addresses, of which those of its doors send
+// it away. It returns what became of each, whether it found queues of messages and made
+// one, its network, and the doors.
+func (h *house) visit(t *testing.T, addresses ...string) (lines []string, doors []net.Listener) {
+	t.Helper()
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	hand := os.NewFile(uintptr(ends[0]), "hand")
 	defer hand.Close()
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := cell.Start(h.policy, cell.Program{
-		Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=connect:127.0.0.1:4711\nconnect:127.0.0.1:4712\nconnect:127.0.0.1:4713"}, Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[1],
+	out := saidBy(t, func(stdout int) (int, error) {
+		pid, err := cell.Start(h.policy, cell.Program{
+			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=visit:" + strings.Join(addresses, "\nvisit:") + "\nqueues of others\nmessages\nnetwork"}, Files: [3]int{0, stdout, 2}, Hand: ends[1], Net: h.net,
+		})
+		unix.Close(ends[1])
+		if err != nil {
+			return 0, err
+		}
+		files, err := cell.Listeners(hand)
+		for _, file := range files {
+			door, wrong := net.FileListener(file)
+			file.Close()
+			if wrong != nil {
+				return pid, wrong
+			}
+			doors = append(doors, door)
+			conn, wrong := door.Accept()
+			if wrong != nil {
+				return pid, wrong
+			}
+			conn.Close()
+		}
+		return pid, err
 	})
-	unix.Close(ends[1])
-	write.Close()
-	if err != nil {
-		t.Fatal(err)
+	if len(doors) != len(h.policy.Listen) {
+		t.Fatalf("got %d doors", len(doors))
 	}
-	doors, err := cell.Listeners(hand)
-	if err != nil || len(doors) != 2 {
-		t.Fatalf("got %d doors, %v", len(doors), err)
-	}
-	out, _ := io.ReadAll(read)
-	syscall.Wait4(pid, nil, 0, nil)
-	if lines := strings.Split(string(out), "\n"); lines[0] != "done" || lines[1] != "done" || !strings.Contains(lines[2], "refused") {
-		t.Errorf("it said %q", out)
-	}
-	h.policy.Listen[1] = h.policy.Listen[0]
-	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Files: [3]int{0, 1, 2}, Hand: -1}); err == nil || !strings.Contains(err.Error(), "bind 127.0.0.1:4711: address already in use") {
-		t.Errorf("an address that is taken: %v", err)
-	}
-	for _, door := range doors {
-		listener, err := net.FileListener(door)
-		if err != nil {
-			t.Fatal(err)
-		}
-		door.Close()
-		conn, err := listener.Accept()
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.Close()
-		listener.Close()
-	}
+	return strings.Split(out, "\n"), doors
 }
 
 func TestHowANetworkIsNamed(t *testing.T) {
@@ -856,11 +968,11 @@ func BenchmarkStart(b *testing.B) {
 			syscall.Wait4(pid, nil, 0, nil)
 		}
 	})
-	for _, namespace := range []bool{false, true} {
-		policy.System.Namespace = namespace
-		b.Run(fmt.Sprintf("cell namespace=%v", namespace), func(b *testing.B) {
+	for name, net := range map[string]*cell.Net{"without network": nil, "with a network": nil, "with one handed on": new(cell.Net)} {
+		policy.System.Namespace = name != "without network"
+		b.Run("cell "+name, func(b *testing.B) {
 			for b.Loop() {
-				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1})
+				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: net})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -40,40 +40,57 @@ func TestEachCallCounts(t *testing.T) {
 	free := thisThread(t)
 	const noSuchCall = 9999
 	counted := 0
-	for failing, left := 0, 1; left > 0; failing++ {
-		before := openFiles(t)
-		c := &calls{}
-		flags, err := c.begin(policy, program)
-		if err == nil {
-			err = c.confine(policy)
-		}
-		if err == nil {
-			err = c.become(program)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if left = len(c.list) - failing - 1; !c.list[failing].may {
-			counted++
-			c.list[failing].number = noSuchCall
-			if _, err := c.fork(flags); !errors.Is(err, syscall.ENOSYS) || c.failed != failing {
-				t.Errorf("call %d, %s: got %v of call %d", failing, c.list[failing].name, err, c.failed)
+	unix.SetNonblock(ends[1], true)
+	closeDoors := func() {
+		for doors, err := receive(ends[1]); err == nil; doors, err = receive(ends[1]) {
+			for _, door := range doors {
+				unix.Close(door)
 			}
 		}
-		c.close()
-		if after := openFiles(t); after != before {
-			t.Fatalf("call %d, %s: %d files are open, and were %d", failing, c.list[failing].name, after, before)
+	}
+	countEach := func() {
+		for failing, left := 0, 1; left > 0; failing++ {
+			before := openFiles(t)
+			c := &calls{}
+			flags, err := c.begin(policy, program)
+			if err == nil {
+				err = c.confine(policy)
+			}
+			if err == nil {
+				err = c.become(program)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if left = len(c.list) - failing - 1; !c.list[failing].may {
+				counted++
+				c.list[failing].number = noSuchCall
+				if _, err := c.fork(flags); !errors.Is(err, syscall.ENOSYS) || c.failed != failing {
+					t.Errorf("call %d, %s: got %v of call %d", failing, c.list[failing].name, err, c.failed)
+				}
+			}
+			c.close()
+			closeDoors()
+			if after := openFiles(t); after != before {
+				t.Fatalf("call %d, %s: %d files are open, and were %d", failing, c.list[failing].name, after, before)
+			}
 		}
 	}
+	countEach()
+	program.Net = new(Net)
+	defer program.Net.Close()
+	countEach() // it is made
 	pid, err := Start(policy, program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	syscall.Wait4(pid, nil, 0, nil)
+	closeDoors()
+	countEach() // and handed on
 	if now := thisThread(t); now != free {
 		t.Errorf("whoever starts a program is\n%s, and was\n%s", now, free)
 	}
-	if counted < 15 {
+	if counted < 50 {
 		t.Errorf("%d calls count", counted)
 	}
 	if pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); err != syscall.ECHILD {

@@ -92,10 +92,25 @@ func newRuleset(attr unix.LandlockRulesetAttr, size uintptr) (rules int, err err
 	return int(made), nil
 }
 
+// openPlace opens a file or folder to ask about it, unless its path leads over a link.
+func openPlace(path string) (place int, err error) {
+	return unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS})
+}
+
+// hasNoLink reports whether a path is there and leads over no link.
+func hasNoLink(path string) bool {
+	place, err := openPlace(path)
+	if err != nil {
+		return false
+	}
+	unix.Close(place)
+	return true
+}
+
 // allowPath allows what can be done with a file or folder, if it is there. A file gets
 // those of the rights that files can have.
 func allowPath(rules int, path string, rights uint64) error {
-	place, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	place, err := openPlace(path)
 	if err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package cell
 import (
 	"encoding/binary"
 	"errors"
+	"io"
 	"net/netip"
 	"os"
 	"unsafe"
@@ -10,9 +11,69 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// raiseNetwork sets up the loopback of a network of its own, listens there, and hands the
-// listeners over.
-func (c *calls) raiseNetwork(addresses []string, hand int) error {
+// Net is a network that programs have one after the other, each as if it were its own:
+// to make one costs as much as to start a small program. The zero Net is made with the
+// first of them. Nothing of a program may be left when the next one starts, and it must
+// have been confined: then all that is left in the network are figures of the kernel.
+type Net struct{ files []int } // of its namespaces
+
+// Close lets the network go. The zero Net is left.
+func (n *Net) Close() {
+	for _, file := range n.files {
+		unix.Close(file)
+	}
+	n.files = nil
+}
+
+func (n *Net) isMade() bool { return n != nil && len(n.files) > 0 }
+
+// enterNetwork gives the process a network of its own, or the one of its Net, listens
+// there, and hands the listeners over. It returns the flags to fork with.
+func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err error) {
+	if program.Net.isMade() {
+		for _, file := range program.Net.files {
+			c.add("setns", unix.SYS_SETNS, uintptr(file), 0)
+		}
+		c.add("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWIPC)
+		return 0, c.listenAt(p.Listen, program.Hand)
+	}
+	flags = unix.CLONE_NEWNET | unix.CLONE_NEWIPC
+	spaces := []string{"/proc/self/ns/net"}
+	if os.Getuid() != 0 {
+		flags |= unix.CLONE_NEWUSER
+		c.stayUser()
+		spaces = []string{"/proc/self/ns/user", "/proc/self/ns/net"} // which belongs to the first
+	}
+	if err = c.raiseLoopback(); err != nil {
+		return 0, err
+	}
+	if program.Net != nil {
+		err = c.handOverSpaces(spaces)
+	}
+	if err == nil {
+		err = c.listenAt(p.Listen, program.Hand)
+	}
+	return flags, err
+}
+
+// handOverSpaces hands the namespaces of the process over to c.spaces.
+func (c *calls) handOverSpaces(names []string) error {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socketpair", err)
+	}
+	c.files = append(c.files, ends[:]...)
+	c.spaces = ends[0]
+	return c.handOver(len(names), ends[1], func(i int, into *int32) error {
+		name, err := c.text(names[i])
+		open := c.add("open", unix.SYS_OPENAT, 0, name, unix.O_RDONLY|unix.O_CLOEXEC)
+		open.path, open.into = names[i], into
+		return err
+	})
+}
+
+// raiseLoopback sets up the loopback of a network of its own.
+func (c *calls) raiseLoopback() error {
 	loopback, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err
@@ -22,23 +83,33 @@ func (c *calls) raiseNetwork(addresses []string, hand int) error {
 	c.add("socket", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0).into = socket
 	c.add("ioctl", unix.SYS_IOCTL, 0, unix.SIOCSIFFLAGS, at(c, loopback)).on = socket
 	c.add("close", unix.SYS_CLOSE).on = socket
+	return nil
+}
+
+// listenAt listens on addresses of the loopback, and hands the listeners over.
+func (c *calls) listenAt(addresses []string, hand int) error {
 	if len(addresses) == 0 {
 		return nil
 	}
-	rights := unix.UnixRights(make([]int, len(addresses))...)
-	files := unsafe.Slice((*int32)(unsafe.Pointer(&rights[unix.CmsgLen(0)])), len(addresses))
-	for i, address := range addresses {
-		if err := c.listen(address, &files[i]); err != nil {
+	return c.handOver(len(addresses), hand, func(i int, into *int32) error { return c.listen(addresses[i], into) })
+}
+
+// handOver sends so many files over a socket, of which open opens each.
+func (c *calls) handOver(files, socket int, open func(file int, into *int32) error) error {
+	rights := unix.UnixRights(make([]int, files)...)
+	numbers := unsafe.Slice((*int32)(unsafe.Pointer(&rights[unix.CmsgLen(0)])), files)
+	for file := range files {
+		if err := open(file, &numbers[file]); err != nil {
 			return err
 		}
 	}
-	word := []byte{byte(len(addresses))}
+	word := []byte{byte(files)}
 	vector := unix.Iovec{Base: &word[0]}
 	vector.SetLen(len(word))
 	message := unix.Msghdr{Iov: &vector, Control: &rights[0]}
 	message.SetIovlen(1)
 	message.SetControllen(len(rights))
-	c.add("sendmsg", unix.SYS_SENDMSG, uintptr(hand), at(c, &message), 0)
+	c.add("sendmsg", unix.SYS_SENDMSG, uintptr(socket), at(c, &message), 0)
 	return nil
 }
 
@@ -61,6 +132,9 @@ func (c *calls) listen(address string, listener *int32) error {
 		name, size = at(c, &raw), unsafe.Sizeof(raw)
 	}
 	c.add("socket", unix.SYS_SOCKET, family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).into = listener
+	// A program before it, in the same network, may just have been talked to here.
+	yes := int32(1)
+	c.add("setsockopt", unix.SYS_SETSOCKOPT, 0, unix.SOL_SOCKET, unix.SO_REUSEADDR, at(c, &yes), unsafe.Sizeof(yes)).on = listener
 	bind := c.add("bind", unix.SYS_BIND, 0, name, size)
 	bind.path, bind.on = address, listener
 	c.add("listen", unix.SYS_LISTEN, 0, unix.SOMAXCONN).on = listener
@@ -74,25 +148,16 @@ func Listeners(hand *os.File) ([]*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	buf, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(64*4))
-	var n, size int
+	var numbers []int
 	var failed error
 	if err := conn.Read(func(fd uintptr) bool {
-		n, size, _, _, failed = unix.Recvmsg(int(fd), buf, rights, unix.MSG_CMSG_CLOEXEC)
+		numbers, failed = receive(int(fd))
 		return failed != unix.EAGAIN && failed != unix.EINTR
 	}); err != nil {
 		return nil, err
 	}
-	if failed != nil || n == 0 {
+	if failed != nil {
 		return nil, errors.Join(failed, errors.New("the cell has no door"))
-	}
-	messages, err := unix.ParseSocketControlMessage(rights[:size])
-	if err != nil || len(messages) != 1 {
-		return nil, errors.Join(err, errors.New("the cell has no door"))
-	}
-	numbers, err := unix.ParseUnixRights(&messages[0])
-	if err != nil {
-		return nil, err
 	}
 	var files []*os.File
 	for _, number := range numbers {
@@ -100,4 +165,21 @@ func Listeners(hand *os.File) ([]*os.File, error) {
 		files = append(files, os.NewFile(uintptr(number), "door"))
 	}
 	return files, nil
+}
+
+// receive takes the files that were sent over a socket.
+func receive(socket int) ([]int, error) {
+	buf, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(64*4))
+	n, size, _, _, err := unix.Recvmsg(socket, buf, rights, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:size])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(err, io.ErrUnexpectedEOF)
+	}
+	return unix.ParseUnixRights(&messages[0])
 }

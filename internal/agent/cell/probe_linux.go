@@ -40,6 +40,7 @@ func Prove(s System, inside, secret string) (System, error) {
 	if reason := s.Lacks(); reason != "" {
 		return s, notConfined(s, reason)
 	}
+	inside = resolved(inside)
 	t := target{Policy{System: s, Confined: true, Write: []string{inside}, Network: None}, secret, filepath.Join(filepath.Dir(inside), "beside")}
 	task, err := json.Marshal(t)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -17,6 +18,7 @@ type Program struct {
 	Dir   string // "": that of this process
 	Files [3]int // its standard streams
 	Hand  int    // where the listeners go that its policy names; see [Listeners]
+	Net   *Net   // nil: a network of its own is its own alone
 }
 
 // Start starts a program in a cell, as the leader of a group of its own, which the system
@@ -26,6 +28,17 @@ type Program struct {
 // The process is forked and enters the cell itself, before it becomes the program: that
 // costs a tenth of starting this program once more to do it.
 func Start(p Policy, program Program) (pid int, err error) {
+	kept := program.Net.isMade()
+	pid, err = start(p, program)
+	if kept && errors.Is(err, unix.EADDRINUSE) {
+		// Whoever listened there for the program before has not ended yet.
+		program.Net.Close()
+		return start(p, program)
+	}
+	return pid, err
+}
+
+func start(p Policy, program Program) (pid int, err error) {
 	c := &calls{}
 	defer c.close()
 	flags, err := c.begin(p, program)
@@ -38,7 +51,11 @@ func Start(p Policy, program Program) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.fork(flags)
+	if pid, err = c.fork(flags); err == nil && c.spaces != 0 {
+		// Where it fails, the next program has a network of its own as this one.
+		program.Net.files, _ = receive(c.spaces)
+	}
+	return pid, err
 }
 
 // begin gives the process its group, its network, its streams and its folder, and as many
@@ -46,11 +63,7 @@ func Start(p Policy, program Program) (pid int, err error) {
 func (c *calls) begin(p Policy, program Program) (flags uintptr, err error) {
 	c.add("setpgid", unix.SYS_SETPGID)
 	if p.alone() {
-		if flags = unix.CLONE_NEWNET | unix.CLONE_NEWIPC; os.Getuid() != 0 {
-			flags |= unix.CLONE_NEWUSER
-			c.stayUser()
-		}
-		if err := c.raiseNetwork(p.Listen, program.Hand); err != nil {
+		if flags, err = c.enterNetwork(p, program); err != nil {
 			return 0, err
 		}
 	}

@@ -153,14 +153,16 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	}
 	// A relative path, as a script may name its interpreter, would be one of the supervisor's folder.
 	p.Read = slices.DeleteFunc(p.Read, func(path string) bool { return !filepath.IsAbs(path) })
-	return p, p.Check(h.Forbidden, p.Own...)
+	return p.Checked(h.Forbidden, p.Own...)
 }
 
 // tools are the folders of PATH, what lies beside them, and the folders of the
 // person's with tools and packages.
 func (h Host) tools() []string {
 	var list []string
-	for _, folder := range filepath.SplitList(variable(h.Environ, "PATH")) {
+	folders := filepath.SplitList(variable(h.Environ, "PATH"))
+	slices.Sort(folders)
+	for _, folder := range slices.Compact(folders) {
 		if filepath.IsAbs(folder) {
 			list = append(append(list, folder), h.beside(folder)...)
 		}
@@ -172,8 +174,8 @@ func (h Host) tools() []string {
 	return list
 }
 
-// beside is what may be read beside a folder of programs. A folder of the person's
-// home itself is none of it.
+// beside is what is there to be read beside a folder of programs. A folder of the
+// person's home itself is none of it.
 func (h Host) beside(folder string) []string {
 	above := filepath.Dir(folder)
 	if name := filepath.Base(folder); name != "bin" && name != "shims" || above == "/" || above == filepath.Clean(variable(h.Environ, "HOME")) {
@@ -181,7 +183,9 @@ func (h Host) beside(folder string) []string {
 	}
 	var list []string
 	for _, name := range common()["beside"] {
-		list = append(list, filepath.Join(above, name))
+		if path := filepath.Join(above, name); exists(path) {
+			list = append(list, path)
+		}
 	}
 	return list
 }

@@ -269,6 +269,7 @@ type ward struct {
 	children chan os.Signal // has a value when a child has ended
 	kill     chan struct{}  // has a value when all are to end
 	enclosed bool           // see [cell.Enclose]; of the main thread, which alone may kill all
+	net      cell.Net       // that agents in cells have one after the other
 
 	mu      sync.Mutex
 	agent   int // 0 when there is none
@@ -412,8 +413,9 @@ func (d fd) Read(p []byte) (int, error) {
 // raise starts an agent and waits until it and all that it started have ended.
 func (w *ward) raise(next started) exit {
 	program := cell.Program{Path: next.Path, Args: next.Args, Env: next.Env, Dir: next.Dir, Files: [3]int(next.streams), Hand: -1}
-	if next.Cell.Confined && !w.enclosed {
-		w.enclosed = cell.Enclose()
+	if next.Cell.Confined {
+		w.enclosed = w.enclosed || cell.Enclose()
+		program.Net = &w.net
 	}
 	if len(next.streams) > 3 {
 		program.Hand = next.streams[3]
