@@ -968,11 +968,16 @@ func BenchmarkStart(b *testing.B) {
 			syscall.Wait4(pid, nil, 0, nil)
 		}
 	})
-	for name, net := range map[string]*cell.Net{"without network": nil, "with a network": nil, "with one handed on": new(cell.Net)} {
-		policy.System.Namespace = name != "without network"
-		b.Run("cell "+name, func(b *testing.B) {
+	handedOn := new(cell.Net)
+	defer handedOn.Close()
+	for _, with := range []struct {
+		name string
+		net  *cell.Net
+	}{{"nothing", nil}, {"a network", nil}, {"a network handed on", handedOn}} {
+		policy.System.Namespace = with.name != "nothing"
+		b.Run("cell with "+with.name, func(b *testing.B) {
 			for b.Loop() {
-				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: net})
+				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: with.net})
 				if err != nil {
 					b.Fatal(err)
 				}
