@@ -30,10 +30,10 @@ func (c call) failure(errno syscall.Errno) error {
 
 // calls are what a process does to become a program in its cell.
 type calls struct {
-	list   []call
-	kept   []any // what the arguments point to
-	files  []int // open for the calls
-	spaces int   // of these, where the namespaces of a [Net] come from; 0: nowhere
+	list  []call
+	kept  []any // what the arguments point to
+	files []int // open for the calls
+	net   int   // of these, where the files of a [Net] come from; 0: nowhere
 
 	// Of a fork: the signals that its thread did not take, and the call that failed.
 	before uint64

@@ -73,7 +73,26 @@ var tries = map[string]func(arg string) error{
 		return withSocket(unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_KOBJECT_UEVENT, nil)
 	},
 	"pair":  func(string) error { _, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0); return err },
-	"serve": func(string) error { return serve() },
+	"serve": func(address string) error { return serve(cmp.Or(address, "127.0.0.1:0")) },
+	"take": func(port string) error {
+		return withSocket(unix.AF_INET, unix.SOCK_STREAM, 0, func(fd int) error { return unix.Bind(fd, loopback(port)) })
+	},
+	"hide a server": func(address string) error {
+		server, err := net.Listen("tcp", address)
+		if err != nil {
+			return err
+		}
+		file, err := server.(*net.TCPListener).File()
+		if err != nil {
+			return err
+		}
+		// In a message to itself, from which it is taken by nobody, also once the program has ended.
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		if err != nil {
+			return err
+		}
+		return unix.Sendmsg(pair[0], []byte("x"), unix.UnixRights(int(file.Fd()), pair[0], pair[1]), nil, 0)
+	},
 	"pair that sends anywhere": func(path string) error {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_DGRAM, 0)
 		if err != nil {
@@ -203,8 +222,8 @@ func loopback(port string) *unix.SockaddrInet4 {
 	return &unix.SockaddrInet4{Port: n, Addr: [4]byte{127, 0, 0, 1}}
 }
 
-func serve() error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func serve(address string) error {
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
@@ -215,6 +234,7 @@ func serve() error {
 	}()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err == nil {
+		_, err = io.ReadAll(conn) // until it is sent away
 		conn.Close()
 	}
 	return err
@@ -859,32 +879,57 @@ func TestListenersAreHandedOver(t *testing.T) {
 }
 
 // TestANetworkIsHandedOn: one program after the other has the same network and its doors
-// there, and queues of messages of its own. Where a door of the one before is open
-// still, the next has another network.
+// there, and queues of messages of its own. None finds what was left of a socket, whoever's
+// and however.
 func TestANetworkIsHandedOn(t *testing.T) {
 	h := newHouse(t)
 	h.needsNetwork(t)
 	h.net = new(cell.Net)
 	defer h.net.Close()
-	h.policy.Network, h.policy.Listen = cell.Model, []string{"127.0.0.1:4711"}
-	var networks []string
-	for i := range 4 {
-		lines, doors := h.visit(t, "127.0.0.1:4711", "127.0.0.1:4712")
-		if lines[0] != "done" || !strings.Contains(lines[1], "refused") {
-			t.Errorf("program %d: %q", i, lines)
+	h.policy.Network = cell.Model
+	const door, server = "127.0.0.1:4711", "127.0.0.1:4712"
+	network := func(has []string) string {
+		t.Helper()
+		if has[0] != "refused" || has[1] != "done" {
+			t.Errorf("it found queues of the one before: %q", has)
 		}
-		if lines[2] != "refused" || lines[3] != "done" {
-			t.Errorf("program %d found queues of the one before: %q", i, lines[2:])
-		}
-		networks = append(networks, lines[4])
-		if i == 2 {
-			defer doors[0].Close()
-			continue
-		}
-		doors[0].Close()
+		return has[2]
 	}
-	if networks[1] != networks[0] || networks[2] != networks[0] || networks[3] == networks[0] {
-		t.Errorf("they were in %q", networks)
+	visit := func() (network string, doors []net.Listener) {
+		t.Helper()
+		h.policy.Listen = []string{door}
+		lines, doors := h.visit(t, door, server)
+		h.policy.Listen = nil
+		if lines[0] != "done" || !strings.Contains(lines[1], "refused") {
+			t.Errorf("it found %q", lines)
+		}
+		return lines[4], doors
+	}
+	for what, leave := range map[string]func() (network string){
+		"a door that is open": func() string {
+			network, doors := visit()
+			t.Cleanup(func() { doors[0].Close() })
+			return network
+		},
+		"a connection that a door has ended": func() string {
+			network, doors := visit()
+			doors[0].Close()
+			return network
+		},
+		"a connection that it has ended": func() string { return h.run(t, "serve:"+server, "network")[1] },
+		"a server that it has hidden":    func() string { return h.run(t, "hide a server:"+server, "network")[1] },
+	} {
+		first := network(h.run(t, "queues of others", "messages", "network"))
+		if second := network(h.run(t, "queues of others", "messages", "network")); second != first {
+			t.Errorf("nothing was left, and the next is in %s, not in %s", second, first)
+		}
+		if third := leave(); third != first {
+			t.Errorf("nothing was left, and the next is in %s, not in %s", third, first)
+		}
+		lines := h.run(t, "connect:"+door, "connect:"+server, "take:4711", "take:4712")
+		if !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "connection refused") || lines[2] != "done" || lines[3] != "done" {
+			t.Errorf("%s was left: the next found %q", what, lines)
+		}
 	}
 	asUser(t)
 }

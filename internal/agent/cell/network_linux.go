@@ -1,11 +1,13 @@
 package cell
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net/netip"
 	"os"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,9 +15,10 @@ import (
 
 // Net is a network that programs have one after the other, each as if it were its own:
 // to make one costs as much as to start a small program. The zero Net is made with the
-// first of them. Nothing of a program may be left when the next one starts, and it must
-// have been confined: then all that is left in the network are figures of the kernel.
-type Net struct{ files []int } // of its namespaces
+// first of them, and made again where a socket is left in it. Nothing else of a program may
+// be left when the next one starts, and it must have been confined: then all that is left
+// in the network are figures of the kernel.
+type Net struct{ files []int } // of its namespaces, and behind them the figures of its sockets
 
 // Close lets the network go. The zero Net is left.
 func (n *Net) Close() {
@@ -27,28 +30,38 @@ func (n *Net) Close() {
 
 func (n *Net) isMade() bool { return n != nil && len(n.files) > 0 }
 
+// isEmpty reports whether no socket is left in a network that was made: none of whoever
+// listens there for a program, none that a program has hidden in a message to itself, and
+// no connection that keeps its port for a minute after its end.
+func (n *Net) isEmpty() bool {
+	figures := make([]byte, 1024)
+	size, err := unix.Pread(n.files[len(n.files)-1], figures, 0)
+	return err == nil && bytes.HasPrefix(figures[:size], []byte("sockets: used 0\n")) && bytes.Contains(figures[:size], []byte(" tw 0 "))
+}
+
 // enterNetwork gives the process a network of its own, or the one of its Net, listens
 // there, and hands the listeners over. It returns the flags to fork with.
 func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err error) {
 	if program.Net.isMade() {
-		for _, file := range program.Net.files {
+		spaces := program.Net.files[:len(program.Net.files)-1]
+		for _, file := range spaces {
 			c.add("setns", unix.SYS_SETNS, uintptr(file), 0)
 		}
 		c.add("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWIPC)
 		return 0, c.listenAt(p.Listen, program.Hand)
 	}
 	flags = unix.CLONE_NEWNET | unix.CLONE_NEWIPC
-	spaces := []string{"/proc/self/ns/net"}
+	files := []string{"/proc/self/ns/net", "/proc/self/net/sockstat"}
 	if os.Getuid() != 0 {
 		flags |= unix.CLONE_NEWUSER
 		c.stayUser()
-		spaces = []string{"/proc/self/ns/user", "/proc/self/ns/net"} // which belongs to the first
+		files = slices.Insert(files, 0, "/proc/self/ns/user") // to which the network belongs
 	}
 	if err = c.raiseLoopback(); err != nil {
 		return 0, err
 	}
 	if program.Net != nil {
-		err = c.handOverSpaces(spaces)
+		err = c.handOverNet(files)
 	}
 	if err == nil {
 		err = c.listenAt(p.Listen, program.Hand)
@@ -56,14 +69,14 @@ func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err erro
 	return flags, err
 }
 
-// handOverSpaces hands the namespaces of the process over to c.spaces.
-func (c *calls) handOverSpaces(names []string) error {
+// handOverNet hands the files of a [Net] over to c.net.
+func (c *calls) handOverNet(names []string) error {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return os.NewSyscallError("socketpair", err)
 	}
 	c.files = append(c.files, ends[:]...)
-	c.spaces = ends[0]
+	c.net = ends[0]
 	return c.handOver(len(names), ends[1], func(i int, into *int32) error {
 		name, err := c.text(names[i])
 		open := c.add("open", unix.SYS_OPENAT, 0, name, unix.O_RDONLY|unix.O_CLOEXEC)
@@ -132,9 +145,6 @@ func (c *calls) listen(address string, listener *int32) error {
 		name, size = at(c, &raw), unsafe.Sizeof(raw)
 	}
 	c.add("socket", unix.SYS_SOCKET, family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0).into = listener
-	// A program before it, in the same network, may just have been talked to here.
-	yes := int32(1)
-	c.add("setsockopt", unix.SYS_SETSOCKOPT, 0, unix.SOL_SOCKET, unix.SO_REUSEADDR, at(c, &yes), unsafe.Sizeof(yes)).on = listener
 	bind := c.add("bind", unix.SYS_BIND, 0, name, size)
 	bind.path, bind.on = address, listener
 	c.add("listen", unix.SYS_LISTEN, 0, unix.SOMAXCONN).on = listener

@@ -1,7 +1,6 @@
 package cell
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -28,17 +27,9 @@ type Program struct {
 // The process is forked and enters the cell itself, before it becomes the program: that
 // costs a tenth of starting this program once more to do it.
 func Start(p Policy, program Program) (pid int, err error) {
-	kept := program.Net.isMade()
-	pid, err = start(p, program)
-	if kept && errors.Is(err, unix.EADDRINUSE) {
-		// Whoever listened there for the program before has not ended yet.
+	if program.Net.isMade() && !program.Net.isEmpty() {
 		program.Net.Close()
-		return start(p, program)
 	}
-	return pid, err
-}
-
-func start(p Policy, program Program) (pid int, err error) {
 	c := &calls{}
 	defer c.close()
 	flags, err := c.begin(p, program)
@@ -51,9 +42,9 @@ func start(p Policy, program Program) (pid int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if pid, err = c.fork(flags); err == nil && c.spaces != 0 {
+	if pid, err = c.fork(flags); err == nil && c.net != 0 {
 		// Where it fails, the next program has a network of its own as this one.
-		program.Net.files, _ = receive(c.spaces)
+		program.Net.files, _ = receive(c.net)
 	}
 	return pid, err
 }
