@@ -102,6 +102,45 @@ func TestEachCallCounts(t *testing.T) {
 	}
 }
 
+// TestFilesThatGotLost: a program that is given part of a network's files would be in this
+// machine's.
+func TestFilesThatGotLost(t *testing.T) {
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(ends[0])
+	defer unix.Close(ends[1])
+	before := openFiles(t)
+	var room unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &room); err != nil {
+		t.Fatal(err)
+	}
+	for _, spare := range []int{0, 1, 2} {
+		if err := unix.Sendmsg(ends[0], []byte{3}, unix.UnixRights(0, 1, 2), nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		next, err := unix.Dup(0) // the first number that is free
+		if err != nil {
+			t.Fatal(err)
+		}
+		unix.Close(next)
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next + spare), Max: room.Max}); err != nil {
+			t.Fatal(err)
+		}
+		files, err := receive(ends[1])
+		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &room); err != nil {
+			t.Fatal(err)
+		}
+		if err == nil || len(files) > 0 {
+			t.Errorf("with room for %d: %v, %v", spare, files, err)
+		}
+		if after := openFiles(t); after != before {
+			t.Errorf("with room for %d: %d files are open, and were %d", spare, after, before)
+		}
+	}
+}
+
 func openFiles(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/proc/self/fd")

@@ -177,7 +177,8 @@ func Listeners(hand *os.File) ([]*os.File, error) {
 	return files, nil
 }
 
-// receive takes the files that were sent over a socket.
+// receive takes the files that were sent over a socket. Some get lost where this process
+// has no room for them; then it takes none.
 func receive(socket int) ([]int, error) {
 	buf, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(64*4))
 	n, size, _, _, err := unix.Recvmsg(socket, buf, rights, unix.MSG_CMSG_CLOEXEC)
@@ -191,5 +192,12 @@ func receive(socket int) ([]int, error) {
 	if err != nil || len(messages) != 1 {
 		return nil, errors.Join(err, io.ErrUnexpectedEOF)
 	}
-	return unix.ParseUnixRights(&messages[0])
+	files, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(files) == int(buf[0]) {
+		return files, err
+	}
+	for _, file := range files {
+		unix.Close(file)
+	}
+	return nil, io.ErrUnexpectedEOF
 }
