@@ -176,6 +176,7 @@ var tries = map[string]func(arg string) error{
 		unix.Close(1)
 		return err
 	},
+	"hand on where nobody may enter": func(string) error { return handOnRefused() },
 	"own": func(path string) error {
 		if _, owns := cell.Below("none"); !owns(path) {
 			return syscall.EPERM
@@ -271,6 +272,35 @@ func hideMark() error {
 	}
 	if below, _ := cell.Below("none"); below {
 		return syscall.EPERM
+	}
+	return nil
+}
+
+// handOnRefused starts programs in one network where namespaces can be made and not
+// entered, as below a service manager that restricts them.
+func handOnRefused() error {
+	program := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SETNS, Jf: 1},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+	}
+	loaded := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&loaded))); errno != 0 {
+		return errno
+	}
+	policy := cell.Policy{System: cell.Here(), Confined: true, Network: cell.None, Read: []string{"/usr"}}
+	var handedOn cell.Net
+	for range 3 {
+		pid, err := cell.Start(policy, cell.Program{Path: "/usr/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Hand: -1, Net: &handedOn})
+		if err != nil {
+			return fmt.Errorf("not started: %v", err)
+		}
+		syscall.Wait4(pid, nil, 0, nil)
 	}
 	return nil
 }
@@ -930,6 +960,17 @@ func TestANetworkIsHandedOn(t *testing.T) {
 		if !strings.Contains(lines[0], "connection refused") || !strings.Contains(lines[1], "connection refused") || lines[2] != "done" || lines[3] != "done" {
 			t.Errorf("%s was left: the next found %q", what, lines)
 		}
+	}
+	asUser(t)
+}
+
+// TestANetworkThatCannotBeHandedOn: the next program has another then.
+func TestANetworkThatCannotBeHandedOn(t *testing.T) {
+	newHouse(t).needsNetwork(t)
+	program := exec.Command("/proc/self/exe")
+	program.Env = []string{"TRY=hand on where nobody may enter"}
+	if out, err := program.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "done" {
+		t.Errorf("got %s, %v", out, err)
 	}
 	asUser(t)
 }

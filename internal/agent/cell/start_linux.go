@@ -1,6 +1,7 @@
 package cell
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -30,6 +31,17 @@ func Start(p Policy, program Program) (pid int, err error) {
 	if program.Net.isMade() && !program.Net.isEmpty() {
 		program.Net.Close()
 	}
+	handedOn := program.Net.isMade()
+	pid, err = start(p, program)
+	if refused := (*os.SyscallError)(nil); handedOn && errors.As(err, &refused) && (refused.Syscall == "setns" || refused.Syscall == "unshare") {
+		// Some service managers let a process make namespaces, and enter none.
+		program.Net.Close()
+		return start(p, program)
+	}
+	return pid, err
+}
+
+func start(p Policy, program Program) (pid int, err error) {
 	c := &calls{}
 	defer c.close()
 	flags, err := c.begin(p, program)
