@@ -100,6 +100,39 @@ echo "HOME $HOME" "bus $DBUS_SESSION_BUS_ADDRESS" "proxy $HTTPS_PROXY"
 	}
 }
 
+// TestACellThroughLinks: a person's temporary folder, home, folders of programs and what an
+// agent is given may all be links.
+func TestACellThroughLinks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"real/tools/v1/bin/tool":  "#!/bin/sh\ncat \"$(dirname \"$(readlink -f \"$0\")\")/../lib/words\"",
+		"real/tools/v1/lib/words": "of the tool", "real/home/src/notes": "n", "real/home/go/pkg/mod/m": "of a module", "real/home/bin/x": "", "real/data/figures": "42", "real/out/x": "", "real/temp/x": "",
+	} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o700)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range map[string]string{"tools": "real/tools", "real/tools/current": "v1", "home": "real/home", "data": dir + "/real/data", "out": "real/out", "temp": "temp2", "temp2": "real/temp", "bin/tool": "../tools/current/bin/tool"} {
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.Symlink(to, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	path := strings.Join([]string{in("bin"), in("tools/current/bin"), in("real/home/bin"), os.Getenv("PATH")}, ":")
+	answer, _, err := shell(t, `cat >/dev/null
+cat "$DATA/figures"; echo; tool; echo; cat "$GOMODCACHE/m"; echo
+echo x > made && echo x > "$OUT/made" && echo x > "$(mktemp)" && echo x > ~/made && echo written
+cat "$PERSON/src/notes" || echo refused
+`, driver.Settings{Env: []string{"PERSON", "DATA", "OUT"}, Access: driver.Access{Read: []string{in("data")}, Write: []string{in("out")}}},
+		driver.Host{Temp: in("temp"), Environ: []string{"PATH=" + path, "HOME=" + in("home"), "PERSON=" + in("home"), "DATA=" + in("data"), "OUT=" + in("out")}})
+	if want := "42\nof the tool\nof a module\nwritten\nrefused\n"; err != nil || answer.Text != want {
+		t.Errorf("got %q, %v", answer.Text, err)
+	}
+}
+
 // TestAnAgentOfYesterdayReadsWhatToAdd is about one that needs a file that no cell
 // holds by itself.
 func TestAnAgentOfYesterdayReadsWhatToAdd(t *testing.T) {

@@ -178,7 +178,12 @@ func (h Host) tools() []string {
 // person's home itself is none of it.
 func (h Host) beside(folder string) []string {
 	above := filepath.Dir(folder)
-	if name := filepath.Base(folder); name != "bin" && name != "shims" || above == "/" || above == filepath.Clean(variable(h.Environ, "HOME")) {
+	if name := filepath.Base(folder); name != "bin" && name != "shims" || above == "/" {
+		return nil
+	}
+	// Either may be named by a link.
+	real, _ := filepath.EvalSymlinks(above)
+	if home, err := filepath.EvalSymlinks(variable(h.Environ, "HOME")); err == nil && real == home {
 		return nil
 	}
 	var list []string
