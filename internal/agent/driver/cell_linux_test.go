@@ -462,6 +462,23 @@ func TestTheDoor(t *testing.T) {
 	}
 }
 
+// TestAModelWithTwoNames: clients are told of one model in different words.
+func TestAModelWithTwoNames(t *testing.T) {
+	t.Parallel()
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("no curl here")
+	}
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "the model") }))
+	defer model.Close()
+	named := strings.Replace(model.URL, "127.0.0.1", "localhost", 1)
+	answer, _, err := shell(t, "cat >/dev/null\n"+curl+" -sS4 $ONE_BASE_URL $OTHER_BASE_URL", driver.Settings{Env: []string{"ONE_BASE_URL", "OTHER_BASE_URL"}, Access: driver.Access{Network: cell.Model}},
+		driver.Host{Environ: []string{"PATH=" + os.Getenv("PATH"), "ONE_BASE_URL=" + model.URL, "OTHER_BASE_URL=" + named}})
+	if err != nil || answer.Text != "the model\nthe model\n" {
+		t.Errorf("got %q, %v", answer.Text, err)
+	}
+}
+
 // TestTheDoorGoesByThePersonsProxy has a person who reaches the web by a proxy alone,
 // with a login there. The agent does not see it.
 func TestTheDoorGoesByThePersonsProxy(t *testing.T) {

@@ -139,7 +139,7 @@ func openDoor(apart bool, network cell.Network, hosts, endpoints, environ []stri
 		relays: make(chan struct{}, maxRelays), guests: make(chan struct{}, maxGuests), passed: map[string]int{}, refused: map[string]int{},
 	}
 	for _, endpoint := range endpoints {
-		if onLoopback(endpoint) {
+		if onLoopback(endpoint) && !slices.ContainsFunc(d.local, func(known string) bool { return inCell(known) == inCell(endpoint) }) {
 			d.local = append(d.local, endpoint)
 		}
 	}
@@ -171,6 +171,16 @@ func onLoopback(endpoint string) bool {
 	host, _, _ := net.SplitHostPort(endpoint)
 	at, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && at.IsLoopback()
+}
+
+// inCell is where a cell with a network of its own listens for an endpoint on this
+// machine's loopback, which may have more names than one.
+func inCell(endpoint string) string {
+	host, port, _ := net.SplitHostPort(endpoint)
+	if host == "localhost" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // close closes the door and every connection through it.
@@ -210,11 +220,7 @@ func (d *door) addresses() []string {
 	}
 	list := []string{d.at}
 	for _, endpoint := range d.local {
-		host, port, _ := net.SplitHostPort(endpoint)
-		if host == "localhost" {
-			host = "127.0.0.1"
-		}
-		list = append(list, net.JoinHostPort(host, port))
+		list = append(list, inCell(endpoint))
 	}
 	return list
 }
