@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -182,8 +183,9 @@ func (h Host) beside(folder string) []string {
 		return nil
 	}
 	// Either may be named by a link.
-	real, _ := filepath.EvalSymlinks(above)
-	if home, err := filepath.EvalSymlinks(variable(h.Environ, "HOME")); err == nil && real == home {
+	is, err := os.Stat(above)
+	home, missing := os.Stat(variable(h.Environ, "HOME"))
+	if err != nil || missing == nil && os.SameFile(is, home) {
 		return nil
 	}
 	var list []string
