@@ -16,6 +16,7 @@ package cell
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,12 +119,16 @@ type Forbidden struct {
 // Checked is p with its files and folders named without links, and what may be read named
 // once. It returns INVALID_ARGS for a folder of p that is, holds or lies in a forbidden one, and
 // names both: nothing can be denied below what is allowed. The folders of p that lie in one
-// because that is where they are made, are in except.
-func (p Policy) Checked(forbidden []Forbidden, except ...string) (Policy, error) {
+// because that is where they are made, are in except. What of p was [Named] before is not
+// looked at again.
+func (p Policy) Checked(named []string, forbidden []Forbidden, except ...string) (Policy, error) {
 	if !p.Confined {
 		return p, nil
 	}
 	seen := places{}
+	for _, path := range named {
+		seen[path] = path
+	}
 	denied, made := make([]string, len(forbidden)), make([]string, len(except))
 	for i, f := range forbidden {
 		denied[i] = seen.resolved(f.Path)
@@ -148,6 +153,12 @@ func (p Policy) Checked(forbidden []Forbidden, except ...string) (Policy, error)
 	}
 	p.Read = fewest(p.Read)
 	return p, nil
+}
+
+// Named are the files and folders that are there, named without links, and each once. A
+// link that takes the place of one later gives nothing.
+func Named(paths []string) []string {
+	return fewest(places{}.all(slices.DeleteFunc(slices.Clone(paths), func(path string) bool { _, err := os.Lstat(path); return err != nil })))
 }
 
 // all are paths without links.

@@ -772,13 +772,13 @@ func TestForbiddenInsideAllowed(t *testing.T) {
 		filepath.Join(home, "worktrees", "w"): "", filepath.Join(home, "worktrees", "w", "new"): "",
 	} {
 		for _, p := range []cell.Policy{{Confined: true, Read: []string{allowed}}, {Confined: true, Write: []string{allowed}}} {
-			_, err := p.Checked(forbidden, filepath.Join(home, "worktrees", "w"))
+			_, err := p.Checked(nil, forbidden, filepath.Join(home, "worktrees", "w"))
 			if names == "" && err != nil || names != "" && (tidegate.CodeOf(err) != tidegate.InvalidArgs || !strings.Contains(err.Error(), names) || !strings.Contains(err.Error(), allowed)) {
 				t.Errorf("%s: got %v", allowed, err)
 			}
 		}
 	}
-	if _, err := (cell.Policy{Read: []string{home}}).Checked(forbidden); err != nil {
+	if _, err := (cell.Policy{Read: []string{home}}).Checked(nil, forbidden); err != nil {
 		t.Errorf("an unconfined program: %v", err)
 	}
 }
@@ -794,7 +794,7 @@ func TestALinkGivesNothing(t *testing.T) {
 	asked.Read = append(slices.Clone(asked.Read), link)
 	h.policy = asked
 	h.check(t, "refused", "read:"+filepath.Join(h.secret, "file"))
-	checked, err := asked.Checked(nil)
+	checked, err := asked.Checked(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -819,7 +819,7 @@ func TestWhatMayBeReadIsNamedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := cell.Policy{Confined: true, Read: []string{filepath.Join(link, "bin"), tools + "2", tools, link, tools, filepath.Join(link, "none", "yet"), filepath.Join(dir, "none")}}
-	p, err := p.Checked(nil)
+	p, err := p.Checked(nil, nil)
 	if err != nil || !slices.Equal(p.Read, []string{filepath.Join(dir, "none"), tools, tools + "2"}) {
 		t.Errorf("got %q, %v", p.Read, err)
 	}

@@ -143,7 +143,7 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	if t.task.Folder != "" {
 		p.Write = append(p.Write, t.task.Folder)
 	}
-	p.Read = slices.Concat(common()["read"], f.paths(readable), t.Read, []string{t.task.objects(), t.task.Tree}, h.tools(), h.program(t.path))
+	p.Read = slices.Concat(h.machine(), f.paths(readable), t.Read, []string{t.task.objects(), t.task.Tree}, h.program(t.path))
 	for _, arg := range t.args {
 		if named := filepath.Clean(arg); filepath.IsAbs(named) && exists(named) {
 			p.Read = append(p.Read, named)
@@ -154,16 +154,14 @@ func (h Host) cell(f *folder, t tenant, d *door) (cell.Policy, error) {
 	}
 	// A relative path, as a script may name its interpreter, would be one of the supervisor's folder.
 	p.Read = slices.DeleteFunc(p.Read, func(path string) bool { return !filepath.IsAbs(path) })
-	return p.Checked(h.Forbidden, p.Own...)
+	return p.Checked(h.machine(), h.Forbidden, p.Own...)
 }
 
 // tools are the folders of PATH, what lies beside them, and the folders of the
 // person's with tools and packages.
 func (h Host) tools() []string {
 	var list []string
-	folders := filepath.SplitList(variable(h.Environ, "PATH"))
-	slices.Sort(folders)
-	for _, folder := range slices.Compact(folders) {
+	for _, folder := range filepath.SplitList(variable(h.Environ, "PATH")) {
 		if filepath.IsAbs(folder) {
 			list = append(append(list, folder), h.beside(folder)...)
 		}
@@ -175,8 +173,8 @@ func (h Host) tools() []string {
 	return list
 }
 
-// beside is what is there to be read beside a folder of programs. A folder of the
-// person's home itself is none of it.
+// beside is what may be read beside a folder of programs. A folder of the person's
+// home itself is none of it.
 func (h Host) beside(folder string) []string {
 	above := filepath.Dir(folder)
 	if name := filepath.Base(folder); name != "bin" && name != "shims" || above == "/" {
@@ -190,9 +188,7 @@ func (h Host) beside(folder string) []string {
 	}
 	var list []string
 	for _, name := range common()["beside"] {
-		if path := filepath.Join(above, name); exists(path) {
-			list = append(list, path)
-		}
+		list = append(list, filepath.Join(above, name))
 	}
 	return list
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/cell"
 )
 
 // Settings say which driver to use, and what a person allows it beyond what every
@@ -54,6 +57,7 @@ type Host struct {
 
 	Cells
 	folders *folders
+	machine func() []string // what every agent may read, found once: the system's own, and tools
 }
 
 // New returns the driver that settings name. It returns INVALID_ARGS for a name
@@ -95,6 +99,7 @@ func (h Host) filled() Host {
 		h.Temp = os.TempDir()
 	}
 	h.folders = &folders{}
+	h.machine = sync.OnceValue(func() []string { return cell.Named(slices.Concat(common()["read"], h.tools())) })
 	return h
 }
 
