@@ -441,7 +441,7 @@ func (w *docxWriter) references() {
 	}
 	for _, ref := range w.cited {
 		w.paragraph(`<w:pStyle w:val="Reference"/>`, fmt.Sprintf(`<w:bookmarkStart w:id="%[1]d" w:name="source-%[1]d"/>`, ref.number)+
-			docxRun("", fmt.Sprintf("[%d]\u00a0", ref.number))+w.reference(ref, w.matchesOf(ref))+fmt.Sprintf(`<w:bookmarkEnd w:id="%d"/>`, ref.number))
+			docxRun("", fmt.Sprintf("[%d]\u00a0", ref.number))+w.reference(ref, ref.places)+fmt.Sprintf(`<w:bookmarkEnd w:id="%d"/>`, ref.number))
 	}
 	if len(w.others) > 0 {
 		w.styled("Heading2", w.say("Sources that the report does not cite"))

@@ -74,7 +74,7 @@ func (r Report) html(print bool) []byte {
 		view.Checked = view.Checked || l.Parts[i].Sentences != nil
 	}
 	for _, ref := range l.cited {
-		s := l.sourceView(ref, l.matchesOf(ref))
+		s := l.sourceView(ref, ref.places)
 		s.Excerpts, s.Back = viewExcerpts(ref.passages), w.linked[ref] && !print
 		view.Sources = append(view.Sources, s)
 	}

@@ -244,7 +244,7 @@ func (w *mdWriter) references() {
 	}
 	for _, ref := range w.cited {
 		number := strconv.Itoa(ref.number)
-		w.lines = append(w.lines, number+`. <a id="source-`+number+`"></a>`+w.reference(ref, w.matchesOf(ref)))
+		w.lines = append(w.lines, number+`. <a id="source-`+number+`"></a>`+w.reference(ref, ref.places))
 	}
 	w.lines = append(w.lines, "")
 	if len(w.others) > 0 {

@@ -153,7 +153,8 @@ type Gap struct{ ID, Priority, Text string }
 type reference struct {
 	number int
 	*Source
-	passages []excerpt // all that the report rests on
+	places   []claim.Match // that were found on it
+	passages []excerpt     // all that the report rests on
 }
 
 // layout is a report made ready for an export: its documents read, its sources
@@ -202,10 +203,38 @@ func (r *Report) layout() *layout {
 			l.others = append(l.others, s)
 		}
 	}
+	for i := range r.Parts {
+		l.place(&r.Parts[i])
+	}
 	for _, ref := range l.cited {
-		ref.passages = excerpts(ref.Text, l.matchesOf(ref))
+		ref.passages = excerpts(ref.Text, ref.places)
 	}
 	return l
+}
+
+// place gives every source the places that the sentences of a part, or its claims, have
+// on it.
+func (l *layout) place(p *Part) {
+	for i := range p.Sentences {
+		s := &p.Sentences[i]
+		var refs []*reference
+		for _, w := range s.Windows {
+			if ref := l.byCID[w.CID]; ref != nil && !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+				ref.places = append(ref.places, l.restsOn(ref, s)...)
+			}
+		}
+	}
+	if p.Sentences != nil {
+		return
+	}
+	for _, c := range p.Claims {
+		for _, m := range slices.Concat(c.Quotations, c.Numbers) {
+			if ref := l.byCID[m.CID]; m.Found && ref != nil {
+				ref.places = append(ref.places, m)
+			}
+		}
+	}
 }
 
 func (l *layout) part(p *Part) {
@@ -253,23 +282,6 @@ func (d *document) passageAt(line int) *passage {
 		return nil
 	}
 	return d.passages[next-1]
-}
-
-// matchesOf are the places that were found on a source.
-func (l *layout) matchesOf(ref *reference) []claim.Match {
-	var out []claim.Match
-	for _, part := range l.Parts {
-		for i := range part.Sentences {
-			out = append(out, l.restsOn(ref, &part.Sentences[i])...)
-		}
-		if part.Sentences != nil {
-			continue
-		}
-		for _, c := range part.Claims {
-			out = append(out, l.found(ref, c)...)
-		}
-	}
-	return out
 }
 
 // found are the quotations and numbers of a claim that a source has.
