@@ -183,7 +183,7 @@ func TestNoTrapLeadsOut(t *testing.T) {
 			w.check(t, "a tool, where "+trap.name, nil)
 		}
 	}
-	t.Logf("%d calls", calls)
+	t.Logf("%d traps, %d calls", len(list), calls)
 }
 
 func (w *world) call(t *testing.T, each *tool.Tool, args string, roots bool) tool.Result {
