@@ -154,7 +154,7 @@ func (c *chaos) episode(t *testing.T, number int) {
 }
 
 func (c *chaos) options(pool engine.Pool) engine.Options {
-	return engine.Options{Desk: run.Desk{Now: c.clock.now}, Pool: pool, Fetch: c.fetch, Wait: func(context.Context, time.Duration) {}}
+	return engine.Options{Desk: run.Desk{Now: c.clock.now}, Pool: pool, Fetch: c.fetch, Wait: func(_ context.Context, d time.Duration) { c.clock.step(d) }}
 }
 
 func (c *chaos) fetch(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
