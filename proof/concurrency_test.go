@@ -267,6 +267,9 @@ func overMCP(ctx context.Context, session *mcp.ClientSession, name, args string)
 	if err != nil {
 		return nil, err
 	}
+	if result.StructuredContent != nil {
+		return json.MarshalIndent(result.StructuredContent, "", "  ") // a long one is only summed up as text
+	}
 	text, ok := result.Content[0].(*mcp.TextContent)
 	if !ok {
 		return nil, fmt.Errorf("the answer is not text but %T", result.Content[0])

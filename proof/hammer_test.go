@@ -74,7 +74,7 @@ func blows() []blow {
 		{tool: "deep_research_gate_f_record", weight: 1, args: reasoned},
 		{tool: "deep_research_synthesis_write", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
 		{tool: "deep_research_claim_accept", weight: 1, args: labelled(`{` + manifestArg + `,"id":"c1","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
-		{tool: "deep_research_run_step", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
+		{tool: "deep_research_run_step", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.OutputNotFound},
 		{tool: "deep_research_job_lease", weight: 4, args: labelled(`{` + nightArg + `,"holder":"$LABEL"}`)},
 		{tool: "deep_research_job_submit", weight: 4, args: labelled(`{` + nightArg + `,"token":"$TOKEN","answer":"$LABEL"}`)},
 		{tool: "deep_research_job_extend", weight: 1, args: always(`{` + nightArg + `,"token":"$TOKEN","lease_seconds":60}`)},
