@@ -16,7 +16,6 @@ package cell
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,11 +154,9 @@ func (p Policy) Checked(named []string, forbidden []Forbidden, except ...string)
 	return p, nil
 }
 
-// Named are the files and folders that are there, named without links, and each once. A
-// link that takes the place of one later gives nothing.
-func Named(paths []string) []string {
-	return fewest(places{}.all(slices.DeleteFunc(slices.Clone(paths), func(path string) bool { _, err := os.Lstat(path); return err != nil })))
-}
+// Named are files and folders named without links, and each once. A link that takes the
+// place of one later gives nothing.
+func Named(paths []string) []string { return fewest(places{}.all(paths)) }
 
 // all are paths without links.
 func (p places) all(paths []string) []string {

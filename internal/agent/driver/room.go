@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,9 +180,8 @@ func (h Host) beside(folder string) []string {
 		return nil
 	}
 	// Either may be named by a link.
-	is, err := os.Stat(above)
-	home, missing := os.Stat(variable(h.Environ, "HOME"))
-	if err != nil || missing == nil && os.SameFile(is, home) {
+	real, _ := filepath.EvalSymlinks(above)
+	if home, err := filepath.EvalSymlinks(variable(h.Environ, "HOME")); err == nil && real == home {
 		return nil
 	}
 	var list []string

@@ -99,7 +99,9 @@ func (h Host) filled() Host {
 		h.Temp = os.TempDir()
 	}
 	h.folders = &folders{}
-	h.machine = sync.OnceValue(func() []string { return cell.Named(slices.Concat(common()["read"], h.tools())) })
+	h.machine = sync.OnceValue(func() []string {
+		return cell.Named(slices.DeleteFunc(slices.Concat(common()["read"], h.tools()), func(path string) bool { return !exists(path) }))
+	})
 	return h
 }
 
