@@ -102,6 +102,48 @@ func TestEachCallCounts(t *testing.T) {
 	}
 }
 
+// TestANetworkThatNobodyCanHandOn: a program is started all the same where the files of its
+// network cannot be opened, and the next one has another.
+func TestANetworkThatNobodyCanHandOn(t *testing.T) {
+	system, err := Prove(Here(), t.TempDir(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !system.Namespace {
+		t.Skip("this system gives a program no network of its own")
+	}
+	program := Program{Path: "/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Hand: -1, Net: new(Net)}
+	policy := Policy{System: system, Confined: true, Read: []string{"/usr"}, Network: None}
+	before := openFiles(t)
+	for lost := range 3 {
+		c := &calls{}
+		flags, err := c.begin(policy, program)
+		if err == nil {
+			err = c.become(program)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range c.list {
+			if c.list[i].path == "/proc/self/net/sockstat" || c.list[i].path == "/proc/self/ns/net" && lost > 0 || lost > 1 && c.list[i].name == "sendmsg" {
+				c.list[i].number = 9999 // no call has it
+			}
+		}
+		pid, err := c.fork(flags)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if files, err := receive(c.net); err == nil {
+			t.Errorf("%d files came", len(files))
+		}
+		c.close()
+		syscall.Wait4(pid, nil, 0, nil)
+	}
+	if after := openFiles(t); after != before {
+		t.Errorf("%d files are open, and were %d", after, before)
+	}
+}
+
 // TestFilesThatGotLost: a program that is given part of a network's files would be in this
 // machine's.
 func TestFilesThatGotLost(t *testing.T) {

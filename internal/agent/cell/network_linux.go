@@ -69,20 +69,23 @@ func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err erro
 	return flags, err
 }
 
-// handOverNet hands the files of a [Net] over to c.net.
+// handOverNet hands the files of a [Net] over to c.net. Where they cannot be opened,
+// nothing comes there.
 func (c *calls) handOverNet(names []string) error {
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		return os.NewSyscallError("socketpair", err)
 	}
 	c.files = append(c.files, ends[:]...)
 	c.net = ends[0]
-	return c.handOver(len(names), ends[1], func(i int, into *int32) error {
+	err = c.handOver(len(names), ends[1], func(i int, into *int32) error {
 		name, err := c.text(names[i])
 		open := c.add("open", unix.SYS_OPENAT, 0, name, unix.O_RDONLY|unix.O_CLOEXEC)
-		open.path, open.into = names[i], into
+		open.path, open.into, open.may = names[i], into, true
 		return err
 	})
+	c.list[len(c.list)-1].may = true
+	return err
 }
 
 // raiseLoopback sets up the loopback of a network of its own.
