@@ -180,7 +180,8 @@ func fewest(paths []string) []string {
 	return few
 }
 
-// within reports whether a path is a folder or lies in it. Both are clean and absolute.
+// within reports whether a path is a folder or lies in it. Both are clean and absolute, so
+// that their letters tell: every allowed path is held against every forbidden one.
 func within(folder, path string) bool {
 	rest, ok := strings.CutPrefix(path, folder)
 	return ok && (rest == "" || rest[0] == filepath.Separator || strings.HasSuffix(folder, string(filepath.Separator)))
