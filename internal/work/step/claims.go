@@ -90,14 +90,21 @@ type heldText struct {
 
 // hold holds the sentences of a text against their pages. What it returns is shared.
 func (p *citedPages) hold(ctx context.Context, text []byte, facts evidence.Facts) (*heldText, error) {
-	name := "held " + codec.Digest([]any{p.texts.name, codec.DigestBytes(text), facts, p.quoted, p.about.Text})
-	return run.Recall(p.texts.memory, name, func() (*heldText, error) {
-		t := &heldText{report: evidence.Read(text, facts)}
-		t.forms = slices.Clone(t.report.Faults)
-		var err error
-		t.held, err = t.report.Hold(ctx, facts.Language, p.page, p.titles)
-		return t, err
-	})
+	return run.Recall(p.texts.memory, "held "+p.digest(facts)+codec.DigestBytes(text), func() (*heldText, error) { return p.holdAnew(ctx, text, facts) })
+}
+
+// holdAnew is hold, and remembers nothing.
+func (p *citedPages) holdAnew(ctx context.Context, text []byte, facts evidence.Facts) (*heldText, error) {
+	t := &heldText{report: evidence.Read(text, facts)}
+	t.forms = slices.Clone(t.report.Faults)
+	var err error
+	t.held, err = t.report.Hold(ctx, facts.Language, p.page, p.titles)
+	return t, err
+}
+
+// digest stands for everything but the text itself that its sentences are judged by.
+func (p *citedPages) digest(facts evidence.Facts) string {
+	return codec.Digest([]any{p.texts.name, facts, p.quoted, p.about.Text})
 }
 
 // found is what the rules say of the sentences. Without grounding, only their forms are

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,5 +86,57 @@ func TestTheSameBytesAreJudgedOnce(t *testing.T) {
 	desk.Memory = new(run.Memory)
 	if again := testing.AllocsPerRun(1, func() { outcome(desk, made, draft) }); again > each/2 {
 		t.Errorf("%.0f allocations, %.0f the first time: it is judged again", again, each)
+	}
+}
+
+// TestManySummariesAreReadOnce: a run has more summaries than a memory keeps things, and
+// still each is held against its pages once. Nor is the archive opened for every source.
+func TestManySummariesAreReadOnce(t *testing.T) {
+	made, list := summarized(t, run.InitInput{})
+	desk := runs.Pinned
+	desk.Memory = new(run.Memory)
+	r := runs.OpenAt(t, desk, made.ManifestPath)
+	grounding := func(cid string) float64 {
+		return testing.AllocsPerRun(1, func() {
+			desk.Memory = new(run.Memory)
+			r := runs.OpenAt(t, desk, made.ManifestPath)
+			if _, err := step.GroundText(t.Context(), r, []byte("There are 12 tugs. [@"+list[0].CID+"]\n")); err != nil {
+				t.Fatal(err)
+			}
+			if cid == "" {
+				return
+			}
+			if _, err := step.GroundText(t.Context(), r, []byte("There are 12 tugs. [@"+cid+"]\n")); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	if one, two := grounding(""), grounding(list[1].CID); two > one*1.5 {
+		t.Errorf("%.0f allocations for two sources, %.0f for one: the archive is opened twice", two, one)
+	}
+
+	var ids []string
+	for i := range 60 {
+		id := fmt.Sprintf("many%d", i)
+		ids = append(ids, id)
+		runs.Put(t, made.Root, r.Summary(id), fmt.Sprintf("Berth %d has 12 tugs. [@%s]\n\nIt is loud. [@%s]\n", i, list[i%len(list)].CID, list[0].CID))
+	}
+	read := func() {
+		statements, err := step.ReadStatements(t.Context(), r, ids)
+		if err != nil || len(statements) != 2*len(ids) || statements[2].Text != "Berth 1 has 12 tugs." {
+			t.Fatalf("%d statements, %v", len(statements), err)
+		}
+	}
+	first := testing.AllocsPerRun(1, func() {
+		desk.Memory = new(run.Memory)
+		r = runs.OpenAt(t, desk, made.ManifestPath)
+		read()
+	})
+	if again := testing.AllocsPerRun(1, read); again > first/2 {
+		t.Errorf("%.0f allocations, %.0f the first time: they are read again", again, first)
+	}
+	runs.Put(t, made.Root, r.Summary(ids[1]), "Berth 1 has 13 tugs. [@"+list[0].CID+"]\n")
+	if statements, err := step.ReadStatements(t.Context(), r, ids[1:2]); err != nil || len(statements) != 1 || statements[0].Text != "Berth 1 has 13 tugs." {
+		t.Errorf("the memory hides a change: %+v, %v", statements, err)
 	}
 }

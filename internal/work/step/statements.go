@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/page"
@@ -40,28 +42,66 @@ func ReadStatements(ctx context.Context, r *run.Run, perspectives []string) ([]S
 		return nil, err
 	}
 	facts.Template, facts.Whole = evidence.Template{Sections: []evidence.Section{{}}}, false
-	asked := facts.Language
+	known, err := run.Recall(pages.texts.memory, "statements "+pages.digest(facts), func() (*knownStatements, error) {
+		return &knownStatements{of: map[string][]Statement{}}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
 	var all []Statement
 	for _, id := range perspectives {
 		text, err := r.Folder().Read(r.Summary(id))
 		if err != nil {
 			return nil, err
 		}
-		facts.Language = cmp.Or(asked, page.Language(string(text)))
-		summary, err := pages.hold(ctx, text, facts)
+		found, err := known.find(id, text, func() ([]Statement, error) { return pages.statements(ctx, id, text, facts) })
 		if err != nil {
 			return nil, err
 		}
-		for i, s := range summary.report.Sentences {
-			if len(s.CIDs) == 0 {
-				continue
-			}
-			found := Statement{Perspective: id, Text: s.Text, CIDs: s.CIDs, language: facts.Language}
-			if windows := evidence.WindowsOf(summary.held[i].Windows); len(windows) > 0 {
-				found.Passage = windows[0]
-			}
-			all = append(all, found)
+		all = append(all, found...)
+	}
+	return all, nil
+}
+
+// knownStatements are the statements of the summaries that were read. Several may share
+// them.
+type knownStatements struct {
+	mu sync.Mutex
+	of map[string][]Statement
+}
+
+func (k *knownStatements) find(id string, text []byte, read func() ([]Statement, error)) ([]Statement, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	name := id + " " + codec.DigestBytes(text)
+	found, ok := k.of[name]
+	if ok {
+		return found, nil
+	}
+	found, err := read()
+	if err == nil {
+		k.of[name] = found
+	}
+	return found, err
+}
+
+// statements are those of the summary of one perspective.
+func (p *citedPages) statements(ctx context.Context, id string, text []byte, facts evidence.Facts) ([]Statement, error) {
+	facts.Language = cmp.Or(facts.Language, page.Language(string(text)))
+	summary, err := p.holdAnew(ctx, text, facts)
+	if err != nil {
+		return nil, err
+	}
+	var all []Statement
+	for i, s := range summary.report.Sentences {
+		if len(s.CIDs) == 0 {
+			continue
 		}
+		found := Statement{Perspective: id, Text: s.Text, CIDs: s.CIDs, language: facts.Language}
+		if windows := evidence.WindowsOf(summary.held[i].Windows); len(windows) > 0 {
+			found.Passage = windows[0]
+		}
+		all = append(all, found)
 	}
 	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
@@ -34,6 +35,7 @@ type citedArchive struct {
 // knownTexts are the texts that were read, by source. Several may share them.
 type knownTexts struct {
 	archived bool // the run keeps pages to look at
+	all      bool // no other source has one
 
 	mu sync.Mutex
 	of map[string]knownText
@@ -46,7 +48,8 @@ type knownText struct {
 }
 
 // openTexts opens the texts of a run: its archive, where the memory of the call does not
-// know what it has.
+// know what it has. A call with a memory needs all of them sooner or later, each time in
+// another step, and reads them at once, so that not every step opens the archive.
 func openTexts(ctx context.Context, r *run.Run) (t *pageTexts, err error) {
 	t = &pageTexts{ctx: ctx, read: map[string]string{}, memory: r.Desk().Memory}
 	t.open = sync.OnceValues(func() (*citedArchive, error) { return openCited(ctx, r) })
@@ -60,9 +63,31 @@ func openTexts(ctx context.Context, r *run.Run) (t *pageTexts, err error) {
 		if err != nil {
 			return nil, err
 		}
-		return &knownTexts{archived: len(from.archived.counts) > 0, of: map[string]knownText{}}, nil
+		known := &knownTexts{archived: len(from.archived.counts) > 0, of: map[string]knownText{}}
+		if t.memory != nil {
+			known.readAll(ctx, from)
+		}
+		return known, nil
 	})
 	return t, err
+}
+
+// readAll reads the texts of all sources. Where one cannot be read, each is left to who
+// asks for it.
+func (k *knownTexts) readAll(ctx context.Context, from *citedArchive) {
+	sources := from.cited.sources
+	texts := make([]knownText, len(sources))
+	err := parallel.All(ctx, len(sources), func(i int) (err error) {
+		texts[i], err = from.text(ctx, sources[i].CID)
+		return err
+	})
+	if err != nil {
+		return
+	}
+	for i := range sources {
+		k.of[sources[i].CID] = texts[i]
+	}
+	k.all = true
 }
 
 func openCited(ctx context.Context, r *run.Run) (*citedArchive, error) {
@@ -180,7 +205,7 @@ func (t *pageTexts) text(cid string) knownText {
 	t.known.mu.Lock()
 	defer t.known.mu.Unlock()
 	known, found := t.known.of[cid]
-	if found || t.err != nil {
+	if found || t.known.all || t.err != nil {
 		return known
 	}
 	from, err := t.open()
