@@ -47,14 +47,35 @@ type Material struct {
 type prepared struct {
 	sources []string         // in byte order
 	index   map[string][]int // the sentences of the report that have a word
+	numbers []int            // of the bases
+	over    map[string][]int // the bases over a source
 	lots    []byte           // by which each base belongs to a part
+	ranks   []byte           // of each base, as far as it is the same in every part
 }
 
+// The ranks of a base: of two, the one with the lower rank is tried first.
+const (
+	ofPage       = 1 << iota // and not of a summary or output
+	ofOtherPages             // than those that the part's claims cite
+	ofOtherPart
+	ofRun    // for claims about the run
+	allRanks = 2 * ofRun
+)
+
 func (m *Material) prepare() *prepared {
-	p := &prepared{index: indexOf(m.Report), lots: make([]byte, len(m.Bases))}
+	n := len(m.Bases)
+	p := &prepared{index: indexOf(m.Report), numbers: make([]int, n), over: map[string][]int{}, lots: make([]byte, n), ranks: make([]byte, n)}
 	for i, b := range m.Bases {
-		p.lots[i] = sum(b.Text)[0]
-		if !b.ofRun() {
+		p.numbers[i], p.lots[i] = i, sum(b.Text)[0]
+		for _, cid := range b.CIDs {
+			p.over[cid] = append(p.over[cid], i)
+		}
+		if b.Page {
+			p.ranks[i] |= ofPage
+		}
+		if slices.Contains(b.CIDs, evidence.RunCID) {
+			p.ranks[i] |= ofRun
+		} else {
 			p.sources = append(p.sources, b.CIDs...)
 		}
 	}
@@ -62,9 +83,6 @@ func (m *Material) prepare() *prepared {
 	p.sources = slices.Compact(p.sources)
 	return p
 }
-
-// ofRun reports whether it is about the run, and not from a page.
-func (b Base) ofRun() bool { return slices.Contains(b.CIDs, evidence.RunCID) }
 
 // endMarks end most sentences.
 const endMarks = ".!?。！？؟। "
@@ -86,7 +104,7 @@ func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
 	if m.prepared == nil {
 		m.prepared = m.prepare()
 	}
-	g := gardener{Material: m, prepared: m.prepared, part: p, random: random{seed: seed}}
+	g := gardener{Material: m, prepared: m.prepared, part: p, random: random{seed: seed}, shared: make([]int32, len(m.Report))}
 	controls, err := g.controls()
 	if err != nil {
 		return Asked{}, err
@@ -99,7 +117,8 @@ type gardener struct {
 	*prepared
 	part   Part
 	random random
-	ends   []Item // after which another sentence of their paragraph can stand
+	ends   []Item  // after which another sentence of their paragraph can stand
+	shared []int32 // by sentence of the report, the words that it shares with a base
 }
 
 func (g *gardener) controls() ([]Item, error) {
@@ -117,16 +136,16 @@ func (g *gardener) controls() ([]Item, error) {
 		models = frames
 	}
 	var controls []Item
-	ofPages, ofRun := g.ordered()
-	for tries := want * maxTries; len(ofPages)+len(ofRun) > 0 && tries > 0; tries-- {
+	ofPages, aboutRun := g.ordered()
+	for tries := want * maxTries; len(ofPages)+len(aboutRun) > 0 && tries > 0; tries-- {
 		turned := slices.ContainsFunc(controls, func(i Item) bool { return i.sense })
 		if len(controls) == want && (turned || models[0].Form == Frame) {
 			break
 		}
 		model := models[g.random.below(len(models))]
 		bases := &ofPages
-		if slices.Contains(model.cids, evidence.RunCID) && len(ofRun) > 0 {
-			bases = &ofRun
+		if slices.Contains(model.cids, evidence.RunCID) && len(aboutRun) > 0 {
+			bases = &aboutRun
 		}
 		if len(*bases) == 0 {
 			continue
@@ -204,45 +223,45 @@ func (g *gardener) place(control *Item) {
 // claim; over pages that the part's claims cite before others; of summaries and outputs
 // before pages; over the most cited pages first; and as the seed has it. Those about the
 // run are for claims about it.
-func (g *gardener) ordered() (ofPages, ofRun []int) {
-	cited := map[string]int{}
+func (g *gardener) ordered() (ofPages, aboutRun []int) {
+	times := map[string]int{}
 	for _, item := range g.part.Items {
 		for _, cid := range item.cids {
-			cited[cid]++
+			times[cid]++
 		}
 	}
-	flag := func(is bool) int {
-		if is {
-			return 1
-		}
-		return 0
-	}
-	all := make([]int, len(g.Bases))
-	for i := range all {
-		all[i] = i
-	}
-	type ranked struct{ base, most int }
-	var groups [8][]ranked // each as the seed has it; sorting all would take longer than the rest
-	for _, i := range shuffled(&g.random, all) {
-		b, most := &g.Bases[i], 0
-		for _, cid := range b.CIDs {
-			most = max(most, cited[cid])
-		}
-		other := g.part.Of > 1 && int(g.lots[i])%g.part.Of != g.part.Number%g.part.Of
-		group := &groups[4*flag(other)+2*flag(most == 0)+flag(b.Page)]
-		*group = append(*group, ranked{i, most})
-	}
-	for _, group := range groups {
-		slices.SortStableFunc(group, func(a, b ranked) int { return b.most - a.most })
-		for _, r := range group {
-			if g.Bases[r.base].ofRun() {
-				ofRun = append(ofRun, r.base)
-			} else {
-				ofPages = append(ofPages, r.base)
-			}
+	cited := make([]int, len(g.Bases)) // how often the most cited page of each base is
+	for cid, n := range times {
+		for _, i := range g.over[cid] {
+			cited[i] = max(cited[i], n)
 		}
 	}
-	return ofPages, ofRun
+	rank := slices.Clone(g.ranks)
+	var starts [allRanks + 1]int
+	for i := range rank {
+		if cited[i] == 0 {
+			rank[i] |= ofOtherPages
+		}
+		if g.part.Of > 1 && int(g.lots[i])%g.part.Of != g.part.Number%g.part.Of {
+			rank[i] |= ofOtherPart
+		}
+		starts[rank[i]+1]++
+	}
+	for i := range allRanks {
+		starts[i+1] += starts[i]
+	}
+	// Each part orders all bases: a comparison for each would take longer than the rest.
+	all, next := make([]int, len(g.Bases)), starts
+	for _, i := range shuffled(&g.random, g.numbers) {
+		all[next[rank[i]]] = i
+		next[rank[i]]++
+	}
+	for i := range allRanks {
+		if i&ofOtherPages == 0 {
+			slices.SortStableFunc(all[starts[i]:starts[i+1]], func(a, b int) int { return cited[b] - cited[a] })
+		}
+	}
+	return all[:starts[ofRun]], all[starts[ofRun]:]
 }
 
 // usable reports whether a base says enough, and nothing that the report says.
@@ -251,10 +270,10 @@ func (g *gardener) usable(b Base) bool {
 		return false
 	}
 	words := contentWords(b.Text)
-	shared := make([]int32, len(g.Report))
+	clear(g.shared)
 	for _, word := range words {
 		for _, sentence := range g.index[word] {
-			if shared[sentence]++; 2*int(shared[sentence]) > len(words) {
+			if g.shared[sentence]++; 2*int(g.shared[sentence]) > len(words) {
 				return false
 			}
 		}
