@@ -42,8 +42,12 @@ type mark struct {
 
 // inline is the leaf of a block.
 func (d *document) inline(b markdown.Block) leaf {
-	var l leaf
-	for _, piece := range d.markdown.Rendered(b) {
+	pieces, size := d.markdown.Rendered(b), 0
+	for i := range pieces {
+		size += utf8.RuneCount(pieces[i].Text)
+	}
+	l := leaf{glyphs: make([]glyph, 0, size)} // a report may hold the glyphs of every answer
+	for _, piece := range pieces {
 		switch piece.Kind {
 		case markdown.OpenInline, markdown.CloseInline:
 			l.marks = append(l.marks, mark{len(l.glyphs), piece.Kind == markdown.OpenInline, piece.Span, piece.Dest})

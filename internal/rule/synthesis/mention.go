@@ -79,6 +79,9 @@ var formMarks = sync.OnceValue(func() *regexp.Regexp {
 // in their order.
 func (l leaf) markings() []mention {
 	all := l.citations()
+	if !l.mayHaveForms() {
+		return all
+	}
 	var b strings.Builder
 	var at []int // the glyph of each byte
 	for i, g := range l.glyphs {
@@ -103,6 +106,22 @@ func (l leaf) markings() []mention {
 	}
 	slices.SortStableFunc(all, func(a, b mention) int { return a.from - b.from })
 	return all
+}
+
+// mayHaveForms is false for a leaf without marks of inferences and calculations: few have
+// them, and most of what a report shows need not be copied to look for them.
+func (l leaf) mayHaveForms() bool {
+	open := false
+	for _, g := range l.glyphs {
+		if g.in&(inTag|inCode|inImage) != 0 {
+			continue
+		}
+		if open && (g.r == 'i' || g.r == 'c') {
+			return true
+		}
+		open = g.r == '['
+	}
+	return false
 }
 
 // rawCitations calls visit for every citation in the bytes of a draft, wherever

@@ -251,6 +251,7 @@ func (l *layout) part(p *Part) {
 		}
 	})
 	l.draw(&part, doc.blocks, p.Sentences != nil)
+	doc.markdown = nil // a report may have a thousand parts, each held until it is written
 	for _, passage := range doc.passages {
 		for _, b := range passage.leaves {
 			b.eachLeaf(func(b *block) { part.of[b] = passage })
