@@ -36,11 +36,17 @@ var words = []word{
 	{"summary", "A short version of an output that cites only sources of the pool.", "tidegate summary build RUN"},
 	{"pack", "All summaries of a run in one document, bounded in size. The report is written from it.", "tidegate summary build RUN"},
 	{"synthesis", "The report as an agent drafts it from the pack. Reviewers read it, and gate E judges it.", "tidegate gate e RUN"},
+	{"claim", "A sentence of a report. It cites its sources, is inferred or calculated from them, says something of the run itself, or introduces what follows. Rules hold it against the archived pages.", "tidegate claim list RUN"},
+	{"window", "A passage of an archived page that a rule found for a claim. The second reader judges the claim by its windows alone.", "tidegate claim show RUN"},
+	{"reader", "The second reader: another agent than the writer, which reads each claim against its windows and says whether they support it.", "tidegate claim list RUN"},
+	{"control", "A false sentence planted among the claims that a second reader is given. A reader that calls one supported has its answer refused.", "tidegate explain READER_UNFIT"},
+	{"READER_UNFIT", "What the log says of a second reader whose answers were refused too often because they called a control supported. It gets no more claims to read.", "tidegate run log RUN"},
+	{"cell", "What an agent works in: a folder of its own, the files it may read, and a door to its model. Everything else is refused by the operating system, where that is possible.", "tidegate agents"},
 	{"seal", "One signed file with a finished run, which a stranger can check without asking anybody.", "tidegate run seal RUN"},
 	{"change", "A code change on its way through implementation and review.", "tidegate change list"},
 	{"verdict", "What a review says of a change: APPROVED, NEEDS_FIX or MAJOR_ISSUES.", "tidegate change status ID"},
 	{"NEEDS_CHANGES", "What Agentd calls the verdict NEEDS_FIX. REVIEW.md has both words, because Agentd reads it too; they mean the same.", "tidegate review show ID"},
-	{"canary", "A test of the judges themselves: every fault that they must find is planted, and each must be found.", "tidegate canary"},
+	{"canary", "A test of the judges themselves: every fault that they must find is planted, and each must be found. With --agents it tests your own agents, by pages that tell them what to do.", "tidegate canary"},
 }
 
 // findWord is the word of that name, in any letter case, in the plural too.
