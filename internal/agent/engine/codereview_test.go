@@ -254,8 +254,11 @@ func TestReviewOfThisRepository(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("no git here")
 	}
-	clone := t.TempDir()
-	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", "..", clone).CombinedOutput(); err != nil {
+	root, clone := filepath.Join("..", "..", ".."), t.TempDir()
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", root, clone).CombinedOutput(); err != nil {
 		t.Skipf("this is not a repository: %v: %s", err, out)
 	}
 	commits := strings.Fields(gitIn(t, clone, "log", "--no-merges", "--format=%H", "--max-count=41"))
