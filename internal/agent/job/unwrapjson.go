@@ -36,7 +36,11 @@ func objectsIn(text string) []string {
 
 // beginsDocument tells an object, or a list of objects, from a bracket in prose.
 func beginsDocument(text string) bool {
-	first, rest := text[0], strings.TrimLeft(text[1:], " \t\r\n")
+	first := text[0]
+	if first != '{' && first != '[' {
+		return false
+	}
+	rest := strings.TrimLeft(text[1:], " \t\r\n")
 	if rest == "" {
 		return false
 	}

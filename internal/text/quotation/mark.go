@@ -57,6 +57,7 @@ func isQuotationMark(r rune) bool {
 // a kind stand side by side.
 func withPlainMarks(text string) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	last := rune(0)
 	for _, r := range plainMarks.Replace(text) {
 		if r = plainMark(r); r != last || !strings.ContainsRune(doubleMarks+singleMarks, r) {

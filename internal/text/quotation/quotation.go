@@ -391,6 +391,9 @@ func bracketedLetters(s string) string {
 // WithoutHidden leaves out what a reader cannot see: hidden characters, except
 // the joiners between letters, and the marks that are drawn onto a digit.
 func WithoutHidden(text string) string {
+	if isVisibleASCII(text) {
+		return text
+	}
 	var b strings.Builder
 	last := utf8.RuneError // what was kept last
 	for i, r := range text {
@@ -407,4 +410,13 @@ func WithoutHidden(text string) string {
 		last = r
 	}
 	return b.String()
+}
+
+func isVisibleASCII(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x7F || markdown.Hidden(rune(c)) {
+			return false
+		}
+	}
+	return true
 }
