@@ -125,3 +125,87 @@ func declared(t *testing.T) map[string]bool {
 	}
 	return all
 }
+
+// TestEveryTestCommandFindsItsTests reads the commands of the documents and of CI that
+// choose tests by their names: each name that they choose by is that of some test.
+func TestEveryTestCommandFindsItsTests(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, chosen := declared(t), 0
+	for _, file := range append(files, "README.md", "SECURITY.md", ".ci/run", ".ci/long") {
+		for _, command := range testCommands(read(t, filepath.ToSlash(file))) {
+			chosen += len(command.names)
+			for _, name := range command.missing(t, tests) {
+				t.Errorf("%s: no test of %q is called %s", file, command.packages, name)
+			}
+		}
+	}
+	if chosen < 100 {
+		t.Errorf("only %d names are chosen by: the commands are not understood", chosen)
+	}
+	wrong := testCommands("`go test ./proof -run 'Absent|Chaos/^[0-9]{1,2}$' -v`, `cd temporal && go test -bench Unheard ./...`")
+	if len(wrong) != 2 || !slices.Equal(wrong[0].missing(t, tests), []string{"Absent"}) || !slices.Equal(wrong[1].missing(t, tests), []string{"Unheard"}) {
+		t.Errorf("what is not there is not found: %+v", wrong)
+	}
+}
+
+// testCommand is a call of go test that chooses tests.
+type testCommand struct {
+	packages []string // folders; those below count too where it ends in ...
+	names    []string // regular expressions
+}
+
+func (c testCommand) missing(t *testing.T, tests map[string]bool) (names []string) {
+	for _, name := range c.names {
+		pattern, err := regexp.Compile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := false
+		for test := range tests {
+			for _, folder := range c.packages {
+				above, all := strings.CutSuffix(folder, "...")
+				in := path.Dir(test) == path.Clean(folder) || all && strings.HasPrefix(path.Dir(test)+"/", above)
+				found = found || in && pattern.MatchString(path.Base(test))
+			}
+		}
+		if !found {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+var (
+	commandLine = regexp.MustCompile("(-C \\w+ |cd \\w+ && go )?test ([^`\n]*)")
+	commandWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
+)
+
+// testCommands finds the calls of go test in a text.
+func testCommands(text string) (commands []testCommand) {
+	for _, line := range commandLine.FindAllStringSubmatch(strings.ReplaceAll(text, "\\\n", " "), -1) {
+		var command testCommand
+		words := commandWord.FindAllString(line[2], -1)
+		for i, word := range words {
+			if rest, ok := strings.CutPrefix(word, "./"); ok {
+				if strings.Contains(line[1], "temporal") {
+					rest = "temporal/" + rest
+				}
+				command.packages = append(command.packages, rest)
+			}
+			if i > 0 && (words[i-1] == "-run" || words[i-1] == "-bench") && word != "'^$'" && word != "." {
+				for name := range strings.SplitSeq(strings.Trim(word, `'"`), "|") {
+					top, _, _ := strings.Cut(name, "/")
+					command.names = append(command.names, top)
+				}
+			}
+		}
+		if len(command.packages) > 0 && len(command.names) > 0 {
+			commands = append(commands, command)
+		}
+	}
+	return commands
+}
