@@ -129,9 +129,9 @@ type caller func(name, arguments string) (code tidegate.Code, answer string)
 // written; and a path argument that leads out is refused as such.
 //
 // The transports hand the same bytes to the same code. So in the short form they
-// get some of the faults, and the tools in this process all of them. What is not over
-// stdio is a story.
+// get some of the faults, and the tools in this process all of them.
 func TestHostileArguments(t *testing.T) {
+	full.Story(t)
 	for _, transport := range []struct {
 		name    string
 		connect func(t *testing.T, s *siege) caller
@@ -143,9 +143,6 @@ func TestHostileArguments(t *testing.T) {
 	} {
 		t.Run(transport.name, func(t *testing.T) {
 			t.Parallel()
-			if transport.name != "stdio" {
-				full.Story(t)
-			}
 			s := besiege(t)
 			before := snapshot(t, s.outside)
 			call, stride := transport.connect(t, s), transport.stride
