@@ -53,7 +53,7 @@ type prepared struct {
 	ranks   []byte           // of each base, as far as it is the same in every part
 }
 
-// The ranks of a base: of two, the one with the lower rank is tried first.
+// The bits of the rank of a base: of two bases, the one with the lower rank is tried first.
 const (
 	ofPage       = 1 << iota // and not of a summary or output
 	ofOtherPages             // than those that the part's claims cite
