@@ -11,6 +11,6 @@ TIDEGATE_NOW=2026-03-02T09:00:00Z "$folder/tidegate" demo --keep "$folder/harbou
 TIDEGATE_HOME="$folder/harbour" "$folder/tidegate" serve --http 127.0.0.1:0 >"$folder/address" &
 server=$!
 until grep -q token= "$folder/address"; do kill -0 $server; sleep 0.2; done
-address=$(sed 's|/?token|/runs/harbour/report?s=c7\&token|' "$folder/address")
-"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 --window-size=1200,940 \
+address=$(sed 's|/?token|/runs/harbour/report?token|' "$folder/address")'#c2'
+"${CHROMIUM:-chromium}" --headless --no-sandbox --disable-gpu --hide-scrollbars --force-device-scale-factor=1 --window-size=1500,1220 \
 	--user-data-dir="$folder/profile" --screenshot="$PWD/docs/page.png" "$address" 2>/dev/null
