@@ -1,6 +1,7 @@
 package tidegate_test
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -14,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const module = "github.com/tidegate/tidegate"
@@ -24,12 +27,13 @@ const module = "github.com/tidegate/tidegate"
 // internal/ and are written with a slash in front. docs/layout.md shows the same list.
 var floors = []struct{ name, rooms string }{
 	{"ground", "/."},
-	{"text", "markdown office page sentence link quotation figure chart"},
+	{"text", "markdown office style page draft sentence link quotation figure chart"},
 	{"base", "parallel codec artifact archive fetch config seal user report /tool"},
 	{"rule", "search claim evidence reading policy scholar source drift foreign /wave /pivot /review synthesis asking"},
-	{"work", "run step stage audit library change forge"},
-	{"agent", "limit cell driver job engine replay"},
-	{"face", "/catalog /skills cli mcp research web demo docs"},
+	{"document", "paper"},
+	{"work", "store run brief step sourcing sentences gates reporting stage audit library git change reviews forge"},
+	{"agent", "limit cell driver model sandbox client job engine dispatch replay"},
+	{"face", "/catalog /skills cli mcp screen codereview research guard web demo"},
 	{"program", "/cmd/tidegate"},
 }
 
@@ -58,15 +62,15 @@ var outside = map[string]string{
 	"go.yaml.in/yaml":                        "internal/work/change",
 	"code.dny.dev/ssrf":                      "internal/base/fetch",
 	"github.com/pelletier/go-toml":           "internal/base/config",
-	"golang.org/x/sys":                       "internal/base/artifact internal/agent/cell internal/agent/driver",
+	"golang.org/x/sys":                       "internal/base/artifact internal/agent/cell internal/agent/sandbox",
 	"golang.org/x/crypto":                    "internal/base/seal",
 	"golang.org/x/net":                       "internal/text/page internal/base/fetch",
 	"golang.org/x/text":                      "internal/text/page internal/text/quotation internal/text/figure wave internal/base/report internal/rule/synthesis internal/rule/evidence internal/rule/reading",
 	"github.com/nlnwa/whatwg-url":            "internal/text/link",
 	"golang.org/x/term":                      "cmd/tidegate internal/face/cli",
-	"os/exec":                                "internal/work/change internal/agent/driver internal/face/cli cmd/tidegate",
-	"net":                                    "internal/agent/driver internal/base/fetch internal/base/seal internal/face/cli internal/face/research internal/face/web",
-	"net/http":                               "internal/agent/driver internal/base/fetch internal/face/cli internal/face/mcp internal/face/web",
+	"os/exec":                                "internal/work/git internal/agent/sandbox internal/face/cli cmd/tidegate",
+	"net":                                    "internal/agent/sandbox internal/base/fetch internal/base/seal internal/face/cli internal/face/research internal/face/guard internal/face/web",
+	"net/http":                               "internal/agent/model internal/agent/sandbox internal/base/fetch internal/face/cli internal/face/mcp internal/face/guard internal/face/web",
 	"net/rpc":                                "",
 	"crypto/tls":                             "internal/base/fetch",
 	"plugin":                                 "",
@@ -74,7 +78,7 @@ var outside = map[string]string{
 	"C":                                      "",
 	"math/rand":                              "",
 	"math/rand/v2":                           "internal/base/artifact internal/base/fetch",
-	"crypto/rand":                            "internal/base/artifact internal/base/user internal/agent/driver internal/agent/job internal/work/run internal/face/research internal/face/web",
+	"crypto/rand":                            "internal/base/artifact internal/base/user internal/agent/sandbox internal/agent/job internal/work/run internal/agent/dispatch internal/face/research internal/face/guard",
 	"github.com/santhosh-tekuri/jsonschema":  "",
 	"github.com/google/go-cmp":               "",
 	"github.com/rogpeppe/go-internal":        "",
@@ -114,7 +118,7 @@ var guards = []struct {
 	{"texts and rules are not told of files by the system",
 		source{room: "internal/text/page", imports: []string{"os"}}, knowsFiles},
 	{"programs are started where it is said",
-		source{room: "internal/work/change", file: "internal/work/change/git.go", text: `exec.CommandContext(ctx, "sh", "-c", line)`}, startsPrograms},
+		source{room: "internal/work/git", file: "internal/work/git/git.go", text: `exec.CommandContext(ctx, "sh", "-c", line)`}, startsPrograms},
 	{"no pattern is compiled at the start",
 		source{room: "internal/work/run", text: "var id = regexp.MustCompile(`a`)"}, compilesAtStart},
 	{"stage alone moves a run",
@@ -141,6 +145,36 @@ func TestGuards(t *testing.T) {
 			}
 		})
 	}
+}
+
+// mostLines is how many lines a room may have without empty lines and comments. One that
+// grows beyond it is more than one thought.
+const mostLines = 5_500
+
+func TestNoRoomIsTooLarge(t *testing.T) {
+	if got := tooLarge([]source{{room: "internal/work/run", text: strings.Repeat("x()\n", mostLines+1)}}); len(got) != 1 {
+		t.Error("it does not find its own breach")
+	}
+	for _, fault := range tooLarge(house(t)) {
+		t.Error(fault)
+	}
+}
+
+func tooLarge(files []source) (faults []string) {
+	lines := map[string]int{}
+	for _, file := range files {
+		for line := range strings.Lines(file.text) {
+			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+				lines[file.room]++
+			}
+		}
+	}
+	for room, n := range lines {
+		if n > mostLines {
+			faults = append(faults, fmt.Sprintf("%s has %d lines; a room has at most %d", room, n, mostLines))
+		}
+	}
+	return faults
 }
 
 // rooms lists every room of the house in the order of floors.
@@ -265,7 +299,7 @@ var opening = regexp.MustCompile(`\bos\.(Open|OpenFile|OpenRoot|ReadFile|ReadDir
 // what its person names. An attempt's folder lies among the temporary files, outside
 // every run.
 func opensFiles(s source) []string {
-	if s.room == "internal/base/artifact" || strings.HasPrefix(s.room, "internal/face/") || s.room == "cmd/tidegate" || s.file == "internal/agent/driver/folder.go" {
+	if s.room == "internal/base/artifact" || strings.HasPrefix(s.room, "internal/face/") || s.room == "cmd/tidegate" || s.file == "internal/agent/sandbox/folder.go" {
 		return nil
 	}
 	if found := opening.FindString(s.text); found != "" {
@@ -280,7 +314,7 @@ const fileless = "internal/base/codec internal/base/parallel internal/base/repor
 // knowsFiles keeps rules pure: they judge values and readers, and what they judge is
 // opened in package step.
 func knowsFiles(s source) (faults []string) {
-	if !onFloor(s.room, "text") && !onFloor(s.room, "rule") {
+	if !onFloor(s.room, "text") && !onFloor(s.room, "rule") && !onFloor(s.room, "document") {
 		return nil
 	}
 	for _, name := range s.imports {
@@ -294,16 +328,16 @@ func knowsFiles(s source) (faults []string) {
 
 var starting = regexp.MustCompile(`\b(exec\.Cmd\{|exec\.Command(Context)?\((ctx, )?(.*?)[,)]|os\.StartProcess|syscall\.(Exec|ForkExec|StartProcess))`)
 
-// startsPrograms knows each program that something other than driver, and the cells that
+// startsPrograms knows each program that something other than sandbox, and the cells that
 // it puts programs into, starts.
 func startsPrograms(s source) (faults []string) {
 	known := map[string]string{
-		"internal/work/change/git.go":           `exec.CommandContext(ctx, "git",`,
+		"internal/work/git/git.go":              `exec.CommandContext(ctx, "git",`,
 		"internal/face/cli/programs_unix.go":    `exec.CommandContext(ctx, "sh",`,
 		"cmd/tidegate/pdf.go":                   `exec.CommandContext(ctx, browser,`,
 		"internal/face/cli/programs_windows.go": `exec.CommandContext(ctx, "cmd",`,
 	}
-	if s.room == "internal/agent/driver" || s.room == "internal/agent/cell" {
+	if s.room == "internal/agent/sandbox" || s.room == "internal/agent/cell" {
 		return nil
 	}
 	for _, found := range starting.FindAllString(s.text, -1) {
@@ -392,10 +426,7 @@ func TestNothingIsListedForNobody(t *testing.T) {
 // house is every file of the program that is not a test.
 func house(t *testing.T) []source {
 	t.Helper()
-	files, err := readHouse()
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(readHouse())(t)
 	if len(files) < 200 {
 		t.Fatalf("only %d files were read", len(files))
 	}
@@ -440,10 +471,7 @@ var readHouse = sync.OnceValues(func() (files []source, err error) {
 // program: its dependencies, its size and its start stay those of one machine.
 func TestMainModuleDoesNotKnowTemporal(t *testing.T) {
 	for _, file := range []string{"go.mod", "go.sum"} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if strings.Contains(string(text), "temporal") {
 			t.Errorf("%s names temporal", file)
 		}
@@ -462,7 +490,7 @@ func TestMainModuleDoesNotKnowTemporal(t *testing.T) {
 // are built from, other people's packages included.
 func TestWhatReachesTheWorld(t *testing.T) {
 	imports := builtFrom(t, "catalog")
-	if !slices.Contains(imports[module+"/internal/work/change"], "os/exec") || !slices.Contains(imports[module+"/internal/base/fetch"], "net/http") {
+	if !slices.Contains(imports[module+"/internal/work/git"], "os/exec") || !slices.Contains(imports[module+"/internal/base/fetch"], "net/http") {
 		t.Fatalf("the list is not that of the tools: %v", imports)
 	}
 	for _, name := range []string{"net/rpc", "plugin", "os/user", "C"} {
@@ -476,13 +504,13 @@ func TestWhatReachesTheWorld(t *testing.T) {
 // reads the archive and what judges sources are built from nothing that could
 // open a connection.
 func TestJudgingOpensNoConnection(t *testing.T) {
-	reach := []string{"net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/internal/base/fetch", module + "/internal/agent/driver"}
+	reach := []string{"net/http", "net/rpc", "crypto/tls", "plugin", "os/user", "C", module + "/internal/base/fetch", module + "/internal/agent/model", module + "/internal/agent/sandbox"}
 	if fetch := builtFrom(t, "internal/base/fetch"); fetch["net/http"] == nil {
 		t.Fatal("the list does not show what opens connections")
 	}
 	for _, room := range rooms() {
-		pure := onFloor(room, "text") || onFloor(room, "rule")
-		if !pure && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/stage", "internal/agent/job"}, room) {
+		pure := onFloor(room, "text") || onFloor(room, "rule") || onFloor(room, "document")
+		if !pure && !slices.Contains([]string{"internal/base/archive", "internal/work/step", "internal/work/sourcing", "internal/work/stage", "internal/agent/job"}, room) {
 			continue
 		}
 		for name := range builtFrom(t, room) {
@@ -540,10 +568,7 @@ var program = sync.OnceValues(func() (map[string][]string, error) {
 // TestLayoutDocumentShowsTheFloors keeps docs/layout.md true: its list has every
 // package, the highest first.
 func TestLayoutDocumentShowsTheFloors(t *testing.T) {
-	text, err := os.ReadFile("docs/layout.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("docs/layout.md"))(t)
 	var shown []string
 	for _, line := range regexp.MustCompile(`(?m)^[├└]── (\S+?)/? `).FindAllStringSubmatch(string(text), -1) {
 		if room := line[1]; !isBeside(room) {
@@ -561,10 +586,7 @@ func TestLayoutDocumentShowsTheFloors(t *testing.T) {
 // TestPublicPackagesAreListed keeps docs/go.md whole: it says of every package that
 // other modules can import what it is for.
 func TestPublicPackagesAreListed(t *testing.T) {
-	text, err := os.ReadFile("docs/go.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("docs/go.md"))(t)
 	var table strings.Builder
 	for line := range strings.Lines(string(text)) {
 		if row, ok := strings.CutPrefix(line, "| `"); ok {

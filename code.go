@@ -59,11 +59,10 @@ const (
 	RawURLNotAllowed       Code = "RAW_URL_NOT_ALLOWED"
 	UnknownCID             Code = "UNKNOWN_CID"
 	SizeCapExceeded        Code = "SIZE_CAP_EXCEEDED"
-	UncitedNumber          Code = "UNCITED_NUMBER"
-	UncitedQuotation       Code = "UNCITED_QUOTATION"
 	QuotationNotFound      Code = "QUOTATION_NOT_FOUND"
 	NumberNotFound         Code = "NUMBER_NOT_FOUND"
 	DateNotFound           Code = "DATE_NOT_FOUND"
+	NotWhatThePageSays     Code = "NOT_WHAT_THE_PAGE_SAYS"
 	ClaimNotChecked        Code = "CLAIM_NOT_CHECKED"
 	ReservedHeading        Code = "RESERVED_HEADING"
 	OriginUnknown          Code = "ORIGIN_UNKNOWN"
@@ -99,7 +98,6 @@ const (
 	InvalidToolBudget       Code = "INVALID_TOOL_BUDGET"
 	InvalidToolUsage        Code = "INVALID_TOOL_USAGE"
 	InvalidWaveDir          Code = "INVALID_WAVE_DIR"
-	UnknownGateID           Code = "UNKNOWN_GATE_ID"
 	ModelRequired           Code = "MODEL_REQUIRED"
 	EndpointInvalid         Code = "ENDPOINT_INVALID"
 
@@ -113,16 +111,12 @@ const (
 	MissingArtifact         Code = "MISSING_ARTIFACT"
 	InvalidState            Code = "INVALID_STATE"
 	StageMismatch           Code = "STAGE_MISMATCH"
-	ImmutableField          Code = "IMMUTABLE_FIELD"
-	LifecycleRuleViolation  Code = "LIFECYCLE_RULE_VIOLATION"
 	WaveCapExceeded         Code = "WAVE_CAP_EXCEEDED"
 	ReviewCapExceeded       Code = "REVIEW_CAP_EXCEEDED"
-	RetryExhausted          Code = "RETRY_EXHAUSTED"
 	AlreadyExistsConflict   Code = "ALREADY_EXISTS_CONFLICT"
 	RequestedNextNotAllowed Code = "REQUESTED_NEXT_NOT_ALLOWED"
 	LockHeld                Code = "LOCK_HELD"
 	Disabled                Code = "DISABLED"
-	GateNotDerived          Code = "GATE_NOT_DERIVED"
 	ContractFrozen          Code = "CONTRACT_FROZEN"
 	Tampered                Code = "TAMPERED"
 	JobNotOpen              Code = "JOB_NOT_OPEN"
@@ -137,6 +131,8 @@ const (
 	PathTraversal  Code = "PATH_TRAVERSAL"
 	WaveDirSymlink Code = "WAVE_DIR_SYMLINK"
 	NotAPerson     Code = "NOT_A_PERSON"
+	// NotAuthenticated is said over HTTP alone.
+	NotAuthenticated Code = "NOT_AUTHENTICATED"
 
 	ReadFailed  Code = "READ_FAILED"
 	WriteFailed Code = "WRITE_FAILED"
@@ -153,8 +149,8 @@ type Explanation struct {
 	Fix     string // one sentence, an instruction
 }
 
-// Explanations is the table of all codes, grouped by class. docs/errors.md and
-// `tidegate explain` print it.
+// Explanations is the table of all codes, grouped by class. `tidegate explain`
+// prints it.
 var Explanations = []Explanation{
 	{MissingRequiredSection, NotMet, "A section that the contract or the template requires has no heading, or text of a report stands in no section.", "Add a top-level heading (# to ######) whose text is exactly the title; take out what stands before the first section or behind the last."},
 	{TooManyWords, NotMet, "The output has more words than the contract allows.", "Shorten the output; every token between white space counts, markup included."},
@@ -174,11 +170,10 @@ var Explanations = []Explanation{
 	{RawURLNotAllowed, NotMet, "A summary or a synthesis contains a raw URL.", "Replace the URL with a citation [@cid]."},
 	{UnknownCID, NotMet, "A summary cites an id that is not among the validated citations.", "Cite an id whose status in citations.jsonl is valid or paywalled, or remove the citation."},
 	{SizeCapExceeded, NotMet, "A summary, or all summaries together, are larger than the manifest allows.", "Shorten the summary, or raise the limit in the manifest."},
-	{UncitedNumber, NotMet, "A paragraph or list item of a synthesis has a number and no citation.", "Cite the source of the number in the same paragraph or list item, or take the number out."},
-	{UncitedQuotation, NotMet, "A paragraph, list item or heading of a synthesis has a quotation of four words or more and no citation.", "Cite the page that has the words in the same paragraph or list item, or take the quotation out."},
 	{QuotationNotFound, NotMet, "A quotation is not on the page that it is cited from.", "Quote the page word for word, cite the page that has the words, or take the quotation out."},
 	{NumberNotFound, NotMet, "A number is not on the page that it is cited from.", "Use the number that the page has, cite the page that has this one, or take it out."},
 	{DateNotFound, NotMet, "A date is not on the page that it is cited from, which has another one in its place.", "Use the date that the page has, cite the page that has this one, or take it out."},
+	{NotWhatThePageSays, NotMet, "A sentence follows one of its page nearly word for word, and says something else in one place: another number or name, the opposite, or another bound.", "Say what the page says, cite the page that says this, or take it out."},
 	{ClaimNotChecked, NotMet, "A claim has a quotation or a number, and none of the pages that it cites has a text to look for it.", "Cite a page that can be read and has it, or take it out. A person can put a text in the place of the page: citations attach."},
 	{ReservedHeading, NotMet, "A synthesis has a heading that the report writes itself, such as References.", "Give the section another title, or leave it out: the report adds its own."},
 	{OriginUnknown, NotMet, "Nothing shows where a source comes from, in a run that requires it: no search of the run found it, no page with a known origin links to it, and the person did not name it.", "Find the source by a search, name a page that was found and says the same, or take out the source and what rests on it."},
@@ -214,7 +209,6 @@ var Explanations = []Explanation{
 	{InvalidToolBudget, Invalid, "A tool budget is not a number of at least 0.", "Correct prompt_contract.tool_budget."},
 	{InvalidToolUsage, Invalid, "A sidecar's tool_usage is not an object of numbers of at least 0.", "Correct the use of tools that was reported."},
 	{InvalidWaveDir, Invalid, "The manifest's folder for a wave is not a plain relative path.", "Correct artifacts.paths in the manifest."},
-	{UnknownGateID, Invalid, "A gate id is not one of A to F.", "Use a gate id from A to F."},
 	{ModelRequired, Invalid, "An endpoint is asked for a model that it does not have, that cannot do the work, or for none.", "Name one of those that it offers: `--model NAME`, or `model` in tidegate.toml."},
 	{EndpointInvalid, Invalid, "An address is not that of an endpoint whose models can be asked.", "Correct the address, for example model:http://127.0.0.1:11434/v1; `tidegate agents check` asks it for one word."},
 
@@ -228,16 +222,12 @@ var Explanations = []Explanation{
 	{MissingArtifact, Conflict, "An artifact that the move needs does not exist.", "Produce the artifact; `tidegate run status` shows how."},
 	{InvalidState, Conflict, "The run, the change or their documents are in a state in which the operation makes no sense.", "Look where it stands with `tidegate run status` or `tidegate change status`."},
 	{StageMismatch, Conflict, "The run is not in the stage that the operation belongs to.", "Look at the run with `tidegate run status`."},
-	{ImmutableField, Conflict, "A patch touches a field that only its own tool may change.", "Leave the field out of the patch."},
-	{LifecycleRuleViolation, Conflict, "A gate update breaks a rule of the gate's life, such as passing without a time.", "Correct the update as the message says."},
 	{WaveCapExceeded, Conflict, "There are more perspectives than the run allows in one wave.", "Remove perspectives, or start a run with a higher limit."},
 	{ReviewCapExceeded, Conflict, "The run has used all its review rounds.", "A person decides: `tidegate run resume --accept` or cancel the run."},
-	{RetryExhausted, Conflict, "The gate has used all its retries.", "A person decides: `tidegate run resume --accept` or cancel the run."},
 	{AlreadyExistsConflict, Conflict, "What is to be made is there already and is another: a run of this id with other arguments, or an entry of a client's configuration.", "Choose another id, or repeat the call with the same arguments; put the printed block into a client's file by hand."},
 	{RequestedNextNotAllowed, Conflict, "The requested stage does not follow the present one.", "Request a stage that may follow, or none."},
 	{LockHeld, Conflict, "Another process is changing the same run or change.", "Try again when it has finished."},
 	{Disabled, Conflict, "The run is switched off in its manifest.", "Set the switch in the manifest to true."},
-	{GateNotDerived, Conflict, "A gate was said to pass, and its judge does not find that it does.", "Correct what the judge found; `tidegate run status` names the command that judges the gate."},
 	{ContractFrozen, Conflict, "The perspectives of a run cannot change once its wave is planned.", "Start another run, or have a person replan: `tidegate perspectives write --replan`."},
 	{Tampered, Conflict, "The record of a run or change does not match its files.", "Look at `tidegate run verify` or `tidegate change status`, and put back what was changed; a person accepts what is there in a run with `tidegate run accept`."},
 	{JobNotOpen, Conflict, "The job is not open: somebody holds it, its answer was accepted, or its tries are used up.", "Take another job; `tidegate job list` shows which are open."},
@@ -245,13 +235,14 @@ var Explanations = []Explanation{
 	{BudgetExhausted, Conflict, "A limit of the run's budget is reached, so that no more jobs are given out.", "A person raises the limit: `tidegate run limit`, or `tidegate run continue` with a budget flag."},
 	{NotConfined, Conflict, "Agents cannot be kept in a cell on this system, so none was started and nothing was spent.", "Use a Linux kernel with Landlock and seccomp; or let agents work with your rights, on your files, with --unconfined."},
 	{SameHolder, Conflict, "Whoever wrote part of a report may neither read nor review it.", "Let another agent take the job, or have a person say --one-agent."},
-	{RecordingDiffers, Conflict, "A recorded agent is asked something else than what was recorded.", "Record the agents on this question, or say --adapt, which the report names."},
+	{RecordingDiffers, Conflict, "A recorded agent is asked something else than what was recorded.", "Ask the recorded question, name an agent that works (`tidegate agents`), or record the agents on this question."},
 	{SearchUnavailable, Conflict, "No search service of the run answers, or it has none.", "Look at `tidegate doctor`; name another service with --search or in tidegate.toml, or work with the pages that you know."},
 
 	{PathNotAllowed, Denied, "A path leaves the folders that the call may use.", "Use a path inside the run, or start the server with a --root that holds it."},
 	{PathTraversal, Denied, "An id or path would leave its folder.", "Use an id without separators."},
 	{WaveDirSymlink, Denied, "The folder of a wave is a symbolic link.", "Replace the link with a folder."},
 	{NotAPerson, Denied, "The command was called below an agent, which may not decide, nor touch what judges it.", "Call it yourself, from a shell that no agent started; an agent can use a home inside its own folder."},
+	{NotAuthenticated, Denied, "A call of the HTTP API brings no token that lets it in.", "Send the header `Authorization: Bearer TOKEN` with a token of `tidegate serve user add`."},
 
 	{ReadFailed, Failed, "A file exists but cannot be read: a folder, a device, or no permission.", "Check the path and its permissions."},
 	{WriteFailed, Failed, "A file cannot be written: no permission, no space, or a folder in its place.", "Check the path, its permissions and the free space; what was there before is untouched. Where agents drive a run, `tidegate run continue` then goes on with what was finished."},

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestEveryModuleHasItsRow compares go.mod with the table of dependencies in
@@ -15,10 +17,7 @@ import (
 // replace it, and no module that is gone.
 func TestEveryModuleHasItsRow(t *testing.T) {
 	required := modulesOf(t)
-	text, err := os.ReadFile(filepath.Join("docs", "decisions.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("docs", "decisions.md")))(t)
 	var described []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z0-9./-]+\\.[a-z]+/[^`]*)` \\|(.*)\\|$").FindAllStringSubmatch(string(text), -1) {
 		described = append(described, row[1])
@@ -45,10 +44,7 @@ func TestEveryModuleHasItsRow(t *testing.T) {
 // modulesOf lists the modules of go.mod in byte order.
 func modulesOf(t *testing.T) []string {
 	t.Helper()
-	text, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("go.mod"))(t)
 	var modules []string
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v`).FindAllStringSubmatch(string(text), -1) {
 		modules = append(modules, m[1])

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestAsErrorGivesEveryErrorACode(t *testing.T) {
@@ -88,18 +89,12 @@ func TestCutCountsCodePoints(t *testing.T) {
 // TestEveryCodeIsExplainedInItsPlace reads the constants, because a code
 // without a row would end in class internal without anybody noticing.
 func TestEveryCodeIsExplainedInItsPlace(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "code.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "code.go", nil, 0))(t)
 	var declared, explained []string
 	ast.Inspect(file, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			if typ, ok := spec.Type.(*ast.Ident); ok && typ.Name == "Code" {
-				value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-				if err != nil {
-					t.Fatal(err)
-				}
+				value := must.Get(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 				declared = append(declared, value)
 			}
 		}

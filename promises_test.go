@@ -9,25 +9,27 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // references are the documents that are not guides: what they say is generated, or
 // they name their tests and figures in the text.
-var references = []string{"decisions.md", "errors.md", "figures.md", "layout.md", "performance.md", "promises.md", "reliability.md", "tools.md", "words.md"}
+var references = []string{"decisions.md", "evidence.md", "layout.md", "run.md", "words.md"}
 
-// TestEveryPromiseNamesItsTest reads docs/promises.md: every document that promises
+// TestEveryPromiseNamesItsTest reads the promises of docs/evidence.md: every document that promises
 // something has a table, and the tests that a promise names exist.
 func TestEveryPromiseNamesItsTest(t *testing.T) {
 	t.Parallel()
-	tables, tests := promises(read(t, "docs/promises.md")), declared(t)
+	tables, tests := promises(read(t, "docs/evidence.md")), declared(t)
 	for _, name := range guides(t) {
 		if len(tables[name]) == 0 {
-			t.Errorf("docs/promises.md has no promise of %s", name)
+			t.Errorf("docs/evidence.md has no promise of %s", name)
 		}
 	}
 	for name, table := range tables {
 		if !slices.Contains(guides(t), name) {
-			t.Errorf("docs/promises.md has a table for %s, which is no such document", name)
+			t.Errorf("docs/evidence.md has a table for %s, which is no such document", name)
 		}
 		for promise, named := range table {
 			for test := range strings.SplitSeq(named, ", ") {
@@ -43,8 +45,9 @@ func TestEveryPromiseNamesItsTest(t *testing.T) {
 func promises(text string) map[string]map[string]string {
 	tables := map[string]map[string]string{}
 	document := ""
+	_, text, _ = strings.Cut(text, "\n## Promises\n")
 	for line := range strings.Lines(text) {
-		if name, ok := strings.CutPrefix(line, "## "); ok {
+		if name, ok := strings.CutPrefix(line, "### "); ok {
 			document = strings.TrimSpace(name)
 			tables[document] = map[string]string{}
 		}
@@ -68,7 +71,7 @@ func TestPromisesAreHeldToTheirForm(t *testing.T) {
 			t.Errorf("%q exists: %v", test, !there)
 		}
 	}
-	tables := promises("## a.md\n\n| promise | shown by |\n|---|---|\n| It holds | `TestGuards`, `TestNone` |\n\n## b.md\n")
+	tables := promises("# All\n\n## Promises\n\n### a.md\n\n| promise | shown by |\n|---|---|\n| It holds | `TestGuards`, `TestNone` |\n\n### b.md\n")
 	if len(tables) != 2 || len(tables["b.md"]) != 0 || tables["a.md"]["It holds"] != "`TestGuards`, `TestNone`" {
 		t.Errorf("the promises are %q", tables)
 	}
@@ -77,10 +80,7 @@ func TestPromisesAreHeldToTheirForm(t *testing.T) {
 // guides are the documents that tell people what tidegate does for them.
 func guides(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("docs/*.md"))(t)
 	names := []string{"README.md", "SECURITY.md"}
 	for _, file := range files {
 		if base := filepath.Base(file); !slices.Contains(references, base) {
@@ -92,10 +92,7 @@ func guides(t *testing.T) []string {
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.FromSlash(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.FromSlash(name)))(t)
 	return string(data)
 }
 
@@ -105,7 +102,7 @@ func declared(t *testing.T) map[string]bool {
 	t.Helper()
 	all := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example|Benchmark)\w*)\(`)
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS("."), ".", func(name string, entry fs.DirEntry, err error) error {
 		switch folder, script := strings.CutSuffix(path.Dir(name), "/testdata/script"); {
 		case err != nil:
 			return err
@@ -119,10 +116,7 @@ func declared(t *testing.T) map[string]bool {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -130,10 +124,7 @@ func declared(t *testing.T) map[string]bool {
 // choose tests by their names: each name that they choose by is that of some test.
 func TestEveryTestCommandFindsItsTests(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("docs/*.md"))(t)
 	tests, chosen := declared(t), 0
 	for _, file := range append(files, "README.md", "SECURITY.md", ".ci/run", ".ci/long") {
 		for _, command := range testCommands(read(t, filepath.ToSlash(file))) {
@@ -160,10 +151,7 @@ type testCommand struct {
 
 func (c testCommand) missing(t *testing.T, tests map[string]bool) (names []string) {
 	for _, name := range c.names {
-		pattern, err := regexp.Compile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pattern := must.Get(regexp.Compile(name))(t)
 		found := false
 		for test := range tests {
 			for _, folder := range c.packages {
@@ -180,7 +168,7 @@ func (c testCommand) missing(t *testing.T, tests map[string]bool) (names []strin
 }
 
 var (
-	commandLine = regexp.MustCompile("(-C \\w+ |cd \\w+ && go )?test ([^`\n]*)")
+	commandLine = regexp.MustCompile("(-C \\w+ |cd \\w+ && go )?test(?:ed)? ([^`\n]*)")
 	commandWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 )
 

@@ -24,8 +24,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 const (
@@ -140,18 +141,12 @@ func (w *sourceWeb) bare(b *testing.B) {
 // archived fetches every page into a new archive.
 func (w *sourceWeb) archived(b *testing.B, dir string) {
 	ctx := context.Background()
-	folder, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("dir", dir))(b)
 	defer folder.Close()
-	a, err := archive.Open(ctx, folder, "archive.warc.gz", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := must.Get(archive.Open(ctx, folder, "archive.warc.gz", nil))(b)
 	client := w.client()
 	defer client.Close()
-	err = client.Each(ctx, w.urls, func(batch []*archive.Packed) error {
+	must.Do(b, client.Each(ctx, w.urls, func(batch []*archive.Packed) error {
 		lock, err := folder.Lock(ctx, time.Now)
 		if err != nil {
 			return err
@@ -159,10 +154,7 @@ func (w *sourceWeb) archived(b *testing.B, dir string) {
 		defer lock.Unlock()
 		_, err = a.Append(ctx, lock, batch...)
 		return err
-	}, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	}, nil))
 	for _, entry := range a.Entries() {
 		if entry.Kind != archive.Responded || entry.Status != http.StatusOK {
 			b.Fatalf("%s: %s %d", entry.URL, entry.Kind, entry.Status)
@@ -179,27 +171,19 @@ func (w *sourceWeb) archived(b *testing.B, dir string) {
 func (w *sourceWeb) checked(b *testing.B, home string) {
 	ctx := context.Background()
 	desk := run.Desk{Now: time.Now}
-	made, err := run.Create(ctx, desk, home, run.InitInput{Query: "How fast?", RunID: "fast"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	made := must.Get(run.Create(ctx, desk, home, run.InitInput{Query: "How fast?", RunID: "fast"}))(b)
 	var output strings.Builder
 	output.WriteString("## Sources\n\n")
 	for i, url := range w.urls {
 		fmt.Fprintf(&output, "- Source %d, %s\n", i%64, url)
 	}
 	path := filepath.Join(made.Root, "wave-1", "p1.md")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(output.String()), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Write(b, path, output.String())
 	client := w.client()
 	defer client.Close()
-	out, err := step.ValidateCitations(ctx, desk, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	out, err := sourcing.ValidateCitations(ctx, desk, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return client.Each(ctx, urls, keep, nil)
-	}, step.CitationsInput{ManifestPath: made.ManifestPath, Reason: "measured"})
+	}, sourcing.CitationsInput{ManifestPath: made.ManifestPath, Reason: "measured"})
 	if err != nil || out.Validated != len(w.urls) || out.Statuses.Valid != len(w.urls) {
 		b.Fatalf("%+v %v", out.Statuses, err)
 	}
@@ -241,16 +225,12 @@ func benchmarkFetch(b *testing.B, size int) {
 		w.checked(b, home)
 		checked = append(checked, time.Since(start).Seconds())
 		stop()
-		if err := os.RemoveAll(home); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.RemoveAll(home))
 
 		start = time.Now()
 		readArchive(b, dir, size)
 		reading = append(reading, time.Since(start).Seconds())
-		if err := os.Remove(filepath.Join(dir, "archive.warc.gz")); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.Remove(filepath.Join(dir, "archive.warc.gz")))
 	}
 	b.ReportMetric(median(archived)/median(bare), "archived/bare")
 	b.ReportMetric(median(checked)/median(bare), "checked/bare")
@@ -265,15 +245,9 @@ func benchmarkFetch(b *testing.B, size int) {
 // readArchive reads every page of an archive again.
 func readArchive(b *testing.B, dir string, size int) {
 	ctx := context.Background()
-	folder, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		b.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("dir", dir))(b)
 	defer folder.Close()
-	a, err := archive.Open(ctx, folder, "archive.warc.gz", nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	a := must.Get(archive.Open(ctx, folder, "archive.warc.gz", nil))(b)
 	for _, entry := range a.Entries() {
 		if c, err := a.Read(ctx, entry); err != nil || len(c.Last().Body) < size {
 			b.Fatal(len(c.Last().Body), err)

@@ -15,11 +15,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/face/docs"
+	"github.com/tidegate/tidegate/internal/test/docs"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
-var update = flag.Bool("update", false, "write the tables of BenchmarkGrounding into docs/reliability.md and docs/figures.md")
+var update = flag.Bool("update", false, "write the tables of BenchmarkGrounding into docs/evidence.md")
 
 // labelledClaims is where public sets of claims lie: in the folder that GROUNDING_SETS
 // names, or beside the repository.
@@ -41,7 +42,7 @@ type labelled struct {
 // which share of the unsupported claims is found, how often a supported one raises a
 // false alarm, how much of a supported claim its windows hold, and how simpler rules do
 // on the same claims. With -update the
-// tables are written into docs/reliability.md and docs/figures.md.
+// tables are written into docs/evidence.md.
 func BenchmarkGrounding(b *testing.B) {
 	if _, err := os.Stat(labelledClaims); err != nil {
 		b.Skipf("the labelled claims are not there: %v", err)
@@ -74,25 +75,17 @@ func BenchmarkGrounding(b *testing.B) {
 	b.ReportMetric(rate, "claims/s")
 	b.Logf("\n%s\n%s", table.String(), beside.String())
 	if *update {
-		fill(b, "../docs/reliability.md", "public claims", table.String())
-		fill(b, "../docs/figures.md", "grounding", beside.String())
+		fill(b, "../docs/evidence.md", "public claims", table.String())
+		fill(b, "../docs/evidence.md", "grounding", beside.String())
 	}
 }
 
 // fill writes a table into a document.
 func fill(b *testing.B, path, name, table string) {
 	b.Helper()
-	document, err := os.ReadFile(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	filled, err := docs.Fill(string(document), name, table)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(filled), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(path))(b)
+	filled := must.Get(docs.Fill(string(document), name, table))(b)
+	must.Do(b, os.WriteFile(path, []byte(filled), 0o644))
 }
 
 // ground has the program judge the claims, and returns the seconds that it took.
@@ -101,19 +94,13 @@ func ground(b *testing.B, binary string, rows []labelled) float64 {
 	var asked bytes.Buffer
 	for _, row := range rows {
 		row.Label = ""
-		line, err := json.Marshal(row)
-		if err != nil {
-			b.Fatal(err)
-		}
+		line := must.Get(json.Marshal(row))(b)
 		asked.Write(append(line, '\n'))
 	}
 	cmd := exec.Command(binary, "ground", "--claims", "-")
 	cmd.Stdin, cmd.Stderr = &asked, os.Stderr
 	begin := time.Now()
-	out, err := cmd.Output()
-	if err != nil {
-		b.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(b)
 	took := time.Since(begin).Seconds()
 	lines := json.NewDecoder(bytes.NewReader(out))
 	for i := range rows {

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/bench/sample"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
@@ -31,26 +32,17 @@ const (
 func pivotRun(b *testing.B) (root string) {
 	b.Helper()
 	root = b.TempDir()
-	if err := (sample.Wave{Outputs: pivotOutputs, Words: 850}).Write(root); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, (sample.Wave{Outputs: pivotOutputs, Words: 850}).Write(root))
 	files, err := filepath.Glob(filepath.Join(root, "wave-1", "*.md"))
 	if err != nil || len(files) != pivotOutputs {
 		b.Fatal(len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := os.WriteFile(file, withGaps(b, text, gapsEach), 0o600); err != nil {
-			b.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(b)
+		must.Do(b, os.WriteFile(file, withGaps(b, text, gapsEach), 0o600))
 	}
 	manifest := `{"schema_version": "manifest.v1", "run_id": "bench"}`
-	if err := os.WriteFile(filepath.Join(root, "manifest.json"), []byte(manifest), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(filepath.Join(root, "manifest.json"), []byte(manifest), 0o600))
 	return root
 }
 
@@ -80,10 +72,7 @@ func BenchmarkPivot(b *testing.B) {
 	request := step.WaveReviewInput{
 		PerspectivesPath: filepath.Join(root, "perspectives.json"), OutputsDir: filepath.Join(root, "wave-1"), MaxFailures: 25,
 	}
-	fromRun, err := step.PivotOf(ctx, pivotClock, filepath.Join(root, "manifest.json"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	fromRun := must.Get(step.PivotOf(ctx, pivotClock, filepath.Join(root, "manifest.json")))(b)
 	onlyDecide := fromRun
 	onlyDecide.ManifestPath = ""
 	decide := func(in step.PivotInput) error {
@@ -118,10 +107,7 @@ func BenchmarkPivot(b *testing.B) {
 			tools[t.Name] = t
 		}
 		call := func(name string, args any) func() error {
-			raw, err := codec.MarshalLine(args)
-			if err != nil {
-				b.Fatal(err)
-			}
+			raw := must.Get(codec.MarshalLine(args))(b)
 			return func() error {
 				if result := tools[name].Call(ctx, raw, tool.Caller{}); result.Err != nil {
 					return result.Err
@@ -148,9 +134,7 @@ func BenchmarkPivot(b *testing.B) {
 func compare(b *testing.B, review, pivot func() error) {
 	timed := func(f func() error) time.Duration {
 		start := time.Now()
-		if err := f(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f())
 		return time.Since(start)
 	}
 	var reviewed, pivoted []time.Duration
@@ -179,9 +163,7 @@ func BenchmarkPivotGaps(b *testing.B) {
 				fmt.Fprintf(&text, "- (P%d) what is known of case %d is not measured #case-%d\n", i%4, i, i%7)
 			}
 			path := filepath.Join(b.TempDir(), "p.md")
-			if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(path, text.Bytes(), 0o600))
 			in := step.PivotInput{
 				Outputs: []pivot.Output{{PerspectiveID: "p", Path: path}},
 				Reports: []*codec.Value{codec.Of(pivot.Report{OK: true, PerspectiveID: "p", MarkdownPath: path})},

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const (
@@ -59,10 +61,7 @@ func diskFolder(b *testing.B) string {
 	if _, err := exec.LookPath("cp"); err != nil {
 		b.Skip("there is no cp to compare with")
 	}
-	dir, err := os.MkdirTemp(os.Getenv("TIDEGATE_BENCH_DIR"), "tidegate-bench")
-	if err != nil {
-		b.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp(os.Getenv("TIDEGATE_BENCH_DIR"), "tidegate-bench"))(b)
 	b.Cleanup(func() { os.RemoveAll(dir) })
 	if strings.Contains(diskOf(dir), "tmpfs") {
 		b.Skipf("%s is in memory; set TIDEGATE_BENCH_DIR to a folder on a disk", dir)
@@ -106,12 +105,7 @@ func writeSummaries(b *testing.B, root, fixtures string) {
 
 func write(b *testing.B, path, text string) {
 	b.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		b.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Write(b, path, text)
 }
 
 // command runs a program and returns how many milliseconds it took.

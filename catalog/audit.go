@@ -10,9 +10,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -21,18 +22,11 @@ type auditIn struct {
 	AuditPath string `json:"audit_path" path:"absolute" jsonschema:"absolute path of the audit.json of an audit"`
 }
 
-// Sample is a report that shows what an audit is, with the pages that it cites.
-type Sample struct {
-	Name   string
-	Report string
-	Fetch  step.Fetch
-}
-
 var auditOperand = []tool.Operand{{Name: "AUDIT", About: "the audit, by its id, the beginning of it, or its folder"}}
 
 // fillAudit turns the AUDIT that a person typed into the path of its file.
-func (e *Env) fillAudit(_ context.Context, typed tool.Typed, args *codec.Value) error {
-	path, err := audit.Find(e.Desk(artifact.Everywhere), audit.Home(e.Home), e.Dir, typed.Operands["AUDIT"])
+func (e tools) fillAudit(_ context.Context, typed tool.Typed, args *codec.Value) error {
+	path, err := audit.Find(e.Desk(artifact.Everywhere), store.Audits.Home(e.Home), e.Dir, typed.Operands["AUDIT"])
 	if err != nil {
 		return err
 	}
@@ -41,7 +35,7 @@ func (e *Env) fillAudit(_ context.Context, typed tool.Typed, args *codec.Value) 
 }
 
 // fillRunOrAudit is fillReadRun for a command that takes an audit, too.
-func (e *Env) fillRunOrAudit(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillRunOrAudit(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	err := e.fillReadRun(ctx, typed, args)
 	if name := typed.Operands["RUN"]; name != "" && tidegate.CodeOf(err) == tidegate.FileNotFound {
 		if path, ok := e.FindAudit(name); ok {
@@ -52,16 +46,9 @@ func (e *Env) fillRunOrAudit(ctx context.Context, typed tool.Typed, args *codec.
 	return err
 }
 
-// FindAudit is the path of the file of the audit that a person names; ok is false where
-// there is none.
-func (e *Env) FindAudit(name string) (path string, ok bool) {
-	path, err := audit.Find(e.Desk(artifact.Everywhere), audit.Home(e.Home), e.Dir, name)
-	return path, err == nil
-}
-
 // fillReport takes the report that a person names: a file, an address, or standard
 // input.
-func (e *Env) fillReport(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillReport(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	switch name := typed.Operands["REPORT"]; {
 	case name == tool.Stdin:
 		data, err := tool.ReadInput(ctx, typed.Input, "the report")
@@ -80,10 +67,11 @@ func (e *Env) fillReport(ctx context.Context, typed tool.Typed, args *codec.Valu
 	return nil
 }
 
-// withArchive is a result that can be exported together with what was fetched, signed
-// where a person names a key.
-func (e *Env) withArchive(ctx context.Context, result foreign.Result) foreign.Result {
-	result.Archive = func() ([]byte, error) {
+// withExports is a result that can be had as a page, and together with what was fetched,
+// signed where a person names a key.
+func (e tools) withExports(ctx context.Context, result foreign.Result) foreign.Result {
+	page := func() ([]byte, error) { return paper.AuditOf(&result).HTML(), nil }
+	archive := func() ([]byte, error) {
 		var key *seal.Key
 		if e.SignKey != "" {
 			var err error
@@ -94,10 +82,11 @@ func (e *Env) withArchive(ctx context.Context, result foreign.Result) foreign.Re
 		_, data, err := replay.SealAudit(ctx, e.Desk(artifact.Everywhere), filepath.Join(result.AuditPath, audit.File), key, e.Program, true)
 		return data, err
 	}
+	result.Exports = map[string]func() ([]byte, error){"html": page, "wacz": archive}
 	return result
 }
 
-func auditTools(env *Env) []*tool.Tool {
+func auditTools(env tools) []*tool.Tool {
 	hidden := []string{"audit_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -108,7 +97,7 @@ func auditTools(env *Env) []*tool.Tool {
 				Hide: []string{"report_path", "report", "url"}, Fill: env.fillReport, Formats: []string{"markdown", "html", "wacz", "sarif", "github"},
 			},
 		}, func(ctx context.Context, call tool.Caller, in audit.Input) (foreign.Result, error) {
-			in.Dir, in.Home = env.Dir, audit.Home(env.Home)
+			in.Dir, in.Home = env.Dir, store.Audits.Home(env.Home)
 			fetch := env.Pages(call)
 			if in.Demo && env.Sample == nil {
 				return foreign.Result{}, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no sample report here")
@@ -117,7 +106,7 @@ func auditTools(env *Env) []*tool.Tool {
 				in.Name, in.Report, fetch = env.Sample.Name, env.Sample.Report, env.Sample.Fetch
 			}
 			if in.Verifier != "" {
-				if env.SecondReader == nil || call.Say == nil {
+				if call.Say == nil {
 					return foreign.Result{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("verifier", in.Verifier), "only the command audit drives agents")
 				}
 				read, done, err := env.SecondReader(ctx, in.Verifier, call.Say)
@@ -128,20 +117,20 @@ func auditTools(env *Env) []*tool.Tool {
 				in.Read = read
 			}
 			result, err := audit.Make(ctx, env.Desk(call.Reach), fetch, in)
-			return env.withArchive(ctx, result), err
+			return env.withExports(ctx, result), err
 		}),
 		declare(tool.Spec{
 			Name: "audit_list", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{Path: "audit list", Formats: []string{"markdown"}},
 		}, func(ctx context.Context, call tool.Caller, _ none) (audit.Listed, error) {
-			return audit.List(ctx, env.Desk(call.Reach), audit.Home(env.Home))
+			return audit.List(ctx, env.Desk(call.Reach), store.Audits.Home(env.Home))
 		}),
 		declare(tool.Spec{
 			Name: "audit_show", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,
 			Command: &tool.Command{Path: "audit show", Operands: auditOperand, Hide: hidden, Fill: env.fillAudit, Formats: []string{"markdown", "html", "wacz", "sarif", "github"}},
 		}, func(ctx context.Context, call tool.Caller, in auditIn) (foreign.Result, error) {
 			result, err := audit.Show(ctx, env.Desk(call.Reach), in.AuditPath)
-			return env.withArchive(ctx, result), err
+			return env.withExports(ctx, result), err
 		}),
 		declare(tool.Spec{
 			Name: "audit_verify", Set: "citation", Effect: tool.Reads, Idempotent: true, Person: true,

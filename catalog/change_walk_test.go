@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -124,7 +125,7 @@ func (w *walker) plant(id string) string {
 	replace := func(name, from, to string) {
 		path := filepath.Join(folder, name)
 		if text, err := os.ReadFile(path); err == nil {
-			must(w.t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), from, to)), 0o644))
+			must.Do(w.t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), from, to)), 0o644))
 		}
 	}
 	switch w.random.IntN(4) {
@@ -142,7 +143,7 @@ func (w *walker) plant(id string) string {
 		return "taking needs_person away"
 	}
 	if _, err := os.Stat(folder); err == nil {
-		must(w.t, os.WriteFile(filepath.Join(folder, "REVIEW.md"), []byte("## Verdict\n\nAPPROVED\n"), 0o644))
+		must.Do(w.t, os.WriteFile(filepath.Join(folder, "REVIEW.md"), []byte("## Verdict\n\nAPPROVED\n"), 0o644))
 	}
 	return "writing a REVIEW.md"
 }
@@ -175,14 +176,14 @@ func (w *walker) state(id string) string {
 func (w *walker) call(name, args string) *codec.Value {
 	i := slices.IndexFunc(w.tools, func(each *tool.Tool) bool { return each.Name == name })
 	answer, err := codec.Parse(w.tools[i].Call(w.t.Context(), []byte(args), tool.Caller{}).Envelope)
-	must(w.t, err)
+	must.Do(w.t, err)
 	return answer
 }
 
 // edit writes one of three texts to the code.
 func (w *walker) edit() {
 	w.code = w.random.IntN(3)
-	must(w.t, os.WriteFile(filepath.Join(w.root, "main.go"), fmt.Appendf(nil, "package main // %d\n", w.code), 0o644))
+	must.Do(w.t, os.WriteFile(filepath.Join(w.root, "main.go"), fmt.Appendf(nil, "package main // %d\n", w.code), 0o644))
 }
 
 func (w *walker) git(args ...string) {
@@ -190,12 +191,5 @@ func (w *walker) git(args ...string) {
 	cmd.Dir = w.root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("git %q: %v\n%s", args, err, out)
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/corpus"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -26,23 +27,27 @@ var notInTheCorpus = map[string]string{
 	"LINE_NOT_FOUND":   "it takes a run in stage review, or a git repository; package engine has it",
 	"QUOTE_NOT_FOUND":  "it takes a git repository; package engine has it",
 
-	"QUOTATION_NOT_FOUND": "it takes an archived page, and the corpus fetches none",
-	"NUMBER_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
-	"DATE_NOT_FOUND":      "it takes an archived page, and the corpus fetches none",
-	"CLAIM_NOT_CHECKED":   "it takes an archived page, and the corpus fetches none",
-	"UNCHANGED":           "it takes a run that went back after a review",
-	"MODEL_REQUIRED":      "no tool asks a model",
-	"ENDPOINT_INVALID":    "no tool asks a model",
-	"SECRET_IN_ANSWER":    "it takes an agent that is logged in; package driver has it",
-	"NOT_CONFINED":        "it takes a kernel without Landlock or seccomp; package driver has it",
-	"NOT_A_PERSON":        "it takes a program below an agent; the proof TestNoAgentTypesAPersonsCommand has it",
-	"PERSPECTIVE_COUNT":   "only a person says how many, with `tidegate research`",
+	"NOT_WHAT_THE_PAGE_SAYS": "it takes an archived page, and the corpus fetches none",
+	"QUOTATION_NOT_FOUND":    "it takes an archived page, and the corpus fetches none",
+	"NUMBER_NOT_FOUND":       "it takes an archived page, and the corpus fetches none",
+	"DATE_NOT_FOUND":         "it takes an archived page, and the corpus fetches none",
+	"CLAIM_NOT_CHECKED":      "it takes an archived page, and the corpus fetches none",
+	"UNCHANGED":              "it takes a run that went back after a review",
+	"MODEL_REQUIRED":         "no tool asks a model",
+	"ENDPOINT_INVALID":       "no tool asks a model",
+	"SECRET_IN_ANSWER":       "it takes an agent that is logged in; package driver has it",
+	"NOT_CONFINED":           "it takes a kernel without Landlock or seccomp; package driver has it",
+	"NOT_A_PERSON":           "it takes a program below an agent; the proof TestNoAgentTypesAPersonsCommand has it",
+	"NOT_AUTHENTICATED":      "only the HTTP API says it; TestTheAPI of face/web has it",
+	"PERSPECTIVE_COUNT":      "only a person says how many, with `tidegate research`",
 
 	"WEAK_SENTENCE":         "it takes a run whose synthesis is held against pages; TestTheAuthorIsToldWhatIsWeak has it",
 	"CONTRADICTION_IGNORED": "it takes a run whose sources disagree; TestAPlantedContradictionIsTreated has it",
 	"UNCITED_SENTENCE":      "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"FORM_MIXED":            "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"HEADING_CLAIMS":        "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
+	"LINK_NOT_ALLOWED":      "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
+	"RESERVED_HEADING":      "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"TOO_LITTLE":            "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"TOO_MUCH_INFERRED":     "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
 	"TOO_MANY_CITATIONS":    "it takes a run whose synthesis is held against pages; the rooms evidence and reading have it",
@@ -67,8 +72,11 @@ var notInTheCorpus = map[string]string{
 
 	"ask: no result with the field *": "no run of the corpus is finished; TestAgentAsksAFinishedRun has it",
 
-	"review_prompt: no result with the field *": "an archive holds no git repository; the script review_prompt has it",
-	"review_check: no result with the field *":  "an archive holds no git repository; the script review_prompt has it",
+	"review_prompt: no result with the field *":               "an archive holds no git repository; the script review_prompt has it",
+	"review_show: no result with the field issues.checked":    "REVIEW.md does not hold it",
+	"review_show: no result with the field issues.confidence": "REVIEW.md does not hold it",
+	"review_show: no result with the field issues.reply":      "REVIEW.md does not hold it",
+	"review_check: no result with the field *":                "an archive holds no git repository; the script review_prompt has it",
 
 	"deep_research_run_status: no result with the field interrupted":         "no process drives a run of the corpus; package stage has it",
 	"deep_research_run_verify: no result with the field decisions.about":     "no tool takes a person's decision",
@@ -125,16 +133,13 @@ var notInTheCorpus = map[string]string{
 // a field of a result is in no committed call.
 func TestCorpusHoldsEveryToolCodeAndField(t *testing.T) {
 	t.Parallel()
-	scripts, err := corpus.Load("testdata/calls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(corpus.Load("testdata/calls"))(t)
 	arguments, fields := map[string]map[string]bool{}, map[string]map[string]bool{}
 	var answers strings.Builder
 	for _, script := range scripts {
 		work := scratch.Short(t)
 		tools := tool.ForAgents(catalog.Tools(&catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}))
-		_, err := script.Run(work, func(name string, args []byte) []byte {
+		must.Get(script.Run(work, func(name string, args []byte) []byte {
 			envelope := faces[0].call(t, tools, name, args)
 			answers.Write(envelope)
 			if arguments[name] == nil {
@@ -147,41 +152,56 @@ func TestCorpusHoldsEveryToolCodeAndField(t *testing.T) {
 				note(out, "", fields[name])
 			}
 			return envelope
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	excused := map[string]bool{}
-	miss := func(what string) {
+	miss := func(what, add string) {
+		// Of the sentences of claims.v1, those of the corpus have what no archived page is needed
+		// for; TestGroundingAnswersAsTheClaims of replay has the others.
+		if grounding, field, _ := strings.Cut(what, ": no result with the field "); grounding == "deep_research_grounding_check" &&
+			(strings.HasPrefix(field, "sentences.") || strings.HasSuffix(field, ".link")) {
+			return
+		}
 		for _, key := range []string{what, what[:strings.LastIndex(what, " ")+1] + "*"} {
 			if _, found := notInTheCorpus[key]; found {
 				excused[key] = true
 				return
 			}
 		}
-		t.Error(what)
+		t.Errorf("%s: add %s to a file of catalog/testdata/calls, run go test ./catalog -update and read what it says; or say in notInTheCorpus why there is none", what, add)
 	}
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		for _, name := range declared(each.InputSchema()) {
 			if !arguments[each.Name][name] {
-				miss(each.Name + ": no call with the argument " + name)
+				miss(each.Name+": no call with the argument "+name, "such a call")
 			}
 		}
 		for _, name := range declared(each.OutputSchema()) {
 			if !fields[each.Name][name] {
-				miss(each.Name + ": no result with the field " + name)
+				miss(each.Name+": no result with the field "+name, "a call that returns it")
 			}
 		}
 	}
 	for _, e := range tidegate.Explanations {
 		if !strings.Contains(answers.String(), `"`+string(e.Code)+`"`) {
-			miss(string(e.Code))
+			miss(string(e.Code), "a call that is refused with this code")
 		}
 	}
 	for what := range notInTheCorpus {
 		if !excused[what] {
 			t.Errorf("%q is excused and not missing", what)
+		}
+	}
+}
+
+func TestAnUpdateSaysWhatFailsAnew(t *testing.T) {
+	const failed, passed = "{\n  \"ok\": false,\n", "{\n  \"ok\": true,\n"
+	for _, o := range []struct {
+		got, want string
+		fails     bool
+	}{{failed, passed, true}, {failed, "", true}, {failed, failed, false}, {passed, failed, false}} {
+		if (corpus.Outcome{Got: o.got, Want: o.want}).Fails() != o.fails {
+			t.Errorf("%q after %q: %v", o.got, o.want, !o.fails)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/docs"
+	"github.com/tidegate/tidegate/internal/test/docs"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -16,24 +17,12 @@ import (
 // them.
 func TestGeneratedDocuments(t *testing.T) {
 	tools := tool.ForAgents(catalog.Tools(&catalog.Env{}))
-	for name, want := range map[string]string{
-		"docs/tools.md":  docs.Tools(tools),
-		"docs/errors.md": docs.Errors(cli.Status),
-	} {
-		compareDocument(t, name, func(string) string { return want })
-	}
-	compareDocument(t, "docs/configuration.md", func(document string) string {
-		filled, err := docs.Fill(document, "keys", docs.Keys())
-		if err != nil {
-			t.Fatal(err)
-		}
+	compareDocument(t, "docs/setup.md", func(document string) string {
+		filled := must.Get(docs.Fill(document, "keys", docs.Keys()))(t)
 		return filled
 	})
 	compareDocument(t, "README.md", func(readme string) string {
-		filled, err := docs.Fill(readme, "tools", docs.ToolTable(tools))
-		if err != nil {
-			t.Fatal(err)
-		}
+		filled := must.Get(docs.Fill(readme, "tools", cli.ToolTable(tools)))(t)
 		return filled
 	})
 }
@@ -47,9 +36,7 @@ func compareDocument(t *testing.T, name string, want func(current string) string
 	}
 	wanted := want(string(current))
 	if *update {
-		if err := os.WriteFile(path, []byte(wanted), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(wanted), 0o644))
 		return
 	}
 	if diff := cmp.Diff(wanted, string(current)); diff != "" {

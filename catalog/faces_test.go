@@ -19,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -62,18 +63,13 @@ func callMCP(t *testing.T, tools []*tool.Tool, name string, args []byte) []byte 
 	tools = slices.DeleteFunc(slices.Clone(tools), func(each *tool.Tool) bool { return each.Name != name })
 	serverEnd, clientEnd := sdk.NewInMemoryTransports()
 	server := mcp.New(tools, mcp.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
-	if _, err := server.Connect(ctx, serverEnd, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(server.Connect(ctx, serverEnd, nil))(t)
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, clientEnd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	result, err := session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: rawArguments(args)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: rawArguments(args)}))(t)
 	text := result.Content[0].(*sdk.TextContent).Text
 	if result.IsError {
 		if result.StructuredContent != nil {
@@ -105,10 +101,7 @@ func checkStructured(t *testing.T, text string, structured any) {
 // library and another face in turn, and with -full through every face.
 func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
-	scripts, err := corpus.Load("testdata/calls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(corpus.Load("testdata/calls"))(t)
 	for i, script := range scripts {
 		t.Run(script.Name, func(t *testing.T) {
 			t.Parallel()
@@ -118,9 +111,7 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 				if number > 0 && number != 1+i%(len(faces)-1) && !full.Asked() {
 					continue
 				}
-				if err := os.RemoveAll(work); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.RemoveAll(work))
 				env := &catalog.Env{Now: func() time.Time { return corpus.Now }, Pinned: true, Dir: work, Project: work, Home: filepath.Join(work, "runs")}
 				tools := tool.ForAgents(catalog.Tools(env))
 				outcomes, err := script.Run(work, func(name string, args []byte) []byte { return face.call(t, tools, name, args) })
@@ -137,8 +128,11 @@ func TestEveryFaceGivesTheSameBytes(t *testing.T) {
 				}
 			}
 			if *update {
-				if err := script.Update(first); err != nil {
-					t.Fatal(err)
+				must.Do(t, script.Update(first))
+				for _, o := range first {
+					if o.Fails() {
+						t.Errorf("%s: %s now records an error where there was a result, or nothing; if that is meant, run it again:\n%s", script.Name, o.Tool, o.Got)
+					}
 				}
 				return
 			}

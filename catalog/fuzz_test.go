@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -26,10 +27,7 @@ import (
 // strict JSON envelope, no tool panics, and nothing outside the roots changes. $WORK
 // in the arguments stands for a folder with the corpus' files, a run and a change.
 func FuzzCall(f *testing.F) {
-	scripts, err := corpus.Load("testdata/calls")
-	if err != nil {
-		f.Fatal(err)
-	}
+	scripts := must.Get(corpus.Load("testdata/calls"))(f)
 	prepared := f.TempDir()
 	type call struct {
 		tool string
@@ -37,13 +35,10 @@ func FuzzCall(f *testing.F) {
 	}
 	var calls []call
 	for _, script := range scripts {
-		_, err := script.Run(prepared, func(name string, args []byte) []byte {
+		must.Get(script.Run(prepared, func(name string, args []byte) []byte {
 			calls = append(calls, call{name, bytes.ReplaceAll(args, []byte(prepared), []byte("$WORK"))})
 			return nil
-		})
-		if err != nil {
-			f.Fatal(err)
-		}
+		}))(f)
 	}
 	slices.SortStableFunc(calls, func(a, b call) int { return strings.Compare(a.tool, b.tool) })
 	stride := full.Stride(len(calls), 60)
@@ -67,9 +62,7 @@ func FuzzCall(f *testing.F) {
 		work := filepath.Join(outer, "work")
 		copyTree(t, prepared, work)
 		secret := filepath.Join(outer, "secret")
-		if err := os.WriteFile(secret, []byte("not for you"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(secret, []byte("not for you"), 0o600))
 		got := callIn(t, work, name, bytes.ReplaceAll(args, []byte("$WORK"), []byte(work)))
 		if got.Err != nil && got.Err.Code == tidegate.Internal {
 			t.Fatalf("%s: %v", name, got.Err)
@@ -106,7 +99,7 @@ func callIn(t testing.TB, work, name string, args []byte) tool.Result {
 // other.
 func copyTree(t *testing.T, from, to string) {
 	t.Helper()
-	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -119,8 +112,5 @@ func copyTree(t *testing.T, from, to string) {
 			return err
 		}
 		return os.WriteFile(target, bytes.ReplaceAll(data, []byte(from), []byte(to)), 0o600)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

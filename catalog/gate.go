@@ -4,13 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // gateTools are a person's commands on gates: one for each row of the table.
-func gateTools(env *Env) []*tool.Tool {
+func gateTools(env tools) []*tool.Tool {
 	var tools []*tool.Tool
 	for _, row := range run.GateTable {
 		letter := strings.ToLower(row.ID)
@@ -24,9 +24,9 @@ func gateTools(env *Env) []*tool.Tool {
 				Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun,
 				Example: "tidegate gate " + letter + " harbour",
 			},
-		}, func(ctx context.Context, call tool.Caller, in step.GateInput) (step.GateRecord, error) {
+		}, func(ctx context.Context, call tool.Caller, in gates.GateInput) (gates.GateRecord, error) {
 			in.Gate = row.ID
-			return step.RecordGate(ctx, env.Desk(call.Reach), in)
+			return gates.RecordGate(ctx, env.Desk(call.Reach), in)
 		}))
 	}
 	return tools

@@ -14,7 +14,7 @@ import (
 )
 
 // board opens the jobs of the run that was named.
-func (e *Env) board(ctx context.Context, call tool.Caller, manifest string) (*job.Board, error) {
+func (e tools) board(ctx context.Context, call tool.Caller, manifest string) (*job.Board, error) {
 	b, err := job.OpenBoard(ctx, e.Desk(call.Reach), manifest)
 	if err == nil {
 		b.Fetch = e.Pages(call)
@@ -24,7 +24,7 @@ func (e *Env) board(ctx context.Context, call tool.Caller, manifest string) (*jo
 
 // onBoard is a tool's function that does what do does with the jobs of the run that
 // was named.
-func onBoard[In interface{ manifest() string }, Out any](env *Env, do func(context.Context, *job.Board, In) (Out, error)) func(context.Context, tool.Caller, In) (Out, error) {
+func onBoard[In interface{ manifest() string }, Out any](env tools, do func(context.Context, *job.Board, In) (Out, error)) func(context.Context, tool.Caller, In) (Out, error) {
 	return func(ctx context.Context, call tool.Caller, in In) (Out, error) {
 		b, err := env.board(ctx, call, in.manifest())
 		if err != nil {
@@ -100,7 +100,7 @@ type jobAnswerIn struct {
 
 var jobOperand = tool.Operand{Name: "JOB", Field: "job_id", About: "the job, as `tidegate job list` names it"}
 
-func jobTools(env *Env) []*tool.Tool {
+func jobTools(env tools) []*tool.Tool {
 	hidden := []string{"manifest_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -252,7 +252,7 @@ func (in jobSubmitIn) oneAnswer() error {
 // handedIn reads a file that a caller hands in by its path. An agent can name any
 // path, so its file must lie in the roots or, where there are none, in the run or
 // the working folder.
-func (e *Env) handedIn(ctx context.Context, reach artifact.Reach, arg, path, runRoot string) ([]byte, error) {
+func (e tools) handedIn(ctx context.Context, reach artifact.Reach, arg, path, runRoot string) ([]byte, error) {
 	if err := run.CheckGiven(ctx, arg, path); err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ func (e *Env) handedIn(ctx context.Context, reach artifact.Reach, arg, path, run
 }
 
 // fillAnswer reads the file that a person names, or standard input.
-func (e *Env) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillAnswer(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}

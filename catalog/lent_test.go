@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -25,10 +26,7 @@ func TestLentToolsJudgeText(t *testing.T) {
 	for _, judge := range lent.Of(catalog.Tools(&catalog.Env{})) {
 		names = append(names, judge.Name)
 		call := func(args map[string]any) tool.Result {
-			data, err := json.Marshal(args)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(json.Marshal(args))(t)
 			return judge.Call(t.Context(), data, tool.Caller{})
 		}
 		if result := call(map[string]any{"markdown": good}); result.Err != nil || !result.Passed {

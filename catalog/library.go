@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-func libraryTools(env *Env) []*tool.Tool {
+func libraryTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "ask", Set: "run", Core: true, Effect: tool.Reads, Idempotent: true,

@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/tool"
 )
 
-func pivotTools(env *Env) []*tool.Tool {
+func pivotTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name:       "deep_research_pivot_decide",
@@ -78,7 +78,7 @@ func refinePivotDecide(input tool.Schema) {
 
 // fillPivot turns a run into what the tool asks for: its manifest, its outputs,
 // and a validation report of each.
-func (e *Env) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillPivot(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return err
 	}

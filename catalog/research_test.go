@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
@@ -45,29 +46,43 @@ func newOrchestrator(t *testing.T, env *catalog.Env) *orchestrator {
 	t.Helper()
 	serverEnd, clientEnd := sdk.NewInMemoryTransports()
 	server := mcp.New(tool.ForAgents(catalog.Tools(env)), mcp.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
-	if _, err := server.Connect(t.Context(), serverEnd, nil); err != nil {
-		t.Fatal(err)
-	}
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(server.Connect(t.Context(), serverEnd, nil))(t)
+	session := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return &orchestrator{t: t, session: session}
 }
 
 func (o *orchestrator) call(name, format string, args ...any) *codec.Value {
 	o.t.Helper()
+	answer, failed := o.answered(name, format, args...)
+	if failed {
+		line, _ := codec.MarshalLine(answer)
+		o.t.Fatalf("%s: %s", name, line)
+	}
+	return answer
+}
+
+// refused is the error of a call.
+func (o *orchestrator) refused(name, format string, args ...any) *codec.Value {
+	o.t.Helper()
+	answer, failed := o.answered(name, format, args...)
+	if !failed {
+		o.t.Fatalf("%s is not refused", name)
+	}
+	return answer.Get("error")
+}
+
+func (o *orchestrator) answered(name, format string, args ...any) (answer *codec.Value, failed bool) {
+	o.t.Helper()
 	result, err := o.session.CallTool(o.t.Context(), &sdk.CallToolParams{Name: "deep_research_" + name, Arguments: rawArguments(fmt.Appendf(nil, format, args...))})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	text := result.Content[0].(*sdk.TextContent).Text
-	answer, err := codec.Parse([]byte(text))
-	if err != nil || result.IsError {
+	if answer, err = codec.Parse([]byte(text)); err != nil {
 		o.t.Fatalf("%s: %s", name, text)
 	}
-	return answer
+	return answer, result.IsError
 }
 
 var (
@@ -148,10 +163,7 @@ func (o *orchestrator) work(id, holder string) {
 		job, kind, prompt := leased.Get("job_id").Str(), leased.Get("kind").Str(), leased.Get("prompt_md").Str()
 		o.asked = append(o.asked, job)
 		for refused := false; ; refused = true {
-			answer, err := codec.MarshalLine(o.answer(kind, prompt, refused))
-			if err != nil {
-				o.t.Fatal(err)
-			}
+			answer := must.Get(codec.MarshalLine(o.answer(kind, prompt, refused)))(o.t)
 			verdict := o.call("job_submit", `{"run": %q, "token": %q, "answer": %s}`, id, leased.Get("token").Str(), answer)
 			if verdict.Get("accepted").Bool() {
 				break
@@ -177,6 +189,100 @@ func (o *orchestrator) research() (last *codec.Value) {
 	}
 	o.t.Fatal("the run does not end")
 	return nil
+}
+
+// handIn begins a run with one perspective and hands in its output, without a job. Its
+// output is about a page of known sentences.
+func (o *orchestrator) handIn(home, id string) {
+	o.t.Helper()
+	o.call("run_init", `{"query": "Should the harbour buy electric tugs?", "run_id": %q}`, id)
+	o.call("perspectives_write", `{"run": %q, "reason": "r", "value": {"schema_version": "perspectives.v1", "run_id": %q, "created_at": "2026-03-04",
+		"perspectives": [{"id": "calls", "title": "Calls", "track": "standard", "agent_type": "researcher", "prompt_contract":
+		{"max_words": 90, "max_sources": 2, "tool_budget": {}, "must_include_sections": ["Findings", "Gaps", "Sources"]}}]}}`, id, id)
+	o.call("wave1_plan", `{"run": %q, "reason": "r"}`, id)
+	o.call("stage_advance", `{"run": %q, "reason": "r"}`, id)
+	output := must.Get(codec.MarshalLine("## Findings\n\n" + reader.Sentence(1, 0) + "\n\n## Gaps\n\n## Sources\n\n- Port statistics https://example.org/port/1\n"))(o.t)
+	o.call("wave_output_ingest", `{"run": %q, "wave": "wave1", "outputs": [{"perspective_id": "calls", "markdown": %s}]}`, id, output)
+}
+
+// summarize hands in the pack of the run's one summary.
+func (o *orchestrator) summarize(home, id string) {
+	o.t.Helper()
+	cid := o.call("citations_list", `{"run": %q}`, id).Get("records").Elems()[0].Get("cid").Str()
+	dir := filepath.Join(home, "given "+id)
+	must.Do(o.t, os.MkdirAll(dir, 0o700))
+	must.Do(o.t, os.WriteFile(filepath.Join(dir, "calls.md"), []byte("- "+reader.Sentence(1, 0)+" [@"+cid+"]\n"), 0o600))
+	o.call("summary_pack_build", `{"manifest_path": %q, "fixture_summaries_dir": %q, "reason": "r"}`, filepath.Join(home, id, "manifest.json"), dir)
+}
+
+// TestARunGoesOnByWhatIsHandedIn takes a run to its synthesis over MCP without a job: its
+// perspectives, output and summaries are handed in, and run_step does the rest.
+func TestARunGoesOnByWhatIsHandedIn(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	o := newOrchestrator(t, pinned(home))
+	at := func(stage, job string) {
+		t.Helper()
+		step := o.call("run_step", `{"run": "given"}`)
+		jobs := step.Get("jobs").Elems()
+		if step.Get("stage").Str() != stage || step.Get("waiting_for").Str() != "agents" || len(jobs) != 1 || jobs[0].Get("job_id").Str() != job {
+			line, _ := codec.MarshalLine(step)
+			t.Fatalf("%s", line)
+		}
+	}
+	o.handIn(home, "given")
+	at("summaries", "summary.calls")
+	o.summarize(home, "given")
+	at("synthesis", "synthesis")
+	if v := o.call("run_verify", `{"run": "given"}`); !v.Get("pass").Bool() {
+		t.Errorf("%v", v)
+	}
+	if v := o.call("run_replay", `{"run": "given"}`); !v.Get("pass").Bool() {
+		line, _ := codec.MarshalLine(v)
+		t.Errorf("%s", line)
+	}
+}
+
+// TestAMoveJudgesTheGateInItsWay takes a run to its synthesis by moves alone. One that a
+// gate blocks says what its judge found.
+func TestAMoveJudgesTheGateInItsWay(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	o := newOrchestrator(t, pinned(home))
+	o.handIn(home, "moved")
+	root := filepath.Join(home, "moved")
+	review := func() {
+		t.Helper()
+		o.call("wave_review", `{"perspectives_path": %q, "outputs_dir": %q, "report_path": %q}`,
+			filepath.Join(root, "perspectives.json"), filepath.Join(root, "wave-1"), filepath.Join(root, "wave-review.json"))
+	}
+	output := filepath.Join(root, "wave-1", "calls.md")
+	text := must.Get(os.ReadFile(output))(t)
+	review()
+	must.Do(t, os.WriteFile(output, []byte("Nothing.\n"), 0o600))
+	refused := o.refused("stage_advance", `{"run": "moved", "reason": "r"}`)
+	if refused.Get("code").Str() != "GATE_BLOCKED" || strings.Join(refused.Get("details").Get("warnings").Strs(), " ") != "STALE_REPORT" {
+		line, _ := codec.MarshalLine(refused)
+		t.Errorf("%s", line)
+	}
+	if got := o.call("gate_list", `{"run": "moved"}`).Get("gates").Elems()[1].Get("status").Str(); got != "fail" {
+		t.Errorf("gate B is recorded as %s", got)
+	}
+	must.Do(t, os.WriteFile(output, text, 0o600))
+	moves := func(to string) {
+		t.Helper()
+		if got := o.call("stage_advance", `{"run": "moved", "reason": "r"}`).Get("to").Str(); got != to {
+			t.Fatalf("it moves to %s", got)
+		}
+	}
+	moves("pivot")
+	o.call("pivot_decide", `{"manifest_path": %q, "wave1_outputs": [{"perspective_id": "calls", "output_md_path": "wave-1/calls.md"}], "wave1_validation_reports":
+		[{"ok": true, "perspective_id": "calls", "markdown_path": "wave-1/calls.md", "words": 1, "sources": 1, "missing_sections": []}]}`, filepath.Join(root, "manifest.json"))
+	moves("citations")
+	o.call("citations_validate", `{"run": "moved", "reason": "r"}`)
+	moves("summaries")
+	o.summarize(home, "moved")
+	moves("synthesis")
 }
 
 // knownPages answers each address with the page of known sentences whose number it ends
@@ -224,9 +330,7 @@ func TestAnOrchestratingAgentDoesAWholeRun(t *testing.T) {
 	o := research()
 	if full.Asked() {
 		first := filesIn(t, filepath.Join(home, "harbour"))
-		if err := os.RemoveAll(home); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(home))
 		o = research()
 		if diff := cmp.Diff(first, filesIn(t, filepath.Join(home, "harbour"))); diff != "" {
 			t.Errorf("the second run differs: %s", diff)
@@ -251,15 +355,12 @@ var (
 	saidState      = regexp.MustCompile(`(waiting_for|status) (\w+)`)
 )
 
-// TestTheDocumentedLoopIsPlayed plays the loop of docs/agents.md as it stands there, line
+// TestTheDocumentedLoopIsPlayed plays the loop of docs/setup.md as it stands there, line
 // by line, and holds what it says of each answer against the answer.
 func TestTheDocumentedLoopIsPlayed(t *testing.T) {
 	full.Story(t)
 	t.Parallel()
-	document, err := os.ReadFile("../docs/agents.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile("../docs/setup.md"))(t)
 	o := newOrchestrator(t, pinned(filepath.Join(scratch.Short(t), "runs")))
 	o.content = true
 	played := 0
@@ -310,16 +411,13 @@ func TestTheDocumentedLoopIsPlayed(t *testing.T) {
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		files[strings.TrimPrefix(path, dir)] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/review"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -39,9 +39,10 @@ type reviewShowIn struct {
 }
 
 type reviewDiffIn struct {
-	ChangeID string `json:"change_id" jsonschema:"the change, which is the name of its folder under agentd/changes"`
-	From     int    `json:"from,omitzero" jsonschema:"number of the earlier review; the one before when absent" min:"1"`
-	To       int    `json:"to,omitzero" jsonschema:"number of the later review; the newest when absent" min:"1"`
+	ChangeID string   `json:"change_id,omitzero" jsonschema:"the change, which is the name of its folder under agentd/changes; needed without reviews"`
+	Reviews  []string `json:"reviews,omitzero" jsonschema:"ids of reviews that belong to no change, as review_list has them: two, the earlier first, or one, which is compared with the one of the same name before"`
+	From     int      `json:"from,omitzero" jsonschema:"number of the earlier review; the one before when absent" min:"1"`
+	To       int      `json:"to,omitzero" jsonschema:"number of the later review; the newest when absent" min:"1"`
 }
 
 type changeStartIn struct {
@@ -87,8 +88,8 @@ func readPayload(ctx context.Context, typed tool.Typed, path string) (*codec.Val
 
 var payloadOperand = []tool.Operand{{Name: "PAYLOAD", About: "a JSON file with the review, - for standard input", Path: true}}
 
-func reviewTools(env *Env) []*tool.Tool {
-	exports := []string{"markdown", "sarif", "rdjson", "junit", "github"}
+func reviewTools(env tools) []*tool.Tool {
+	exports := []string{"markdown", "sarif", "rdjson", "junit", "github", "gitlab"}
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "create_review", Set: "review", Core: true, Effect: tool.Writes,
@@ -121,7 +122,7 @@ func reviewTools(env *Env) []*tool.Tool {
 					}
 					path, ok := change.ReviewOf(desk, env.Project, id)
 					if !ok {
-						path, ok = engine.ReviewPath(desk, env.Home, id)
+						path, ok = reviews.Path(desk, env.Home, id)
 					}
 					if ok {
 						args.Set("review_path", codec.Of(path))
@@ -143,7 +144,7 @@ func reviewTools(env *Env) []*tool.Tool {
 			return change.AskForReview(ctx, env.Desk(call.Reach), env.Project, in)
 		}),
 		declare(tool.Spec{
-			Name: "review_check", Set: "review", Effect: tool.Reads, Idempotent: true,
+			Name: "review_check", Set: "review", Core: true, Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
 				Path:     "review check",
 				Operands: []tool.Operand{{Name: "PAYLOAD", Field: "payload_path", About: "a JSON file with the review"}},
@@ -171,17 +172,38 @@ func reviewTools(env *Env) []*tool.Tool {
 			},
 		}, func(ctx context.Context, call tool.Caller, in reviewListIn) (change.ReviewList, error) {
 			if in.ChangeID == "" {
-				return engine.Reviews(env.Desk(call.Reach), env.Home, env.Project)
+				return reviews.List(env.Desk(call.Reach), env.Home, env.Project)
 			}
 			return change.Reviews(env.Desk(call.Reach), env.Project, in.ChangeID)
 		}),
 		declare(tool.Spec{
 			Name: "review_diff", Set: "review", Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
-				Path:     "review diff",
-				Operands: changeOperand,
+				Path: "review diff",
+				Operands: []tool.Operand{
+					{Name: "ID", Field: "change_id", About: "the change, or a review that belongs to none"},
+					{Name: "LATER", About: "the later review, where ID is one that belongs to no change", Optional: true},
+				},
+				Fill: func(_ context.Context, typed tool.Typed, args *codec.Value) error {
+					ids := []string{typed.Operands["ID"]}
+					if later := typed.Operands["LATER"]; later != "" {
+						ids = append(ids, later)
+					}
+					if _, ok := reviews.Path(env.Desk(artifact.Everywhere), env.Home, ids[0]); ok || len(ids) > 1 {
+						args.Delete("change_id")
+						args.Set("reviews", codec.Of(ids))
+					}
+					return nil
+				},
 			},
 		}, func(ctx context.Context, call tool.Caller, in reviewDiffIn) (change.DiffResult, error) {
+			if len(in.Reviews) > 0 {
+				return reviews.Diff(env.Desk(call.Reach), env.Home, in.Reviews)
+			}
+			if in.ChangeID == "" {
+				return change.DiffResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("change_id", nil),
+					"change_id is missing, and so is reviews")
+			}
 			return change.ReviewDiff(env.Desk(call.Reach), env.Project, in.ChangeID, in.From, in.To)
 		}),
 		declare(tool.Spec{

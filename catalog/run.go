@@ -39,7 +39,7 @@ var (
 )
 
 // fillRun turns the RUN that a person typed into the path of its manifest.
-func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	manifest, err := run.Find(e.Desk(artifact.Everywhere), e.Home, e.Dir, typed.Operands["RUN"])
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (e *Env) fillRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 
 // fillReadRun is fillRun for a command that changes nothing: the beginning of an id
 // is enough, and without one the latest run is meant.
-func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	name := typed.Operands["RUN"]
 	manifest, others, err := run.FindByBeginning(e.Desk(artifact.Everywhere), e.Home, e.Dir, name)
 	if err != nil {
@@ -65,7 +65,7 @@ func (e *Env) fillReadRun(ctx context.Context, typed tool.Typed, args *codec.Val
 
 // fillVerify is fillReadRun with the signers of the configuration, where the person
 // names none.
-func (e *Env) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if e.Config.Signers != "" && args.Get("signers") == nil {
 		args.Set("signers", codec.Of(e.Config.Signers))
 	}
@@ -75,7 +75,7 @@ func (e *Env) fillVerify(ctx context.Context, typed tool.Typed, args *codec.Valu
 // byRun lets a tool of a run take the run's id in the home of runs in the place
 // of the paths of its files. Only a tool that takes others beside the manifest
 // needs a look at the run, to find where it keeps them.
-func (e *Env) byRun(paths ...string) *tool.Shorthand {
+func (e tools) byRun(paths ...string) *tool.Shorthand {
 	return &tool.Shorthand{
 		Name: "run", About: "the run's id in the home of runs, instead of " + strings.Join(paths, " and "), For: paths,
 		Fill: func(ctx context.Context, call tool.Caller, id string, args *codec.Value) error {
@@ -114,7 +114,7 @@ func pathOf(r *run.Run, arg string, args *codec.Value) string {
 
 // openRun does what fillRun does and opens the run, so that more can be filled
 // from it.
-func (e *Env) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) (*run.Run, error) {
+func (e tools) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) (*run.Run, error) {
 	if err := e.fillRun(ctx, typed, args); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (e *Env) openRun(ctx context.Context, typed tool.Typed, args *codec.Value) 
 }
 
 // fillRunAndGates adds the gates, where the run keeps them.
-func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (e *Env) fillRunAndGates(ctx context.Context, typed tool.Typed, args *codec
 
 // fillPerspectives reads the document that a person names, gives it the id of the
 // run where it has none, and finds where the run keeps it.
-func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillPerspectives(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (e *Env) fillPerspectives(ctx context.Context, typed tool.Typed, args *code
 }
 
 // fillTemplate reads the outline that a person names by its file.
-func (e *Env) fillTemplate(_ context.Context, _ tool.Typed, args *codec.Value) error {
+func (e tools) fillTemplate(_ context.Context, _ tool.Typed, args *codec.Value) error {
 	template, err := ReadTemplate(artifact.Everywhere, e.Dir, args.Get("template").Str())
 	if err == nil && template != "" {
 		args.Set("template", codec.Of(template))
@@ -183,7 +183,7 @@ func ReadTemplate(reach artifact.Reach, dir, typed string) (string, error) {
 }
 
 // followRun hands on the log of a run as it grows, until the run is final.
-func (e *Env) followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
+func (e tools) followRun(ctx context.Context, args *codec.Value, each func(string, *codec.Value) error) error {
 	opened, err := run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (e *Env) followRun(ctx context.Context, args *codec.Value, each func(string
 }
 
 // chooseEvidence takes a person's choices about a run that was made.
-func (e *Env) chooseEvidence(ctx context.Context, typed tool.Typed, value any) error {
+func (e tools) chooseEvidence(ctx context.Context, typed tool.Typed, value any) error {
 	choice := run.EvidenceChoice{NoGrounding: typed.Flags["grounding"] == "off", NoReader: typed.Flags["no-second-reader"] == "true", OneAgent: typed.Flags["one-agent"] == "true"}
 	if grounding := typed.Flags["grounding"]; grounding != "" && grounding != "off" && grounding != "require" {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("grounding", tidegate.Cut(grounding)), "--grounding is require or off, got %q", tidegate.Cut(grounding))
@@ -215,7 +215,7 @@ func (e *Env) chooseEvidence(ctx context.Context, typed tool.Typed, value any) e
 
 func byHand(reason string) map[string]any { return map[string]any{"reason": reason} }
 
-func runTools(env *Env) []*tool.Tool {
+func runTools(env tools) []*tool.Tool {
 	hidden := []string{"manifest_path"}
 	return []*tool.Tool{
 		declare(tool.Spec{
@@ -225,7 +225,6 @@ func runTools(env *Env) []*tool.Tool {
 				Operands: []tool.Operand{{Name: "QUESTION", Field: "query", About: "the research question"}},
 				Rename:   map[string]string{"root_override": "in", "run_id": "id", "audience": "for"},
 				Fill:     env.fillTemplate,
-				Hide:     []string{"require_bound_gates"},
 				Flags: []tool.Flag{
 					{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
 					{Name: "grounding", About: "off makes warnings of what is not on the cited pages, and leaves out the second reader; the report says so", Kind: tool.Word},
@@ -278,12 +277,6 @@ func runTools(env *Env) []*tool.Tool {
 			},
 		}, at(env, step.WritePerspectives)),
 		declare(tool.Spec{
-			Name: "deep_research_manifest_write", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, stage.ManifestWrite)),
-		declare(tool.Spec{
-			Name: "deep_research_gates_write", Set: "run", Shorthand: env.byRun("gates_path"), Effect: tool.Writes,
-		}, at(env, step.GatesWrite)),
-		declare(tool.Spec{
 			Name: "deep_research_stage_advance", Set: "run", Shorthand: env.byRun("manifest_path", "gates_path"), Effect: tool.Writes,
 			Command: &tool.Command{
 				Path:     "run advance",
@@ -291,12 +284,6 @@ func runTools(env *Env) []*tool.Tool {
 				Rename: map[string]string{"requested_next": "to"}, Fill: env.fillRunAndGates, Defaults: byHand("advanced by hand"),
 			},
 		}, at(env, stage.Advance)),
-		declare(tool.Spec{
-			Name: "deep_research_retry_record", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, stage.RetryRecord)),
-		declare(tool.Spec{
-			Name: "deep_research_watchdog_check", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes, Destroys: true,
-		}, at(env, stage.WatchdogCheck)),
 		declare(tool.Spec{
 			Name: "deep_research_run_log", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{
@@ -357,7 +344,7 @@ func runTools(env *Env) []*tool.Tool {
 	}
 }
 
-func control(env *Env, verb string, run func(context.Context, run.Desk, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
+func control(env tools, verb string, run func(context.Context, run.Desk, stage.ControlInput) (stage.ControlResult, error)) *tool.Tool {
 	command := &tool.Command{Path: "run " + verb, Operands: runOperand, Hide: []string{"manifest_path"}, Fill: env.fillRun}
 	if verb == "cancel" {
 		command.Confirm = env.confirmCancel
@@ -369,7 +356,7 @@ func control(env *Env, verb string, run func(context.Context, run.Desk, stage.Co
 }
 
 // confirmCancel asks nothing about a run that has ended.
-func (e *Env) confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
+func (e tools) confirmCancel(ctx context.Context, args *codec.Value) (string, error) {
 	r, err := run.Open(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return "", err
@@ -382,7 +369,7 @@ func (e *Env) confirmCancel(ctx context.Context, args *codec.Value) (string, err
 	return fmt.Sprintf("End run %s, which is %s in stage %s, for good? Its files stay, and nothing moves it again.", r.ID(), m.Status(), m.Stage()), nil
 }
 
-func (e *Env) confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
+func (e tools) confirmDelete(ctx context.Context, args *codec.Value) (string, error) {
 	d, err := run.Deletable(ctx, e.Desk(artifact.Everywhere), args.Get("manifest_path").Str())
 	if err != nil {
 		return "", err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -38,10 +39,7 @@ func publishedSchemas(t *testing.T) map[string]*jsonschema.Schema {
 
 func follows(t *testing.T, s *jsonschema.Schema, data []byte) error {
 	t.Helper()
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(data)))(t)
 	return s.Validate(document)
 }
 
@@ -60,24 +58,15 @@ func TestArtifactsFollowTheirSchemas(t *testing.T) {
 	}
 	for name, schema := range schemas {
 		t.Run(name, func(t *testing.T) {
-			data, err := os.ReadFile(filepath.Join(root, documents[name]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(filepath.Join(root, documents[name])))(t)
 			if err := follows(t, schema, data); err != nil {
 				t.Errorf("%s does not follow its schema: %v", documents[name], err)
 			}
-			document, err := codec.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			document := must.Get(codec.Parse(data))(t)
 			for _, field := range schema.Required {
 				without := document.Clone()
 				without.Delete(field)
-				spoilt, err := codec.Marshal(without)
-				if err != nil {
-					t.Fatal(err)
-				}
+				spoilt := must.Get(codec.Marshal(without))(t)
 				if follows(t, schema, spoilt) == nil {
 					t.Errorf("the schema accepts a document without %s", field)
 				}
@@ -107,9 +96,7 @@ func madeRun(t *testing.T) string {
 	root := filepath.Join(home, "r1")
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
 	call("deep_research_run_init", `{"query":"Q?","run_id":"r1"}`)
 	call("deep_research_perspectives_write", fmt.Sprintf(`{"perspectives_path":%q,"reason":"test","value":{
@@ -126,10 +113,7 @@ func madeRun(t *testing.T) string {
 				t.Fatal(err)
 			}
 		}
-		manifest, err := os.ReadFile(filepath.Join(root, "manifest.json"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		manifest := must.Get(os.ReadFile(filepath.Join(root, "manifest.json")))(t)
 		write("manifest.json", regexp.MustCompile(`"current": "\w+"`).ReplaceAllString(string(manifest), `"current": "`+stage+`"`))
 	}
 	inStage("pivot")
@@ -146,16 +130,10 @@ func madeRun(t *testing.T) string {
 func TestResultsFollowTheirSchemas(t *testing.T) {
 	t.Parallel()
 	byName := publishedSchemas(t)
-	corpus, err := filepath.Glob("testdata/calls/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	corpus := must.Get(filepath.Glob("testdata/calls/*.txtar"))(t)
 	results := 0
 	for _, file := range corpus {
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		archive := must.Get(txtar.ParseFile(file))(t)
 		name := ""
 		for _, section := range archive.Files {
 			if called, isCall := strings.CutPrefix(section.Name, "call "); isCall {

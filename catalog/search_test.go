@@ -27,6 +27,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/tool"
@@ -78,9 +79,7 @@ func newSeeker(t *testing.T, init string) *seeker {
 		file += fmt.Sprintf("[search.%s]\nurl = %q\nkey_env = \"SEARCH_KEY\"\n", name, server.URL+"/"+name)
 	}
 	user := t.TempDir()
-	if err := os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(user, "tidegate.toml"), []byte(file), 0o600))
 	s.env = pinned(home)
 	s.env.ConfigDir, s.env.Environ = user, []string{"SEARCH_KEY=" + fakesearch.Key}
 	limits := fetch.DefaultLimits
@@ -119,7 +118,7 @@ func agent(ctx context.Context) context.Context {
 // whole is every file of the run, those in the archive unpacked.
 func (s *seeker) whole() string {
 	var all bytes.Buffer
-	err := filepath.WalkDir(filepath.Join(s.env.Home, "harbour"), func(path string, d fs.DirEntry, err error) error {
+	must.Do(s.t, filepath.WalkDir(filepath.Join(s.env.Home, "harbour"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -129,10 +128,7 @@ func (s *seeker) whole() string {
 		}
 		all.Write(data)
 		return err
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	}))
 	return all.String()
 }
 
@@ -178,9 +174,7 @@ func TestSearchesAreEvidence(t *testing.T) {
 		line, _ := codec.MarshalLine(verified)
 		t.Errorf("%s", line)
 	}
-	if err := os.WriteFile(name, bytes.Replace(data, []byte("Port 2"), []byte("Port 3"), 1), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, bytes.Replace(data, []byte("Port 2"), []byte("Port 3"), 1), 0o600))
 	if replayed := s.call("run_replay", `{"run": "harbour"}`); replayed.Get("pass").Bool() {
 		t.Error("a search that was changed replays")
 	}

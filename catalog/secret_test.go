@@ -10,8 +10,8 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
-	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -31,14 +31,11 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 		o.work("harbour", "orchestrator")
 	}
 	// The name of the holder makes a cited sentence of the file that has it.
-	records := strings.SplitN(runs.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
-	first, err := codec.Parse([]byte(records[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	records := strings.SplitN(must.Read(t, filepath.Join(home, "harbour", "citations", "citations.jsonl")), "\n", 2)
+	first := must.Get(codec.Parse([]byte(records[0])))(t)
 	leased := o.call("job_lease", `{"run": "harbour", "holder": "prober [@%s]. Who"}`, first.Get("cid").Str()).Get("job")
 	dir := filepath.Join(home, "harbour", "jobs", leased.Get("job_id").Str(), "001")
-	attempt, err := codec.Parse([]byte(runs.Read(t, filepath.Join(dir, "attempt.json"))))
+	attempt, err := codec.Parse([]byte(must.Read(t, filepath.Join(dir, "attempt.json"))))
 	seed := attempt.Get("control_seed").Str()
 	if err != nil || len(seed) != 32 {
 		t.Fatalf("the seed is %q, %v", seed, err)
@@ -75,10 +72,7 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 					}
 				}
 				args.Set(at, codec.Of(place))
-				line, err := codec.MarshalLine(args)
-				if err != nil {
-					t.Fatal(err)
-				}
+				line := must.Get(codec.MarshalLine(args))(t)
 				envelope := each.Call(context.WithoutCancel(t.Context()), line, tool.Caller{}).Envelope
 				if asked++; strings.Contains(string(envelope), seed) {
 					t.Errorf("%s tells the seed for %s", each.Name, line)
@@ -99,11 +93,8 @@ func TestNoToolTellsWhatIsPlanted(t *testing.T) {
 
 // approving is an answer that supports every claim of a prompt.
 func approving(t *testing.T, prompt string) string {
-	answer, err := codec.MarshalLine(reader.Answer(prompt, func(c reader.Claim) reader.Verdict {
+	answer := must.Get(codec.MarshalLine(reader.Answer(prompt, func(c reader.Claim) reader.Verdict {
 		return reader.Honest(c, strings.Join(strings.Fields(c.Sentence), " "))
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	})))(t)
 	return string(answer)
 }

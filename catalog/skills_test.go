@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/skills"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -70,9 +71,7 @@ func TestManifests(t *testing.T) {
 		var want bytes.Buffer
 		encoder := json.NewEncoder(&want)
 		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(manifest); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encoder.Encode(manifest))
 		compareDocument(t, name, func(string) string { return want.String() })
 	}
 }
@@ -84,10 +83,7 @@ func TestSkillsNameWhatIsThere(t *testing.T) {
 	front := regexp.MustCompile(`^---\nname: ([a-z-]+)\ndescription: ([^\n]+)\n---\n\n# `)
 	key := regexp.MustCompile(`"([a-z_0-9]+)":`)
 	quoted := regexp.MustCompile("`([a-z][a-z0-9_]*(?:_[a-z0-9]+)+|ask)`")
-	offered, err := mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	offered := must.Get(mcp.Narrow(tool.ForAgents(catalog.Tools(&catalog.Env{})), mcp.Narrowing{}))(t)
 	known := map[string]bool{}
 	for _, each := range offered {
 		known[each.Name] = true
@@ -107,10 +103,7 @@ func TestSkillsNameWhatIsThere(t *testing.T) {
 			if strings.Contains(string(text), "`"+each.Name+"`") {
 				named++
 				for _, schema := range []*codec.Value{each.InputSchema(), each.OutputSchema()} {
-					data, err := codec.MarshalLine(schema)
-					if err != nil {
-						t.Fatal(err)
-					}
+					data := must.Get(codec.MarshalLine(schema))(t)
 					for _, word := range key.FindAllSubmatch(data, -1) {
 						words[string(word[1])] = true
 					}

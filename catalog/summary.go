@@ -10,14 +10,14 @@ import (
 
 // fillSummary finds the run, and takes the summaries from the wave outputs when
 // no folder with summaries is given.
-func (e *Env) fillSummary(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillSummary(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	if args.Get("fixture_summaries_dir") == nil {
 		args.Set("mode", codec.Of(step.PackGenerated))
 	}
 	return e.fillRun(ctx, typed, args)
 }
 
-func summaryTools(env *Env) []*tool.Tool {
+func summaryTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_summary_pack_build", Set: "summary", Core: true, Effect: tool.Writes, Destroys: true,

@@ -6,36 +6,18 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
-func synthesisTools(env *Env) []*tool.Tool {
+func synthesisTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
-		declare(tool.Spec{
-			Name: "deep_research_gate_a_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.JudgeGateA)),
-		declare(tool.Spec{
-			Name: "deep_research_gate_d_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.JudgeGateD)),
-		declare(tool.Spec{
-			Name: "deep_research_gate_e_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.JudgeGateE)),
-		declare(tool.Spec{
-			Name: "deep_research_gate_f_evaluate", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.JudgeGateF)),
 		declare(tool.Spec{
 			Name: "deep_research_gate_list", Set: "gate", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,
 			Command: &tool.Command{Path: "gate list", Operands: readOperand, Hide: []string{"manifest_path"}, Fill: env.fillReadRun},
-		}, func(ctx context.Context, call tool.Caller, in manifestIn) (step.GateList, error) {
-			return step.ListGates(ctx, env.Desk(call.Reach), in.ManifestPath)
-		}),
-		declare(tool.Spec{
-			Name: "deep_research_synthesis_write", Set: "summary", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, func(ctx context.Context, call tool.Caller, in step.SynthesisInput) (step.SynthesisResult, error) {
-			in.Dir = env.Dir
-			return step.WriteSynthesis(ctx, env.Desk(call.Reach), in)
+		}, func(ctx context.Context, call tool.Caller, in manifestIn) (gates.GateList, error) {
+			return gates.ListGates(ctx, env.Desk(call.Reach), in.ManifestPath)
 		}),
 		declare(tool.Spec{
 			Name: "deep_research_run_replay", Set: "run", Shorthand: env.byRun("manifest_path"), Effect: tool.Reads, Idempotent: true,

@@ -14,7 +14,7 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-func waveTools(env *Env) []*tool.Tool {
+func waveTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name:       "deep_research_wave_output_validate",
@@ -100,7 +100,7 @@ var outputsOperand = tool.Operand{Name: "OUTPUTS_DIR", Field: "outputs_dir",
 // fillWave takes a run in the place of contracts and outputs: its own, of the
 // wave that it is in, else of the first. It returns INVALID_ARGS for contracts
 // without outputs.
-func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Typed, *codec.Value) error {
+func (e tools) fillWave(argument, operand string) func(context.Context, tool.Typed, *codec.Value) error {
 	return func(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 		if typed.Operands[operand] != "" {
 			return nil
@@ -121,7 +121,7 @@ func (e *Env) fillWave(argument, operand string) func(context.Context, tool.Type
 // fillContracts replaces a run in perspectives_path by the contracts of that run,
 // and hands the run to more. What names no run is left as it is: the tool says what
 // is wrong with it.
-func (e *Env) fillContracts(ctx context.Context, args *codec.Value, more func(r *run.Run, wave run.Stage)) error {
+func (e tools) fillContracts(ctx context.Context, args *codec.Value, more func(r *run.Run, wave run.Stage)) error {
 	name, err := filepath.Rel(e.Dir, args.Get("perspectives_path").Str())
 	if err != nil {
 		name = args.Get("perspectives_path").Str()
@@ -155,7 +155,7 @@ func isFile(path string) bool {
 }
 
 // reviewThere shows what can be judged of a wave when some outputs are missing.
-func (e *Env) reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
+func (e tools) reviewThere(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	if err.Code != tidegate.OutputNotFound {
 		return report.Report{}, false
 	}

@@ -19,7 +19,7 @@ import (
 
 // fillOutputs reads the outputs of a folder: <id>.md for each perspective of
 // the wave that has one there.
-func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
+func (e tools) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Value) error {
 	opened, err := e.openRun(ctx, typed, args)
 	if err != nil {
 		return err
@@ -61,7 +61,7 @@ func (e *Env) fillOutputs(ctx context.Context, typed tool.Typed, args *codec.Val
 
 // readOutputs reads the outputs that were handed in by their paths. It returns
 // INVALID_ARGS for one that was not given, or given in two ways.
-func (e *Env) readOutputs(ctx context.Context, reach artifact.Reach, in step.IngestInput) error {
+func (e tools) readOutputs(ctx context.Context, reach artifact.Reach, in step.IngestInput) error {
 	for i := range in.Outputs {
 		o := &in.Outputs[i]
 		details := tidegate.Pairs("index", i, "perspective_id", tidegate.Cut(o.PerspectiveID))
@@ -83,7 +83,7 @@ func (e *Env) readOutputs(ctx context.Context, reach artifact.Reach, in step.Ing
 }
 
 // refusedOutputs shows every reason why outputs are refused, and where it stands.
-func (e *Env) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
+func (e tools) refusedOutputs(ctx context.Context, in any, err *tidegate.Error) (report.Report, bool) {
 	handed := in.(step.IngestInput)
 	if tidegate.ClassOf(err.Code) != tidegate.NotMet || e.readOutputs(ctx, artifact.Everywhere, handed) != nil {
 		return report.Report{}, false
@@ -118,7 +118,7 @@ func writePrompts(ctx context.Context, typed tool.Typed, value any) error {
 	return nil
 }
 
-func waveRunTools(env *Env) []*tool.Tool {
+func waveRunTools(env tools) []*tool.Tool {
 	return []*tool.Tool{
 		declare(tool.Spec{
 			Name: "deep_research_wave1_plan", Set: "wave", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
@@ -142,9 +142,6 @@ func waveRunTools(env *Env) []*tool.Tool {
 			}
 			return step.Ingest(ctx, env.Desk(call.Reach), in)
 		}),
-		declare(tool.Spec{
-			Name: "deep_research_gate_b_derive", Set: "wave", Shorthand: env.byRun("manifest_path"), Effect: tool.Writes,
-		}, at(env, step.DeriveGateB)),
 		declare(tool.Spec{
 			Name: "deep_research_wave_restore", Set: "wave", Effect: tool.Writes, Person: true,
 			Command: &tool.Command{

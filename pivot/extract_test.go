@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/pivot"
 )
@@ -65,10 +66,7 @@ func TestExtract(t *testing.T) {
 		{"bytes that are not UTF-8 become U+FFFD, each of them", "# Gaps\n- (P1) a\x85\xa0\xffb\n", []string{"gap_p1_1|2|P1|a\ufffd\ufffd\ufffdb"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			gaps, err := pivot.Extract("p1", iotest.OneByteReader(strings.NewReader(test.markdown)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			gaps := must.Get(pivot.Extract("p1", iotest.OneByteReader(strings.NewReader(test.markdown))))(t)
 			if diff := cmp.Diff(test.want, brief(gaps)); diff != "" {
 				t.Errorf("gaps (-want +got):\n%s", diff)
 			}
@@ -96,10 +94,7 @@ func TestExtractTags(t *testing.T) {
 		"# spaced":                        {},
 		"#az09 #`x #{y #/0 #:1 #09az":     {"09az", "az09"},
 	} {
-		gaps, err := pivot.Extract("p1", strings.NewReader("# Gaps\n- (P2) "+text+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		gaps := must.Get(pivot.Extract("p1", strings.NewReader("# Gaps\n- (P2) "+text+"\n")))(t)
 		if diff := cmp.Diff(want, gaps[0].Tags); diff != "" {
 			t.Errorf("tags of %q (-want +got):\n%s", text, diff)
 		}
@@ -266,10 +261,7 @@ func checkExtracted(t *testing.T, data []byte) {
 		}
 		again.WriteString("- (" + g.Priority + ") " + g.Text + "\n")
 	}
-	same, err := pivot.Extract("p1", strings.NewReader(again.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	same := must.Get(pivot.Extract("p1", strings.NewReader(again.String())))(t)
 	if diff := cmp.Diff(gaps, same, ignorePlaces, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("the gaps written down and read again (-first +again):\n%s", diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/pivot"
 )
 
@@ -166,14 +167,9 @@ func TestExplanationsLeaveNoPlaceUnfilled(t *testing.T) {
 }
 
 func TestTheRulesAsAPersonReadsThem(t *testing.T) {
-	want, err := os.ReadFile(filepath.Join("testdata", "rules.text"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(filepath.Join("testdata", "rules.text")))(t)
 	var out bytes.Buffer
-	if err := report.Text(&out, pivot.ListRules().Report(), report.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Text(&out, pivot.ListRules().Report(), report.Options{}))
 	if diff := cmp.Diff(string(want), out.String()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -40,12 +41,7 @@ func newPrison(t *testing.T) *prison {
 		p.person + "/.claude/settings.json":          "{}",
 		filepath.Join(p.project, "main.sh"):          "true\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	if out, err := exec.Command("git", "-C", p.project, "init", "-q").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -67,10 +63,7 @@ func (p *prison) serve() (tcp, udp string) {
 	p.t.Helper()
 	var config net.ListenConfig
 	for _, where := range [][2]string{{"unix", p.socket()}, {"unix", "@tidegate-proof-" + filepath.Base(p.person)}, {"tcp", "127.0.0.1:0"}} {
-		l, err := config.Listen(context.Background(), where[0], where[1])
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		l := must.Get(config.Listen(context.Background(), where[0], where[1]))(p.t)
 		p.t.Cleanup(func() { l.Close() })
 		go func() {
 			for {
@@ -87,10 +80,7 @@ func (p *prison) serve() (tcp, udp string) {
 		}
 	}
 	for _, where := range [][2]string{{"unixgram", p.inbox()}, {"udp", "127.0.0.1:0"}} {
-		l, err := config.ListenPacket(context.Background(), where[0], where[1])
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		l := must.Get(config.ListenPacket(context.Background(), where[0], where[1]))(p.t)
 		p.t.Cleanup(func() { l.Close() })
 		go func() {
 			buffer := make([]byte, 100)
@@ -109,10 +99,7 @@ func (p *prison) serve() (tcp, udp string) {
 // share is memory that the person's programs share.
 func (p *prison) share() int {
 	p.t.Helper()
-	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	id := must.Get(unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600))(p.t)
 	p.t.Cleanup(func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	return id
 }
@@ -136,15 +123,11 @@ func (p *prison) lock(lines []string, flags ...string) []string {
 	script := "cat >/dev/null\nexec >" + p.out + "/tried 2>&1\n"
 	for i, line := range lines {
 		file := filepath.Join(p.out, fmt.Sprintf("%d.sh", i))
-		if err := os.WriteFile(file, []byte(line+"\n"), 0o600); err != nil {
-			p.t.Fatal(err)
-		}
+		must.Do(p.t, os.WriteFile(file, []byte(line+"\n"), 0o600))
 		script += fmt.Sprintf("timeout 60 bash %s </dev/null >%s.said 2>&1; echo $?\n", file, file)
 	}
 	agent := filepath.Join(p.out, "agent.sh")
-	if err := os.WriteFile(agent, []byte(script), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.WriteFile(agent, []byte(script), 0o600))
 	p.types(-1, append([]string{"agents", "check", "exec:sh " + agent}, flags...)...)
 	tried, err := os.ReadFile(filepath.Join(p.out, "tried"))
 	if err != nil {
@@ -241,10 +224,7 @@ func TestNoAgentTypesAPersonsCommand(t *testing.T) {
 			t.Parallel()
 			p := newPrison(t)
 			manifest := filepath.Join(p.home, "runs", "tides", "manifest.json")
-			before, err := os.ReadFile(manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Get(os.ReadFile(manifest))(t)
 			decide := []string{"run limit tides max_minutes 9999", "run cancel tides --reason x", "run accept tides --reason x", "run delete tides --yes", "gate a tides --accept --reason x", "citations attach tides cid_1 /etc/hostname --over --reason x", "citations replace tides cid_1 https://example.org/ --over --reason x", "job retry tides perspectives --note x", "config trust", "run list", "doctor", "mcp"}
 			var lines []string
 			for _, words := range decide {
@@ -325,12 +305,7 @@ echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}'
 		filepath.Join(p.out, "implementer.sh"): attack, filepath.Join(p.out, "reviewer.sh"): reviewer,
 		filepath.Join(p.project, "agentd/changes/mend/proposal.md"): "# Mend\n\nThe script says mended.\n",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	before := git("for-each-ref") + git("config", "--list")
 	said := p.types(-1, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
@@ -339,15 +314,13 @@ echo '{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[]}'
 	if !strings.Contains(said, "TAMPERED") {
 		t.Errorf("the worktree has no .git any more, and change run says:\n%s", said)
 	}
-	if err := os.WriteFile(filepath.Join(p.out, "implementer.sh"), []byte(strings.NewReplacer("rm -f .git\n", "", "echo \"gitdir: /nowhere\" > .git\n", "").Replace(attack)), 0o600); err != nil {
-		t.Fatal(err)
+	must.Do(t, os.WriteFile(filepath.Join(p.out, "implementer.sh"), []byte(strings.NewReplacer("rm -f .git\n", "", "echo \"gitdir: /nowhere\" > .git\n", "").Replace(attack)), 0o600))
+	worktrees := slices.Concat(must.Get(filepath.Glob(filepath.Join(p.home, "*/worktrees/mend-*")))(t), must.Get(filepath.Glob(filepath.Join(p.home, "worktrees/mend-*")))(t))
+	worktrees = slices.DeleteFunc(worktrees, func(name string) bool { return strings.HasSuffix(name, ".complete") })
+	if len(worktrees) != 1 {
+		t.Fatalf("worktrees: %v", worktrees)
 	}
-	worktrees, err := filepath.Glob(filepath.Join(p.home, "*/worktrees/mend-*"))
-	if more, _ := filepath.Glob(filepath.Join(p.home, "worktrees/mend-*")); err != nil || len(worktrees)+len(more) != 1 {
-		t.Fatalf("worktrees: %v %v %v", worktrees, more, err)
-	} else {
-		os.RemoveAll(append(worktrees, more...)[0])
-	}
+	must.Do(t, os.RemoveAll(worktrees[0]))
 	said = p.types(0, "change", "run", "mend", "--implementer", "exec:sh "+filepath.Join(p.out, "implementer.sh"), "--reviewer", "exec:sh "+filepath.Join(p.out, "reviewer.sh"))
 	if !strings.Contains(said, "tidegate change merge mend") {
 		t.Fatalf("the change is not complete:\n%s", said)
@@ -373,12 +346,7 @@ func TestNoImplementerRunsGitOutside(t *testing.T) {
 	owned, module := filepath.Join(p.person, "owned"), filepath.Join(p.project, "sub")
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, name, text)
 	}
 	git := func(dir string, args ...string) {
 		t.Helper()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestNoReviewIsTurnedAround: the review that was kept decides about a change.
@@ -34,20 +35,12 @@ func TestNoReviewIsTurnedAround(t *testing.T) {
 	rewrite := func(t *testing.T, v victim, change func(text string) string) {
 		t.Helper()
 		path := filepath.Join(v.dir, "agentd", "changes", v.change, "REVIEW.md")
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(change(string(text))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
+		must.Do(t, os.WriteFile(path, []byte(change(string(text))), 0o600))
 	}
 	notComplete := func(t *testing.T, v victim) {
 		t.Helper()
-		text, err := os.ReadFile(filepath.Join(v.dir, "agentd", "changes", v.change, "STATE.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(v.dir, "agentd", "changes", v.change, "STATE.yaml")))(t)
 		if strings.Contains(string(text), "phase: complete") {
 			t.Errorf("the change is complete:\n%s", text)
 		}
@@ -75,9 +68,7 @@ func TestNoReviewIsTurnedAround(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				started(t, v, try{"create_review", review("APPROVED", ""), ""})
 				for _, name := range []string{"reviews", "log.jsonl", "log.head"} {
-					if err := os.RemoveAll(filepath.Join(v.dir, "agentd", "changes", v.change, name)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, os.RemoveAll(filepath.Join(v.dir, "agentd", "changes", v.change, name)))
 				}
 			},
 			tries: []try{{"change_advance", onward, tidegate.GateBlocked}}},
@@ -93,9 +84,7 @@ func TestNoReviewIsTurnedAround(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				started(t, v)
 				path := filepath.Join(v.dir, "agentd", "changes", v.change, "REVIEW.md")
-				if err := os.WriteFile(path, []byte("# Review\n\n## Verdict: "+header+"\n\n- [x] APPROVED: naming\n- [ ] NEEDS_FIX\n"), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(path, []byte("# Review\n\n## Verdict: "+header+"\n\n- [x] APPROVED: naming\n- [ ] NEEDS_FIX\n"), 0o600))
 			},
 			tries: []try{{"change_advance", onward, tidegate.GateBlocked}}})
 	}

@@ -13,10 +13,9 @@ import (
 func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
-	compute := try{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""}
-	refused := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", resume, tidegate.GateBlocked}}
-	then := func(first ...try) []try { return append(append(first, compute), refused...) }
-	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
+	refused := []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}}
+	then := func(first ...try) []try { return append(first, refused...) }
+	notPassed := func(t *testing.T, v victim) { hasNotPassed(t, v, "C") }
 	// other is a file of another run with the same question, its sources judged.
 	other := func(t *testing.T, name string) string {
 		return string(newOffice(t).copied(t, "tides", withoutGap, "sources judged").read(t, name))
@@ -24,19 +23,12 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 	besiege(t, []attack{
 		{wants: "lists that name no bad source", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				v.write(t, "citations/extracted-urls.txt", "")
 				v.write(t, "citations/normalized-urls.txt", "")
-				v.write(t, "citations/found-by.json", `{"schema_version":"found_by.v1","run_id":"tides","items":[]}`)
 				v.write(t, "citations/url-map.json", `{"schema_version":"url_map.v1","run_id":"tides","items":[]}`)
 				v.write(t, "citations/citations.jsonl", "")
 			},
 			tries: then(),
-			holds: func(t *testing.T, v victim) {
-				notPassed(t, v)
-				if answer := v.call(t, "deep_research_gate_c_compute", tidegate.Pairs("manifest_path", v.manifest(), "reason", "r")); answer.Get("status").Str() == "pass" {
-					t.Error(asJSON(answer))
-				}
-			}},
+			holds: notPassed},
 		{wants: "a page that an index says is there", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
 				v.write(t, "evidence/index.json", other(t, "evidence/index.json"))
@@ -57,7 +49,7 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "evidence/archive.warc.gz", string(v.read(t, "evidence/archive.warc.gz"))+other(t, "evidence/archive.warc.gz"))
 			},
-			tries: []try{{"deep_research_citations_validate", judged, ""}, compute},
+			tries: []try{{"deep_research_citations_validate", judged, ""}},
 			holds: func(t *testing.T, v victim) {
 				if index := string(v.read(t, "evidence/index.json")); strings.Count(index, `"offset"`) < 2 {
 					t.Error(index)
@@ -70,7 +62,6 @@ func TestGateCStandsOnTheLogAlone(t *testing.T) {
 			tries: append([]try{
 				{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"citations_path":"$DIR/runs/beside/citations/citations.jsonl","online`, 1), tidegate.PathNotAllowed},
 				{"deep_research_citations_validate", judged, ""},
-				{"deep_research_gate_c_compute", `{` + manifestOf + `,"citations_path":"$DIR/runs/beside/citations/citations.jsonl",` + because + `}`, tidegate.InvalidArgs},
 			}, refused...), holds: notPassed},
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // forgedRecord is a record that calls a source valid that nobody fetched.
@@ -20,8 +22,8 @@ const forgedRecord = `{"schema_version":"citation.v1","normalized_url":"https://
 func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 	t.Parallel()
 	judged := `{` + manifestOf + `,"online_dry_run":true,` + because + `}`
-	blocked := []try{{"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}, {"deep_research_stage_advance", resume, tidegate.GateBlocked}}
-	notPassed := func(t *testing.T, v victim) { gateIs(t, v, "C", "not_run") }
+	blocked := []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}}
+	notPassed := func(t *testing.T, v victim) { hasNotPassed(t, v, "C") }
 	besiege(t, []attack{
 		{wants: "a source that was never fetched called valid by a fixture", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
@@ -33,7 +35,7 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/citations.jsonl", forgedRecord+strings.ReplaceAll(forgedRecord, "moon", "sun"))
 			},
-			tries: append([]try{{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""}}, blocked...),
+			tries: blocked,
 			holds: notPassed},
 		{wants: "an archive of another run to count", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
@@ -42,19 +44,21 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 					v.write(t, name, string(other.read(t, name)))
 				}
 			},
-			tries: append(blocked[:1:1], append([]try{{"deep_research_citations_validate", judged, ""}}, blocked...)...),
+			tries: append(slices.Clone(blocked), append([]try{{"deep_research_citations_validate", judged, ""}}, blocked...)...),
 			holds: notPassed},
 		{wants: "a list that leaves the bad sources out", gap: withoutGap, at: "in citations",
-			given: func(t *testing.T, v victim) { v.write(t, "citations/some.txt", "") },
+			given: func(t *testing.T, v victim) {
+				v.write(t, "citations/normalized-urls.txt", "")
+				v.write(t, "citations/url-map.json", `{"schema_version":"url_map.v1","run_id":"tides","items":[]}`)
+			},
 			tries: append([]try{
-				{"deep_research_citations_normalize", `{` + manifestOf + `,"extracted_urls_path":"$RUN/citations/some.txt",` + because + `}`, ""},
 				{"deep_research_citations_validate", judged, ""},
-				{"deep_research_gate_c_compute", `{` + manifestOf + `,` + because + `}`, ""},
 			}, blocked...),
 			holds: notPassed},
 		{wants: "to leave the second wave out", gap: withGap, at: "in citations",
 			tries: append([]try{
-				{"deep_research_citations_extract_urls", `{` + manifestOf + `,"include_wave2":false,` + because + `}`, ""}, {"deep_research_citations_validate", judged, ""},
+				{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"include_wave2":false,"online`, 1), tidegate.InvalidArgs},
+				{"deep_research_citations_validate", judged, ""},
 			}, blocked...),
 			holds: func(t *testing.T, v victim) {
 				if n := strings.Count(string(v.read(t, "citations/citations.jsonl")), "\n"); n != 3 {
@@ -70,20 +74,15 @@ func TestNoAgentBringsItsOwnEvidence(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				v.write(t, "wave-1/moon.md", string(v.read(t, "wave-1/moon.md"))+"- https://example.org/late\n")
 			},
-			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.Tampered}}},
 		{wants: "gate C kept after a record was written over", gap: withoutGap, at: "citations judged", laundering: true,
 			given: func(t *testing.T, v victim) {
 				v.write(t, "citations/citations.jsonl", strings.ReplaceAll(string(v.read(t, "citations/citations.jsonl")), `"notes":"ok"`, `"notes":"very ok"`))
 			},
-			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}, {"deep_research_gates_write", pass("C"), tidegate.GateNotDerived}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}}},
 		{wants: "the archive written over by a tool", gap: withoutGap, at: "sources judged",
 			tries: []try{
-				{"deep_research_citations_extract_urls", `{` + manifestOf + `,"extracted_urls_path":"$RUN/evidence/archive.warc.gz",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_citations_extract_urls", `{` + manifestOf + `,"found_by_path":"$RUN/evidence/index.json",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_citations_normalize", `{` + manifestOf + `,"url_map_path":"$RUN/gates.json",` + because + `}`, tidegate.PathNotAllowed},
 				{"deep_research_citations_validate", strings.Replace(judged, `,"online`, `,"citations_path":"$RUN/manifest.json","online`, 1), tidegate.PathNotAllowed},
-				{"deep_research_citations_render_md", `{` + manifestOf + `,"output_md_path":"$RUN/wave-1/moon.md",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_citations_render_md", `{` + manifestOf + `,"output_md_path":"$DIR/.client/settings.json",` + because + `}`, tidegate.PathNotAllowed},
 			}},
 		{wants: "to read a file that is not its own, by the words that a page must have", gap: withoutGap, at: "sources judged",
 			tries: []try{{"deep_research_grounding_check", `{` + manifestOf + `,"document_path":"/etc/passwd"}`, tidegate.PathNotAllowed}}},
@@ -106,10 +105,7 @@ func TestNoCitationReachesTheInside(t *testing.T) {
 	if responded, _ := out.Get("responded").Int(); fetched < 9 || responded != 0 {
 		t.Errorf("%d fetched, of which %d responded", fetched, responded)
 	}
-	unpacked, err := gzip.NewReader(bytes.NewReader(v.read(t, "evidence/archive.warc.gz")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must.Get(gzip.NewReader(bytes.NewReader(v.read(t, "evidence/archive.warc.gz"))))(t)
 	records, err := io.ReadAll(unpacked)
 	if err != nil || strings.Count(string(records), `"kind":"refused"`) != int(fetched) || strings.Contains(string(records), "WARC-Type: response") {
 		t.Errorf("%v\n%s", err, records)

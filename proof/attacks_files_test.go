@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -64,7 +65,7 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			given: func(t *testing.T, v victim) {
 				// A run of another program, without a log of ours that would show the edit.
 				v.write(t, "manifest.json", strings.Replace(string(v.read(t, "manifest.json")), `"wave-1"`, `"wave-1/../escape"`, 1))
-				remove(run.AuditFile)(t, v)
+				remove(run.LogFile)(t, v)
 				remove(run.HeadFile)(t, v)
 			},
 			tries: []try{{"deep_research_wave_output_ingest", `{` + manifestOf + `,"perspectives_path":"$RUN/perspectives.json","wave":"wave1","outputs":[{"perspective_id":"moon","markdown":` + asJSON(output("moon", "")) + `}]}`, tidegate.InvalidWaveDir}},
@@ -77,9 +78,7 @@ func TestNoAgentWritesBeyondItsDocuments(t *testing.T) {
 			tries: reports("$DIR/manifest.json", "$DIR/gates.json", "$DIR/STATE.yaml", "$DIR/agentd/allowed_signers", "$DIR/tidegate.toml", "$DIR/.envrc", "$DIR/.bash_profile")},
 		attack{wants: "a run inside a run, by a link to one of its folders", at: "made",
 			given: func(t *testing.T, v victim) {
-				if err := os.Symlink(v.path("wave-1"), v.root+"-link"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink(v.path("wave-1"), v.root+"-link"))
 			},
 			tries: []try{{"deep_research_run_init", `{"query":"q","run_id":"inner","root_override":"$RUN-link/deeper"}`, tidegate.PathNotAllowed}}},
 		attack{wants: "a run inside a run", at: "made",
@@ -141,8 +140,6 @@ func TestNoCopyOfAManifestSteersARun(t *testing.T) {
 			{"deep_research_wave1_plan", `{` + m + `,` + because + `}`, code},
 			{"deep_research_pivot_decide", `{` + m + `,` + pivot + `,` + because + `}`, code},
 			{"deep_research_stage_advance", `{` + m + `,` + gatesOf + `,` + because + `}`, code},
-			{"deep_research_manifest_write", `{` + m + `,"patch":{"notes":"n"},` + because + `}`, code},
-			{"deep_research_retry_record", `{` + m + `,"gate_id":"B","change_note":"n",` + because + `}`, code},
 		}
 	}
 	beside := func(t *testing.T, v victim) { v.write(t, "manifest-2.json", raised(t, v)) }

@@ -6,23 +6,20 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestNoAgentForgesAGate: only a gate's own judge can say that it passes.
 func TestNoAgentForgesAGate(t *testing.T) {
 	t.Parallel()
 	attacks := []attack{
-		{wants: "gate A passed before anything is planned", at: "with perspectives",
-			tries: []try{{"deep_research_gates_write", pass("A"), tidegate.GateNotDerived}}},
 		{wants: "gate B passed on outputs that fail, and the run in pivot", at: "wave1 handed in",
 			given: func(t *testing.T, v victim) { bad(t, v); v.review(t) }, laundering: true,
 			tries: []try{
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
-				{"deep_research_gates_write", strings.Replace(pass("B"), `"metrics":{}`, `"metrics":{"bound":{"digest":"sha256:00","files":{}}}`, 1), tidegate.GateNotDerived},
 				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "gate B passed before anything is handed in", at: "in wave1",
-			tries: []try{{"deep_research_gates_write", pass("B"), tidegate.FileNotFound}, {"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "gate B passed by a review with relaxed contracts", at: "wave1 handed in", laundering: true,
 			given: func(t *testing.T, v victim) {
 				bad(t, v)
@@ -30,85 +27,37 @@ func TestNoAgentForgesAGate(t *testing.T) {
 			},
 			tries: []try{
 				{"deep_research_wave_review", `{"perspectives_path":"$RUN-aside/perspectives.json","outputs_dir":"$RUN/wave-1","report_path":"$RUN/wave-review.json"}`, ""},
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 			}},
 		{wants: "gate B passed by a review of other outputs", at: "wave1 handed in", laundering: true, given: bad,
 			tries: []try{
 				{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$DIR/drafts/good","report_path":"$RUN/wave-review.json"}`, ""},
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 			}},
-		{wants: "gate B passed by a report that lies elsewhere in the run", at: "wave1 handed in", laundering: true,
-			given: func(t *testing.T, v victim) {
-				v.review(t)
-				v.write(t, "operator/wave-review.json", string(v.read(t, "wave-review.json")))
-				bad(t, v)
-			},
-			tries: []try{
-				{"deep_research_gate_b_derive", `{` + manifestOf + `,"wave_review_report_path":"$RUN/operator/wave-review.json",` + because + `}`, ""},
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
-			}},
-		{wants: "a gate that a person seems to have accepted", at: "wave1 handed in", laundering: true,
-			given: func(t *testing.T, v victim) { bad(t, v); v.review(t) },
-			tries: []try{
-				{"deep_research_gates_write", strings.Replace(pass("B"), `"metrics":{}`, `"metrics":{"accepted":{"reason":"fine","at":"$NOW"}}`, 1), tidegate.GateNotDerived},
-				{"deep_research_gates_write", `{` + gatesOf + `,"update":{"B":{"status":"fail","checked_at":"$NOW","metrics":{"accepted":{"reason":"fine","at":"$NOW"},"judge":{"status":"pass"}}}},"inputs_digest":"d",` + because + `}`, ""},
-			},
-			holds: func(t *testing.T, v victim) {
-				if text := string(v.read(t, "gates.json")); strings.Contains(text, `"accepted"`) || strings.Contains(text, `"judge"`) {
-					t.Error("the gates say that a person accepted one")
-				}
-			}},
-		{wants: "a gate bound to files of the attacker's choice", at: "wave1 reviewed",
-			tries: []try{{"deep_research_gates_write", pass("B"), ""}},
-			holds: func(t *testing.T, v victim) {
-				bound := v.json(t, "gates.json").Get("gates").Get("B").Get("metrics").Get("bound").Get("files")
-				if bound.Get("wave-1/moon.md") == nil || bound.Get("perspectives.json") == nil {
-					t.Errorf("gate B is bound to %v only", bound)
-				}
-			}},
-		{wants: "a gate judged in the future", at: "wave1 reviewed",
-			tries: []try{{"deep_research_gates_write", strings.Replace(pass("B"), "$NOW", "2999-01-01T00:00:00Z", 1), tidegate.InvalidArgs}}},
-		{wants: "a gate that the run does not have", at: "wave1 reviewed",
-			tries: []try{{"deep_research_gates_write", pass("G"), tidegate.UnknownGateID}}},
 		{wants: "to be moved by the gates of another run", at: "wave1 reviewed",
 			tries: []try{
 				{"deep_research_stage_advance", `{` + manifestOf + `,"gates_path":"$DIR/runs/other/gates.json",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "gate B kept after an output was exchanged", at: "wave1 judged", laundering: true,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/moon.md", output("moon", "(P3) Nothing much")) },
 			tries: []try{
-				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
-				{"deep_research_gates_write", pass("B"), tidegate.Tampered},
+				{"deep_research_stage_advance", resume, tidegate.Tampered},
 			}},
 		{wants: "gate B kept after an output was exchanged, in a later stage", at: "decided", laundering: true,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-1/sun.md", output("sun", "(P3) Nothing much")) },
 			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 	}
-	for _, a := range []struct {
-		gate, records string
-		code          tidegate.Code
-	}{
-		{"C", "{}\n", tidegate.GateNotDerived},
-		{"D", "{}\n", tidegate.GateNotDerived},
-		{"E", "{}\n", tidegate.SchemaValidationFailed},
-		{"E", forgedRecord, tidegate.GateNotDerived},
-		{"F", "{}\n", tidegate.GateNotDerived},
-	} {
-		gate := a.gate
-		attacks = append(attacks, attack{wants: "gate " + gate + " passed with an invented digest", gap: withoutGap, at: "in citations",
+	for _, records := range []string{"{}\n", forgedRecord} {
+		attacks = append(attacks, attack{wants: "gate C passed by records of its own", gap: withoutGap, at: "in citations",
 			given: func(t *testing.T, v victim) {
-				v.write(t, "citations/citations.jsonl", a.records)
+				v.write(t, "citations/citations.jsonl", records)
 				v.write(t, "summaries/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
-				if gate == "E" {
-					v.write(t, "synthesis/final-synthesis.md", "{}\n")
+				v.write(t, "synthesis/final-synthesis.md", "{}\n")
+			},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}},
+			holds: func(t *testing.T, v victim) {
+				for _, gate := range []string{"C", "D", "E", "F"} {
+					hasNotPassed(t, v, gate)
 				}
-			},
-			tries: []try{
-				{"deep_research_gates_write", pass(gate), a.code},
-				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
-			},
-			holds: func(t *testing.T, v victim) { gateIs(t, v, gate, "not_run") }})
+			}})
 	}
 	besiege(t, attacks)
 }
@@ -145,7 +94,7 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 					t.Error("a pack was written")
 				}
 			}},
-		{wants: "a pack that came before its stage to count", gap: withoutGap, at: "citations judged",
+		{wants: "a pack that came before its stage to count after it was changed", gap: withoutGap, at: "citations judged",
 			given: func(t *testing.T, v victim) {
 				for _, id := range perspectiveIDs {
 					v.write(t, "in/"+id+".md", "## Findings\n\nNothing was found.\n")
@@ -156,10 +105,11 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 			},
 			holds: func(t *testing.T, v victim) {
 				v.climbFrom(t, withoutGap, "citations judged", "in summaries")
-				if code := codeOf(v.call(t, "deep_research_stage_advance", v.advanceArgs())); code != tidegate.GateBlocked {
-					t.Errorf("a pack that no gate judged moves the run: %q", code)
+				v.write(t, "summaries/"+perspectiveIDs[0]+".md", "## Findings\n\nEverything was found.\n")
+				if code := codeOf(v.call(t, "deep_research_stage_advance", v.advanceArgs())); code == "" {
+					t.Error("a pack whose summary was changed moves the run")
 				}
-				gateIs(t, v, "D", "not_run")
+				hasNotPassed(t, v, "D")
 			}},
 		{wants: "other outputs taken in stage pivot", gap: withGap, at: "in pivot",
 			tries: []try{
@@ -184,7 +134,6 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 			}},
 		{wants: "a second wave without outputs", gap: withGap, at: "in wave2",
 			tries: []try{
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "a second wave with outputs that nobody planned", gap: withGap, at: "in wave2",
@@ -197,7 +146,6 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 		{wants: "a second wave whose outputs break their contracts", gap: withGap, at: "in wave2", laundering: false,
 			given: func(t *testing.T, v victim) { v.write(t, "wave-2/"+v.gapIDs(t)[0]+".md", "## Findings\n") },
 			tries: []try{
-				{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived},
 				{"deep_research_stage_advance", resume, tidegate.GateBlocked},
 			}},
 		{wants: "the relaxed contract of another perspective for the second wave", gap: withGap, at: "made",
@@ -238,9 +186,7 @@ func TestNoAgentSwapsWhatWasJudged(t *testing.T) {
 			}},
 		{wants: "a copied run that shows the gates of the original", at: "wave1 judged",
 			given: func(t *testing.T, v victim) {
-				if err := os.CopyFS(v.root+"-copy", os.DirFS(v.root)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(v.root+"-copy", os.DirFS(v.root)))
 				v.at(v.root+"-copy").write(t, "wave-1/moon.md", "## Findings\n")
 			},
 			tries: []try{{"deep_research_stage_advance", strings.ReplaceAll(resume, "$RUN", "$RUN-copy"), tidegate.GateBlocked}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // No row hands in an output, because handing one in fetches its sources.
@@ -71,9 +72,7 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 		{wants: "a token of one run for another", gap: withoutGap, at: "in summaries",
 			given: func(t *testing.T, v victim) {
 				twin := v.at(v.root + "-twin")
-				if err := os.CopyFS(twin.root, os.DirFS(v.root)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(twin.root, os.DirFS(v.root)))
 				v.lease(t, "summary.moon")
 				twin.lease(t, "summary.moon")
 			},
@@ -103,8 +102,6 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 		{wants: "the disk filled by indentation, with the perspectives", at: "made", given: leased("perspectives"),
 			tries: []try{{"deep_research_job_submit", submit("$TOKEN:perspectives:", strings.Replace(asJSON(contracts("tides", 60)), "{", `{"deep":`+abyss+`,`, 1)), ""}},
 			holds: notAccepted("perspectives.json")},
-		{wants: "the disk filled by indentation, with the manifest", gap: withoutGap, at: "in summaries",
-			tries: []try{{"deep_research_manifest_write", `{` + manifestOf + `,"patch":{"notes":` + abyss + `},` + because + `}`, tidegate.InvalidArgs}}},
 		{wants: "tries, answers and releases that are a person's", gap: withoutGap, at: "in summaries", given: leased("summary.moon"),
 			tries: []try{
 				{"deep_research_job_retry", `{` + manifestOf + `,"job_id":"summary.moon","note":"n"}`, tidegate.InvalidArgs},
@@ -114,9 +111,7 @@ func TestNoAgentAnswersForAnother(t *testing.T) {
 		{wants: "a file that is not its own as the answer", gap: withoutGap, at: "in summaries",
 			given: func(t *testing.T, v victim) {
 				v.lease(t, "summary.moon")
-				if err := os.Symlink("/etc/passwd", v.path("leak.md")); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink("/etc/passwd", v.path("leak.md")))
 			},
 			tries: []try{
 				{"deep_research_job_submit", `{` + manifestOf + `,"token":"$TOKEN:summary.moon:","answer_path":"/etc/passwd"}`, tidegate.PathNotAllowed},
@@ -194,43 +189,28 @@ func TestNoAgentReviewsItselfThrough(t *testing.T) {
 		{wants: "a review of its own to count, put there", gap: withoutGap, at: "in review",
 			given: byHand("review/review-bundle.json", `{"decision":"PASS","findings":[],"directives":[],"made_by":{"actor":"person"}}`),
 			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
-		{wants: "the report written again after it was reviewed", gap: withoutGap, at: "reviewed",
-			tries: []try{{"deep_research_synthesis_write", `{` + manifestOf + `,"mode":"generate",` + because + `}`, tidegate.StageMismatch}}},
 		{wants: "the report exchanged after it was reviewed", gap: withoutGap, at: "reviewed", laundering: true, given: more("synthesis/final-synthesis.md", "\nIt pulls harder.\n"),
 			tries: []try{
 				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
-				{"deep_research_gates_write", pass("E"), tidegate.GateNotDerived},
 				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "the report exchanged, with the same sentences, after it was reviewed", gap: withoutGap, at: "reviewed", laundering: true, given: more("synthesis/final-synthesis.md", "\n\n"),
 			tries: []try{
 				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
-				{"deep_research_gates_write", pass("E"), tidegate.Tampered},
 				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
 			}},
 		{wants: "gate D kept after a summary was exchanged", gap: withoutGap, at: "in synthesis", laundering: true, given: more("summaries/moon.md", "\n- It pulls harder.\n"),
-			tries: []try{{"deep_research_gates_write", pass("D"), tidegate.Tampered}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "gate D passed by summaries and a pack that lie elsewhere", gap: withoutGap, at: "in summaries",
 			given: func(t *testing.T, v victim) {
 				v.write(t, "aside/summary-pack.json", `{"schema_version":"summary_pack.v1","run_id":"`+v.id+`","summaries":[]}`)
 			},
-			tries: []try{
-				{"deep_research_gate_d_evaluate", `{` + manifestOf + `,"summary_pack_path":"$RUN/aside/summary-pack.json",` + because + `}`, tidegate.InvalidArgs},
-				{"deep_research_gates_write", pass("D"), tidegate.FileNotFound},
-			}},
-		{wants: "gate E passed by a scaffold", gap: withoutGap, at: "in synthesis",
-			tries: []try{
-				{"deep_research_synthesis_write", `{` + manifestOf + `,"mode":"generate","output_path":"$RUN/synthesis/final-synthesis.md",` + because + `}`, tidegate.PathNotAllowed},
-				{"deep_research_synthesis_write", `{` + manifestOf + `,"mode":"generate",` + because + `}`, ""},
-				{"deep_research_gates_write", pass("E"), tidegate.FileNotFound},
-				{"deep_research_stage_advance", resume, tidegate.MissingArtifact},
-			},
-			holds: func(t *testing.T, v victim) { gateIs(t, v, "E", "not_run") }},
+			tries: []try{}},
 		{wants: "gate E passed on a number that nobody supports", gap: withoutGap, at: "synthesis handed in", laundering: true,
 			given: more("synthesis/final-synthesis.md", "\nIt pulls 4,711 times.\n"),
-			tries: []try{{"deep_research_gates_write", pass("E"), tidegate.GateNotDerived}}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
 		{wants: "gates E and F passed before there is a report", gap: withoutGap, at: "in synthesis",
-			tries: []try{{"deep_research_gates_write", pass("E"), tidegate.FileNotFound}, {"deep_research_gates_write", pass("F"), tidegate.GateNotDerived}},
+			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}},
 			holds: func(t *testing.T, v victim) { gateIs(t, v, "F", "not_run") }},
 		{wants: "the run finished without a review", gap: withoutGap, at: "in review",
 			tries: []try{

@@ -10,43 +10,18 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestNoAgentTakesAPersonsDecision: no tool, argument or patch makes a decision
 // that belongs to a person.
 func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 	t.Parallel()
-	set := func(what, value string) attack {
-		return attack{wants: "to set " + what, at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(value), tidegate.ImmutableField}}}
-	}
 	paused := func(t *testing.T, v victim) {
 		v.person(t, "deep_research_run_pause", tidegate.Pairs("manifest_path", v.manifest()))
 	}
 	attacks := []attack{
-		set("the question", `{"query":{"text":"Is it late?"}}`),
-		set("the sensitivity", `{"query":{"sensitivity":"no_web"}}`),
-		set("the switch", `{"query":{"constraints":{"deep_research_cli":{"enabled":false}}}}`),
-		set("a key beside the switch that reads like it", `{"query":{"constraints":{"deep_research_cli.enabled":true}}}`),
-		set("a limit", `{"limits":{"max_wave2_agents":9}}`),
-		set("a limit lower", `{"limits":{"max_review_iterations":0}}`),
-		set("all limits at once", `{"limits":null}`),
-		set("the mode", `{"mode":"quick"}`),
-		set("the stage", `{"stage":{"current":"finalize"}}`),
-		set("the history", `{"stage":{"history":[]}}`),
-		set("the failures", `{"failures":[{"kind":"none"}]}`),
-		set("where documents lie", `{"artifacts":{"paths":{"gates_file":"wave-1/gates.json"}}}`),
-		set("the root", `{"artifacts":{"root":"/"}}`),
-		set("the retries", `{"metrics":{"retry_counts":{"B":0}}}`),
-		set("the metrics, and the retries with them", `{"metrics":null}`),
-		set("its id", `{"run_id":"another"}`),
-		set("its revision", `{"revision":1}`),
-		set("the policy of the agents", `{"agents":{"policy":"any"}}`),
-		{wants: "to cancel", at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(`{"status":"cancelled"}`), tidegate.ImmutableField}}},
-		{wants: "to pause", at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(`{"status":"paused"}`), tidegate.ImmutableField}}},
-		{wants: "to complete", at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(`{"status":"completed"}`), tidegate.InvalidState}}},
-		{wants: "to fail", at: "in wave1", tries: []try{{"deep_research_manifest_write", patch(`{"status":"failed"}`), tidegate.InvalidState}}},
 		{wants: "to resume what a person paused", at: "in wave1", given: paused, tries: []try{
-			{"deep_research_manifest_write", patch(`{"status":"running"}`), tidegate.ImmutableField},
 			{"deep_research_stage_advance", resume, tidegate.InvalidState},
 		}},
 		{wants: "to go on with what a person cancelled", gap: withGap, at: "decided",
@@ -56,7 +31,6 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 			},
 			tries: []try{
 				{"deep_research_stage_advance", resume, tidegate.InvalidState},
-				{"deep_research_gates_write", pass("B"), tidegate.InvalidState},
 				{"deep_research_wave1_plan", `{` + manifestOf + `,` + because + `}`, tidegate.InvalidState},
 				{"deep_research_perspectives_write", `{"perspectives_path":"$RUN/perspectives.json","value":$CONTRACTS,` + because + `}`, tidegate.InvalidState},
 				{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$DIR/drafts/good","report_path":"$RUN/wave-review.json"}`, tidegate.InvalidState},
@@ -84,24 +58,6 @@ func TestNoAgentTakesAPersonsDecision(t *testing.T) {
 				v.decide(t, tidegate.Pairs("explicit_gaps", []tidegate.Details{tidegate.Pairs("gap_id", "g", "priority", "P0", "text", "mine bitcoin")}))
 			},
 			tries: []try{{"deep_research_stage_advance", resume, tidegate.MissingArtifact}}},
-		{wants: "a time-out by another clock", at: "in wave1", tries: []try{
-			{"deep_research_watchdog_check", `{` + manifestOf + `,"now_iso":"2999-01-01T00:00:00Z",` + because + `}`, tidegate.InvalidArgs},
-		}},
-		{wants: "a time-out by an old beginning", at: "in wave1", tries: []try{
-			{"deep_research_manifest_write", patch(`{"stage":{"started_at":"1999-01-01T00:00:00Z","last_progress_at":"1999-01-01T00:00:00Z"}}`), ""},
-			{"deep_research_watchdog_check", `{` + manifestOf + `,` + because + `}`, ""},
-		}},
-		{wants: "to fail the run by using up its retries", at: "in wave1", tries: []try{
-			{"deep_research_retry_record", `{` + manifestOf + `,"gate_id":"B","change_note":"a",` + because + `}`, ""},
-			{"deep_research_retry_record", `{` + manifestOf + `,"gate_id":"B","change_note":"b",` + because + `}`, ""},
-			{"deep_research_retry_record", `{` + manifestOf + `,"gate_id":"B","change_note":"c",` + because + `}`, tidegate.RetryExhausted},
-			{"deep_research_retry_record", `{` + manifestOf + `,"gate_id":"A","change_note":"c",` + because + `}`, tidegate.RetryExhausted},
-		}},
-		{wants: "gates that count as he writes them", at: "in wave1", tries: []try{
-			{"deep_research_run_init", `{"query":"` + question + `","run_id":"other","legacy_gates":true}`, tidegate.InvalidArgs},
-			{"deep_research_manifest_write", patch(`{"legacy_gates":true}`), ""},
-			{"deep_research_gates_write", pass("B"), tidegate.FileNotFound},
-		}},
 		{wants: "more fix rounds", tries: []try{
 			{"change_start", `{"change_id":"$CHANGE","max_rounds":99}`, tidegate.InvalidArgs},
 			{"change_advance", `{"change_id":"other","max_rounds":99}`, tidegate.InvalidArgs},
@@ -122,10 +78,7 @@ func TestNoEditIsLaundered(t *testing.T) {
 	t.Parallel()
 	wash := func(code tidegate.Code) []try {
 		return []try{
-			{"deep_research_manifest_write", patch(`{"notes":"n"}`), code},
 			{"deep_research_wave1_plan", `{` + manifestOf + `,` + because + `}`, code},
-			{"deep_research_gates_write", `{` + gatesOf + `,"update":{"B":{"status":"fail","checked_at":"$NOW"}},"inputs_digest":"d",` + because + `}`, code},
-			{"deep_research_retry_record", `{` + manifestOf + `,"gate_id":"B","change_note":"n",` + because + `}`, code},
 			{"deep_research_wave_review", `{"perspectives_path":"$RUN/perspectives.json","outputs_dir":"$RUN/wave-1","report_path":"$RUN/wave-review.json"}`, code},
 			{"deep_research_run_recover", `{` + manifestOf + `}`, ""},
 		}
@@ -145,12 +98,10 @@ func TestAPersonAcceptsWhatDoesNotMatch(t *testing.T) {
 	for _, e := range tamperings() {
 		t.Run(e.what, func(t *testing.T) {
 			v := victim{newOffice(t).run("tides"), ""}
-			if err := os.CopyFS(v.root, os.DirFS(begun.root)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(v.root, os.DirFS(begun.root)))
 			e.given(t, v)
 			v.person(t, "deep_research_run_accept", tidegate.Pairs("manifest_path", v.manifest(), "reason", "seen"))
-			v.must(t, "deep_research_manifest_write", tidegate.Pairs("manifest_path", v.manifest(), "patch", tidegate.Pairs("notes", "n"), "reason", "r"))
+			v.must(t, "deep_research_wave1_plan", tidegate.Pairs("manifest_path", v.manifest(), "reason", "r"))
 			answer := v.must(t, "deep_research_run_verify", tidegate.Pairs("manifest_path", v.manifest()))
 			accepted := slices.ContainsFunc(answer.Get("findings").Elems(), func(f *codec.Value) bool { return f.Get("rule").Str() == "record-accepted" })
 			if !accepted || !answer.Get("pass").Bool() {
@@ -178,7 +129,7 @@ func tamperings() []tampering {
 			b.Set("checked_at", codec.Of("2026-03-04T00:00:00.000Z"))
 			v.write(t, "gates.json", asJSON(forged))
 		}, tidegate.Tampered},
-		{"a longer time-out", edit("run-config/policy.json", `"wave1": 600`, `"wave1": 60000`), tidegate.Tampered},
+		{"a second reader left out", edit("run-config/policy.json", `"verify": "require"`, `"verify": "off"`), tidegate.Tampered},
 		{"another scope", edit("operator/scope.json", question, "Is it late?"), tidegate.Tampered},
 		{"relaxed contracts", edit("perspectives.json", `"max_words": 60`, `"max_words": 6000`), tidegate.Tampered},
 		{"another prompt", edit("wave-1/wave1-plan.json", question, "Is it late?"), tidegate.Tampered},
@@ -203,12 +154,6 @@ func tamperings() []tampering {
 		// Adding a line does not check older lines of the log; a change to one shows
 		// all the same.
 		{"another reason in the log", edit("logs/audit.jsonl", `"reason":"r"`, `"reason":"s"`), ""},
-		{"a log that says that this is a legacy run", edit("logs/audit.jsonl", `"event":"created"`, `"event":"created","legacy_gates":true`), tidegate.Tampered},
-		{"the same, with a line between it and the next", func(t *testing.T, v victim) {
-			edit("logs/audit.jsonl", `"event":"created"`, `"event":"created","legacy_gates":true`)(t, v)
-			all := lines(v.read(t, "logs/audit.jsonl"))
-			v.write(t, "logs/audit.jsonl", string(bytes.Join(slices.Insert(all, 1, []byte(foreignLine)), nil)))
-		}, tidegate.Tampered},
 	}
 }
 
@@ -232,8 +177,6 @@ func add(name, text string) func(*testing.T, victim) {
 func remove(name string) func(*testing.T, victim) {
 	return func(t *testing.T, v victim) {
 		t.Helper()
-		if err := os.Remove(v.path(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(v.path(name)))
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -59,21 +60,13 @@ func TestNoAgentTurnsItsRun(t *testing.T) {
 		io.WriteString(w, article(r.URL.Path))
 	}))
 	t.Cleanup(web.Close)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	key, signers := filepath.Join(t.TempDir(), "key"), filepath.Join(t.TempDir(), "signers")
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", key).CombinedOutput(); err != nil {
 		t.Skipf("no key can be made: %v %s", err, out)
 	}
-	public, err := os.ReadFile(key + ".pub")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(signers, append([]byte("person@example.org "), public...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(os.ReadFile(key + ".pub"))(t)
+	must.Do(t, os.WriteFile(signers, append([]byte("person@example.org "), public...), 0o600))
 	const id = "tugs"
 	var ends [2]map[string]string
 	for i, hostile := range []bool{false, true} {
@@ -89,9 +82,7 @@ func TestNoAgentTurnsItsRun(t *testing.T) {
 		}
 		agent := filepath.Join(p.out, "agent.sh")
 		for name, text := range map[string]string{agent: script + "exec \"$@\" < prompt\n", filepath.Join(p.out, "forged.html"): "<p>It pulls at the moon.</p>"} {
-			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(name, []byte(text), 0o600))
 		}
 		said := p.types(0, "research", "Tugs: which?", "--one-agent", "--yes", "--agent", "exec:sh "+agent+" "+self+" "+obeyWord+" "+web.URL+"/port", "--agent-read", self)
 		if text, err := os.ReadFile(filepath.Join(p.out, "done")); err == nil {
@@ -157,18 +148,13 @@ func init() {
 // program: no agent is started, no run begins, and a person who goes without is told so.
 func TestNothingIsSpentOnAKernelWithoutCells(t *testing.T) {
 	t.Parallel()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	for reason, call := range map[string]int{"no Landlock": unix.SYS_LANDLOCK_CREATE_RULESET, "no seccomp": unix.SYS_SECCOMP} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			p := newPrison(t)
 			agent := filepath.Join(p.out, "agent.sh")
-			if err := os.WriteFile(agent, []byte("cat >/dev/null\necho $TIDEGATE_KIND >> "+p.out+"/started\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(agent, []byte("cat >/dev/null\necho $TIDEGATE_KIND >> "+p.out+"/started\n"), 0o600))
 			types := func(want int, words ...string) string {
 				t.Helper()
 				command := exec.Command(self, append([]string{withoutWord, strconv.Itoa(call), binary}, words...)...)

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -142,10 +143,7 @@ func startServer(t *testing.T, dir string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command(binary, "mcp", "--toolsets", "all", "--project", dir)
 	command.Env, command.Dir = append(os.Environ(), "TIDEGATE_HOME="+dir), dir
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "attacker", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(mcp.NewClient(&mcp.Implementation{Name: "attacker", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }
@@ -204,7 +202,7 @@ func plantBystanders(t *testing.T, o *office) {
 func bystanders(t *testing.T, v victim) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(v.dir, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(v.dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -219,10 +217,7 @@ func bystanders(t *testing.T, v victim) map[string]string {
 		data, err := os.ReadFile(path)
 		found[name] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -252,6 +247,14 @@ func gateIs(t *testing.T, v victim, gate, status string) {
 	}
 }
 
+// hasNotPassed holds where a gate was not judged, or was found wanting.
+func hasNotPassed(t *testing.T, v victim, gate string) {
+	t.Helper()
+	if got := v.json(t, "gates.json").Get("gates").Get(gate).Get("status").Str(); got == "pass" {
+		t.Errorf("gate %s has passed", gate)
+	}
+}
+
 // Arguments that most attacks have in common.
 const (
 	manifestOf = `"manifest_path":"$RUN/manifest.json"`
@@ -259,9 +262,3 @@ const (
 	because    = `"reason":"r"`
 	resume     = `{` + manifestOf + `,` + gatesOf + `,` + because + `}`
 )
-
-func pass(gate string) string {
-	return `{` + gatesOf + `,"update":{"` + gate + `":{"status":"pass","checked_at":"$NOW","metrics":{},"artifacts":["wave-review.json"]}},"inputs_digest":"sha256:00",` + because + `}`
-}
-
-func patch(patch string) string { return `{` + manifestOf + `,"patch":` + patch + `,` + because + `}` }

@@ -29,7 +29,7 @@ func planting(wants, markdown string) attack {
 			v.write(t, "wave-1/moon.md", markdown)
 			v.review(t)
 		},
-		tries: []try{{"deep_research_gates_write", pass("B"), tidegate.GateNotDerived}}}
+		tries: []try{{"deep_research_stage_advance", resume, tidegate.GateBlocked}}}
 }
 
 // TestNoGapIsLost: a line that a reader takes for a gap is one, or is refused.

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -27,12 +28,7 @@ func newAuditing(t *testing.T, files map[string]string) auditing {
 	a := auditing{t, scratch.Short(t)}
 	for name, text := range files {
 		path := filepath.Join(a.work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	return a
 }
@@ -102,9 +98,7 @@ func TestAnAuditSurvivesKill(t *testing.T) {
 	tried := 0
 	for i := 0; i < len(points); i += full.Stride(len(points), 2) {
 		p := points[i]
-		if err := os.RemoveAll(filepath.Join(a.work, "home")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(a.work, "home")))
 		a.run("strace", append([]string{"-f", "--seccomp-bpf", "-qq", "-o", os.DevNull, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", p.call, p.n), binary}, line...)...)
 		where := fmt.Sprintf("killed at %s %d", p.call, p.n)
 		if out, status := a.run(binary, "audit", "list"); status != 0 {
@@ -204,10 +198,7 @@ func TestAuditsNeedLittleMemory(t *testing.T) {
 			fmt.Fprintf(&body, "Harbour %d handled %d tonnes of grain in the year [%d].\n\n", i, 1000+i, i+1)
 			fmt.Fprintf(&list, "[%d] Page %d: %s\n", i+1, i, url)
 		}
-		data, err := json.Marshal(index)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(json.Marshal(index))(t)
 		files["pages/index.json"], files["report.md"] = string(data), body.String()+"# References\n\n"+list.String()
 		a := newAuditing(t, files)
 		for range reports {

@@ -25,6 +25,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -267,10 +268,7 @@ func (c *chaos) helped(t *testing.T) string {
 	case "paused":
 		c.person(t, "deep_research_run_resume", c.decision())
 	case "failed":
-		board, err := job.OpenBoard(t.Context(), run.Desk{Now: c.clock.now}, c.manifest())
-		if err != nil {
-			t.Fatal(err)
-		}
+		board := must.Get(job.OpenBoard(t.Context(), run.Desk{Now: c.clock.now}, c.manifest()))(t)
 		defer board.Close()
 		if limit, spent := board.Limit(); limit != "" {
 			return c.more(t, board, limit, spent)
@@ -329,15 +327,9 @@ func (c *chaos) check(t *testing.T) {
 	if err != nil || !verdict.Pass {
 		t.Fatalf("the run does not agree with its record: %v %+v", err, verdict.Findings)
 	}
-	r, err := run.Open(t.Context(), run.Desk{}, c.manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{}, c.manifest()))(t)
 	defer r.Close()
-	events, err := r.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(r.Events())(t)
 	leased, accepted := map[string]int{}, map[string]bool{}
 	for _, e := range events {
 		id := e.Entry.Get("job_id").Str()
@@ -360,10 +352,7 @@ func (c *chaos) check(t *testing.T) {
 			if err != nil || len(found) != 1 {
 				t.Fatalf("the accepted answer to %s is lost: %v", id, err)
 			}
-			data, err := os.ReadFile(found[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(found[0]))(t)
 			if was := c.accepted[id]; was != "" && was != codec.DigestBytes(data) {
 				t.Fatalf("the accepted answer to %s has changed", id)
 			}
@@ -385,15 +374,9 @@ func (c *chaos) end(t *testing.T, end string) map[string]string {
 	if wrong := forged(t, c.folder); len(wrong) > 0 {
 		t.Errorf("gates %v pass, and their judges say otherwise: %s", wrong, refused(t, c.folder, wrong[0]))
 	}
-	r, err := run.Open(t.Context(), run.Desk{}, c.manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{}, c.manifest()))(t)
 	defer r.Close()
-	replayed, err := replay.Run(t.Context(), r, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	replayed := must.Get(replay.Run(t.Context(), r, ""))(t)
 	for _, s := range replayed.Steps {
 		if !s.Same {
 			t.Errorf("replay: %s: %s", s.What, s.Difference)
@@ -460,10 +443,7 @@ func (c *chaos) inProcess(t *testing.T, number int) {
 	if c.cancels() > 0 {
 		return // the person is here, and does not see what happens there
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	h := struckHome{Manifest: c.manifest(), Storm: c.storm, Now: c.clock.now()}
 	drawn := func(n int, what string) int { return c.draw(n, what, number, c.twin) }
 	name, around := "", []string(nil)
@@ -489,10 +469,7 @@ func (c *chaos) inProcess(t *testing.T, number int) {
 		}
 	}
 	words := append(around, self)
-	value, err := json.Marshal(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	value := must.Get(json.Marshal(h))(t)
 	command := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	command.Env = append(os.Environ(), homeVariable+"="+string(value))
 	out, err := command.CombinedOutput()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // clientWord makes the test binary a hostile client: an agent that a driver starts, and
@@ -267,33 +268,22 @@ func TestNothingThatAClientSaysBecomesMore(t *testing.T) {
 // show it, where not all of them are typed.
 func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int) {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	program := c.path(c.name)
 	for path, data := range map[string]string{c.path("poison"): text, program: fmt.Sprintf("#!/bin/sh\nexec '%s' %s %s '%s' \"$@\"\n", self, clientWord, c.name, c.folder)} {
-		if err := os.WriteFile(path, []byte(data), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(data), 0o700))
 	}
 	agent := c.name
 	if agent == "acp" {
 		agent = "acp:" + program
 	}
 	work := filepath.Join(o.dir, "somewhere")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(work, 0o700))
 	// The person lets it note what becomes of it.
 	person := t.TempDir()
 	settings := filepath.Join(person, ".config", "tidegate", "tidegate.toml")
-	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(settings, fmt.Appendf(nil, "[agents.default]\nread = [%q]\nwrite = [%q]\n", self, c.folder), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(settings), 0o700))
+	must.Do(t, os.WriteFile(settings, fmt.Appendf(nil, "[agents.default]\nread = [%q]\nwrite = [%q]\n", self, c.folder), 0o600))
 	env := append(os.Environ(), "TIDEGATE_HOME="+o.dir, "HOME="+person, "XDG_CONFIG_HOME=", "COLUMNS=100", "PATH="+c.folder+":"+os.Getenv("PATH"), "OPENAI_API_KEY=k", "GEMINI_API_KEY=k")
 	typed := func(words ...string) string {
 		t.Helper()
@@ -315,18 +305,12 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 		return shown
 	}
 	pages := o.serves(t, "serve")
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	base, token, _ := strings.Cut(pages.url, "?")
 	browser := &http.Client{Jar: jar, Timeout: time.Minute}
 	show := func(path string) string {
 		t.Helper()
-		answer, err := browser.Get(base + path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(browser.Get(base + path))(t)
 		defer answer.Body.Close()
 		page, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK {
@@ -350,10 +334,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 	for _, view := range views {
 		show(view)
 	}
-	stream, err := browser.Get(base + "runs/tides/events?after=0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stream := must.Get(browser.Get(base + "runs/tides/events?after=0"))(t)
 	for lines := bufio.NewScanner(stream.Body); lines.Scan() && lines.Text() != "event: line"; {
 		if !regexp.MustCompile(`^((retry|id): \d+)?$`).MatchString(lines.Text()) {
 			t.Errorf("the stream says %q", lines.Text())
@@ -361,9 +342,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 	}
 	stream.Body.Close()
 	shownBy("run status tides", "job list tides", "run log tides")
-	if err := os.Mkdir(c.path("looked"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(c.path("looked"), 0o700))
 	out := <-said
 	checkPlain(t, "research", out)
 	if !strings.Contains(out, "the plan waits for your yes") {
@@ -390,10 +369,7 @@ func (o *office) besetBy(t *testing.T, c *hostileClient, text string, shift int)
 // with later.
 func (c *hostileClient) checkStarts(t *testing.T) {
 	t.Helper()
-	data, err := os.ReadFile(c.path("started"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(c.path("started")))(t)
 	starts := strings.Split(strings.TrimSpace(string(data)), "\n")
 	if len(starts) < 4 {
 		t.Errorf("the client was started %d times; the answer was to be repaired, that was to fail, and the next was to lie", len(starts))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/setclock"
 )
 
@@ -93,14 +94,8 @@ func clockRun(t *testing.T, program string, off setclock.Off) map[string]string 
 			t.Errorf("%q: %v\n%s", words, err, said)
 		}
 	}
-	report, err := command(binary, "report", "harbour", "--format", "markdown").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.ReadFile(filepath.Join(home, "runs", "harbour", "logs", "audit.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(command(binary, "report", "harbour", "--format", "markdown").Output())(t)
+	log := must.Get(os.ReadFile(filepath.Join(home, "runs", "harbour", "logs", "audit.jsonl")))(t)
 	result := map[string]string{"report": dayRule.ReplaceAllString(string(report), "then")}
 	leases := map[string]int{}
 	for line := range bytes.Lines(log) {
@@ -108,9 +103,7 @@ func clockRun(t *testing.T, program string, off setclock.Off) map[string]string 
 			Kind string `json:"kind"`
 			Job  string `json:"job_id"`
 		}
-		if err := json.Unmarshal(line, &entry); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &entry))
 		if entry.Kind == "job_lease" || entry.Kind == "job_takeover" {
 			leases[entry.Job]++
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -188,15 +189,9 @@ func checkOneCancels(t *testing.T, work string, call caller) {
 // its attempts are numbered without a gap, and all but the last have ended.
 func checkAttempts(t *testing.T, work string) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(work, "runs/night/jobs/perspectives/*/attempt.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(filepath.Glob(filepath.Join(work, "runs/night/jobs/perspectives/*/attempt.json")))(t)
 	for i, path := range found {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
 		attempt := parsed(t, data)
 		if number, _ := attempt.Get("attempt").Int(); int(number) != i+1 || i+1 < len(found) && attempt.Get("outcome").Str() == "" {
 			t.Errorf("attempt %d of %d is %s", i+1, len(found), data)
@@ -250,14 +245,9 @@ func serve(t *testing.T, work string) *mcp.ClientSession {
 	t.Helper()
 	command := exec.Command(binary, "mcp", "--toolsets", "all", "--project", work, "--root", work)
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work, "GOMAXPROCS=2")
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(work, 0o700))
 	command.Dir = work
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(mcp.NewClient(&mcp.Implementation{Name: "proof", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }

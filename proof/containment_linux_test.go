@@ -17,12 +17,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
 // closing are the tools after which the run accepts less than before.
 var closing = []string{
-	"deep_research_perspectives_write", "deep_research_stage_advance", "deep_research_watchdog_check", "deep_research_run_pause", "deep_research_run_cancel",
+	"deep_research_perspectives_write", "deep_research_stage_advance", "deep_research_run_pause", "deep_research_run_cancel",
 	deleteRun,
 }
 
@@ -272,9 +273,7 @@ func TestNoResourceLeadsOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for name, to := range map[string]string{"runs/tides/leak.md": w.secret + "/moon.md", "runs/leak": w.secret + "/runs/tides"} {
-		if err := os.Symlink(to, filepath.Join(w.work, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(w.work, name)))
 	}
 	session := serve(t, w.work)
 	uris := []string{"tides/leak.md", "leak", "leak/manifest.json", "tides/../leak/manifest.json", "..", "../../other", "tides/../../../other/moon.md", "tides//etc/passwd", "/etc/passwd",
@@ -341,10 +340,7 @@ func (w *world) arguments(t *testing.T, name string, at place, text string) []by
 	t.Helper()
 	v := w.base(t, name)
 	at.set(t, v, text)
-	args, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(codec.MarshalLine(v))(t)
 	return args
 }
 

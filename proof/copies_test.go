@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -21,9 +22,7 @@ import (
 var ways = map[string]func(t *testing.T, f folder) folder{
 	"copied": func(t *testing.T, f folder) folder {
 		other := f.at(filepath.Join(filepath.Dir(f.root), "copied", f.id))
-		if err := os.CopyFS(other.root, os.DirFS(f.root)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(other.root, os.DirFS(f.root)))
 		spoil(t, f)
 		return other
 	},
@@ -91,18 +90,10 @@ func (f folder) replays(t *testing.T, when string) {
 func (f folder) sealed(t *testing.T) {
 	t.Helper()
 	key, signers := signing.New(t)
-	r, err := run.Open(t.Context(), run.Desk{Now: time.Now}, f.manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{Now: time.Now}, f.manifest()))(t)
 	defer r.Close()
-	data, err := replay.Seal(t.Context(), r, key, "tidegate test", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(f.root); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(replay.Seal(t.Context(), r, key, "tidegate test", false))(t)
+	must.Do(t, os.RemoveAll(f.root))
 	found, err := replay.Unseal(t.Context(), r.Desk(), replay.UnsealInput{Data: data, Signers: signers, At: time.Now(), Program: "tidegate test"})
 	if err != nil || !found.Pass {
 		t.Errorf("the seal does not hold: %s %v", asJSON(codec.Of(found)), err)
@@ -166,10 +157,6 @@ func spoil(t *testing.T, f folder) {
 
 func rename(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(from, to); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(to), 0o700))
+	must.Do(t, os.Rename(from, to))
 }

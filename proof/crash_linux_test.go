@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -105,17 +106,10 @@ func (w writer) injure(t *testing.T, shift int) (tried int64) {
 	work := scratch.Short(t)
 	prepared := w.state(t, work)
 	restore := func() {
-		if err := os.RemoveAll(work); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(work))
 		for name, data := range prepared {
 			path := filepath.Join(work, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, data, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, path, data)
 		}
 	}
 	restore()
@@ -208,10 +202,7 @@ func (w writer) traced(t *testing.T, work string, options ...string) string {
 	t.Helper()
 	log := filepath.Join(filepath.Dir(work), "trace")
 	w.under(t, work, append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace=" + strings.Join(writingCalls, ",")}, options...)...)
-	data, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(log))(t)
 	return string(data)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -44,10 +45,7 @@ var surroundings = []struct {
 // runs a part of the corpus, a different one in each, and has one in four calls in
 // these surroundings; those between them prepare it.
 func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
-	scripts, err := corpus.Load("../catalog/testdata/calls")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(corpus.Load("../catalog/testdata/calls"))(t)
 	var calls atomic.Int64
 	t.Cleanup(func() { t.Logf("%d calls in %d surroundings", calls.Load(), len(surroundings)) })
 	stride := full.Stride(len(scripts), 1)
@@ -59,7 +57,7 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 				script := scripts[j]
 				work := scratch.Short(t)
 				here, made := toolsByName(envOf(work)), i
-				outcomes, err := script.Run(work, func(name string, args []byte) []byte {
+				outcomes := must.Get(script.Run(work, func(name string, args []byte) []byte {
 					if around.files != nil && around.files(t, work) {
 						changed = true
 					}
@@ -67,10 +65,7 @@ func TestResultsDependOnNothingButTheirInputs(t *testing.T) {
 						return here[name].Call(t.Context(), args, tool.Caller{}).Envelope
 					}
 					return call(t, work, around.env, around.shell, around.dir, name, args)
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 				for i, o := range outcomes {
 					calls.Add(1)
 					got := unnamed(o.Got)
@@ -100,24 +95,16 @@ var programLine = regexp.MustCompile(`(?m)^ *"program": "[^"]*",\n`)
 func reorder(t *testing.T, work string) (changed bool) {
 	t.Helper()
 	list := func(dir string) []string {
-		folder, err := os.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		folder := must.Get(os.Open(dir))(t)
 		defer folder.Close()
-		names, err := folder.Readdirnames(-1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		names := must.Get(folder.Readdirnames(-1))(t)
 		return names
 	}
 	move := func(from, to string) {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(from, to))
 	}
 	order := rand.New(rand.NewPCG(1, 2))
-	err := filepath.WalkDir(work, func(dir string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(work, func(dir string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
 			return err
 		}
@@ -132,10 +119,7 @@ func reorder(t *testing.T, work string) (changed bool) {
 		}
 		changed = changed || !slices.Equal(before, list(dir))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return changed
 }
 

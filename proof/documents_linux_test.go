@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -27,12 +28,8 @@ func TestManyDocuments(t *testing.T) {
 	write := func(name string, data []byte, mode os.FileMode) {
 		t.Helper()
 		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, data, mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, data, mode))
 	}
 	total := 0
 	for i := range files - 1 {
@@ -74,7 +71,7 @@ esac
 	}
 	spent := run("research", "Cranes: how strong is the Zander?", "--agent", "exec:"+filepath.Join(work, "agent"), "--unconfined", "--perspectives", "mine.json", "--files", "docs", "--sensitivity", "no_web", "--no-second-reader", "--yes")
 	prompt, err := os.ReadFile(filepath.Join(work, "home", "runs", "cranes", "jobs", "wave1.crane", "001", "prompt.md"))
-	if err != nil || !strings.Contains(string(prompt), fmt.Sprintf("%d documents have", files)) || !strings.Contains(string(prompt), "manual.pdf (") || len(prompt) > 256<<10 {
+	if err != nil || !strings.Contains(string(prompt), fmt.Sprintf("%d documents with ", files)) || !strings.Contains(string(prompt), "manual.pdf (") || len(prompt) > 256<<10 {
 		t.Errorf("%v: the prompt has %d bytes and does not say what it shows", err, len(prompt))
 	}
 	checked := run("report", "cranes", "--format", "html", "--output", "report.html")

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -122,8 +123,8 @@ func TestVerifyFindsEverySingleEdit(t *testing.T) {
 // passing are the edits that `run verify` passes by design, with the rule that it
 // reports for each.
 var passing = []struct{ file, edit, rule, reason string }{
-	{run.AuditFile, "a byte inserted at the end", "line-torn", "a crash leaves the beginning of a line there, which nobody reads; the next write takes it off"},
-	{run.AuditFile, "a space inserted at the end", "line-torn", "the same"},
+	{run.LogFile, "a byte inserted at the end", "line-torn", "a crash leaves the beginning of a line there, which nobody reads; the next write takes it off"},
+	{run.LogFile, "a space inserted at the end", "line-torn", "the same"},
 	{"evidence/archive.warc.gz", "a byte inserted at the end", "record-unnamed", "a crash leaves a record there that no line names; nothing is judged by it"},
 	{"evidence/archive.warc.gz", "a space inserted at the end", "record-unnamed", "the same"},
 	{"evidence/archive.warc.gz", "a line end inserted at the end", "record-unnamed", "the same"},
@@ -132,15 +133,12 @@ var passing = []struct{ file, edit, rule, reason string }{
 func filesOf(t *testing.T, root string) []string {
 	t.Helper()
 	var names []string
-	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			names = append(names, name)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return names
 }
 
@@ -194,9 +192,7 @@ func tryEdits(t *testing.T, f folder, name string, places, shift int) (tried int
 	}
 	f.write(t, name, "")
 	found("emptied")
-	if err := os.Remove(f.path(name)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(f.path(name)))
 	found("removed")
 	return tried
 }
@@ -243,24 +239,18 @@ func rewriteLog(t *testing.T, f folder) {
 	t.Helper()
 	var out []byte
 	prev, count := artifact.FirstPrev, 0
-	for _, text := range lines(f.read(t, run.AuditFile)) {
+	for _, text := range lines(f.read(t, run.LogFile)) {
 		line := parsed(t, text)
 		line.Delete("prev") // the last key of a line
 		if count == 0 {
 			line.Set("note", codec.Of("never said"))
 		}
 		line.Set("prev", codec.Of(prev))
-		data, err := codec.MarshalLine(line)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(codec.MarshalLine(line))(t)
 		prev, count = codec.DigestBytes(data), count+1
 		out = append(append(out, data...), '\n')
 	}
-	head, err := codec.MarshalLine(tidegate.Pairs("lines", count, "digest", prev, "size", len(out)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.write(t, run.AuditFile, string(out))
+	head := must.Get(codec.MarshalLine(tidegate.Pairs("lines", count, "digest", prev, "size", len(out))))(t)
+	f.write(t, run.LogFile, string(out))
 	f.write(t, run.HeadFile, string(head)+"\n")
 }

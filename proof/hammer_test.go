@@ -41,16 +41,10 @@ func labelled(args string) func(string, int64) string {
 // outputs stay unchanged until somebody advances it. The job of another run is given
 // out, answered badly and given back all the time. cancel is final and comes last.
 func blows() []blow {
-	gates := `{` + gatesArg + `,"inputs_digest":"d","reason":"$LABEL","update":{"$GATE":{"notes":"$LABEL"}}}`
 	output := `"outputs":[{"perspective_id":"moon","markdown":"$LABEL\n\n` + sampleOutput + `- https://example.invalid/$LABEL\n"}]`
 	report := `{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}`
 	reasoned := labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)
 	blows := []blow{
-		{tool: "deep_research_manifest_write", weight: 20, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","patch":{"metrics":{"$WORKER":"$LABEL"}}}`)},
-		{tool: "deep_research_manifest_write", weight: 10, args: func(label string, revision int64) string {
-			return fmt.Sprintf(`{%s,"reason":"%s","expected_revision":%d,"patch":{"metrics":{"$WORKER":"%s"}}}`, manifestArg, label, revision, label)
-		}},
-		{tool: "deep_research_gates_write", weight: 15, args: labelled(gates)},
 		{tool: "create_review", weight: 15, args: labelled(`{"change_id":"c1","verdict":"NEEDS_FIX","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
 		{tool: "create_review", weight: 1, args: labelled(`{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"$LABEL","issues":[{"title":"T","severity":"High","category":"Bug","description":"$LABEL"}]}`)},
 		{tool: "review_import", weight: 1, args: always(`{"files":["$WORK/findings.json"]}`)},
@@ -62,17 +56,11 @@ func blows() []blow {
 		{tool: "deep_research_perspectives_write", weight: 1, args: labelled(`{` + perspectivesArg + `,"reason":"$LABEL","replan":true,"value":` + samplePerspectives + `}`)},
 		{tool: "deep_research_wave1_plan", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_wave_review", weight: 3, args: always(reviewWave.args), missing: tidegate.OutputNotFound},
-		{tool: "deep_research_gate_b_derive", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_gate_a_record", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_gate_b_record", weight: 4, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
-		{tool: "deep_research_gate_a_evaluate", weight: 1, args: reasoned},
-		{tool: "deep_research_gate_d_evaluate", weight: 1, args: reasoned, never: "nothing is summarised", missing: tidegate.FileNotFound},
 		{tool: "deep_research_gate_d_record", weight: 1, args: reasoned, never: "nothing is summarised", missing: tidegate.FileNotFound},
-		{tool: "deep_research_gate_e_evaluate", weight: 1, args: reasoned, never: "nothing is written together", missing: tidegate.FileNotFound},
 		{tool: "deep_research_gate_e_record", weight: 1, args: reasoned, never: "nothing is written together", missing: tidegate.FileNotFound},
-		{tool: "deep_research_gate_f_evaluate", weight: 1, args: reasoned},
 		{tool: "deep_research_gate_f_record", weight: 1, args: reasoned},
-		{tool: "deep_research_synthesis_write", weight: 1, args: labelled(`{` + manifestArg + `,"mode":"generate","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
 		{tool: "deep_research_claim_accept", weight: 1, args: labelled(`{` + manifestArg + `,"id":"c1","reason":"$LABEL"}`), never: "the run does not come to its synthesis"},
 		{tool: "deep_research_run_step", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.OutputNotFound},
 		{tool: "deep_research_job_lease", weight: 4, args: labelled(`{` + nightArg + `,"holder":"$LABEL"}`)},
@@ -89,18 +77,12 @@ func blows() []blow {
 		{tool: "deep_research_wave_restore", weight: 1, args: labelled(`{` + manifestArg + `,"perspective_id":"moon","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_pivot_decide", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[` + report + `]}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_summary_pack_build", weight: 2, args: labelled(strings.ReplaceAll(buildPack, `"reason":"r"`, `"reason":"$LABEL"`))},
-		{tool: "deep_research_citations_extract_urls", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{tool: "deep_research_citations_normalize", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_citations_fetch", weight: 3, args: always(fetchSources.args)},
 		{tool: "deep_research_citations_validate", weight: 3, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
-		{tool: "deep_research_citations_render_md", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_citations_attach", weight: 1, args: labelled(`{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_citations_replace", weight: 1, args: labelled(`{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/$LABEL","reason":"$LABEL"}`), missing: tidegate.FileNotFound},
-		{tool: "deep_research_gate_c_compute", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_gate_c_record", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`), missing: tidegate.FileNotFound},
 		{tool: "deep_research_stage_advance", weight: 6, args: labelled(`{` + manifestArg + `,` + gatesArg + `,"reason":"$LABEL"}`)},
-		{tool: "deep_research_retry_record", weight: 1, args: labelled(`{` + manifestArg + `,"gate_id":"E","change_note":"$LABEL","reason":"$LABEL"}`)},
-		{tool: "deep_research_watchdog_check", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
 		{tool: "deep_research_run_recover", weight: 1, args: always(`{` + manifestArg + `}`)},
 		{tool: "deep_research_run_init", weight: 1, args: always(initRun.args)},
 		{tool: "deep_research_run_pause", weight: 1, args: labelled(`{` + manifestArg + `,"reason":"$LABEL"}`)},
@@ -136,7 +118,6 @@ func hammer(t *testing.T, work string, workers, calls int, call caller, watchers
 			hit := func(b blow, label string) bool {
 				args := b.args(label, revision)
 				args = strings.ReplaceAll(args, "$WORKER", workerName(worker))
-				args = strings.ReplaceAll(args, "$GATE", gateOf(worker))
 				args = strings.ReplaceAll(args, "$WORK", work)
 				args = strings.ReplaceAll(args, "$TOKEN", token)
 				s, err := b.strike(call, worker, label, args)
@@ -199,21 +180,9 @@ func (b blow) strike(call caller, worker int, label, args string) (strike, error
 
 // manifestRevision is the revision of the manifest that a result states, or 0.
 func (s strike) manifestRevision() int64 {
-	name := "manifest_revision"
-	switch s.tool {
-	case "deep_research_manifest_write":
-		name = "new_revision"
-		if s.code == tidegate.RevisionMismatch {
-			revision, _ := s.result.Get("error").Get("details").Get("got").Int()
-			return revision
-		}
-	}
-	revision, _ := s.result.Get(name).Int()
+	revision, _ := s.result.Get("manifest_revision").Int()
 	return revision
 }
-
-// gateOf is the gate that a worker writes notes to.
-func gateOf(worker int) string { return string(rune('A' + worker%6)) }
 
 func workerName(worker int) string { return fmt.Sprintf("w%02d", worker) }
 

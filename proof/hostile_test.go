@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"golang.org/x/net/html"
 )
 
@@ -118,7 +119,6 @@ func (h poisoner) through(t *testing.T) {
 		if !h.accepted[id] {
 			h.call(t, "deep_research_job_submit", tidegate.Pairs("manifest_path", h.manifest(), "token", token, "answer", good))
 		}
-		h.call(t, "deep_research_manifest_write", tidegate.Pairs("manifest_path", h.manifest(), "patch", tidegate.Pairs("notes", h.text, h.text, h.text), "reason", h.text))
 		h.call(t, "deep_research_job_release", tidegate.Pairs("manifest_path", h.manifest(), "token", token, "reason", h.text))
 	}
 	t.Fatalf("the run does not end: it is in stage %s", h.stage(t))
@@ -187,9 +187,7 @@ func (h poisoner) checkPrompt(t *testing.T, job, prompt string) {
 func (h poisoner) inspect(t *testing.T) {
 	t.Helper()
 	work := filepath.Join(h.dir, "somewhere")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(work, 0o700))
 	typed := func(words ...string) string {
 		t.Helper()
 		command := exec.Command(binary, words...)
@@ -209,7 +207,7 @@ func (h poisoner) inspect(t *testing.T) {
 	for _, each := range entries {
 		shows = append(shows, []string{"job", "show", h.id, each.Name()})
 	}
-	stride := full.Stride(len(shows), 10)
+	stride := full.Stride(len(shows), 20)
 	for i := 0; i < len(shows); i += stride {
 		formats := []string{"text"}
 		if full.Asked() {
@@ -270,10 +268,7 @@ func checkPlain(t *testing.T, what, text string) {
 func checkPage(t *testing.T, name, text string) {
 	t.Helper()
 	checkPlain(t, name, text)
-	doc, err := html.Parse(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(html.Parse(strings.NewReader(text)))(t)
 	for node := range doc.Descendants() {
 		if node.Type != html.ElementNode {
 			continue

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestImportSurvivesKill kills an import at every system call with which it changes files.
@@ -33,19 +34,14 @@ func TestImportSurvivesKill(t *testing.T) {
 		t.Fatalf("%d: %s", status, out)
 	}
 	begin := func() {
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(folder))
 	}
 	begin()
 	log := filepath.Join(a.work, "trace")
 	if out, status := a.run("strace", "-f", "--seccomp-bpf", "-qq", "-o", log, "-e", "trace="+strings.Join(writingCalls, ","), binary, "import", bundle); status != 0 {
 		t.Fatalf("undisturbed: %d\n%s", status, out)
 	}
-	trace, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := must.Get(os.ReadFile(log))(t)
 	whole := len(snapshot(t, only(t, folder)))
 	var points [][2]string
 	for _, call := range writingCalls {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,20 +22,18 @@ import (
 // asked is one call about the manifest of a run, and answered what came of it.
 type (
 	asked struct {
-		reads    bool
-		label    string
-		expected int64 // revision, 0 for any
+		reads bool
+		value int64 // of the limit
 	}
 	answered struct {
 		unknown  bool // the process was killed before it said anything
-		refused  bool // REVISION_MISMATCH
 		revision int64
-		label    string
+		value    int64
 	}
-	// register is the manifest, as far as these calls go.
+	// register is a limit in the manifest, as far as these calls go.
 	register struct {
 		revision int64
-		label    string
+		value    int64
 	}
 )
 
@@ -46,24 +45,20 @@ func manifestModel(first register) porcupine.Model {
 		Init: func() any { return first },
 		Step: func(state, input, output any) (bool, any) {
 			r, in, out := state.(register), input.(asked), output.(answered)
-			written := register{r.revision + 1, in.label}
-			matches := in.expected == 0 || in.expected == r.revision
+			written := register{r.revision + 1, in.value}
 			switch {
 			case in.reads:
-				return out.unknown || out.revision == r.revision && out.label == r.label, r
-			case out.unknown && matches:
+				return out.unknown || out.revision == r.revision && out.value == r.value, r
+			case out.unknown:
 				return true, written
-			case out.unknown, out.refused:
-				return out.unknown || !matches, r
 			}
-			return matches && out.revision == written.revision, written
+			return out.revision == written.revision, written
 		},
 		DescribeOperation: func(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) },
 	}
 }
 
-// TestCallsAreLinearizable has processes write to the manifest of one run and read it, with
-// and without the revision that they expect, and kills every third of them at some moment.
+// TestCallsAreLinearizable has processes write to the manifest of one run and read it, and kills every third of them at some moment.
 // The history of their calls is that of a register: there is an order of all of them, each
 // between its beginning and its end, in which every answer is right. Rounds keep histories
 // short, because the orders to be tried grow with the calls that nobody answered.
@@ -76,7 +71,7 @@ func TestCallsAreLinearizable(t *testing.T) {
 	work := scratch.Short(t)
 	layOut(t, work)
 	prepareHere(t, work, initRun)
-	all, killed, refused := 0, 0, 0
+	all, killed := 0, 0
 	for round := range rounds {
 		prepareHere(t, work, recoverRun) // what a killed process left belongs to the round before
 		first := readRegister(t, work)
@@ -87,9 +82,6 @@ func TestCallsAreLinearizable(t *testing.T) {
 			if out.unknown {
 				killed++
 			}
-			if out.refused {
-				refused++
-			}
 		}
 		result, info := porcupine.CheckOperationsVerbose(manifestModel(first), history, time.Minute)
 		if result != porcupine.Ok {
@@ -98,7 +90,7 @@ func TestCallsAreLinearizable(t *testing.T) {
 			t.Fatalf("%s: no order of the calls explains their answers; %s shows them", result, path)
 		}
 	}
-	t.Logf("%d calls in %d histories, %d of them killed, %d refused", all, rounds, killed, refused)
+	t.Logf("%d calls in %d histories, %d of them killed", all, rounds, killed)
 }
 
 // historyOf has callers call at the same time, and returns what they heard and when.
@@ -111,21 +103,16 @@ func historyOf(t *testing.T, work string, first register, round, callers, calls 
 	for caller := range callers {
 		group.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(round), uint64(caller)))
-			seen := first.revision
 			for n := range calls {
-				in := asked{reads: r.IntN(4) == 0, label: fmt.Sprintf("c%d-%d-%d", round, caller, n)}
-				if !in.reads && r.IntN(2) == 0 {
-					in.expected = seen
-				}
+				in := asked{reads: r.IntN(4) == 0, value: 1 + int64((round*callers+caller)*calls+n)%1000}
 				from := time.Since(begin).Nanoseconds()
 				out := answered{}
 				if in.reads {
 					now := readRegister(t, work)
-					out = answered{revision: now.revision, label: now.label}
+					out = answered{revision: now.revision, value: now.value}
 				} else {
 					out = writeRegister(t, work, in, r.IntN(3) == 0, time.Duration(r.IntN(25))*time.Millisecond)
 				}
-				seen = max(seen, out.revision)
 				to := time.Since(begin).Nanoseconds()
 				mu.Lock()
 				history = append(history, porcupine.Operation{ClientId: caller, Input: in, Call: from, Output: out, Return: to})
@@ -148,12 +135,12 @@ func historyOf(t *testing.T, work string, first register, round, callers, calls 
 // nobody sees afterwards, and two writes with the same revision.
 func TestAHistoryThatLosesAWriteIsFound(t *testing.T) {
 	t.Parallel()
-	write := func(client int, from int64, label string, revision int64) porcupine.Operation {
-		return porcupine.Operation{ClientId: client, Input: asked{label: label}, Call: from, Output: answered{revision: revision}, Return: from + 5}
+	write := func(client int, from, value, revision int64) porcupine.Operation {
+		return porcupine.Operation{ClientId: client, Input: asked{value: value}, Call: from, Output: answered{revision: revision}, Return: from + 5}
 	}
 	read := porcupine.Operation{ClientId: 2, Input: asked{reads: true}, Call: 100, Output: answered{revision: 1}, Return: 105}
 	for name, history := range map[string][]porcupine.Operation{
-		"a lost write": {write(0, 0, "a", 2), read}, "a revision twice": {write(0, 0, "a", 2), write(1, 2, "b", 2)},
+		"a lost write": {write(0, 0, 7, 2), read}, "a revision twice": {write(0, 0, 7, 2), write(1, 2, 8, 2)},
 	} {
 		if porcupine.CheckOperations(manifestModel(register{revision: 1}), history) {
 			t.Errorf("%s is taken for right", name)
@@ -168,21 +155,13 @@ func readRegister(t *testing.T, work string) register {
 		return register{}
 	}
 	defer r.Close()
-	return register{r.Manifest().Revision(), r.Manifest().Doc().Get("metrics").Get("label").Str()}
+	value, _ := r.Manifest().Limit("max_summary_kb")
+	return register{r.Manifest().Revision(), int64(value)}
 }
 
 // writeRegister writes in a process of its own, which may be killed after a while.
 func writeRegister(t *testing.T, work string, in asked, kill bool, after time.Duration) answered {
-	args := map[string]any{"manifest_path": filepath.Join(work, "runs/tides/manifest.json"), "reason": "r", "patch": map[string]any{"metrics": map[string]any{"label": in.label}}}
-	if in.expected > 0 {
-		args["expected_revision"] = in.expected
-	}
-	data, err := json.Marshal(args)
-	if err != nil {
-		t.Error(err)
-	}
-	command := exec.Command(binary, "call", "deep_research_manifest_write")
-	command.Stdin = strings.NewReader(string(data))
+	command := exec.Command(binary, "run", "limit", filepath.Join(work, "runs/tides"), "max_summary_kb", strconv.FormatInt(in.value, 10), "--format", "json")
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
 	var said strings.Builder
 	command.Stdout = &said
@@ -194,17 +173,14 @@ func writeRegister(t *testing.T, work string, in asked, kill bool, after time.Du
 		timer := time.AfterFunc(after, func() { command.Process.Kill() })
 		defer timer.Stop()
 	}
-	err = command.Wait()
+	err := command.Wait()
 	var result struct {
-		OK          bool
-		NewRevision int64 `json:"new_revision"`
-		Error       struct{ Code string }
+		OK       bool
+		Revision int64 `json:"manifest_revision"`
 	}
 	switch json.Unmarshal([]byte(said.String()), &result); {
 	case result.OK:
-		return answered{revision: result.NewRevision}
-	case result.Error.Code == "REVISION_MISMATCH":
-		return answered{refused: true}
+		return answered{revision: result.Revision}
 	case kill:
 		return answered{unknown: true}
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -203,10 +204,7 @@ func TestServersUnderLoad(t *testing.T) {
 	idle := map[string]*server{"MCP": o.serves(t, "mcp", "--http", "127.0.0.1:0", "--toolsets", "all"), "pages": o.serves(t, "serve")}
 	for _, s := range idle { // one call, because a server says where it serves before it does
 		files := s.files(t)
-		response, err := http.Get(s.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.Get(s.url))(t)
 		response.Body.Close()
 		http.DefaultClient.CloseIdleConnections()
 		s.settled(t, func(now []string) bool { return connections(now) == connections(files) })
@@ -252,14 +250,9 @@ func (o *office) serves(t *testing.T, words ...string) *server {
 	t.Helper()
 	command := exec.Command(binary, append(words, "--project", o.dir, "--log-level", "info")...)
 	command.Dir, command.Env = o.dir, append(os.Environ(), "TIDEGATE_HOME="+o.dir, "GOTRACEBACK=all")
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	read, write := must.Both(os.Pipe())(t)
 	command.Stdout, command.Stderr = write, write
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, command.Start())
 	write.Close()
 	t.Cleanup(func() { command.Process.Kill(); command.Wait(); read.Close() })
 	lines := bufio.NewScanner(read)
@@ -292,9 +285,7 @@ func (o *office) serves(t *testing.T, words ...string) *server {
 // goroutines ends the process and returns the stacks of its goroutines.
 func (s *server) goroutines(t *testing.T) []string {
 	t.Helper()
-	if err := s.process.Signal(syscall.SIGQUIT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.process.Signal(syscall.SIGQUIT))
 	stacks := <-s.stacks
 	if len(stacks) == 0 {
 		t.Fatal("the process does not show its goroutines")
@@ -306,10 +297,7 @@ func (s *server) goroutines(t *testing.T) []string {
 func (s *server) files(t *testing.T) []string {
 	t.Helper()
 	folder := filepath.Join("/proc", strconv.Itoa(s.process.Pid), "fd")
-	list, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(os.ReadDir(folder))(t)
 	var names []string
 	for _, each := range list {
 		name, err := os.Readlink(filepath.Join(folder, each.Name()))

@@ -1,4 +1,4 @@
-// Package proof_test holds the suites that show what docs/reliability.md promises.
+// Package proof_test holds the suites that show what docs/evidence.md promises.
 // They use the program as a built binary. `go test ./proof` runs a short form of
 // each, which tries some of its points; with -full they try all of them:
 // `go test ./proof -full -timeout 90m`.

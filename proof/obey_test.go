@@ -28,15 +28,6 @@ func init() {
 	os.Exit(0)
 }
 
-// obedient is the agent that cites url, for --agent.
-func obedient(url string) string {
-	self, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	return "exec:'" + self + "' " + obeyWord + " " + url
-}
-
 var (
 	askedHeadings = regexp.MustCompile(`(?m)^ {3,7}(## .*)$`)
 	listedSources = regexp.MustCompile(`(?m)^- (s[0-9]+): (.*), \S+ \([a-z]+\)`)

@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
@@ -39,9 +40,7 @@ func newOffice(t *testing.T) *office {
 
 func officeIn(t *testing.T, dir string) *office {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "runs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "runs"), 0o700))
 	o := &office{dir: dir, env: &catalog.Env{Now: time.Now, Dir: dir, Project: dir, Home: filepath.Join(dir, "runs"), Fetch: fetchArticles, Call: noService}, tools: map[string]*tool.Tool{}, leases: map[string]*codec.Value{}}
 	for _, each := range tool.ForAgents(catalog.Tools(o.env)) {
 		o.tools[each.Name] = each
@@ -52,10 +51,7 @@ func officeIn(t *testing.T, dir string) *office {
 // call is a call of an agent, in this process.
 func (o *office) call(t *testing.T, name string, args any) *codec.Value {
 	t.Helper()
-	raw, err := codec.MarshalLine(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(codec.MarshalLine(args))(t)
 	if o.tools[name] == nil {
 		t.Fatalf("an agent has no tool %s", name)
 	}
@@ -65,10 +61,7 @@ func (o *office) call(t *testing.T, name string, args any) *codec.Value {
 // person carries out a decision that only a person may take.
 func (o *office) person(t *testing.T, name string, args any) *codec.Value {
 	t.Helper()
-	raw, err := codec.MarshalLine(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(codec.MarshalLine(args))(t)
 	tools := catalog.Tools(o.env)
 	i := slices.IndexFunc(tools, func(each *tool.Tool) bool { return each.Name == name })
 	result := tools[i].Call(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), raw, tool.Caller{})
@@ -109,10 +102,7 @@ func (f folder) manifest() string        { return f.path("manifest.json") }
 
 func (f folder) read(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(f.path(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(f.path(name)))(t)
 	return data
 }
 
@@ -124,12 +114,7 @@ func (f folder) has(name string) bool {
 // write puts a file into the run as somebody with a shell would.
 func (f folder) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, f.path(name), text)
 }
 
 func (f folder) json(t *testing.T, name string) *codec.Value {
@@ -337,17 +322,12 @@ func begun(t *testing.T, gap, at string) folder {
 	courses.Lock()
 	defer courses.Unlock()
 	if courses.made[gap] == nil {
-		dir, err := os.MkdirTemp(filepath.Dir(binary), "course")
-		if err != nil {
-			t.Fatal(err)
-		}
+		dir := must.Get(os.MkdirTemp(filepath.Dir(binary), "course"))(t)
 		f, kept := officeIn(t, dir).run("tides"), map[string]folder{}
 		for _, s := range ladder(gap) {
 			s.take(t, f)
 			kept[s.name] = f.at(f.root + " " + s.name)
-			if err := os.CopyFS(kept[s.name].root, os.DirFS(f.root)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(kept[s.name].root, os.DirFS(f.root)))
 		}
 		if courses.made == nil {
 			courses.made = map[string]map[string]folder{}
@@ -366,9 +346,7 @@ func begun(t *testing.T, gap, at string) folder {
 func (o *office) copied(t *testing.T, name, gap, at string) folder {
 	t.Helper()
 	f := o.run("tides").at(o.run(name).root)
-	if err := os.CopyFS(f.root, os.DirFS(begun(t, gap, at).root)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(f.root, os.DirFS(begun(t, gap, at).root)))
 	return f
 }
 
@@ -484,8 +462,7 @@ func (f folder) review(t *testing.T) { f.must(t, "deep_research_wave_review", f.
 // judge has a gate judged and records what its judge found.
 func (f folder) judge(t *testing.T, gate string) {
 	t.Helper()
-	derived := f.must(t, map[string]string{"B": "deep_research_gate_b_derive", "C": "deep_research_gate_c_compute"}[gate], tidegate.Pairs("manifest_path", f.manifest(), "reason", "r"))
-	f.must(t, "deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
+	f.person(t, "deep_research_gate_"+strings.ToLower(gate)+"_record", tidegate.Pairs("manifest_path", f.manifest()))
 	if status := f.json(t, "gates.json").Get("gates").Get(gate).Get("status").Str(); status != "pass" {
 		t.Fatalf("gate %s of an obedient agent is %s", gate, status)
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -428,10 +429,7 @@ func (w writer) calls(t *testing.T, work string, options ...string) []systemCall
 	t.Helper()
 	log := filepath.Join(filepath.Dir(work), "trace")
 	w.under(t, work, append([]string{"strace", "-f", "--seccomp-bpf", "-qq", "-y", "-xx", "-s", "100000000", "-o", log, "-e", "trace=" + strings.Join(diskCalls, ",")}, options...)...)
-	trace, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := must.Get(os.ReadFile(log))(t)
 	return callsIn(string(trace))
 }
 
@@ -496,26 +494,18 @@ func (w writer) failSyncs(t *testing.T, shift int) (tried int64) {
 // layDown makes a folder have these files and folders and no others.
 func layDown(t *testing.T, work string, files map[string][]byte) {
 	t.Helper()
-	if err := os.RemoveAll(work); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(work))
+	must.Do(t, os.MkdirAll(work, 0o700))
 	for name, data := range files {
 		path := filepath.Join(work, name)
 		folder, isFile := filepath.Dir(path), !strings.HasSuffix(name, "/")
 		if !isFile {
 			folder = path
 		}
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 		if !isFile {
 			continue
 		}
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 	}
 }

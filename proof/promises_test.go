@@ -8,8 +8,9 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // oath is what an agent cannot change about a run, as it was at one point.
@@ -94,12 +95,9 @@ func forged(t *testing.T, f folder) []string {
 // refused is the objection of a gate's judge, "" when the gate passes.
 func refused(t *testing.T, f folder, gate string) string {
 	t.Helper()
-	r, err := run.Open(t.Context(), run.Desk{}, f.manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{}, f.manifest()))(t)
 	defer r.Close()
-	found, err := step.Judge(t.Context(), r, gate)
+	found, err := gates.Judge(t.Context(), r, gate)
 	switch {
 	case err != nil:
 		return err.Error()
@@ -113,12 +111,9 @@ func refused(t *testing.T, f folder, gate string) string {
 // sentences were not read yet, "" for nothing.
 func unwritten(t *testing.T, f folder) string {
 	t.Helper()
-	r, err := run.Open(t.Context(), run.Desk{}, f.manifest())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{}, f.manifest()))(t)
 	defer r.Close()
-	found, err := step.Judge(t.Context(), r, "E")
+	found, err := gates.Judge(t.Context(), r, "E")
 	if err != nil {
 		return err.Error()
 	}
@@ -142,10 +137,7 @@ func counting(t *testing.T, f folder) []string {
 	}
 	var ids []string
 	for _, m := range all.Doc().Get("gates").Members() {
-		state, err := r.GateState(all, m.Key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(r.GateState(all, m.Key))(t)
 		if state.Passed() {
 			ids = append(ids, m.Key)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -48,9 +49,7 @@ func TestNothingIsWrittenByAJudgementOfAnotherState(t *testing.T) {
 			pairs++
 			o := newOffice(t)
 			v := victim{o.run("tides"), ""}
-			if err := os.CopyFS(v.root, os.DirFS(begun.root)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(v.root, os.DirFS(begun.root)))
 			fill := func(args string) string { return strings.ReplaceAll(args, begun.dir, v.dir) }
 			before := oathOf(t, v)
 			var needed []string // gates that count when the call that may move the run begins
@@ -102,10 +101,6 @@ func racing(t *testing.T, f folder) []racer {
 	person := func(name, tool string, args tidegate.Details) racer { return racer{name, tool, asJSON(args), true} }
 	manifest := tidegate.Pairs("manifest_path", f.manifest(), "reason", "r")
 	with := func(more ...any) tidegate.Details { return append(tidegate.Pairs(more...), manifest...) }
-	judged := func(gate string) tidegate.Details {
-		return tidegate.Pairs("gates_path", f.path("gates.json"), "inputs_digest", "d", "reason", "r",
-			"update", tidegate.Pairs(gate, tidegate.Pairs("status", "pass", "checked_at", tidegate.Stamp(time.Now()))))
-	}
 	ingest := func(wave, id, gap string) tidegate.Details {
 		return tidegate.Pairs("manifest_path", f.manifest(), "perspectives_path", f.path("perspectives.json"), "wave", wave, "outputs", []tidegate.Details{submission(id, gap)})
 	}
@@ -115,12 +110,10 @@ func racing(t *testing.T, f folder) []racer {
 		agent("other output", "deep_research_wave_output_ingest", ingest("wave1", "moon", "(P3) x")),
 		agent("output of wave 2", "deep_research_wave_output_ingest", ingest("wave2", "gap_moon_1", "")),
 		agent("review", "deep_research_wave_review", f.reviewArgs()),
-		agent("gate A", "deep_research_gates_write", judged("A")),
-		agent("gate B", "deep_research_gates_write", judged("B")),
 		agent("advance", "deep_research_stage_advance", f.advanceArgs()),
 		agent("pivot", "deep_research_pivot_decide", with("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)),
-		agent("patch", "deep_research_manifest_write", with("patch", tidegate.Pairs("notes", "n"))),
-		agent("start", "deep_research_manifest_write", with("patch", tidegate.Pairs("status", "running"))),
+		person("gate A", "deep_research_gate_a_record", manifest),
+		person("gate B", "deep_research_gate_b_record", manifest),
 		person("pause", "deep_research_run_pause", manifest),
 		person("cancel", "deep_research_run_cancel", manifest),
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -25,12 +26,8 @@ var places = []struct {
 	{"where it is", func(_ *testing.T, root string) string { return root }},
 	{"copied", func(t *testing.T, root string) string {
 		to := filepath.Join(filepath.Dir(root), "a copy", filepath.Base(root))
-		if err := os.CopyFS(to, os.DirFS(root)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.RemoveAll(root); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(to, os.DirFS(root)))
+		must.Do(t, os.RemoveAll(root))
 		return to
 	}},
 	{"renamed", func(t *testing.T, root string) string {
@@ -39,21 +36,16 @@ var places = []struct {
 	}},
 	{"through a link", func(t *testing.T, root string) string {
 		link := filepath.Join(filepath.Dir(filepath.Dir(root)), "link")
-		if err := os.Symlink(filepath.Dir(root), link); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Dir(root), link))
 		return filepath.Join(link, filepath.Base(root))
 	}},
 	{"without the right to write", func(t *testing.T, root string) string {
-		err := filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
+		must.Do(t, filepath.Walk(root, func(path string, info os.FileInfo, err error) error {
 			if err != nil {
 				return err
 			}
 			return os.Chmod(path, info.Mode().Perm()&^0o222)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		t.Cleanup(func() {
 			filepath.Walk(root, func(path string, _ os.FileInfo, err error) error {
 				os.Chmod(path, 0o700)
@@ -127,29 +119,12 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 // unzip writes the files of a zip archive below dir.
 func unzip(t *testing.T, name, dir string) {
 	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(name))(t)
+	files := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	for _, f := range files.File {
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(f.Open())(t)
+		content := must.Get(io.ReadAll(in))(t)
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, content)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -131,7 +132,7 @@ var (
 	advance      = command{"deep_research_stage_advance", `{` + manifestArg + `,` + gatesArg + `,"reason":"r"}`}
 	ingest       = command{"deep_research_wave_output_ingest", `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOutput + `"}]}`}
 	reviewWave   = command{"deep_research_wave_review", `{` + perspectivesArg + `,"outputs_dir":"$WORK/runs/tides/wave-1","report_path":"$WORK/runs/tides/wave-review.json"}`}
-	gateB        = command{"deep_research_gates_write", `{` + gatesArg + `,"update":{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z","artifacts":["wave-review.json","wave-1/moon.md"]}},"inputs_digest":"d","reason":"r"}`}
+	gateB        = command{"deep_research_gate_b_record", `{` + manifestArg + `}`}
 	buildPack    = `{"manifest_path":"$WORK/bare/manifest.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl","reason":"r"}`
 	firstReview  = command{"create_review", `{"change_id":"c1","verdict":"NEEDS_FIX","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
 	majorReview  = command{"create_review", `{"change_id":"c1","verdict":"MAJOR_ISSUES","summary":"One.","issues":[{"title":"T","severity":"High","category":"Bug","description":"d"}]}`}
@@ -141,11 +142,9 @@ var (
 	planWave     = command{"deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`}
 	fetchSources = command{"deep_research_citations_fetch", `{` + manifestArg + `}`}
 	judgeSources = command{"deep_research_citations_validate", `{` + manifestArg + `,"reason":"r"}`}
-	listSources  = command{"deep_research_citations_extract_urls", `{` + manifestArg + `,"reason":"r"}`}
 	settleRun    = command{"deep_research_run_step", `{` + manifestArg + `}`}
 	leaseJob     = command{"deep_research_job_lease", `{` + manifestArg + `,"holder":"h"}`}
 	releaseJob   = command{"deep_research_job_release", `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`}
-	noteRun      = command{"deep_research_manifest_write", `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`}
 	pauseRun     = command{"deep_research_run_pause", `{` + manifestArg + `,"reason":"r"}`}
 )
 
@@ -164,14 +163,10 @@ func writers() []writer {
 	return []writer{
 		{"run init", nil, initRun.tool, initRun.args, command{}},
 		{"perspectives write", []command{initRun}, perspectives.tool, perspectives.args, command{}},
-		{"manifest write", []command{initRun}, noteRun.tool, noteRun.args, command{}},
-		{"gates write", judged, gateB.tool, gateB.args, command{}},
 		{"wave plan", []command{initRun, perspectives}, "deep_research_wave1_plan", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"wave ingest", taken, ingest.tool, `{` + manifestArg + `,` + perspectivesArg + `,"wave":"wave1","outputs":[{"perspective_id":"moon","markdown":"` + sampleOtherOutput + `","tool_usage":{"search":1}}]}`, command{}},
 		{"wave review with a report", taken, reviewWave.tool, reviewWave.args, command{}},
-		{"gate B", judged, "deep_research_gate_b_derive", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"advance", passed, advance.tool, advance.args, command{}},
-		{"retry", inWave1, "deep_research_retry_record", `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`, command{}},
 		{"run pause", inWave1, "run pause $WORK/runs/tides --reason r", "", command{}},
 		{"run resume", append(append([]command{}, inWave1...), pauseRun), "run resume $WORK/runs/tides --reason r", "", command{}},
 		{"run cancel", inWave1, "run cancel $WORK/runs/tides --reason r", "", recoverRun},
@@ -182,26 +177,16 @@ func writers() []writer {
 		{"run accept", append(append([]command{}, taken...), command{byHand, "runs/tides/perspectives.json"}), "run accept $WORK/runs/tides --reason r --format json", "", command{}},
 		{"replan", taken, "perspectives write $WORK/runs/tides $WORK/perspectives-in.json --replan", "", command{}},
 		{"wave restore", append(append([]command{}, taken...), command{byHand, "runs/tides/wave-1/moon.md"}), "wave restore $WORK/runs/tides moon", "", command{}},
-		{"watchdog", inWave1, "deep_research_watchdog_check", `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`, recoverRun},
 		{"pivot", inPivot, "deep_research_pivot_decide", `{` + manifestArg + `,"reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"wave-1/moon.md"}],"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/runs/tides/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`, command{}},
-		{"citations extract", taken, listSources.tool, listSources.args, command{}},
-		{"citations normalize", append(append([]command{}, taken...), listSources), "deep_research_citations_normalize", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"citations fetch", taken, fetchSources.tool, fetchSources.args, noteRun},
+		{"citations fetch", taken, fetchSources.tool, fetchSources.args, pauseRun},
 		{"citations validate", fetched, judgeSources.tool, judgeSources.args, command{}},
-		{"citations render", found, "deep_research_citations_render_md", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"citations attach", taken, "citations attach $WORK/runs/tides " + sampleCID + " $WORK/moon.html", "", command{}},
 		{"citations replace", fetched, "citations replace $WORK/runs/tides " + sampleCID + " https://example.invalid/moon", "", command{}},
-		{"gate C", found, "deep_research_gate_c_compute", `{` + manifestArg + `,"reason":"r"}`, command{}},
 		{"gate c", found, "gate c $WORK/runs/tides --reason r", "", command{}},
-		{"gate A", inWave1, "deep_research_gate_a_evaluate", `{` + manifestArg + `,"reason":"r"}`, command{}},
-		{"gate D", nil, "deep_research_gate_d_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate d", nil, "gate d $WORK/hand --reason r", "", command{}},
-		{"gate E", nil, "deep_research_gate_e_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
-		{"gate F", nil, "deep_research_gate_f_evaluate", `{` + handArg + `,"reason":"r"}`, command{}},
 		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
 		{"claim accept", []command{{laidOut, "../internal/agent/replay/testdata/golden/disputed.zip"}}, "claim accept $WORK/runs/disputed c3 --reason r --format json", "", command{recoverRun.tool, `{"manifest_path":"$WORK/runs/disputed/manifest.json"}`}},
-		{"synthesis write", nil, "deep_research_synthesis_write", `{` + deskArg + `,"mode":"generate","reason":"r"}`, command{}},
 		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
 		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},
 		{"job submit", []command{initRun, leaseJob}, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("perspectives", 1) + `","answer":` + asJSON(samplePerspectives) + `}`, settleRun},
@@ -266,25 +251,15 @@ func layOut(t *testing.T, work string) {
 	t.Helper()
 	for name, text := range sampleFiles {
 		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 }
 
 // changeByHand adds a line end to a file, which changes it and leaves it valid.
 func changeByHand(t *testing.T, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, append(data, '\n'), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
+	must.Do(t, os.WriteFile(path, append(data, '\n'), 0o600))
 }
 
 // call makes the call. Comparing the files shows whether it was refused.
@@ -327,7 +302,7 @@ func undisturbed(t *testing.T, work string, now time.Time, c command) {
 func snapshot(t *testing.T, work string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir(work, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(work, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -338,10 +313,7 @@ func snapshot(t *testing.T, work string) map[string][]byte {
 		name, err := filepath.Rel(work, path)
 		files[name] = data
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 

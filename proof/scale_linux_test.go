@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -47,7 +48,6 @@ func loads() []load {
 		{"one line", "MiB", [2]int{10, 100}, 0, 0, layLine, "deep_research_wave_output_validate", `"ok": true`},
 		{"citations of given summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("fixture"), "deep_research_summary_pack_build", `"summary_count": 1`},
 		{"citations of made summaries", "citations", [2]int{10_000, 1_000_000}, 0, memoryCitation, layPool("generate"), "deep_research_summary_pack_build", `"summary_count": 1`},
-		{"write of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layHistory, "deep_research_manifest_write", `"new_revision": 2,`},
 		{"move in a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layMove, "deep_research_stage_advance", `"to": "wave1"`},
 		{"audit of a report", "sentences", [2]int{100, 5_000}, 0, memorySentence, layReport, "audit $WORK/report.md --pages $WORK/pages --format json", `"pass": true`},
 		{"status of a long manifest", "moves", [2]int{1_000, 100_000}, many, memoryEntry, layStatus, "deep_research_run_status", `"ok": true`},
@@ -67,14 +67,10 @@ func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 			}
 			for _, n := range sizes {
 				work := scratch.Short(t)
-				if err := os.MkdirAll(work, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.MkdirAll(work, 0o700))
 				args := strings.ReplaceAll(l.lay(t, work, n), "$WORK", work)
 				spent := l.run(t, work, args, n)
-				if err := os.RemoveAll(work); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.RemoveAll(work))
 				bound := baseMemory + l.each*int64(max(n-l.free, 0))
 				t.Logf("%10d %-12s %8.3f s, of processors %8.3f s, %9.0f ns each; %5d MiB of at most %d", n, l.unit, spent.Took.Seconds(),
 					spent.Processors.Seconds(), float64(spent.Processors.Nanoseconds())/float64(n), spent.Memory>>20, bound>>20)
@@ -89,10 +85,7 @@ func TestLargeInputsCostNoMoreThanTheirBounds(t *testing.T) {
 // run makes the call in a process of its own.
 func (l load) run(t *testing.T, work, args string, n int) cost {
 	t.Helper()
-	answer, err := os.Create(filepath.Join(filepath.Dir(work), "answer"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(os.Create(filepath.Join(filepath.Dir(work), "answer")))(t)
 	defer answer.Close()
 	command := exec.Command(binary, commandLine(work, l.tool)...)
 	command.Env = append(os.Environ(), "TIDEGATE_HOME="+work)
@@ -112,21 +105,12 @@ func (l load) run(t *testing.T, work, args string, n int) cost {
 // stream writes a large file.
 func stream(t *testing.T, path string, write func(w *bufio.Writer)) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	f := must.Get(os.Create(path))(t)
 	w := bufio.NewWriterSize(f, 1<<20)
 	write(w)
-	if err := w.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Flush())
+	must.Do(t, f.Close())
 }
 
 const scaleContract = `"prompt_contract":{"max_words":1000000000000,"max_sources":1000000000000,"tool_budget":{"search":5},"must_include_sections":["Findings","Gaps","Sources"]}`
@@ -155,17 +139,13 @@ func layWave(t *testing.T, work string, n int) string {
 	t.Helper()
 	layPerspectives(t, work, n)
 	output := []byte("## Findings\n" + strings.Repeat("The moon pulls at the water here.\n", 10) + "\n## Gaps\n\n## Sources\n- https://example.org/moon\n")
-	if err := os.Mkdir(filepath.Join(work, "wave"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(work, "wave"), 0o700))
 	for i := range n {
 		data := output
 		if i%10 == 0 {
 			data = output[:100] // and so has no Sources
 		}
-		if err := os.WriteFile(filepath.Join(work, "wave", fmt.Sprintf("perspective-%06d.md", i)), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(work, "wave", fmt.Sprintf("perspective-%06d.md", i)), data, 0o600))
 	}
 	return `{"perspectives_path":"$WORK/perspectives.json","outputs_dir":"$WORK/wave"}`
 }
@@ -201,9 +181,7 @@ func layPool(mode string) func(t *testing.T, work string, n int) string {
 	return func(t *testing.T, work string, n int) string {
 		t.Helper()
 		layOut(t, work)
-		if err := os.WriteFile(filepath.Join(work, "summaries-in", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(work, "summaries-in", "moon.md"), []byte("## Findings\n- The moon pulls [@cid_00000000]\n"), 0o600))
 		stream(t, filepath.Join(work, "pool.jsonl"), func(w *bufio.Writer) {
 			for i := range n {
 				fmt.Fprintf(w, `{"cid":"cid_%08x","status":"valid","normalized_url":"https://example.org/%08x","url":"https://example.org/%08x?from=search","url_original":"http://example.org/%08x","checked_at":"2026-03-04T05:06:07Z","title":"%s"}`+"\n",
@@ -237,14 +215,12 @@ func layReport(t *testing.T, work string, n int) string {
 		})
 	}
 	for name, text := range map[string]string{"report.md": report.String(), "pages/index.json": "{" + strings.TrimPrefix(index.String(), ",") + "}"} {
-		if err := os.WriteFile(filepath.Join(work, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(work, name), []byte(text), 0o600))
 	}
 	return ""
 }
 
-func layHistory(t *testing.T, work string, n int) string {
+func layHistory(t *testing.T, work string, n int) {
 	t.Helper()
 	prepareHere(t, work, initRun)
 	path := filepath.Join(work, "runs/tides/manifest.json")
@@ -252,27 +228,18 @@ func layHistory(t *testing.T, work string, n int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := codec.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse(data))(t)
 	moves := codec.Of([]string{})
 	for i := range n {
-		move, err := codec.Parse(fmt.Appendf(nil, `{"from":"synthesis","to":"review","ts":"2026-03-04T05:06:07.000Z","reason":"round %d of the review","inputs_digest":"sha256:%064x","gates_revision":%d}`, i, i, i+1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		move := must.Get(codec.Parse(fmt.Appendf(nil, `{"from":"synthesis","to":"review","ts":"2026-03-04T05:06:07.000Z","reason":"round %d of the review","inputs_digest":"sha256:%064x","gates_revision":%d}`, i, i, i+1)))(t)
 		moves.Append(move)
 	}
 	v.Get("stage").Set("history", moves)
 	if data, err = codec.MarshalFile(v); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	prepareHere(t, work, command{"deep_research_run_accept", `{` + manifestArg + `,"reason":"r"}`})
-	return `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`
 }
 
 func layMove(t *testing.T, work string, n int) string {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -75,9 +76,7 @@ func (l largeHome) typeAll(t *testing.T) []typing {
 	o := newOffice(t)
 	desk := run.Desk{Now: time.Now}
 	for i := range l.runs {
-		if _, err := run.Create(t.Context(), desk, o.env.Home, run.InitInput{Query: fmt.Sprintf("What is the tide at place %d?", i), RunID: fmt.Sprintf("r%05d", i)}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(run.Create(t.Context(), desk, o.env.Home, run.InitInput{Query: fmt.Sprintf("What is the tide at place %d?", i), RunID: fmt.Sprintf("r%05d", i)}))(t)
 	}
 	f := o.run("large")
 	l.drive(t, f)
@@ -123,10 +122,7 @@ func (l largeHome) drive(t *testing.T, f folder) {
 		}
 		return keep(batch)
 	}
-	_, err := engine.Drive(t.Context(), f.manifest(), engine.Options{Desk: run.Desk{Now: time.Now}, Pool: wordy(l), Fetch: fetch, Wait: func(context.Context, time.Duration) {}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.Drive(t.Context(), f.manifest(), engine.Options{Desk: run.Desk{Now: time.Now}, Pool: wordy(l), Fetch: fetch, Wait: func(context.Context, time.Duration) {}}))(t)
 	if stage := f.stage(t); stage != "summaries" {
 		t.Fatalf("the run is in stage %s", stage)
 	}

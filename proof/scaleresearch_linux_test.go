@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -76,10 +77,7 @@ func newResearch(t *testing.T, perspectives int) *research {
 	r := &research{dir: dir, perspectives: perspectives}
 	r.model = fakemodel.Start(r.script)
 	t.Cleanup(r.model.Close)
-	listener, err := net.Listen("tcp4", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp4", "0.0.0.0:0"))(t)
 	port := listener.Addr().(*net.TCPAddr).Port
 	for page := range perspectives * sourcesEach {
 		r.hosts = append(r.hosts, fmt.Sprintf("127.1.%d.%d:%d", page/250, page%250+1, port))

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestSecurityNamesItsTests fails for a test that SECURITY.md or the documents
@@ -15,7 +17,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 	t.Parallel()
 	tests := map[string]bool{}
 	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	err := fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(".."), ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(name, "_test.go") {
 			return err
 		}
@@ -24,16 +26,10 @@ func TestSecurityNamesItsTests(t *testing.T) {
 			tests[string(found[1])] = true
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	named := 0
-	for _, name := range []string{"SECURITY.md", "docs/reliability.md"} {
-		text, err := os.ReadFile("../" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, name := range []string{"SECURITY.md", "docs/evidence.md"} {
+		text := must.Get(os.ReadFile("../" + name))(t)
 		for _, found := range regexp.MustCompile("`((?:Test|Fuzz)[A-Z]\\w*)").FindAllSubmatch(text, -1) {
 			named++
 			if !tests[string(found[1])] {
@@ -41,10 +37,7 @@ func TestSecurityNamesItsTests(t *testing.T) {
 			}
 		}
 	}
-	security, err := os.ReadFile("../SECURITY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	security := must.Get(os.ReadFile("../SECURITY.md"))(t)
 	rows, inTable := 0, false
 	for line := range strings.Lines(string(security)) {
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -61,9 +62,7 @@ func TestASignatureCountsForOneDecision(t *testing.T) {
 	} {
 		t.Run(a.wants, func(t *testing.T) {
 			f := original.at(filepath.Join(t.TempDir(), original.id))
-			if err := os.CopyFS(f.root, os.DirFS(original.root)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(f.root, os.DirFS(original.root)))
 			a.given(t, f)
 			before := string(f.read(t, "manifest.json"))
 			for _, try := range a.tries {
@@ -93,17 +92,12 @@ func withKeys(t *testing.T) (dir string, typed func(words ...string) (string, er
 		t.Skip("there is no ssh-keygen here")
 	}
 	dir = scratch.Short(t)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o700))
 	for _, name := range []string{"person", "stranger"} {
 		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", filepath.Join(dir, name)).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		public, err := os.ReadFile(filepath.Join(dir, name+".pub"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		public := must.Get(os.ReadFile(filepath.Join(dir, name+".pub")))(t)
 		folder{nil, "", dir}.write(t, name+".signers", name+"@example.org "+string(public))
 	}
 	return dir, func(words ...string) (string, error) {
@@ -121,18 +115,18 @@ func TestASignatureCountsForOneDecisionAboutAChange(t *testing.T) {
 	project := folder{nil, "", dir}
 	project.write(t, "agentd/allowed_signers", string(project.read(t, "person.signers")))
 	project.write(t, "major.json", `{"change_id":"c","verdict":"MAJOR_ISSUES","summary":"s"}`)
-	must := func(words ...string) {
+	succeed := func(words ...string) {
 		t.Helper()
 		if out, err := typed(words...); err != nil && !strings.Contains(strings.Join(words, " "), "advance") {
 			t.Fatalf("%q: %s", words, out)
 		}
 	}
-	must("change", "start", "c")
-	must("review", "create", "major.json")
-	must("change", "advance", "c")
-	must("change", "resume", "c", "--accept", "--reason", "seen", "--sign", filepath.Join(dir, "person"))
-	must("review", "create", "major.json")
-	must("change", "advance", "c")
+	succeed("change", "start", "c")
+	succeed("review", "create", "major.json")
+	succeed("change", "advance", "c")
+	succeed("change", "resume", "c", "--accept", "--reason", "seen", "--sign", filepath.Join(dir, "person"))
+	succeed("review", "create", "major.json")
+	succeed("change", "advance", "c")
 	change := folder{nil, "c", filepath.Join(dir, "agentd", "changes", "c")}
 	log := string(change.read(t, "log.jsonl"))
 	var accepted *codec.Value
@@ -168,16 +162,14 @@ func TestASignatureCountsForOneDecisionAboutAChange(t *testing.T) {
 // before it, as anybody who may write to its folder can.
 func appendLine(t *testing.T, f folder, fields string) {
 	t.Helper()
-	log := f.read(t, run.AuditFile)
+	log := f.read(t, run.LogFile)
 	all := lines(log)
 	last := strings.TrimSuffix(string(all[len(all)-1]), "\n")
 	state := parsed(t, []byte(last)).Get("state").Str()
 	line := fmt.Sprintf(`{"ts":"2026-03-04T00:00:00.000Z","run_id":%q,"seq":%d,%s,"state":%q,"prev":%q}`, f.id, len(all)+1, fields, state, codec.DigestBytes([]byte(last)))
-	if _, err := codec.Parse([]byte(line)); err != nil {
-		t.Fatal(err)
-	}
-	f.write(t, run.AuditFile, string(log)+line+"\n")
-	for read, err := range artifact.ReadLog(strings.NewReader(string(f.read(t, run.AuditFile)))) {
+	must.Get(codec.Parse([]byte(line)))(t)
+	f.write(t, run.LogFile, string(log)+line+"\n")
+	for read, err := range artifact.ReadLog(strings.NewReader(string(f.read(t, run.LogFile)))) {
 		if err != nil || read.Number > 1 && read.Prev == "" {
 			t.Fatal("the line is not chained")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/sys/unix"
 )
@@ -32,12 +33,8 @@ func linked(name string) trap {
 	return trap{name: name + " is a link", set: func(t *testing.T, w *world) {
 		t.Helper()
 		path, twin := filepath.Join(w.work, name), filepath.Join(w.secret, name)
-		if err := os.RemoveAll(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(twin, path); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(path))
+		must.Do(t, os.Symlink(twin, path))
 	}}
 }
 
@@ -47,19 +44,10 @@ func hardLinked(name string) trap {
 	return trap{name: name + " is a hard link", set: func(t *testing.T, w *world) {
 		t.Helper()
 		path, twin := filepath.Join(w.work, name), filepath.Join(w.secret, "hard-"+filepath.Base(name))
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(twin, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Link(twin, path); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
+		must.Do(t, os.WriteFile(twin, data, 0o600))
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Link(twin, path))
 		w.before = w.outside(t)
 	}}
 }
@@ -69,17 +57,12 @@ func said(name, file, old, text string) trap {
 	return trap{name: name, set: func(t *testing.T, w *world) {
 		t.Helper()
 		path := filepath.Join(w.work, file)
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(path))(t)
 		is := strings.ReplaceAll(string(data), w.fill(old), strings.ReplaceAll(text, "$OTHER", w.secret))
 		if is == string(data) {
 			t.Fatalf("%s does not say %s:\n%s", file, w.fill(old), data)
 		}
-		if err := os.WriteFile(path, []byte(is), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(is), 0o600))
 	}}
 }
 
@@ -146,9 +129,7 @@ func TestNoTrapLeadsOut(t *testing.T) {
 	w := newWorld(t)
 	calls := 0
 	pristine := filepath.Join(w.outer, "pristine")
-	if err := os.Rename(w.work, pristine); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(w.work, pristine))
 	list := traps()
 	for i := 0; i < len(list); i += full.Stride(len(list), 45) {
 		trap := list[i]
@@ -196,12 +177,8 @@ func (w *world) call(t *testing.T, each *tool.Tool, args string, roots bool) too
 // copyWorld makes a copy of a root, without the FIFO and the links.
 func copyWorld(t *testing.T, from, to string) {
 	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(to, regularFiles(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(to))
+	must.Do(t, os.CopyFS(to, regularFiles(from)))
 }
 
 // TestLinkSwappedWhileToolsWrite keeps replacing a folder of the run with a link
@@ -215,17 +192,13 @@ func TestLinkSwappedWhileToolsWrite(t *testing.T) {
 	}
 	w := newWorld(t)
 	pristine := filepath.Join(w.outer, "pristine")
-	if err := os.Rename(w.work, pristine); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(w.work, pristine))
 	for i, folder := range []string{"runs/tides/wave-1", "bare/summaries", "runs/tides/logs", "runs/tides", "agentd/changes/c1/reviews", "agentd/changes/c1"} {
 		t.Run(folder, func(t *testing.T) {
 			copyWorld(t, pristine, w.work)
 			w.before = w.outside(t)
 			real, link := filepath.Join(w.work, folder), filepath.Join(w.work, "swap")
-			if err := os.Symlink(filepath.Join(w.secret, folder), link); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(filepath.Join(w.secret, folder), link))
 			stop := make(chan struct{})
 			var swapping sync.WaitGroup
 			swaps := 0
@@ -270,9 +243,7 @@ func TestLinkSwappedWhileToolsWrite(t *testing.T) {
 			close(stop)
 			swapping.Wait()
 			w.check(t, "swapping "+folder, nil)
-			if err := os.Remove(link); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(link))
 			t.Logf("%d calls, %d swaps, refused: %v", calls, swaps, slices.Sorted(maps.Keys(refused)))
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -51,9 +52,7 @@ func TestWhatComesAfterSurvivesKill(t *testing.T) {
 	} {
 		t.Run(after.name, func(t *testing.T) {
 			folder := filepath.Join(a.work, "home", after.folder)
-			if err := os.RemoveAll(folder); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.RemoveAll(folder))
 			killAfterwards(t, a, folder, after.says, after.status, after.line)
 		})
 	}
@@ -71,9 +70,7 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 	a := newAuditing(t, map[string]string{"mine.json": `{"schema_version": "perspectives.v1", "perspectives": [{"id": "cost", "title": "What it costs", "track": "standard", "agent_type": "researcher",
 		"prompt_contract": {"max_words": 900, "max_sources": 8, "tool_budget": {}, "must_include_sections": ["Findings", "Gaps", "Sources"]}}]}`})
 	runs := filepath.Join(a.work, "home", "runs")
-	if err := os.CopyFS(filepath.Join(runs, "tides"), os.DirFS(begun(t, withoutGap, "completed").root)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(filepath.Join(runs, "tides"), os.DirFS(begun(t, withoutGap, "completed").root)))
 	before := snapshot(t, filepath.Join(runs, "tides"))
 	line := []string{"research", "Next: who pays?", "--from", "tides", "--agent", "recorded:demo", "--adapt", "--perspectives", "mine.json", "--plan-only"}
 	absent := 0
@@ -88,9 +85,7 @@ func TestBuildingOnARunSurvivesKill(t *testing.T) {
 		} else if out, status := a.run(binary, "run", "verify", "next"); status != 0 {
 			t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
 		}
-		if err := os.RemoveAll(filepath.Join(runs, "next")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(runs, "next")))
 	})
 	if absent == 0 {
 		t.Error("no kill came before the end: nothing was tried")
@@ -110,10 +105,7 @@ func killed(t *testing.T, a auditing, says string, ends int, line []string, look
 	if status != ends || !strings.Contains(string(out), says) {
 		t.Fatalf("undisturbed: %d\n%s", status, out)
 	}
-	trace, err := os.ReadFile(traced)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := must.Get(os.ReadFile(traced))(t)
 	type point struct {
 		call string
 		n    int
@@ -165,9 +157,7 @@ func killAfterwards(t *testing.T, a auditing, folder, says string, ends int, lin
 				t.Errorf("%s: it does not verify: %d\n%s", where, status, out)
 			}
 		}
-		if err := os.RemoveAll(folder); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(folder))
 	})
 	if absent == 0 {
 		t.Error("no kill came before the end: nothing was tried")
@@ -181,10 +171,7 @@ func kept(t *testing.T, dir string) (all, whole int) {
 		pattern string
 		n       *int
 	}{{"2026-*", &all}, {"2026-*/result.json", &whole}} {
-		found, err := filepath.Glob(filepath.Join(dir, name.pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(filepath.Glob(filepath.Join(dir, name.pattern)))(t)
 		*name.n = len(found)
 	}
 	return all, whole

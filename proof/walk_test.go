@@ -19,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -99,9 +100,7 @@ func newWalk(t *testing.T, seed uint64) *walk {
 	w.tools = tool.ForAgents(catalog.Tools(w.env))
 	serverEnd, clientEnd := sdk.NewInMemoryTransports()
 	server := mcp.New(w.tools, mcp.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
-	if _, err := server.Connect(t.Context(), serverEnd, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(server.Connect(t.Context(), serverEnd, nil))(t)
 	var err error
 	if w.session, err = sdk.NewClient(&sdk.Implementation{Name: "walker", Version: "1"}, nil).Connect(t.Context(), clientEnd, nil); err != nil {
 		t.Fatal(err)
@@ -263,15 +262,9 @@ func (w *walk) honestly() {
 			"outputs", []tidegate.Details{submission(w.missing(f)[0], "")}))
 	case stage != "init" && stage != "perspectives" && !strings.Contains(passed, "B"):
 		w.calls("deep_research_wave_review", f.reviewArgs())
-		if derived := w.calls("deep_research_gate_b_derive", manifest); codeOf(derived) == "" {
-			w.calls("deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
-		}
+		w.calls("deep_research_stage_advance", f.advanceArgs())
 	case stage == "citations" && !f.has("citations/citations.jsonl"):
 		w.calls("deep_research_citations_validate", manifest)
-	case stage == "citations" && !strings.Contains(passed, "C"):
-		if derived := w.calls("deep_research_gate_c_compute", manifest); codeOf(derived) == "" {
-			w.calls("deep_research_gates_write", tidegate.Pairs("gates_path", f.path("gates.json"), "update", derived.Get("update"), "inputs_digest", derived.Get("inputs_digest"), "reason", "r"))
-		}
 	case stage == "pivot" && w.random.IntN(2) == 0:
 		w.calls("deep_research_pivot_decide", append(manifest, tidegate.Pairs("wave1_outputs", pivotOutputs, "wave1_validation_reports", pivotReports)...))
 	default:

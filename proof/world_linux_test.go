@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -35,7 +36,7 @@ func newWorld(t *testing.T) *world {
 	work := scratch.Short(t)
 	w := &world{outer: filepath.Dir(work), work: work, secret: filepath.Join(filepath.Dir(work), "other")}
 	layOut(t, work)
-	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, listSources, fetchSources, judgeSources,
+	prepareHere(t, work, initRun, perspectives, planWave, advance, ingest, reviewWave, gateB, fetchSources, judgeSources,
 		command{"deep_research_pivot_decide", baseArguments["deep_research_pivot_decide"]},
 		command{"deep_research_summary_pack_build", baseArguments["deep_research_summary_pack_build"]},
 		startChange, firstReview)
@@ -51,7 +52,7 @@ func (w *world) fill(args string) string { return strings.ReplaceAll(args, "$WOR
 // answer could show of it: ids, titles, texts and lines that do not parse.
 func (w *world) plantSecrets(t *testing.T) {
 	t.Helper()
-	err := filepath.WalkDir(w.work, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(w.work, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -69,14 +70,9 @@ func (w *world) plantSecrets(t *testing.T) {
 		}
 		text = strings.ReplaceAll(text, "- https://example.invalid/moon", "- "+marker)
 		return os.WriteFile(target, []byte(text), 0o600)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, name := range []string{"garbage.json", "moon.md"} {
-		if err := os.WriteFile(filepath.Join(w.secret, name), []byte("{"+marker+"}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(w.secret, name), []byte("{"+marker+"}\n"), 0o600))
 	}
 }
 
@@ -91,13 +87,9 @@ func (w *world) plantLinks(t *testing.T) {
 		"device":       "/dev/zero",
 		"loop":         "loop",
 	} {
-		if err := os.Symlink(to, filepath.Join(w.work, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(w.work, name)))
 	}
-	if err := syscall.Mkfifo(filepath.Join(w.work, "fifo"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(w.work, "fifo"), 0o600))
 }
 
 // outside is everything that lies outside the root, with names, modes, times of
@@ -105,7 +97,7 @@ func (w *world) plantLinks(t *testing.T) {
 func (w *world) outside(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(w.outer, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(w.outer, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -129,10 +121,7 @@ func (w *world) outside(t *testing.T) map[string]string {
 			found[path] = fmt.Sprintf("%v %v\n%s", info.Mode(), info.ModTime(), content)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -183,11 +172,7 @@ var baseArguments = map[string]string{
 	"deep_research_run_status":           `{` + manifestArg + `}`,
 	"deep_research_run_stages":           `{}`,
 	"deep_research_perspectives_write":   `{` + perspectivesArg + `,"value":` + samplePerspectives + `,"reason":"r"}`,
-	"deep_research_manifest_write":       `{` + manifestArg + `,"patch":{"metrics":{"n":1}},"reason":"r"}`,
-	"deep_research_gates_write":          gateB.args,
 	"deep_research_stage_advance":        advance.args,
-	"deep_research_retry_record":         `{` + manifestArg + `,"gate_id":"B","change_note":"n","reason":"r"}`,
-	"deep_research_watchdog_check":       `{` + manifestArg + `,"now_iso":"2027-03-04T05:06:07Z","reason":"r"}`,
 	"deep_research_run_log":              `{` + manifestArg + `}`,
 	"deep_research_run_verify":           `{` + manifestArg + `}`,
 	"deep_research_run_recover":          `{` + manifestArg + `}`,
@@ -201,7 +186,6 @@ var baseArguments = map[string]string{
 	"deep_research_perspectives_check":   `{` + perspectivesArg + `}`,
 	"deep_research_wave1_plan":           `{` + manifestArg + `,` + perspectivesArg + `,"reason":"r"}`,
 	"deep_research_wave_output_ingest":   ingest.args,
-	"deep_research_gate_b_derive":        `{` + manifestArg + `,"wave_review_report_path":"$WORK/runs/tides/wave-review.json","reason":"r"}`,
 	"deep_research_gate_a_record":        `{` + manifestArg + `,"reason":"r"}`,
 	"deep_research_gate_b_record":        `{` + manifestArg + `,"accept":true,"reason":"r"}`,
 	"deep_research_gate_c_record":        `{` + manifestArg + `,"reason":"r"}`,
@@ -213,41 +197,30 @@ var baseArguments = map[string]string{
 	"deep_research_wave_restore":         `{` + manifestArg + `,"perspective_id":"moon","reason":"r"}`,
 	"deep_research_pivot_decide": `{"manifest_path":"$WORK/bare/manifest.json","reason":"r","wave1_outputs":[{"perspective_id":"moon","output_md_path":"$WORK/bare/wave-1/moon.md"}],` +
 		`"wave1_validation_reports":[{"ok":true,"perspective_id":"moon","markdown_path":"$WORK/bare/wave-1/moon.md","words":20,"sources":1,"missing_sections":[]}]}`,
-	"deep_research_citations_extract_urls": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt","found_by_path":"$WORK/runs/tides/citations/found-by.json","reason":"r"}`,
-	"deep_research_citations_normalize": `{` + manifestArg + `,"extracted_urls_path":"$WORK/runs/tides/citations/extracted-urls.txt",` +
-		`"normalized_urls_path":"$WORK/runs/tides/citations/normalized-urls.txt","url_map_path":"$WORK/runs/tides/citations/url-map.json","reason":"r"}`,
-	"deep_research_citations_fetch":     fetchSources.args,
-	"deep_research_citations_validate":  `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","reason":"r"}`,
-	"deep_research_citations_render_md": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","output_md_path":"$WORK/runs/tides/citations/validated-citations.md","reason":"r"}`,
-	"deep_research_citations_list":      `{` + manifestArg + `}`,
-	"deep_research_citations_rules":     `{}`,
-	"deep_research_citations_attach":    `{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html"}`,
-	"deep_research_citations_replace":   `{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/moon"}`,
-	"deep_research_gate_c_compute":      `{` + manifestArg + `,"reason":"r"}`,
-	"deep_research_gate_a_evaluate":     `{` + manifestArg + `,"reason":"r"}`,
-	"deep_research_gate_d_evaluate":     `{` + handArg + `,"reason":"r"}`,
-	"deep_research_gate_e_evaluate":     `{` + handArg + `,"synthesis_path":"$WORK/hand/synthesis/final-synthesis.md","reason":"r"}`,
-	"deep_research_gate_f_evaluate":     `{` + handArg + `,"reason":"r"}`,
-	"deep_research_gate_list":           `{` + manifestArg + `}`,
-	"deep_research_synthesis_write": `{` + deskArg + `,"summary_pack_path":"$WORK/desk/summaries/summary-pack.json",` +
-		`"output_path":"$WORK/desk/synthesis/draft-synthesis.md","mode":"fixture","fixture_draft_path":"$WORK/desk/synthesis/final-synthesis.md","reason":"r"}`,
-	"deep_research_run_step":        `{` + manifestArg + `}`,
-	"deep_research_job_list":        `{` + manifestArg + `}`,
-	"deep_research_job_lease":       `{` + manifestArg + `,"holder":"h","job_id":"wave1.moon"}`,
-	"deep_research_job_submit":      `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer_path":"$WORK/moon.md"}`,
-	"deep_research_job_extend":      `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","lease_seconds":60}`,
-	"deep_research_job_release":     `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`,
-	"deep_research_job_show":        `{` + manifestArg + `,"job_id":"wave1.moon"}`,
-	"deep_research_job_prompt":      `{` + manifestArg + `,"job_id":"wave1.moon"}`,
-	"deep_research_job_answer":      `{` + manifestArg + `,"job_id":"wave1.moon","answer":"` + sampleOutput + `"}`,
-	"deep_research_job_take_back":   `{` + manifestArg + `,"job_id":"wave1.moon","reason":"r"}`,
-	"deep_research_job_retry":       `{` + manifestArg + `,"job_id":"wave1.moon","note":"n"}`,
-	"deep_research_claim_list":      `{` + manifestArg + `}`,
-	"deep_research_claim_show":      `{` + manifestArg + `,"id":"c1"}`,
-	"deep_research_claim_accept":    `{` + manifestArg + `,"id":"c1","reason":"r"}`,
-	"deep_research_run_replay":      `{` + manifestArg + `}`,
-	"deep_research_grounding_check": `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
-	"deep_research_pivot_rules":     `{}`,
+	"deep_research_citations_fetch":    fetchSources.args,
+	"deep_research_citations_validate": `{` + manifestArg + `,"citations_path":"$WORK/runs/tides/citations/citations.jsonl","reason":"r"}`,
+	"deep_research_citations_list":     `{` + manifestArg + `}`,
+	"deep_research_citations_rules":    `{}`,
+	"deep_research_citations_attach":   `{` + manifestArg + `,"cid":"` + sampleCID + `","file_path":"$WORK/moon.html"}`,
+	"deep_research_citations_replace":  `{` + manifestArg + `,"cid":"` + sampleCID + `","url":"https://example.invalid/moon"}`,
+	"deep_research_gate_list":          `{` + manifestArg + `}`,
+	"deep_research_run_step":           `{` + manifestArg + `}`,
+	"deep_research_job_list":           `{` + manifestArg + `}`,
+	"deep_research_job_lease":          `{` + manifestArg + `,"holder":"h","job_id":"wave1.moon"}`,
+	"deep_research_job_submit":         `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","answer_path":"$WORK/moon.md"}`,
+	"deep_research_job_extend":         `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","lease_seconds":60}`,
+	"deep_research_job_release":        `{` + manifestArg + `,"token":"` + tokenOf("wave1.moon", 1) + `","reason":"r"}`,
+	"deep_research_job_show":           `{` + manifestArg + `,"job_id":"wave1.moon"}`,
+	"deep_research_job_prompt":         `{` + manifestArg + `,"job_id":"wave1.moon"}`,
+	"deep_research_job_answer":         `{` + manifestArg + `,"job_id":"wave1.moon","answer":"` + sampleOutput + `"}`,
+	"deep_research_job_take_back":      `{` + manifestArg + `,"job_id":"wave1.moon","reason":"r"}`,
+	"deep_research_job_retry":          `{` + manifestArg + `,"job_id":"wave1.moon","note":"n"}`,
+	"deep_research_claim_list":         `{` + manifestArg + `}`,
+	"deep_research_claim_show":         `{` + manifestArg + `,"id":"c1"}`,
+	"deep_research_claim_accept":       `{` + manifestArg + `,"id":"c1","reason":"r"}`,
+	"deep_research_run_replay":         `{` + manifestArg + `}`,
+	"deep_research_grounding_check":    `{` + manifestArg + `,"document_path":"$WORK/runs/tides/wave-1/moon.md"}`,
+	"deep_research_pivot_rules":        `{}`,
 	"deep_research_summary_pack_build": `{"manifest_path":"$WORK/bare/manifest.json","perspectives_path":"$WORK/bare/perspectives.json","mode":"fixture","fixture_summaries_dir":"$WORK/summaries-in","citations_path":"$WORK/citations-in.jsonl",` +
 		`"summary_pack_path":"$WORK/bare/summaries/summary-pack.json","summaries_dir":"$WORK/bare/summaries","reason":"r"}`,
 	"deep_research_search":   `{` + manifestArg + `,"query":"tides","token":"` + tokenOf("wave1.moon", 1) + `"}`,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -37,10 +38,7 @@ func cmarkShape(t *testing.T, cmark string, data []byte) string {
 	t.Helper()
 	cmd := exec.Command(cmark, "-t", "xml")
 	cmd.Stdin = bytes.NewReader(data)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	var document struct {
 		Blocks []struct {
 			XMLName xml.Name
@@ -48,9 +46,7 @@ func cmarkShape(t *testing.T, cmark string, data []byte) string {
 			Items   []struct{} `xml:"item"`
 		} `xml:",any"`
 	}
-	if err := xml.Unmarshal(out, &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(out, &document))
 	names := map[string]string{"heading": "Heading", "list": "List", "paragraph": "Paragraph", "block_quote": "Blockquote"}
 	var b strings.Builder
 	for _, block := range document.Blocks {

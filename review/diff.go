@@ -3,8 +3,10 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -58,7 +60,11 @@ type Hunk []Line
 const around = 5
 
 // Hunks are the places where the versions differ, in order.
-func (f File) Hunks() []Hunk {
+func (f File) Hunks() []Hunk { return f.hunks(false) }
+
+// hunks are the places where the versions differ, each with all of the function around it
+// where that is wanted.
+func (f File) hunks(functions bool) []Hunk {
 	lines := edits(splitLines(f.Before), splitLines(f.After))
 	var hunks []Hunk
 	end := 0 // of the last hunk
@@ -73,11 +79,61 @@ func (f File) Hunks() []Hunk {
 				last = at
 			}
 		}
-		end = min(len(lines), last+around+1)
+		until := min(len(lines), last+around+1)
+		if functions {
+			begin, until = max(end, functionBegin(lines, begin)), functionEnd(lines, until)
+		}
+		end = until
 		hunks = append(hunks, Hunk(slices.Clip(lines[begin:end])))
 		i = end - 1
 	}
 	return hunks
+}
+
+// longestFunction is how many lines before and after a change are shown of the function
+// around it.
+const longestFunction = 200
+
+// functionLine matches the first line of a function or type in the usual languages.
+var functionLine = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t]*(?:(?:async|pub(?:\([a-z]+\))?|export|default|public|private|protected|internal|static|abstract|override|final|unsafe|const)[ \t]+)*` +
+		`(?:func|fn|def|class|function|impl|interface|trait|struct|enum|type|module|namespace)\b.*|^[A-Za-z_$][^;=]*\)[^;]*\{$`)
+})
+
+// functionBegin is the first line of the function in which a line stands, or the line
+// itself.
+func functionBegin(lines []Line, at int) int {
+	for n := at; n >= 0 && n > at-longestFunction; n-- {
+		if n < len(lines) && functionLine().MatchString(lines[n].Text) {
+			return n
+		}
+	}
+	return at
+}
+
+// functionEnd is where the function ends in which the lines before at stand.
+func functionEnd(lines []Line, at int) int {
+	for n := at; n < len(lines) && n < at+longestFunction; n++ {
+		indent, text := cutIndent(lines[n].Text)
+		if indent == "" && (text == "}" || text == "end" || text == "};") {
+			return n + 1
+		}
+		if functionLine().MatchString(lines[n].Text) && indent == "" {
+			return n
+		}
+	}
+	return at
+}
+
+// function is the first line of the function in which a line of the later version
+// stands, "" where none is known.
+func function(lines []string, number int) string {
+	for n := min(number, len(lines)) - 1; n >= 0; n-- {
+		if functionLine().MatchString(lines[n]) {
+			return strings.TrimSpace(lines[n])
+		}
+	}
+	return ""
 }
 
 // splitLines are the lines of a text without their ends. A carriage return
@@ -106,7 +162,7 @@ func CountLines(text []byte) int {
 const longestLine = 500
 
 // write writes the line as a reviewer sees it: its number, what became of it,
-// its text. All of a long line is shown, below each other: what is left out of it
+// its text, with the tabs and blanks that it has. All of a long line is shown, below each other: what is left out of it
 // would not be reviewed.
 func (l Line) write(b *strings.Builder) {
 	if l.Number > 0 {
@@ -114,12 +170,12 @@ func (l Line) write(b *strings.Builder) {
 	} else {
 		fmt.Fprintf(b, "%6s %c| ", "", l.Op)
 	}
-	rest := []rune(strings.ReplaceAll(l.Text, "\t", "    "))
+	rest := []rune(l.Text)
 	for len(rest) > longestLine {
-		fmt.Fprintf(b, "%s\n%6s %c| ", markdown.Show(string(rest[:longestLine])), "…", l.Op)
+		fmt.Fprintf(b, "%s\n%6s %c| ", markdown.Code(string(rest[:longestLine])), "…", l.Op)
 		rest = rest[longestLine:]
 	}
-	b.WriteString(markdown.Show(string(rest)) + "\n")
+	b.WriteString(markdown.Code(string(rest)) + "\n")
 }
 
 // heading names the file above its lines.

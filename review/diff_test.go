@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -38,7 +39,7 @@ func TestText(t *testing.T) {
 		{Name: "new\n==== b", After: joined("only")},
 		{Name: "moved", From: "from", Before: joined("x"), After: joined("x")},
 		{Name: "gone", Before: joined("bye")},
-	}, 1<<20)
+	}, 1<<20, false)
 	want := `==== a.go (changed)
 @@
      5  | line 5
@@ -65,7 +66,7 @@ func TestText(t *testing.T) {
     27  | line 28
     28  | line 29
     29  | line 30
-    30 +|     added U+202EU+001B
+    30 +| 	added U+202EU+001B
 ==== new ==== b (added)
 @@
      1 +| only
@@ -156,9 +157,7 @@ func TestAsShortAsGit(t *testing.T) {
 	for range 10 {
 		f := randomFile(random, "f")
 		for name, data := range map[string][]byte{"a": f.Before, "b": f.After} {
-			if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 		}
 		out, _ := exec.Command("git", "diff", "--no-index", "--minimal", "--numstat", filepath.Join(dir, "a"), filepath.Join(dir, "b")).Output()
 		added, removed := 0, 0
@@ -196,9 +195,9 @@ func TestSplitKeepsEveryLineOnce(t *testing.T) {
 		}
 		return lines
 	}
-	whole := shown(review.Split(files, 1<<30))
+	whole := shown(review.Split(files, 1<<30, false))
 	for limit := 60; limit < 5000; limit += 1 + limit/10 {
-		parts := review.Split(files, limit)
+		parts := review.Split(files, limit, false)
 		for _, p := range parts {
 			if len(p.Text) > limit {
 				t.Fatalf("a part has %d bytes, the limit is %d:\n%s", len(p.Text), limit, p.Text)
@@ -290,7 +289,7 @@ func TestNothingOfATextIsHidden(t *testing.T) {
 		if why, _ := f.LeftOut(); why != "" {
 			t.Errorf("%s: left out as %s", name, why)
 		}
-		if parts := review.Split([]review.File{f}, 1<<20); !strings.Contains(parts[0].Text, "hidden") {
+		if parts := review.Split([]review.File{f}, 1<<20, false); !strings.Contains(parts[0].Text, "hidden") {
 			t.Errorf("%s: not shown", name)
 		}
 	}

@@ -18,14 +18,13 @@ type Answer struct {
 	Warnings []string
 	Closed   []string // ids of earlier issues that are gone
 
-	Dropped     []Dropped // what [Answer.SetAside] took out
-	NeedsPerson string    // why a person has to look after that, "" where nobody has
+	Dropped []Dropped // what [Answer.SetAside] took out
 }
 
 // ParseAnswer turns a reviewer's answer into a payload, as [Parse] does, with verdict
 // and severities in any letter case. Beside the keys of the payload an answer may have
-// closed, the ids of earlier issues that are gone, and in an issue quote, suggestion
-// and reply, and an id, which says that the issue is an earlier one. An issue with an
+// closed, the ids of earlier issues that are gone, and in an issue quote, suggestion,
+// confidence and reply, and an id, which says that the issue is an earlier one. An issue with an
 // id keeps category and title of the earlier one, however the reviewer words it, and
 // its file where the reviewer names none. Its finding keeps the id, also where an
 // issue of the same name is gone. Without the id it is recognised as [Identify] does.
@@ -75,6 +74,11 @@ func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error)
 				*text = absentIfBlank(cleanText(value.Str()))
 				issue.Delete(key)
 			}
+		}
+		spell(issue, "confidence", Confidences)
+		if value := issue.Get("confidence"); value.Kind() == codec.Null || slices.Contains(Confidences, value.Str()) {
+			f.Confidence = value.Str()
+			issue.Delete("confidence")
 		}
 		if id == "" {
 			continue
@@ -134,18 +138,29 @@ func spell(v *codec.Value, key string, words []string) {
 
 // identify gives every finding its issue and, where the reviewer named none, its id:
 // that of an earlier issue of the same name, unless the reviewer named another one of
-// them, and so knows which is which.
+// them, and so knows which is which. One at the same line as the named one is that one.
 func (a *Answer) identify(earlier map[string]Identified) {
-	used, named := map[string]bool{}, map[string]bool{}
-	list := Identify(a.Issues)
-	for i := range list {
-		if f := a.Findings[i]; f.ID != "" {
-			used[f.ID], named[identity(list[i].Issue)] = true, true
+	used, named, at := map[string]bool{}, map[string]bool{}, map[place]string{}
+	for i, issue := range a.Issues {
+		f := &a.Findings[i]
+		f.Issue = issue
+		if f.ID != "" {
+			used[f.ID], named[identity(issue)], at[place{identity(issue), lineOrZero(issue)}] = true, true, f.ID
 		}
 	}
-	for i, issue := range list {
+	var once []Issue
+	var findings []*Finding
+	for i, issue := range a.Issues {
 		f := &a.Findings[i]
-		f.Issue = issue.Issue
+		if f.ID == "" && issue.Line != nil {
+			if f.ID = at[place{identity(issue), *issue.Line}]; f.ID != "" {
+				continue
+			}
+		}
+		once, findings = append(once, issue), append(findings, f)
+	}
+	for i, issue := range Identify(once) {
+		f := findings[i]
 		if f.ID != "" {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -27,6 +28,10 @@ func TestParseAnswer(t *testing.T) {
 	}{
 		{name: "confirmed and closed", issues: issue(`"id":"` + leak + `",`), closed: `"` + slow + `"`, ids: []string{leak}},
 		{name: "repeated without its id", issues: `{"title":"leaks a FILE","severity":"Low","category":"bug","file":"a.go","description":"x"}`, closed: `"` + slow + `"`, ids: []string{leak}, gone: true},
+		{name: "repeated with its id and without", issues: `{"id":"` + slow + `","title":"t","severity":"Low","category":"Bug","line":3,"description":"x"},` +
+			`{"title":"Slow","severity":"Low","category":"Performance","file":"b.go","line":3,"description":"y"},` +
+			`{"title":"Slow","severity":"Low","category":"Performance","file":"b.go","line":4,"description":"z"}`,
+			closed: `"` + leak + `"`, ids: []string{slow, slow, slow + "-2"}, gone: true},
 		{name: "less grave in another file", issues: `{"id":"` + leak + `","title":"t","severity":"Low","category":"bug","file":"b.go","description":"x"}`, closed: `"` + slow + `"`, gone: true},
 		{name: "both closed", closed: `"` + slow + `","` + leak + `"`, gone: true},
 		{name: "one forgotten", issues: issue(`"id":"` + leak + `",`), want: []string{"does not mention the earlier issue " + slow}},
@@ -38,14 +43,8 @@ func TestParseAnswer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := codec.Parse([]byte(`{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[` + tt.issues + `],"closed":[` + tt.closed + `]}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			answer, faults, err := review.ParseAnswer(doc, earlier)
-			if err != nil {
-				t.Fatal(err)
-			}
+			doc := must.Get(codec.Parse([]byte(`{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[` + tt.issues + `],"closed":[` + tt.closed + `]}`)))(t)
+			answer, faults := must.Both(review.ParseAnswer(doc, earlier))(t)
 			if len(faults) != len(tt.want) {
 				t.Fatalf("got %v, want %q", faults, tt.want)
 			}
@@ -82,12 +81,9 @@ func TestIDsStayWhenASiblingGoes(t *testing.T) {
 	})
 	for i, stays := range earlier {
 		gone := earlier[1-i]
-		doc, err := codec.Parse([]byte(`{"change_id":"c","verdict":"needs_fix","summary":"s","issues":[
+		doc := must.Get(codec.Parse([]byte(`{"change_id":"c","verdict":"needs_fix","summary":"s","issues":[
 			{"id":"` + stays.ID + `","title":"x","severity":"LOW","category":"Bug","description":"d"},
-			{"title":"No check","severity":"high","category":"Bug","file":"a.go","description":"of the date"}],"closed":["` + gone.ID + `"]}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+			{"title":"No check","severity":"high","category":"Bug","file":"a.go","description":"of the date"}],"closed":["` + gone.ID + `"]}`)))(t)
 		answer, faults, err := review.ParseAnswer(doc, earlier)
 		if err != nil || len(faults) > 0 {
 			t.Fatalf("%v, %+v", err, faults)

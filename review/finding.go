@@ -1,6 +1,7 @@
 package review
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,22 +10,33 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-// Finding is an issue with what ties it to the code. None of that stands in
-// REVIEW.md.
+// Finding is an issue with what ties it to the code, and what was decided about it.
 type Finding struct {
 	Identified
+	Confidence string   `json:"confidence,omitempty"` // one of Confidences, in the word of the reviewer
 	Quote      string   `json:"quote,omitempty"`      // whole lines of the file, beginning at the line
 	Suggestion string   `json:"suggestion,omitempty"` // what could stand in the place of the quoted lines
 	Reply      string   `json:"reply,omitempty"`      // to what the author said about an earlier issue
 	FoundBy    []string `json:"found_by,omitempty"`   // the reviewers, where there are several
+	Checked    string   `json:"checked,omitempty"`    // what a verifier said of it
+	Decision   string   `json:"decision,omitempty"`   // DecidedDismissed, DecidedRefuted or ""
+	Reason     string   `json:"reason,omitempty"`     // of the decision
 }
+
+// Confidences are the words for how sure a reviewer is.
+var Confidences = []string{"certain", "likely", "possible"}
+
+// What can be decided about a finding.
+const (
+	DecidedDismissed = "dismissed"
+	DecidedRefuted   = "refuted"
+)
 
 // Dropped is a finding that does not hold: what it says about the code is not so.
 type Dropped struct {
-	Title string `json:"title"`
-	File  string `json:"file"`
-	Line  *int64 `json:"line"`
-	Why   string `json:"why"`
+	Finding
+	Why    string `json:"why"`
+	Person string `json:"person,omitempty"` // why a person has to look at it all the same
 }
 
 // neighbours is how far a quotation may stand from the line that it is said to be at.
@@ -59,7 +71,7 @@ func standsAt(lines, want []string, at int) bool {
 	}
 	for i, text := range want {
 		// A reviewer sees a line as the prompt shows it.
-		if line := lines[at-1+i]; fold(line) != fold(text) && fold(markdown.Show(line)) != fold(text) {
+		if line := lines[at-1+i]; fold(line) != fold(text) && fold(markdown.Code(line)) != fold(text) {
 			return false
 		}
 	}
@@ -69,14 +81,16 @@ func standsAt(lines, want []string, at int) bool {
 func fold(line string) string { return markdown.OneLine(line) }
 
 // judgeQuote holds the quotation of a finding, and its suggestion, against the file,
-// and takes the line from where the quotation stands.
-func (f *Finding) judgeQuote(path string, text []byte) (faults []Remark) {
+// and takes the line from where the quotation stands. Said is what became of the
+// suggestion.
+func (f *Finding) judgeQuote(
+	path string, text []byte, parses func(string, []byte) error,
+) (faults []Remark, said string) {
 	if f.Quote == "" {
 		if f.Suggestion != "" {
-			faults = append(faults, Remark{Code: tidegate.Unchanged, Path: path + "suggestion", Message: "there is no quote, so that the suggestion has nothing to replace",
-				Change: "Quote the lines that the suggestion replaces, or leave it out."})
+			said = f.withoutSuggestion("there is no quotation that it could replace")
 		}
-		return faults
+		return nil, said
 	}
 	lines := splitLines(text)
 	at := quotedAt(lines, f.Quote, lineOrZero(f.Issue))
@@ -86,16 +100,16 @@ func (f *Finding) judgeQuote(path string, text []byte) (faults []Remark) {
 			where = fmt.Sprintf("does not stand at line %d of %s or near it", *f.Line, f.File)
 		}
 		return []Remark{{Code: tidegate.QuoteNotFound, Path: path + "quote", Message: fmt.Sprintf("%q %s", tidegate.Cut(f.Quote), where),
-			Change: "Quote whole lines as they stand in the file after the change, beginning at the line that you name, or leave the issue out if the code is not as you thought."}}
+			Change: "Quote whole lines as they stand in the file after the change, beginning at the line that you name, or leave the issue out if the code is not as you thought."}}, ""
 	}
 	line := int64(at)
 	f.Line = &line
 	n := len(splitLines([]byte(strings.TrimRight(f.Quote, " \t\r\n"))))
 	f.Quote = strings.Join(lines[at-1:at-1+n], "\n")
-	if f.Suggestion != "" && slices.Equal(lines[at-1:at-1+n], splitLines([]byte(f.Suggestion))) {
-		faults = append(faults, Remark{Code: tidegate.Unchanged, Path: path + "suggestion", Message: "the suggestion is what stands there already", Change: "Write what is to stand in the place of the quoted lines, or leave it out."})
+	if f.Suggestion != "" {
+		said = f.judgeSuggestion(text, at, n, parses)
 	}
-	return faults
+	return nil, said
 }
 
 // last is the last line that a finding is about, 0 without a line.
@@ -103,10 +117,9 @@ func (f Finding) last() int64 {
 	return lineOrZero(f.Issue) + max(0, int64(strings.Count(f.Quote, "\n")))
 }
 
-// SetAside takes out of an answer the findings and suggestions that the faults say
-// do not hold, and opens the earlier issues again that it had no right to close, so
+// SetAside takes out of an answer the findings that the faults say do not hold, and opens the earlier issues again that it had no right to close, so
 // that the rest of it can count. It returns the faults that are about something
-// else. [Answer.Dropped] and [Answer.NeedsPerson] say what was done.
+// else. [Answer.Dropped] says what was done.
 func (a *Answer) SetAside(faults []Remark) (rest []Remark) {
 	gone := map[int]string{} // why, by index
 	for _, f := range faults {
@@ -117,9 +130,6 @@ func (a *Answer) SetAside(faults []Remark) (rest []Remark) {
 			a.Warnings = append(a.Warnings, f.Message)
 		case f.finding == 0:
 			rest = append(rest, f)
-		case f.Code == tidegate.Unchanged:
-			a.Findings[f.finding-1].Suggestion = ""
-			a.Warnings = append(a.Warnings, fmt.Sprintf("a suggestion for %q does not apply: %s", a.Findings[f.finding-1].Title, f.Message))
 		case gone[f.finding-1] == "":
 			gone[f.finding-1] = f.Message
 		}
@@ -135,14 +145,18 @@ func (a *Answer) SetAside(faults []Remark) (rest []Remark) {
 			continue
 		}
 		f.Issue = Clean(Payload{Issues: []Issue{f.Issue}}).Issues[0]
-		a.Dropped = append(a.Dropped, Dropped{f.Title, f.File, f.Line, why})
+		d := Dropped{Finding: f, Why: why}
 		if f.Severity == High {
-			a.NeedsPerson = fmt.Sprintf("the finding %q is High and does not hold: %s", f.Title, why)
+			d.Person = fmt.Sprintf("the finding %q is High and does not hold: %s", f.Title, why)
 		}
+		a.Dropped = append(a.Dropped, d)
 	}
 	a.Findings, a.Issues = kept, issuesOf(kept)
-	if len(kept) == 0 && a.Verdict != Approved && a.NeedsPerson == "" {
-		a.NeedsPerson = fmt.Sprintf("the verdict is %s, and none of the findings holds", a.Verdict)
+	if len(kept) == 0 && a.Verdict != Approved {
+		for i, d := range a.Dropped {
+			a.Dropped[i].Person = cmp.Or(d.Person,
+				fmt.Sprintf("the verdict is %s, and none of its findings holds, such as %q", a.Verdict, d.Title))
+		}
 	}
 	return rest
 }
@@ -154,6 +168,15 @@ func (a Answer) Opinion(by string) Opinion {
 	o.Review.Issues = issuesOf(o.Findings)
 	o.Review = Clean(o.Review)
 	return o
+}
+
+// FindingsOf are issues with their ids, of which nothing else is known.
+func FindingsOf(issues []Issue) []Finding {
+	list := make([]Finding, len(issues))
+	for i, issue := range Identify(issues) {
+		list[i].Identified = issue
+	}
+	return list
 }
 
 // IdentifiedOf are the issues of findings with their ids.
@@ -179,7 +202,13 @@ func cleanFindings(findings []Finding) []Finding {
 	for i, f := range findings {
 		findings[i].Issue = Clean(Payload{Issues: []Issue{f.Issue}}).Issues[0]
 		findings[i].Quote, findings[i].Suggestion = cleanText(f.Quote), cleanText(f.Suggestion)
-		findings[i].Reply = strings.TrimSpace(cleanText(f.Reply))
+		findings[i].FoundBy = nil
+		for _, name := range f.FoundBy {
+			if name = cleanLine(name); name != "" {
+				findings[i].FoundBy = append(findings[i].FoundBy, name)
+			}
+		}
+		findings[i].Reply, findings[i].Reason = strings.TrimSpace(cleanText(f.Reply)), cleanLine(f.Reason)
 	}
 	slices.SortStableFunc(findings, func(a, b Finding) int { return rank(a.Severity) - rank(b.Severity) })
 	return findings

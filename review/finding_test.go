@@ -2,13 +2,16 @@ package review_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -27,18 +30,9 @@ func aboutQueue() review.Reviewed {
 // judged is the answer with some issues, given as JSON, and the codes of its faults.
 func judged(t *testing.T, about review.Reviewed, issues, closed string) (*review.Answer, []review.Remark, string) {
 	t.Helper()
-	doc, err := codec.Parse([]byte(`{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[` + issues + `],"closed":[` + closed + `]}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, faults, err := review.ParseAnswer(doc, about.Earlier)
-	if err != nil {
-		t.Fatal(err)
-	}
-	more, _, err := review.Judge(t.Context(), &a, about)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(codec.Parse([]byte(`{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[` + issues + `],"closed":[` + closed + `]}`)))(t)
+	a, faults := must.Both(review.ParseAnswer(doc, about.Earlier))(t)
+	more, _ := must.Both(review.Judge(t.Context(), &a, about))(t)
 	faults = append(faults, more...)
 	var codes []string
 	for _, f := range faults {
@@ -77,8 +71,8 @@ func TestQuotesAreHeldAgainstTheCode(t *testing.T) {
 		{"null", "queue.go", 4, `,"quote":null,"suggestion":null,"reply":null`, "", 4},
 		{"a suggestion", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() || x < 0 {"`, "", 4},
 		{"a suggestion that changes the indent", "queue.go", 4, `,"quote":"if full() {","suggestion":"if full() {"`, "", 4},
-		{"a suggestion that changes nothing", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() {"`, "UNCHANGED", 4},
-		{"a suggestion for nothing", "queue.go", 4, `,"suggestion":"x"`, "UNCHANGED", 4},
+		{"a suggestion that changes nothing", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() {"`, "", 4},
+		{"a suggestion for nothing", "queue.go", 4, `,"suggestion":"x"`, "", 4},
 		{"a suggestion for what is not there", "queue.go", 4, `,"quote":"nope","suggestion":"x"`, "QUOTE_NOT_FOUND", 4},
 		{"in a file that is gone", "gone.go", 1, `,"quote":"x","suggestion":"y"`, "NOT_FOUND", 1},
 		{"outside the file", "queue.go", 99, `,"quote":"if full() {"`, "LINE_NOT_FOUND", 99},
@@ -102,23 +96,43 @@ func TestWhatDoesNotHoldIsSetAside(t *testing.T) {
 	for _, tt := range []struct {
 		name, issues string
 		kept         int
-		dropped      []review.Dropped
+		dropped      string
 		person       string
 		rest         int
 	}{
-		{"nothing", good, 1, nil, "", 0},
-		{"a low one", good + "," + issueAt("Low", "queue.go", 4, wrong), 1, []review.Dropped{{Title: "at 4", File: "queue.go", Line: at(4), Why: `"nope" does not stand at line 4 of queue.go or near it`}}, "", 0},
-		{"a high one", issueAt("High", "gone.go", 1, "") + "," + good, 1, []review.Dropped{{Title: "at 1", File: "gone.go", Line: at(1), Why: `there is no file "gone.go" in the reviewed tree`}}, `the finding "at 1" is High and does not hold`, 0},
-		{"all", issueAt("Low", "queue.go", 99, ""), 0, []review.Dropped{{Title: "at 99", File: "queue.go", Line: at(99), Why: "line 99 is outside queue.go, which has 8 lines"}}, "none of the findings holds", 0},
-		{"a suggestion", issueAt("Low", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() {"`), 1, nil, "", 0},
+		{"nothing", good, 1, "", "", 0},
+		{"a low one", good + "," + issueAt("Low", "queue.go", 4, wrong), 1,
+			`at 4: "nope" does not stand at line 4 of queue.go or near it`, "", 0},
+		{"a high one", issueAt("High", "gone.go", 1, "") + "," + good, 1,
+			`at 1: there is no file "gone.go" in the reviewed tree`, `the finding "at 1" is High and does not hold`, 0},
+		{"all", issueAt("Low", "queue.go", 99, ""), 0, "at 99: line 99 is outside queue.go, which has 8 lines",
+			"none of its findings holds", 0},
+		{"a suggestion", issueAt("Low", "queue.go", 4, `,"quote":"if full() {","suggestion":"\tif full() {"`), 1, "", "", 0},
 	} {
 		a, faults, _ := judged(t, aboutQueue(), tt.issues, "")
 		rest := a.SetAside(faults)
-		if len(rest) != tt.rest || len(a.Issues) != tt.kept || len(a.Findings) != tt.kept || !strings.Contains(a.NeedsPerson, tt.person) || (tt.person == "") != (a.NeedsPerson == "") {
-			t.Errorf("%s: %d issues, %q, %+v", tt.name, len(a.Issues), a.NeedsPerson, rest)
+		person, ids := review.Policy{}.ForPerson(nil, a.Dropped, nil)
+		if len(rest) != tt.rest || len(a.Issues) != tt.kept || len(a.Findings) != tt.kept || !strings.Contains(person,
+			tt.person) || (tt.person == "") != (person == "") {
+			t.Errorf("%s: %d issues, %q, %+v", tt.name, len(a.Issues), person, rest)
 		}
-		if diff := cmp.Diff(tt.dropped, a.Dropped); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		dropped := ""
+		for _, d := range a.Dropped {
+			dropped += d.Title + ": " + d.Why
+		}
+		if dropped != tt.dropped {
+			t.Errorf("%s: %q is set aside, want %q", tt.name, dropped, tt.dropped)
+		}
+		var said review.Dismissals
+		for _, id := range ids {
+			d, ok := review.Dismissible(id, nil, a.Dropped, nil)
+			if !ok {
+				t.Errorf("%s: nothing has the id %s", tt.name, id)
+			}
+			said = append(said, d)
+		}
+		if still, _ := (review.Policy{Dismissed: said}).ForPerson(nil, a.Dropped, nil); still != "" {
+			t.Errorf("%s: dismissed, and still for a person: %s", tt.name, still)
 		}
 	}
 }
@@ -163,7 +177,9 @@ func TestFindingsOfAPanelAreJoined(t *testing.T) {
 	}
 	one := opinion("one", issueAt("Low", "queue.go", 4, `,"quote":"if full() {\nreturn"`)+","+issueAt("Low", "queue.go", 7, ""))
 	two := opinion("two", issueAt("High", "queue.go", 5, `,"quote":"return","suggestion":"panic(1)"`)+","+issueAt("Medium", "other.go", 1, ""))
-	p, findings := review.Join(one, two)
+	style := opinion("style", strings.ReplaceAll(issueAt("Low", "queue.go", 4, ""), "Bug", "Style"))
+	moved := opinion("moved", strings.ReplaceAll(issueAt("Medium", "queue.go", 7, ""), `"line":7`, `"line":8`))
+	p, findings := review.Join(one, two, style, moved)
 	var got []string
 	for i, f := range findings {
 		got = append(got, fmt.Sprintf("%s %s:%d %v", f.Severity, f.File, *f.Line, f.FoundBy))
@@ -171,14 +187,137 @@ func TestFindingsOfAPanelAreJoined(t *testing.T) {
 			t.Errorf("issue %d is another one:\n%s", i, diff)
 		}
 	}
-	want := []string{"High queue.go:5 [one two]", "Medium other.go:1 [two]", "Low queue.go:7 [one]"}
+	// The same lines in another category are another finding; the same id is the same one.
+	want := []string{"High queue.go:5 [one two]", "Medium queue.go:7 [one moved]", "Medium other.go:1 [two]",
+		"Low queue.go:4 [style]"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
-	if findings[0].Suggestion != "panic(1)" || !strings.Contains(findings[0].Description, "Another reviewer: at 5: d") {
+	if findings[0].Suggestion != "\t\tpanic(1)" || !strings.Contains(findings[0].Description,
+		"two, at queue.go:5: at 5: d") {
 		t.Errorf("the joined finding is %+v", findings[0])
 	}
 	if _, alone := review.Join(one); alone[0].FoundBy != nil || len(alone) != 2 {
 		t.Errorf("one reviewer alone: %+v", alone)
+	}
+}
+
+// TestClosedIsWhatNobodyHasOpen: where reviewers of a panel disagree an issue is open.
+func TestClosedIsWhatNobodyHasOpen(t *testing.T) {
+	t.Parallel()
+	open := review.FindingsOf([]review.Issue{{Title: "still there", Severity: review.Low, Category: "Bug",
+		Description: "d"}})
+	if got := review.Closed([]string{"b", open[0].ID, "a", "b"}, open); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("closed are %v", got)
+	}
+}
+
+// TestDismissalsHoldForTheirLines: whatever the title, up to the severity that was
+// dismissed.
+func TestDismissalsHoldForTheirLines(t *testing.T) {
+	t.Parallel()
+	finding := func(title, category, quote string, severity review.Severity) review.Finding {
+		f := review.FindingsOf([]review.Issue{{Title: title, Severity: severity, Category: category, File: "queue.go",
+			Description: "d"}})[0]
+		f.Quote = quote
+		return f
+	}
+	was := finding("full", "Bug", "if full() {\n\treturn", review.Medium)
+	d, ok := review.Dismissible(was.ID, []review.Finding{was}, nil, nil)
+	if !ok {
+		t.Fatal("a finding cannot be dismissed")
+	}
+	plain, _ := review.Dismissible(was.ID, []review.Finding{finding("full", "Bug", "", review.Medium)}, nil, nil)
+	for _, tt := range []struct {
+		name          string
+		dismissed     review.Dismissal
+		found         review.Finding
+		holds, graver bool
+	}{
+		{"the same", d, was, true, false},
+		{"under another title, indented otherwise", d, finding("empty", "Bug", "\tif full() {\n\t\treturn", review.Low),
+			true, false},
+		{"graver", d, finding("full", "Bug", was.Quote, review.High), false, true},
+		{"in another category", d, finding("full", "Security", was.Quote, review.Low), false, false},
+		{"other lines under the same title", d, finding("full", "Bug", "return", review.Medium), false, false},
+		{"without lines, by its id", plain, was, true, false},
+		{"without lines, another id", plain, finding("empty", "Bug", was.Quote, review.Low), false, false},
+	} {
+		holds, graver := review.Dismissals{tt.dismissed}.Of(tt.found)
+		if (holds != nil) != tt.holds || (graver != nil) != tt.graver {
+			t.Errorf("%s: holds %v, goes beyond %v", tt.name, holds, graver)
+		}
+	}
+}
+
+// TestSuggestionsApply: a suggestion has the indentation of the lines that it replaces,
+// and goes where it changes nothing or breaks the file.
+func TestSuggestionsApply(t *testing.T) {
+	t.Parallel()
+	const python = "def f(x):\n  if x:\n    return 1\n  return 0\n"
+	about := aboutQueue()
+	about.Text = func(_ context.Context, file string) ([]byte, bool, error) {
+		text, ok := map[string]string{"queue.go": queue, "f.py": python}[file]
+		return []byte(text), ok, nil
+	}
+	about.Shown = func(string, int64) bool { return true }
+	about.Parses = func(_ string, text []byte) error {
+		if strings.Contains(string(text), "BROKEN") {
+			return errors.New("BROKEN")
+		}
+		return nil
+	}
+	for _, tt := range []struct {
+		name, file              string
+		line                    int
+		quote, suggestion, want string
+		said                    string
+	}{
+		{"as it stands there", "queue.go", 4, "\tif full() {", "\tif !full() {", "\tif !full() {", ""},
+		{"without its indentation", "queue.go", 4, "\tif full() {\n\t\treturn", "if !full() {\n\tpanic(x)",
+			"\tif !full() {\n\t\tpanic(x)", ""},
+		{"in blanks where the file has tabs", "queue.go", 4, "\tif full() {\n\t\treturn\n\t}",
+			"    if full() {\n        panic(x)\n    }",
+			"\tif full() {\n\t\tpanic(x)\n\t}", ""},
+		{"in tabs where the file has blanks", "f.py", 2, "  if x:\n    return 1", "if not x:\n\treturn 2",
+			"  if not x:\n    return 2", ""},
+		{"less deep at its end", "queue.go", 5, "\t\treturn\n\t}", "    panic(x)\n}", "\t\tpanic(x)\n\t}", ""},
+		{"the same in other blanks", "queue.go", 4, "\tif full() {", "if full() {", "", "it is what stands there already"},
+		{"what breaks the file", "queue.go", 4, "\tif full() {", "\tBROKEN", "", "does not parse: BROKEN"},
+		{"for no quotation", "queue.go", 4, "", "x", "", "no quotation"},
+	} {
+		text, _, _ := about.Text(t.Context(), tt.file)
+		doc := must.Get(codec.Parse(fmt.Appendf(nil, `{"change_id":"c","verdict":"NEEDS_FIX","summary":"s","issues":[%s]}`,
+			issueAt("Low", tt.file, tt.line, fmt.Sprintf(`,"quote":%q,"suggestion":%q,"confidence":"Likely"`, tt.quote,
+				tt.suggestion)))))(t)
+		a, _ := must.Both(review.ParseAnswer(doc, nil))(t)
+		faults, warnings := must.Both(review.Judge(t.Context(), &a, about))(t)
+		f := a.Findings[0]
+		if len(faults) > 0 || f.Suggestion != tt.want || (tt.said == "") != (len(warnings) == 0) || len(warnings) > 0 &&
+			!strings.Contains(warnings[0].Message, tt.said) {
+			t.Errorf("%s: %q, %+v, %+v", tt.name, f.Suggestion, faults, warnings)
+		}
+		if f.Confidence != "likely" || len(a.Warnings) > 0 {
+			t.Errorf("%s: confidence is %q, warnings %v", tt.name, f.Confidence, a.Warnings)
+		}
+		if tt.want == "" {
+			continue
+		}
+		applied, why := f.Apply(text)
+		if want := strings.Replace(string(text), tt.quote, tt.want, 1); why != "" || string(applied) != want {
+			t.Errorf("%s: applied is %q (%s), want %q", tt.name, applied, why, want)
+		}
+		ends, why := f.Apply([]byte(strings.ReplaceAll(string(text), "\n", "\r\n")))
+		if strings.ReplaceAll(string(ends), "\r\n", "\n") != string(applied) || strings.Count(string(ends),
+			"\n") != strings.Count(string(ends), "\r\n") {
+			t.Errorf("%s: with other line ends %q (%s)", tt.name, ends, why)
+		}
+		if _, why := f.Apply([]byte("package other\n")); !strings.Contains(why, "do not stand there any more") {
+			t.Errorf("%s: where the lines are gone: %q", tt.name, why)
+		}
+		f.Line = nil
+		if _, why := f.Apply([]byte(f.Quote + "\n" + f.Quote + "\n")); !strings.Contains(why, "several places") {
+			t.Errorf("%s: where the lines stand twice: %q", tt.name, why)
+		}
 	}
 }

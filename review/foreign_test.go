@@ -13,6 +13,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -20,10 +22,7 @@ var shop = []string{"/src/shop"}
 
 func readForeign(t *testing.T, name string, data []byte) (review.Foreign, error) {
 	t.Helper()
-	doc, err := codec.Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(codec.Parse(data))(t)
 	return review.ReadForeign(name, doc, shop)
 }
 
@@ -41,30 +40,12 @@ func foreignFiles(t *testing.T) []string {
 func TestForeignGolden(t *testing.T) {
 	for _, file := range foreignFiles(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := readForeign(t, file, data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
+			f := must.Get(readForeign(t, file, data))(t)
 			p := f.Payload()
 			p.ChangeID = "imported"
 			got := review.Format(p, f.LeftOut)
-			golden := strings.TrimSuffix(file, filepath.Ext(file)) + ".md"
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", golden, diff)
-			}
+			golden.Check(t, strings.TrimSuffix(file, filepath.Ext(file))+".md", got)
 			if reading := review.Read(got); !reading.Complete {
 				t.Errorf("the review is not read completely: %q", reading.Problems)
 			}
@@ -80,14 +61,8 @@ func TestForeignSamplesFollowTheirSchemas(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(schemas, name)); err != nil {
 			t.Skipf("%s is absent", name)
 		}
-		schema, err := jsonschema.NewCompiler().Compile(filepath.Join(schemas, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.Open(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		schema := must.Get(jsonschema.NewCompiler().Compile(filepath.Join(schemas, name)))(t)
+		data := must.Get(os.Open(file))(t)
 		document, err := jsonschema.UnmarshalJSON(data)
 		data.Close()
 		if err != nil {
@@ -101,12 +76,9 @@ func TestForeignSamplesFollowTheirSchemas(t *testing.T) {
 
 func rdjsonOf(t *testing.T, file string) []byte {
 	t.Helper()
-	document, err := codec.Marshal(map[string]any{"diagnostics": []any{map[string]any{
+	document := must.Get(codec.Marshal(map[string]any{"diagnostics": []any{map[string]any{
 		"message": "m", "location": map[string]any{"path": file},
-	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}}))(t)
 	return document
 }
 
@@ -138,10 +110,7 @@ func TestForeignFilesStayInTheProject(t *testing.T) {
 		{"a\u202e.go", outside},
 		{"a\n.go", outside},
 	} {
-		f, err := readForeign(t, "f", rdjsonOf(t, tt.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(readForeign(t, "f", rdjsonOf(t, tt.file)))(t)
 		switch {
 		case tt.want == outside:
 			if len(f.Issues) != 0 || len(f.LeftOut) != 1 {
@@ -174,14 +143,8 @@ func TestForeignIsBounded(t *testing.T) {
 		}
 		list = append(list, map[string]any{"message": message, "severity": severity})
 	}
-	document, err := codec.Marshal(map[string]any{"diagnostics": list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := readForeign(t, "f", document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(codec.Marshal(map[string]any{"diagnostics": list}))(t)
+	f := must.Get(readForeign(t, "f", document))(t)
 	if len(f.Issues) != 1000 || f.Issues[49].Severity != review.High || f.Issues[50].Severity != review.Low {
 		t.Errorf("%d issues, want the gravest 1000", len(f.Issues))
 	}
@@ -221,9 +184,7 @@ func FuzzForeign(f *testing.F) {
 		}
 		p := got.Payload()
 		p.ChangeID = "c"
-		if _, _, err := review.Parse(codec.Of(p), false); err != nil {
-			t.Fatal(err)
-		}
+		must.Both(review.Parse(codec.Of(p), false))(t)
 		if p.Summary != "" {
 			checkRoundTrip(t, p, got.LeftOut)
 		}

@@ -32,6 +32,11 @@ const (
 	lineBullet           = "- **Line**: "
 	descriptionBullet    = "- **Description**:"
 	recommendationBullet = "- **Recommendation**:"
+	foundByBullet        = "- **Found by**: " // once for each
+	quoteBullet          = "- **Quote**:"
+	suggestionBullet     = "- **Suggestion**:"
+	decisionBullet       = "- **Decision**: "
+	reasonBullet         = "- **Reason**:"
 
 	noLine = "none" // the file's name ends like a line number, but is not one
 )
@@ -52,6 +57,14 @@ var endsLikeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.
 func Format(p Payload, warnings []string) []byte {
+	return FormatFindings(p, FindingsOf(p.Issues), warnings)
+}
+
+// FormatFindings is [Format] with findings in the place of the issues: what ties them to
+// the code, who found them and what was decided stands with each.
+func FormatFindings(p Payload, findings []Finding, warnings []string) []byte {
+	findings = cleanFindings(findings)
+	p.Issues = issuesOf(findings)
 	p = Clean(p)
 	var b strings.Builder
 	counts := p.Counts()
@@ -73,8 +86,8 @@ func Format(p Payload, warnings []string) []byte {
 	if len(p.Issues) == 0 {
 		b.WriteString("\n" + noIssues + "\n")
 	}
-	for _, issue := range p.Issues {
-		writeIssue(&b, issue)
+	for _, f := range findings {
+		writeFinding(&b, f)
 	}
 	if len(warnings) > 0 {
 		b.WriteString("\n" + warningsSection + "\n\n")
@@ -127,27 +140,44 @@ func (t *TestResults) status() string {
 	return "❓ NOT REPORTED"
 }
 
-func writeIssue(b *strings.Builder, issue Issue) {
-	b.WriteString("\n" + issueHeader + escapeLine(issue.Title) + "\n\n")
-	b.WriteString(severityBullet + escapeLine(string(issue.Severity)) + "\n")
-	b.WriteString(categoryBullet + escapeLine(issue.Category) + "\n")
+func writeFinding(b *strings.Builder, f Finding) {
+	b.WriteString("\n" + issueHeader + escapeLine(f.Title) + "\n\n")
+	b.WriteString(severityBullet + escapeLine(string(f.Severity)) + "\n")
+	b.WriteString(categoryBullet + escapeLine(f.Category) + "\n")
 	switch {
-	case issue.File == "" && issue.Line != nil:
-		b.WriteString(lineBullet + strconv.FormatInt(*issue.Line, 10) + "\n")
-	case issue.File != "" && issue.Line != nil:
-		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)+":"+strconv.FormatInt(*issue.Line, 10)) + "\n")
-	case issue.File != "":
-		b.WriteString(fileBullet + codeSpan(escapeCode(issue.File)) + "\n")
-		if endsLikeLine().MatchString(issue.File) {
+	case f.File == "" && f.Line != nil:
+		b.WriteString(lineBullet + strconv.FormatInt(*f.Line, 10) + "\n")
+	case f.File != "" && f.Line != nil:
+		b.WriteString(fileBullet + codeSpan(escapeCode(f.File)+":"+strconv.FormatInt(*f.Line, 10)) + "\n")
+	case f.File != "":
+		b.WriteString(fileBullet + codeSpan(escapeCode(f.File)) + "\n")
+		if endsLikeLine().MatchString(f.File) {
 			b.WriteString(lineBullet + noLine + "\n")
 		}
 	}
-	quoted := writeField(b, descriptionBullet, issue.Description)
-	if issue.Recommendation != "" {
+	quoted := writeField(b, descriptionBullet, f.Description)
+	for _, field := range []struct{ label, text string }{
+		{recommendationBullet, f.Recommendation}, {quoteBullet, f.Quote}, {suggestionBullet, f.Suggestion},
+	} {
+		if field.text == "" {
+			continue
+		}
 		if quoted {
 			b.WriteByte('\n')
 		}
-		writeField(b, recommendationBullet, issue.Recommendation)
+		quoted = writeField(b, field.label, field.text)
+	}
+	if quoted && (len(f.FoundBy) > 0 || f.Decision != "") {
+		b.WriteByte('\n')
+	}
+	for _, name := range f.FoundBy {
+		b.WriteString(foundByBullet + escapeLine(name) + "\n")
+	}
+	if f.Decision != "" {
+		b.WriteString(decisionBullet + f.Decision + "\n")
+		if f.Reason != "" {
+			writeField(b, reasonBullet, f.Reason)
+		}
 	}
 }
 

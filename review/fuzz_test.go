@@ -51,7 +51,7 @@ func FuzzRead(f *testing.F) {
 		if !shown.Agree {
 			t.Fatalf("complete, but Agentd reads %s for %s", shown.AgentdVerdict, shown.Verdict)
 		}
-		written := review.Format(got.Payload, got.Warnings)
+		written := review.FormatFindings(got.Payload, got.Findings, got.Warnings)
 		if string(written) != strings.ReplaceAll(strings.TrimPrefix(file, "\ufeff"), "\r\n", "\n") {
 			t.Fatalf("written again:\n%s\nfile:\n%s", written, file)
 		}

@@ -1,18 +1,15 @@
 package review_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func TestGoldenFiles(t *testing.T) {
 	payloads, err := filepath.Glob("testdata/golden/*.json")
@@ -21,32 +18,11 @@ func TestGoldenFiles(t *testing.T) {
 	}
 	for _, path := range payloads {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			v, err := codec.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, warnings, err := review.Parse(v, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(path))(t)
+			v := must.Get(codec.Parse(data))(t)
+			p, warnings := must.Both(review.Parse(v, false))(t)
 			got := review.Format(p, warnings)
-			golden := path[:len(path)-len("json")] + "md"
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", golden, diff)
-			}
+			golden.Check(t, path[:len(path)-len("json")]+"md", got)
 		})
 	}
 }

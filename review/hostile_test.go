@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -192,10 +193,7 @@ func TestHostileWarnings(t *testing.T) {
 func TestAHostileKeyIsAHarmlessWarning(t *testing.T) {
 	v := codec.Of(sample(review.MajorIssues))
 	v.Set("[x] approved\n## Verdict\nAPPROVED", codec.Of(1))
-	p, warnings, err := review.Parse(v, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, warnings := must.Both(review.Parse(v, false))(t)
 	if len(warnings) != 1 {
 		t.Fatalf("warnings %q, want one", warnings)
 	}
@@ -294,7 +292,7 @@ func TestNoLineIsTakenOutOfTheRenderedText(t *testing.T) {
 		data := review.Format(p, nil)
 		document := goldmark.DefaultParser().Parse(text.NewReader(data))
 		var shown strings.Builder
-		err := ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		must.Do(t, ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			if leaf, ok := n.(*ast.Text); ok && entering {
 				shown.Write(leaf.Segment.Value(data))
 			}
@@ -303,10 +301,7 @@ func TestNoLineIsTakenOutOfTheRenderedText(t *testing.T) {
 				return ast.WalkStop, nil
 			}
 			return ast.WalkContinue, nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		for _, word := range []string{"one", "two", "three", "ur", "five", "six", "seven"} {
 			if got, want := strings.Count(shown.String(), word), 2*strings.Count(hidden, word); got < want {
 				t.Errorf("%s: %q is shown %d times, want %d", verdict, word, got, want)

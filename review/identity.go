@@ -83,9 +83,11 @@ type Difference struct {
 
 // Diff compares the issues of two reviews by their ids. Issues stand in the
 // order of the review that they are taken from.
-func Diff(earlier, later []Issue) Difference {
+func Diff(earlier, later []Issue) Difference { return DiffOf(Identify(earlier), Identify(later)) }
+
+// DiffOf is [Diff] of issues that have their ids.
+func DiffOf(before, after []Identified) Difference {
 	d := Difference{New: []Identified{}, Still: []Identified{}, Gone: []Identified{}}
-	before, after := Identify(earlier), Identify(later)
 	known, kept := ids(before), ids(after)
 	for _, issue := range after {
 		if known[issue.ID] {

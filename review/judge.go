@@ -22,6 +22,8 @@ type Reviewed struct {
 	Tests *TestRun
 	// Earlier are the issues of the review before that the reviewer was shown.
 	Earlier []Identified
+	// Parses says what keeps a file from being well-formed; nil: nothing is known of any.
+	Parses func(file string, text []byte) error
 	// Changed reports whether a file has changed since that review; nil: all may have.
 	Changed func(file string) bool
 }
@@ -42,7 +44,8 @@ type Remark struct {
 // its file, a quotation that does not stand there, a suggestion that does not apply,
 // an earlier issue that is closed although its file was neither shown nor changed, an
 // approval although tests failed or an issue is High. Warnings are about issues outside
-// what was shown. A finding whose quotation stands near its line gets the right one.
+// what was shown, and about suggestions that do not apply, which are left out. A finding whose
+// quotation stands near its line gets the right one.
 //
 // The error is one of reading the tree.
 func Judge(ctx context.Context, a *Answer, about Reviewed) (faults, warnings []Remark, err error) {
@@ -64,9 +67,10 @@ func Judge(ctx context.Context, a *Answer, about Reviewed) (faults, warnings []R
 	if a.Verdict != Approved {
 		return faults, warnings, nil
 	}
-	if about.Tests != nil && about.Tests.Failed > 0 {
-		faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: "$.verdict", Message: fmt.Sprintf("the verdict is APPROVED, but %d of the project's tests failed", about.Tests.Failed),
-			Change: "Answer NEEDS_FIX or MAJOR_ISSUES, with an issue for what makes the tests fail."})
+	if about.Tests != nil && about.Tests.FailedNew > 0 {
+		faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: "$.verdict",
+			Message: fmt.Sprintf("the verdict is APPROVED, but %d of the project's tests failed", about.Tests.FailedNew),
+			Change:  "Answer NEEDS_FIX or MAJOR_ISSUES, with an issue for what makes the tests fail."})
 	}
 	if high := a.Counts().High; high > 0 {
 		faults = append(faults, Remark{Code: tidegate.SchemaValidationFailed, Path: "$.verdict", Message: fmt.Sprintf("the verdict is APPROVED, but %d of the issues are High", high),
@@ -102,7 +106,10 @@ func (f *Finding) judge(ctx context.Context, i int, about Reviewed) (faults, war
 		faults = append(faults, Remark{Code: tidegate.LineNotFound, Path: at + "line", Message: fmt.Sprintf("line %d is outside %s, which has %d lines", *f.Line, file, lines),
 			Change: fmt.Sprintf("Give the number that stands before the line, from 1 to %d, or leave line out.", lines)})
 	default:
-		faults = f.judgeQuote(at, text)
+		var said string
+		if faults, said = f.judgeQuote(at, text, about.Parses); said != "" {
+			warnings = append(warnings, Remark{Code: tidegate.Unchanged, Path: at + "suggestion", Message: said})
+		}
 		if !about.Shown(file, lineOrZero(f.Issue)) {
 			warnings = append(warnings, Remark{Path: at + "file", Message: fmt.Sprintf("%s is outside the diff", f.where())})
 		}

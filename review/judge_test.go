@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -38,7 +39,7 @@ func TestJudge(t *testing.T) {
 		return []review.Issue{{Title: "t", Severity: review.Medium, Category: "Bug", File: file, Line: line, Description: "d"}}
 	}
 	high := []review.Issue{{Title: "t", Severity: review.High, Category: "Bug", Description: "d"}}
-	failed := &review.TestRun{Failed: 2, Passed: 1}
+	failed := &review.TestRun{Failed: 2, FailedNew: 2, Passed: 1}
 	for _, tt := range []struct {
 		name           string
 		verdict        review.Verdict
@@ -65,10 +66,7 @@ func TestJudge(t *testing.T) {
 		{name: "approved with passed tests", verdict: review.Approved, tests: &review.TestRun{Passed: 1}},
 	} {
 		p := review.Payload{ChangeID: "c", Verdict: tt.verdict, Summary: "s", Issues: tt.issues}
-		faults, warnings, err := review.Judge(t.Context(), answer(p), about(tt.tests))
-		if err != nil {
-			t.Fatal(err)
-		}
+		faults, warnings := must.Both(review.Judge(t.Context(), answer(p), about(tt.tests)))(t)
 		for _, list := range []struct {
 			got  []review.Remark
 			want string
@@ -107,6 +105,8 @@ func TestReadTestRun(t *testing.T) {
 {"Action":"skip","Package":"m/a","Test":"TestS"}
 {"Action":"pass","Package":"m/a"}
 # m/b
+{"Action":"output","Package":"m/c","Test":"TestC/sub","Output":"=== RUN   TestC/sub\n"}
+{"Action":"output","Package":"m/c","Test":"TestC/sub","Output":"    c_test.go:7: got 1, want 2\n"}
 {"Action":"fail","Package":"m/c","Test":"TestC/sub"}
 {"Action":"fail","Package":"m/c"}
 {"Action":"fail","Package":"m/b"}
@@ -116,6 +116,41 @@ func TestReadTestRun(t *testing.T) {
 <testcase classname="pkg.C" name="good"/><testcase classname="pkg.C" name="bad"><failure message="m">text</failure></testcase>
 <testcase name="worse"><error/></testcase><testcase name="later"><skipped/></testcase></testsuite></testsuites>`
 	const tap = "TAP version 14\n1..5\nok 1 - adds\nnot ok 2 - divides\n  ---\n  message: x\n  ...\nok 3 # SKIP no disk\nnot ok 4 - later # TODO\n"
+	const cargo = `
+running 4 tests
+test queue::pushes ... ok
+test queue::pops ... FAILED
+test slow ... ignored
+test panics - should panic ... ok
+
+failures:
+
+---- queue::pops stdout ----
+thread 'queue::pops' panicked at src/queue.rs:9:
+assertion failed
+
+failures:
+    queue::pops
+
+test result: FAILED. 2 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
+`
+	const pytest = `============ test session starts ============
+collected 5 items
+
+tests/test_a.py .F.s                                   [ 80%]
+
+================= FAILURES ==================
+_____________ TestQueue.test_pop ____________
+
+    def test_pop(self):
+>       assert 1 == 2
+E       assert 1 == 2
+
+========== short test summary info ==========
+FAILED tests/test_a.py::TestQueue::test_pop - assert 1 == 2
+ERROR tests/test_b.py
+=== 1 failed, 2 passed, 1 skipped, 1 error in 0.12s ===
+`
 	for _, tt := range []struct {
 		name, output            string
 		status                  int
@@ -123,20 +158,46 @@ func TestReadTestRun(t *testing.T) {
 		passed, failed, skipped int64
 		failing, ran            []string
 		unnamed                 int64
+		said                    map[string]string
 	}{
-		{name: "go", output: goEvents, status: 1, format: "go test -json", passed: 1, failed: 2, skipped: 1, failing: []string{"m/c.TestC/sub", "m/b"}, ran: []string{"m/a.TestA", "m/c.TestC/sub"}},
+		{name: "cargo", output: cargo, status: 101, format: "cargo", passed: 2, failed: 1, skipped: 1,
+			failing: []string{"queue::pops"}, ran: []string{"queue::pushes", "queue::pops", "panics"},
+			said: map[string]string{"queue::pops": "thread 'queue::pops' panicked at src/queue.rs:9:\nassertion failed"}},
+		{name: "pytest", output: pytest, status: 1, format: "pytest", passed: 2, failed: 2, skipped: 1,
+			failing: []string{"tests/test_a.py::TestQueue::test_pop", "tests/test_b.py"},
+			ran:     []string{"tests/test_a.py::TestQueue::test_pop", "tests/test_b.py"}, unnamed: 2,
+			said: map[string]string{"tests/test_a.py::TestQueue::test_pop": "assert 1 == 2\ndef test_pop(self):\n>       assert 1 == 2\nE       assert 1 == 2"}},
+		{name: "pytest -v", output: "tests/test_a.py::test_x[1-a b] PASSED   [ 50%]\ntests/test_a.py::test_y FAILED   [100%]\n1 failed, 1 passed in 0.01s\n", status: 1, format: "pytest", passed: 1, failed: 1,
+			failing: []string{"tests/test_a.py::test_y"}, ran: []string{"tests/test_a.py::test_x[1-a b]",
+				"tests/test_a.py::test_y"}},
+		{name: "pytest that claims success", output: "=== 3 passed in 0.01s ===\n", status: 1, format: "pytest", passed: 3,
+			failed: 1, failing: []string{"the command ended with status 1"}, unnamed: 3},
+		{name: "go", output: goEvents, status: 1, format: "go test -json", passed: 1, failed: 2, skipped: 1,
+			failing: []string{"m/c.TestC/sub", "m/b"}, ran: []string{"m/a.TestA", "m/c.TestC/sub"},
+			said: map[string]string{"m/c.TestC/sub": "c_test.go:7: got 1, want 2"}},
 		{name: "go, killed", output: `{"Action":"pass","Package":"m","Test":"TestA"}`, status: -1, format: "go test -json", passed: 1, failed: 1, failing: []string{"the command ended with status -1"}, ran: []string{"m.TestA"}},
-		{name: "junit", output: junit, status: 1, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"}},
-		{name: "junit after a remark", output: "running\n" + junit, status: 0, format: "JUnit", passed: 1, failed: 2, skipped: 1, failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"}},
+		{name: "junit", output: junit, status: 1, format: "JUnit", passed: 1, failed: 2, skipped: 1,
+			failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"},
+			said: map[string]string{"pkg.C.bad": "m\ntext"}},
+		{name: "junit after a remark", output: "running\n" + junit, status: 0, format: "JUnit", passed: 1, failed: 2,
+			skipped: 1, failing: []string{"pkg.C.bad", "worse"}, ran: []string{"pkg.C.good", "pkg.C.bad", "worse"},
+			said: map[string]string{"pkg.C.bad": "m\ntext"}},
 		{name: "junit, cut off", output: junit[:200], status: 1, failed: 1, failing: []string{"the command ended with status 1"}},
-		{name: "tap", output: tap, status: 0, format: "TAP", passed: 1, failed: 2, skipped: 2, failing: []string{"divides", "1 tests of the plan did not run"}, ran: []string{"adds", "divides"}},
+		{name: "tap", output: tap, status: 0, format: "TAP", passed: 1, failed: 2, skipped: 2, failing: []string{"divides",
+			"1 tests of the plan did not run"}, ran: []string{"adds", "divides"},
+			said: map[string]string{"divides": "---\nmessage: x\n..."}},
 		{name: "text", output: "PASS\nok  \tm\t0.1s\n", status: 0},
 		{name: "text that claims success", output: "all 12 tests passed\n", status: 2, failed: 1, failing: []string{"the command ended with status 2"}},
 		{name: "tap that claims success", output: "1..1\nok 1\n", status: 1, format: "TAP", passed: 1, failed: 1, failing: []string{"the command ended with status 1"}, unnamed: 1},
 		{name: "nothing", status: 0},
 	} {
 		got := review.ReadTestRun([]byte(tt.output), tt.status)
-		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed, Skipped: tt.skipped, Failing: tt.failing, Ran: tt.ran, Unnamed: tt.unnamed, Tail: got.Tail}
+		want := review.TestRun{Format: tt.format, Status: tt.status, Passed: tt.passed, Failed: tt.failed,
+			FailedNew: tt.failed, Skipped: tt.skipped, Said: tt.said, Failing: tt.failing, Ran: tt.ran, Unnamed: tt.unnamed,
+			Tail: got.Tail}
+		if len(got.Said) == 0 {
+			got.Said = nil
+		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
@@ -147,6 +208,36 @@ func TestReadTestRun(t *testing.T) {
 	}
 	if words := review.ReadTestRun(nil, 0).Words(); words != "passed, by the exit status" {
 		t.Errorf("a command that says nothing: %q", words)
+	}
+}
+
+// TestRedBeforeIsNotRedNow: only what fails with the change and not without it counts.
+func TestRedBeforeIsNotRedNow(t *testing.T) {
+	t.Parallel()
+	tap := func(lines ...string) review.TestRun {
+		return review.ReadTestRun([]byte("TAP version 14\n"+strings.Join(lines, "\n")+"\n"), 1)
+	}
+	status := func(n int) review.TestRun { return review.ReadTestRun([]byte("text\n"), n) }
+	for _, tt := range []struct {
+		name      string
+		base, now review.TestRun
+		want      int64
+	}{
+		{"red before", tap("not ok 1 - a", "ok 2 - b"), tap("not ok 1 - a", "ok 2 - b"), 0},
+		{"broken by the change", tap("ok 1 - a"), tap("not ok 1 - a"), 1},
+		{"a test that was not there", tap("not ok 1 - a"), tap("not ok 1 - a", "not ok 2 - b"), 1},
+		{"mended", tap("not ok 1 - a", "not ok 2 - b"), tap("not ok 1 - b", "ok 2 - a"), 0},
+		{"without names", status(1), status(2), 0},
+		{"without names, and it passed before", status(0), status(2), 1},
+		{"one more of the plan is missing", tap("1..3", "ok 1 - a", "ok 2 - b"), tap("1..3", "ok 1 - a"), 2},
+		{"a base that does not build", status(2), tap("not ok 1 - a"), 1},
+	} {
+		if tt.now.Since(tt.base); tt.now.FailedNew != tt.want {
+			t.Errorf("%s: %d are counted, want %d: %+v", tt.name, tt.now.FailedNew, tt.want, tt.now)
+		}
+	}
+	if !status(127).Unstarted() || status(1).Unstarted() {
+		t.Error("a command that the shell does not find is one that ran")
 	}
 }
 
@@ -198,7 +289,7 @@ func FuzzTestRun(f *testing.F) {
 		if status != 0 && r.Failed < 1 || r.Passed < 0 || r.Failed < 0 {
 			t.Errorf("status %d, %d passed, %d failed", status, r.Passed, r.Failed)
 		}
-		if len(r.Failing) > 50 || len(r.Tail) > 32<<10 {
+		if len(r.Shown()) > 50 || len(r.Failing) > 10_000 || len(r.Tail) > 32<<10 {
 			t.Errorf("%d names, a tail of %d bytes", len(r.Failing), len(r.Tail))
 		}
 	})

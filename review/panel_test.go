@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -96,18 +97,12 @@ type panelled struct{ reviews, found, falsely, dropped, agreed, findings int }
 func (p *panelled) ask(t testing.TB, r *rand.Rand, panel []scripted, agree int) {
 	var opinions []review.Opinion
 	for i, s := range panel {
-		doc, err := codec.Parse([]byte(s.answer(r)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(s.answer(r))))(t)
 		a, faults, err := review.ParseAnswer(doc, nil)
 		if err != nil || len(faults) > 0 {
 			t.Fatal(faults, err)
 		}
-		faults, _, err = review.Judge(t.Context(), &a, reviewedFiles)
-		if err != nil {
-			t.Fatal(err)
-		}
+		faults, _ = must.Both(review.Judge(t.Context(), &a, reviewedFiles))(t)
 		if rest := a.SetAside(faults); len(rest) > 0 {
 			t.Fatal(rest)
 		}
@@ -183,7 +178,7 @@ func TestAPanelDoesWhatItsFormulaSays(t *testing.T) {
 	}
 }
 
-// BenchmarkPanels prints the table of docs/figures.md.
+// BenchmarkPanels prints the table of docs/evidence.md.
 func BenchmarkPanels(b *testing.B) {
 	const reviews = 100
 	var table strings.Builder

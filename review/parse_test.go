@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -142,21 +143,10 @@ func TestWarnings(t *testing.T) {
 
 func TestSchemaAcceptsWhatParseAccepts(t *testing.T) {
 	compiler := jsonschema.NewCompiler()
-	printed, err := codec.Marshal(review.Schema())
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(printed)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := compiler.AddResource("review.json", document); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("review.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(codec.Marshal(review.Schema()))(t)
+	document := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(string(printed))))(t)
+	must.Do(t, compiler.AddResource("review.json", document))
+	schema := must.Get(compiler.Compile("review.json"))(t)
 	for _, test := range []struct {
 		payload string
 		want    bool
@@ -167,10 +157,7 @@ func TestSchemaAcceptsWhatParseAccepts(t *testing.T) {
 		{`{"change_id":"c","verdict":"APPROVED"}`, false},
 		{`{"change_id":"c","verdict":"APPROVED","summary":"s","issues":[{"title":"t"}]}`, false},
 	} {
-		instance, err := jsonschema.UnmarshalJSON(strings.NewReader(test.payload))
-		if err != nil {
-			t.Fatal(err)
-		}
+		instance := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(test.payload)))(t)
 		_, _, parsed := review.Parse(value(t, test.payload), false)
 		if valid := schema.Validate(instance) == nil; valid != test.want || (parsed == nil) != test.want {
 			t.Errorf("%s: schema %v, parse error %v, want valid %v", test.payload, valid, parsed, test.want)
@@ -180,10 +167,7 @@ func TestSchemaAcceptsWhatParseAccepts(t *testing.T) {
 
 func TestFormatMarkdown(t *testing.T) {
 	v := value(t, `{"change_id":"c","verdict":"NEEDS_FIX","summary":"s"}`)
-	got, err := review.FormatMarkdown(v, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(review.FormatMarkdown(v, false))(t)
 	p, warnings, err := review.Parse(v, false)
 	if err != nil || len(warnings) != 1 {
 		t.Fatalf("warnings %q, error %v", warnings, err)

@@ -59,9 +59,22 @@ func optional(field string) bool {
 // checkRoundTrip compares what stands in the file with the cleaned payload.
 func checkRoundTrip(t *testing.T, p review.Payload, warnings []string) {
 	t.Helper()
-	data := review.Format(p, warnings)
+	// What was decided about an issue, and what ties it to the code, has the same texts.
+	findings := review.FindingsOf(review.Clean(p).Issues)
+	for i := range findings {
+		f := &findings[i]
+		if decision := []string{"", review.DecidedDismissed, review.DecidedRefuted}[(i+len(p.Summary))%3]; decision != "" {
+			f.Quote, f.Suggestion, f.Decision, f.Reason = f.Description, f.Recommendation, decision, f.Title
+			f.FoundBy = []string{f.Title, f.Category}
+		}
+	}
+	data := review.FormatFindings(p, findings, warnings)
 	got := review.Read(data)
-	want := review.Reading{Verdict: p.Verdict, Complete: true, Payload: review.Clean(p), Warnings: warnings}
+	want := review.Reading{Verdict: p.Verdict, Complete: true, Payload: review.Clean(p), Findings: findings,
+		Warnings: warnings}
+	if len(findings) == 0 {
+		want.Findings = nil
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatalf("read of what was written (-want +got):\n%s\nfile:\n%s", diff, data)
 	}

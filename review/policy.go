@@ -22,18 +22,19 @@ const RefutedBecause = "refuted by the verifier: "
 type Policy struct {
 	FailOn    string            // one of [Thresholds]: findings of that severity or above count
 	Agree     int               // how many reviewers must have found it; 0 as 1
-	Dismissed map[string]string // by id, why a person wants to hear no more of it
+	Dismissed Dismissals        // what a person wants to hear no more of
 	Known     map[string]bool   // by id, what was found before
 	Refuted   map[string]string // by id, why the code does not bear it out, says another reader
+	FailedNew *int64            // tests that fail with the change and not without it; nil: all that failed
 }
 
 // Spares says why a finding does not count, "" when it does.
 func (p Policy) Spares(f Finding) string {
-	reason, dismissed := p.Dismissed[f.ID]
+	dismissed, _ := p.Dismissed.Of(f)
 	refuted, isRefuted := p.Refuted[f.ID]
 	switch {
-	case dismissed:
-		return "dismissed: " + reason
+	case dismissed != nil:
+		return "dismissed: " + dismissed.Reason
 	case isRefuted:
 		return RefutedBecause + refuted
 	case p.Known[f.ID]:
@@ -44,12 +45,45 @@ func (p Policy) Spares(f Finding) string {
 	return ""
 }
 
+// RefutedBy is what verifiers refuted, with the reason, by id.
+func RefutedBy(checked []Checked) map[string]string {
+	refuted := map[string]string{}
+	for _, c := range checked {
+		if c.Verdict == Refuted {
+			refuted[c.ID] = c.Because
+		}
+	}
+	return refuted
+}
+
+// Decide notes in findings what persons and verifiers decided about them.
+func (p Policy) Decide(findings []Finding) []Finding {
+	findings = slices.Clone(findings)
+	for i, f := range findings {
+		dismissed, _ := p.Dismissed.Of(f)
+		refuted, isRefuted := p.Refuted[f.ID]
+		f.Decision, f.Reason = "", ""
+		switch {
+		case dismissed != nil:
+			f.Decision, f.Reason = DecidedDismissed, dismissed.Reason
+		case isRefuted:
+			f.Decision, f.Reason = DecidedRefuted, refuted
+		}
+		findings[i] = f
+	}
+	return findings
+}
+
 // Fails says why a review does not pass, "" when it does.
 func (p Policy) Fails(r Payload, findings []Finding) string {
 	if p.FailOn == Never {
 		return ""
 	}
-	if failed := r.TestResults.FailedTests(); failed != 0 {
+	failed := r.TestResults.FailedTests()
+	if p.FailedNew != nil {
+		failed = *p.FailedNew
+	}
+	if failed != 0 {
 		return report.Counted(int(failed), "test") + " failed"
 	}
 	least := slices.IndexFunc(Severities, func(s string) bool { return strings.EqualFold(s, p.FailOn) })
@@ -62,8 +96,23 @@ func (p Policy) Fails(r Payload, findings []Finding) string {
 	switch {
 	case count > 0:
 		return fmt.Sprintf("%s of severity %s or above", report.Counted(count, "finding"), Severities[least])
-	case r.Verdict == MajorIssues:
+	case r.Verdict == MajorIssues && !p.endedByPerson(findings):
 		return "the verdict is MAJOR_ISSUES"
 	}
 	return ""
+}
+
+// endedByPerson reports whether a person dismissed all of the gravest findings, on which a
+// verdict rests.
+func (p Policy) endedByPerson(findings []Finding) bool {
+	gravest := len(Severities)
+	for _, f := range findings {
+		gravest = min(gravest, rank(f.Severity))
+	}
+	for _, f := range findings {
+		if dismissed, _ := p.Dismissed.Of(f); dismissed == nil && rank(f.Severity) == gravest {
+			return false
+		}
+	}
+	return len(findings) > 0
 }

@@ -22,13 +22,15 @@ type Prompt struct {
 	Tests      *TestRun     // nil when none were run
 	TestsGone  []string     // tests of the base that do not run any more
 	Earlier    []Identified // the issues of the review before
+	Today      []string     // the code around these issues, as it is
 	Said       string       // by the author about the work since then, "" where nothing was
 	Asked      []string     // the documents that say what the change is to do
 	Guidelines []string     // texts of the project that say how it wants its code
 	Commits    []string     // the messages of the commits that make up the change, the oldest first
 	Dismissed  []string     // findings of which a person wants to hear no more, with the reason
 	Linters    []Identified // what other tools found
-	Tree       bool         // the reviewer may read the repository
+	Tree       bool         // the reviewer may read the repository in a folder
+	Lookups    int          // how often the reviewer may look something up by tools, 0 for not
 	Quotes     bool         // the answer is a job's, whose issues quote the code
 }
 
@@ -37,7 +39,8 @@ var promptText string
 
 var promptTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("prompt").Funcs(template.FuncMap{
-		"quote": markdown.Quote, "leftOut": leftOut, "testText": testText, "issues": IssueList, "commits": commitList,
+		"quote": markdown.QuoteCode, "leftOut": leftOut, "testText": (*TestRun).OwnWords, "issues": IssueList,
+		"commits": commitList,
 	}).Parse(promptText))
 })
 
@@ -45,14 +48,14 @@ var promptTemplate = sync.OnceValue(func() *template.Template {
 func (p Prompt) Text() (string, error) {
 	line := int64(12)
 	verdict := Approved
-	if p.Tests != nil && p.Tests.Failed > 0 {
+	if p.Tests != nil && p.Tests.FailedNew > 0 {
 		verdict = NeedsFix
 	}
 	example := Payload{
 		ChangeID: p.ChangeID, Verdict: verdict, Summary: "The change adds a limit to the queue. It reads well; one name is misleading.",
 		Issues: []Issue{{
 			Title: "Name says minutes, value is seconds", Severity: Low, Category: "Style", File: "queue/limit.go", Line: &line,
-			Description: "waitMinutes holds seconds, as its only caller shows.", Recommendation: "Call it waitSeconds.",
+			Description: "waitMinutes holds seconds, as its only caller shows: who sets it in minutes waits sixty times too short.", Recommendation: "Call it waitSeconds.",
 		}},
 	}
 	shown, err := codec.MarshalFile(example)
@@ -82,6 +85,7 @@ func withQuote(example []byte) ([]byte, error) {
 	issue := doc.Get("issues").Elems()[0]
 	issue.Set("quote", codec.Of("const waitMinutes = 90"))
 	issue.Set("suggestion", codec.Of("const waitSeconds = 90"))
+	issue.Set("confidence", codec.Of("certain"))
 	return codec.MarshalFile(doc)
 }
 
@@ -94,13 +98,17 @@ func leftOut(list []string) string {
 	return b.String()
 }
 
-// testText is what the tests said beyond their counts.
-func testText(r *TestRun) string {
+// OwnWords is what the tests said beyond their counts: those that failed, where they can
+// be told apart, else the end of the output.
+func (r *TestRun) OwnWords() string {
 	var b strings.Builder
-	for _, name := range r.Failing {
+	for _, name := range r.Shown() {
 		b.WriteString("failed: " + name + "\n")
+		if r.Said[name] != "" {
+			b.WriteString(r.Said[name] + "\n")
+		}
 	}
-	if r.Failed > 0 || r.Format == "" {
+	if len(r.Said) == 0 && (r.Failed > 0 || r.Format == "") {
 		b.WriteString("the output ends with:\n" + r.Tail)
 	}
 	return b.String()

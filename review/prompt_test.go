@@ -1,13 +1,14 @@
 package review_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -15,7 +16,8 @@ func samplePrompt() review.Prompt {
 	return review.Prompt{
 		ChangeID: "add-cache", Diff: "==== a.go (changed)\n@@\n     1  | package a\n     2 +| var x = 1\n", Part: 1, Parts: 2,
 		LeftOut: []string{"logo.png: binary"},
-		Tests:   &review.TestRun{Format: "TAP", Status: 1, Passed: 3, Failed: 1, Failing: []string{"divides"}, Tail: "not ok 4 - divides"},
+		Tests: &review.TestRun{Format: "TAP", Status: 1, Passed: 3, Failed: 1, FailedNew: 1,
+			Failing: []string{"divides"}, Tail: "not ok 4 - divides"},
 		Earlier: review.Identify(sample(review.NeedsFix).Issues), Said: "The cache is emptied at midnight.",
 		Dismissed: []string{"a.go Slow: it runs once"}, Linters: review.Identify([]review.Issue{{Title: "SA1000: x is unused", Severity: review.Low, Category: "Style", File: "a.go", Description: "It is."}}),
 		Asked: []string{"proposal.md\n\nAnswers are remembered."}, Guidelines: []string{"AGENTS.md\n\nNames are words."}, Tree: true,
@@ -24,23 +26,8 @@ func samplePrompt() review.Prompt {
 }
 
 func TestGoldenPrompt(t *testing.T) {
-	const golden = "testdata/golden/prompt.txt"
-	got, err := samplePrompt().Text()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("prompt (-want +got):\n%s", diff)
-	}
+	got := must.Get(samplePrompt().Text())(t)
+	golden.Check(t, "testdata/golden/prompt.txt", []byte(got))
 }
 
 // outside is what stands outside the fences of a text.
@@ -67,10 +54,7 @@ func TestPromptQuotesEverything(t *testing.T) {
 	t.Parallel()
 	text := func(p review.Prompt) string {
 		t.Helper()
-		text, err := p.Text()
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(p.Text())(t)
 		return text
 	}
 	want := outside(text(samplePrompt()))
@@ -99,7 +83,7 @@ func TestPromptQuotesEverything(t *testing.T) {
 // TestPromptExampleMeetsItsRules parses the example that a prompt shows.
 func TestPromptExampleMeetsItsRules(t *testing.T) {
 	t.Parallel()
-	for _, tests := range []*review.TestRun{nil, {Passed: 1}, {Failed: 1}} {
+	for _, tests := range []*review.TestRun{nil, {Passed: 1}, {Failed: 1, FailedNew: 1}} {
 		p := samplePrompt()
 		p.Tests = tests
 		text, err := p.Text()
@@ -109,14 +93,8 @@ func TestPromptExampleMeetsItsRules(t *testing.T) {
 		_, rest, _ := strings.Cut(text, "## Example")
 		_, rest, _ = strings.Cut(rest, "```\n")
 		example, _, _ := strings.Cut(rest, "```\n")
-		doc, err := codec.Parse([]byte(example))
-		if err != nil {
-			t.Fatal(err)
-		}
-		payload, _, err := review.Parse(doc, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(example)))(t)
+		payload, _ := must.Both(review.Parse(doc, true))(t)
 		p.Quotes = true
 		if text, err = p.Text(); err != nil || !strings.Contains(text, `"suggestion": "`) || !strings.Contains(text, "beginning at `line`") {
 			t.Errorf("a job's prompt asks for no quotation: %v\n%s", err, text)

@@ -13,11 +13,12 @@ import (
 
 // Reading is what a REVIEW.md says.
 type Reading struct {
-	Verdict  Verdict  // "" when the file does not say, or not clearly; Problems then says why
-	Complete bool     // the file is as [Format] writes it, and Payload is everything in it
-	Payload  Payload  // of an incomplete reading: nothing
-	Warnings []string // those that stand in the file
-	Problems []string // what keeps the file from being read completely or clearly
+	Verdict  Verdict   // "" when the file does not say, or not clearly; Problems then says why
+	Complete bool      // the file is as [Format] writes it, and Payload is everything in it
+	Payload  Payload   // of an incomplete reading: nothing
+	Findings []Finding // the issues of Payload, with all that the file says of them
+	Warnings []string  // those that stand in the file
+	Problems []string  // what keeps the file from being read completely or clearly
 }
 
 // Read reads a REVIEW.md. A file that [Format] wrote is read without loss; it may
@@ -32,16 +33,16 @@ func Read(data []byte) Reading {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	text := strings.ReplaceAll(string(data), "\r\n", "\n")
 	p := parser{lines: strings.Split(text, "\n")}
-	payload, warned := p.file()
+	payload, findings, warned := p.file()
 	if p.failed == "" {
 		if _, _, err := Parse(codec.Of(payload), false); err != nil {
 			p.failed = tidegate.AsError(err).Message
-		} else if string(Format(payload, warned)) != text {
+		} else if string(FormatFindings(payload, findings, warned)) != text {
 			p.failed = "a value is not written as tidegate writes it"
 		}
 	}
 	if p.failed == "" {
-		return Reading{Verdict: payload.Verdict, Complete: true, Payload: payload, Warnings: warned}
+		return Reading{Verdict: payload.Verdict, Complete: true, Payload: payload, Findings: findings, Warnings: warned}
 	}
 	verdict, problems := statedVerdict(text)
 	if strings.HasPrefix(text, verdictHeader) {
@@ -91,7 +92,7 @@ func (p *parser) take(prefix string) string {
 	return rest
 }
 
-func (p *parser) file() (payload Payload, warned []string) {
+func (p *parser) file() (payload Payload, findings []Finding, warned []string) {
 	payload.Verdict = Verdict(unescapeLine(p.take(verdictHeader)))
 	payload.ChangeID = unescapeCode(p.span(p.take(changeBullet)))
 	p.take(issuesBullet)
@@ -111,7 +112,11 @@ func (p *parser) file() (payload Payload, warned []string) {
 	p.take(issuesSection)
 	p.has(noIssues)
 	for title, ok := p.has(issueHeader); ok; title, ok = p.has(issueHeader) {
-		payload.Issues = append(payload.Issues, p.issue(unescapeLine(title)))
+		findings = append(findings, p.finding(unescapeLine(title)))
+	}
+	payload.Issues = issuesOf(findings)
+	for i, issue := range Identify(payload.Issues) {
+		findings[i].ID = issue.ID
 	}
 	if _, ok := p.has(warningsSection); ok {
 		for text, ok := p.has("- "); ok; text, ok = p.has("- ") {
@@ -122,19 +127,36 @@ func (p *parser) file() (payload Payload, warned []string) {
 		p.next--
 		p.fail("the end of the file")
 	}
-	return payload, warned
+	return payload, findings, warned
 }
 
-func (p *parser) issue(title string) Issue {
-	issue := Issue{Title: title}
-	issue.Severity = Severity(unescapeLine(p.take(severityBullet)))
-	issue.Category = unescapeLine(p.take(categoryBullet))
-	issue.File, issue.Line = p.place()
-	issue.Description = p.field(p.take(descriptionBullet))
-	if text, ok := p.has(recommendationBullet); ok {
-		issue.Recommendation = p.field(text)
+func (p *parser) finding(title string) Finding {
+	var f Finding
+	f.Title = title
+	f.Severity = Severity(unescapeLine(p.take(severityBullet)))
+	f.Category = unescapeLine(p.take(categoryBullet))
+	f.File, f.Line = p.place()
+	f.Description = p.field(p.take(descriptionBullet))
+	for _, field := range []struct {
+		label string
+		into  *string
+	}{{recommendationBullet, &f.Recommendation}, {quoteBullet, &f.Quote}, {suggestionBullet, &f.Suggestion}} {
+		if text, ok := p.has(field.label); ok {
+			*field.into = p.field(text)
+		}
 	}
-	return issue
+	for name, ok := p.has(foundByBullet); ok; name, ok = p.has(foundByBullet) {
+		f.FoundBy = append(f.FoundBy, unescapeLine(name))
+	}
+	if decision, ok := p.has(decisionBullet); ok {
+		if f.Decision = decision; decision != DecidedDismissed && decision != DecidedRefuted {
+			p.fail(DecidedDismissed + " or " + DecidedRefuted)
+		}
+		if text, ok := p.has(reasonBullet); ok {
+			f.Reason = p.field(text)
+		}
+	}
+	return f
 }
 
 func (p *parser) place() (file string, line *int64) {

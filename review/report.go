@@ -10,14 +10,27 @@ import (
 )
 
 // Report is the review for people and programs: one case with a finding for
-// every issue and, where the file is not as it should be, one for the verdict.
-func (s Shown) Report() report.Report {
+// every issue that nobody has decided and, where the file is not as it should be, one for
+// the verdict.
+func (s Shown) Report() report.Report { return s.ReportAs(s.Passed()) }
+
+// ReportAs is Report of a review of which somebody else says whether it passes.
+func (s Shown) ReportAs(passes bool) report.Report {
+	var open []Finding
+	var decided []string
+	for _, f := range s.Issues {
+		if f.Decision == "" {
+			open = append(open, f)
+		} else {
+			decided = append(decided, fmt.Sprintf("%s %s (%s): %s: %s", f.ID, f.Title, f.Severity, f.Decision, f.Reason))
+		}
+	}
 	r := report.Report{
 		Name:    "review",
 		Title:   "Code review",
 		Summary: s.Verdict + ", " + s.issueWords(),
-		Status:  report.PassIf(s.Passed()),
-		Rules:   rules(s.Issues),
+		Status:  report.PassIf(passes),
+		Rules:   rules(open),
 	}
 	if s.ChangeID != "" {
 		r.Title = "Code review of " + s.ChangeID
@@ -33,16 +46,20 @@ func (s Shown) Report() report.Report {
 	if s.Summary != "" {
 		r.Add(report.Heading("Summary"), report.Paragraph(s.Summary))
 	}
-	if len(s.Issues)+len(s.Problems) > 0 || !s.Agree {
+	if len(open)+len(s.Problems) > 0 || !s.Agree {
 		r.Add(report.Heading("Issues"), report.Findings{})
+	}
+	if len(decided) > 0 {
+		r.Add(report.Heading(SparedHeading), report.Bullets(decided))
 	}
 	if len(s.Warnings) > 0 {
 		r.Add(report.Heading("Warnings"), report.Bullets(s.Warnings))
 	}
-	r.AddCase(report.Case{Name: s.caseName(), File: s.ReviewPath, Status: r.Status, Note: s.Verdict, Findings: findings(s.Issues)})
+	r.AddCase(report.Case{Name: s.caseName(), File: s.ReviewPath, Status: r.Status, Note: s.Verdict,
+		Findings: findings(open)})
 	if doubts := s.doubts(); len(doubts) > 0 {
 		status := report.Fail
-		if s.Passed() {
+		if passes {
 			status = report.Warn
 		}
 		r.AddCase(report.Case{Name: "verdict", File: s.ReviewPath, Status: status, Findings: doubts})
@@ -50,6 +67,9 @@ func (s Shown) Report() report.Report {
 	r.Properties = s.properties()
 	return r
 }
+
+// SparedHeading stands above the findings that do not count.
+const SparedHeading = "Findings that do not count"
 
 // issueWords counts the issues; those of a file of another layout are not known.
 func (s Shown) issueWords() string {
@@ -106,9 +126,9 @@ func (s Shown) properties() []report.Property {
 // levels are the severities in the words of a report.
 var levels = map[Severity]report.Level{High: report.LevelError, Medium: report.LevelWarning, Low: report.LevelNote}
 
-func findings(issues []Identified) []report.Finding {
+func findings(list []Finding) []report.Finding {
 	var out []report.Finding
-	for _, issue := range issues {
+	for _, issue := range list {
 		f := report.Finding{
 			Rule:       rule(issue.Category),
 			Level:      levels[issue.Severity],
@@ -118,11 +138,24 @@ func findings(issues []Identified) []report.Finding {
 			Category:   issue.Category,
 			File:       issue.File,
 			ID:         issue.ID,
-			Properties: []report.Property{{Name: "severity", Value: string(issue.Severity)}},
+			Properties: []report.Property{{Name: report.SeverityProperty, Value: string(issue.Severity)}},
+		}
+		if issue.Suggestion != "" {
+			f.Fix = issue.Suggestion
+			f.Help = strings.TrimSpace(f.Help + "\n\nSuggestion:\n" + report.Fenced(issue.Suggestion, ""))
+		}
+		for _, p := range []report.Property{
+			{Name: "confidence", Value: issue.Confidence}, {Name: "found by", Value: strings.Join(issue.FoundBy, ", ")},
+			{Name: "verifier", Value: issue.Checked},
+		} {
+			if p.Value != "" {
+				f.Properties = append(f.Properties, p)
+			}
 		}
 		if issue.Line != nil {
 			if *issue.Line >= 1 && *issue.Line <= math.MaxInt32 && issue.File != "" {
 				f.Line = int(*issue.Line)
+				f.EndLine = int(min(issue.last(), math.MaxInt32))
 			} else {
 				// There is no line that a program could jump to; what the reviewer said is
 				// kept.
@@ -140,7 +173,7 @@ func rule(category string) string {
 }
 
 // rules explains the categories of the issues, in order of appearance.
-func rules(issues []Identified) []report.Rule {
+func rules(issues []Finding) []report.Rule {
 	var out []report.Rule
 	seen := map[string]bool{}
 	for _, issue := range issues {
@@ -176,13 +209,23 @@ func (t *TestResults) words() string {
 	return strings.Join(parts, ", ")
 }
 
+// bare are issues of which nothing else is known.
+func bare(lists ...[]Identified) (all []Finding) {
+	for _, list := range lists {
+		for _, issue := range list {
+			all = append(all, Finding{Identified: issue})
+		}
+	}
+	return all
+}
+
 // Report lists what is new, still there and gone.
 func (d Difference) Report() report.Report {
 	r := report.Report{
 		Name:    "review_diff",
 		Title:   "Issues since the earlier review",
 		Summary: fmt.Sprintf("%d new, %d still there, %d gone", len(d.New), len(d.Still), len(d.Gone)),
-		Rules:   rules(append(append([]Identified{}, d.New...), d.Still...)),
+		Rules:   rules(bare(d.New, d.Still)),
 	}
 	table := report.NewTable("Issue", "Id", "Severity", "Category", "Title", "Place")
 	for _, group := range []struct {
@@ -196,7 +239,7 @@ func (d Difference) Report() report.Report {
 			c.Status = group.status
 		}
 		if group.status != report.Pass {
-			c.Findings = findings(group.issues)
+			c.Findings = findings(bare(group.issues))
 		}
 		r.AddCase(c)
 	}

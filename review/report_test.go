@@ -13,6 +13,8 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -26,9 +28,7 @@ func render(t *testing.T, format string, r report.Report) []byte {
 		t.Fatalf("no format %q", format)
 	}
 	var out bytes.Buffer
-	if err := f.Write(&out, r, report.Options{Version: "1.2.3", Root: "/project"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(&out, r, report.Options{Version: "1.2.3", Root: "/project"}))
 	return out.Bytes()
 }
 
@@ -38,20 +38,7 @@ func shownSample(v review.Verdict) review.Shown {
 
 func TestGoldenReports(t *testing.T) {
 	for _, f := range report.Formats() {
-		golden := filepath.Join("testdata", "report", "needs_fix."+f.Name)
-		got := render(t, f.Name, shownSample(review.NeedsFix).Report())
-		if *update {
-			if err := os.WriteFile(golden, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", golden, diff)
-		}
+		golden.Check(t, "testdata/report/needs_fix."+f.Name, render(t, f.Name, shownSample(review.NeedsFix).Report()))
 	}
 }
 
@@ -74,10 +61,7 @@ func TestExportsFollowTheirSchemas(t *testing.T) {
 			if _, err := os.Stat(path); err != nil {
 				t.Skipf("%s is absent", path)
 			}
-			schema, err := jsonschema.NewCompiler().Compile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			schema := must.Get(jsonschema.NewCompiler().Compile(path))(t)
 			for i, text := range hostile {
 				if blank(text) {
 					continue
@@ -102,14 +86,9 @@ func TestExportsFollowTheirSchemas(t *testing.T) {
 // TestJSONIsLossFree rebuilds the payload from the JSON of a shown review.
 func TestJSONIsLossFree(t *testing.T) {
 	want := review.Clean(sample(review.NeedsFix))
-	data, err := codec.Marshal(shownSample(review.NeedsFix))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.Marshal(shownSample(review.NeedsFix)))(t)
 	var got review.Payload
-	if err := json.Unmarshal(data, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &got))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("payload from JSON (-want +got):\n%s", diff)
 	}
@@ -119,10 +98,7 @@ func TestSARIFHoldsEveryIssue(t *testing.T) {
 	sarif := string(render(t, "sarif", shownSample(review.MajorIssues).Report()))
 	for _, issue := range sample(review.MajorIssues).Issues {
 		for _, text := range []string{issue.Title, issue.Description, issue.Recommendation, issue.Category, issue.File} {
-			quoted, err := codec.MarshalLine(text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			quoted := must.Get(codec.MarshalLine(text))(t)
 			if !strings.Contains(sarif, strings.Trim(string(quoted), `"`)) {
 				t.Errorf("%s is not in the SARIF document:\n%s", quoted, sarif)
 			}

@@ -19,8 +19,8 @@ type Shown struct {
 	Complete      bool         `json:"complete"`       // the file was read without loss
 	Summary       string       `json:"summary"`
 	TestResults   *TestResults `json:"test_results"` // null when not reported
-	Counts        Counts       `json:"counts"`
-	Issues        []Identified `json:"issues"`
+	Counts        Counts       `json:"counts"`       // of the issues that nobody has decided
+	Issues        []Finding    `json:"issues"`
 	Warnings      []string     `json:"warnings"`
 	Problems      []string     `json:"problems"`
 }
@@ -36,11 +36,11 @@ func Show(path string, data []byte) Shown {
 		Complete:    r.Complete,
 		Summary:     r.Payload.Summary,
 		TestResults: r.Payload.TestResults,
-		Counts:      r.Payload.Counts(),
-		Issues:      Identify(r.Payload.Issues),
+		Issues:      append([]Finding{}, r.Findings...),
 		Warnings:    r.Warnings,
 		Problems:    r.Problems,
 	}
+	s.Counts = countsOf(s.Issues)
 	s.AgentdVerdict = Unreadable
 	if verdict, err := AgentdVerdict(data); err == nil {
 		s.AgentdVerdict = verdict.String()
@@ -50,5 +50,19 @@ func Show(path string, data []byte) Shown {
 }
 
 // Passed reports whether the review approves the change, clearly and for every
-// reader.
-func (s Shown) Passed() bool { return s.Verdict == string(Approved) && s.Agree }
+// reader, or everything that it found was decided.
+func (s Shown) Passed() bool {
+	decided := len(s.Issues) > 0 && s.TestResults.FailedTests() == 0 && s.Counts.Total() == 0
+	return s.Agree && (s.Verdict == string(Approved) || decided)
+}
+
+// countsOf counts the findings that nobody has decided.
+func countsOf(findings []Finding) Counts {
+	var p Payload
+	for _, f := range findings {
+		if f.Decision == "" {
+			p.Issues = append(p.Issues, f.Issue)
+		}
+	}
+	return p.Counts()
+}

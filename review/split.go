@@ -1,7 +1,10 @@
 package review
 
 import (
+	"slices"
 	"strings"
+
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Part is as much of a diff as one prompt holds.
@@ -13,9 +16,9 @@ type Part struct {
 // Split is the diff of files as text, in parts of at most limit bytes: files stay
 // together where they fit, otherwise their hunks, otherwise the lines of one.
 // Every line stands in exactly one part. A line that does not fit by itself is a
-// part of its own.
-func Split(files []File, limit int) []Part {
-	s := splitter{limit: limit}
+// part of its own. With functions, a change is shown with all of the function around it.
+func Split(files []File, limit int, functions bool) []Part {
+	s := splitter{limit: limit, functions: functions}
 	for _, f := range files {
 		s.file(f)
 	}
@@ -25,10 +28,11 @@ func Split(files []File, limit int) []Part {
 
 // splitter fills one part after the other.
 type splitter struct {
-	limit int
-	parts []Part
-	text  strings.Builder
-	files []string
+	limit     int
+	functions bool
+	parts     []Part
+	text      strings.Builder
+	files     []string
 }
 
 func (s *splitter) flush() {
@@ -44,8 +48,9 @@ func (s *splitter) fits(n int) bool { return s.text.Len()+n <= s.limit }
 func (s *splitter) file(f File) {
 	var hunks []string
 	size := len(f.heading())
-	for _, hunk := range f.Hunks() {
-		hunks = append(hunks, hunkText(hunk))
+	after := splitLines(f.After)
+	for _, hunk := range f.hunks(s.functions) {
+		hunks = append(hunks, hunkText(hunk, after))
 		size += len(hunks[len(hunks)-1])
 	}
 	if !s.fits(size) {
@@ -79,9 +84,14 @@ func (s *splitter) open(f File) {
 	s.files = append(s.files, f.Name)
 }
 
-func hunkText(hunk Hunk) string {
+// hunkText is a hunk below the name of the function that it begins in.
+func hunkText(hunk Hunk, after []string) string {
 	var b strings.Builder
-	b.WriteString("@@\n")
+	name := ""
+	if at := slices.IndexFunc(hunk, func(l Line) bool { return l.Number > 0 }); at >= 0 {
+		name = " " + cutBytes(markdown.Show(function(after, hunk[at].Number)))
+	}
+	b.WriteString(strings.TrimRight("@@"+name, " ") + "\n")
 	for _, line := range hunk {
 		line.write(&b)
 	}

@@ -17,26 +17,31 @@ import (
 
 // TestRun is what a project's tests said.
 type TestRun struct {
-	Format  string // "go test -json", "JUnit", "TAP", or "" when only the exit status is known
-	Status  int    // of the command; -1 when it was stopped
-	Passed  int64
-	Failed  int64
-	Skipped int64
-	Failing []string // the names of tests that failed, at most 50, in order
-	Ran     []string // the names of all tests that passed or failed, in order
-	Unnamed int64    // how many did and have no name
-	Tail    string   // the end of the output
+	Format    string // one of the formats that are known, or "" when only the exit status is
+	Status    int    // of the command; -1 when it was stopped
+	Passed    int64
+	Failed    int64
+	FailedNew int64 // of them those that the base does not have as failed, see [TestRun.Since]
+	Skipped   int64
+	Failing   []string          // the names of tests that failed, in order
+	Said      map[string]string // by their names, what tests that failed said
+	Ran       []string          // the names of all tests that passed or failed, in order
+	Unnamed   int64             // how many did and have no name
+	Tail      string            // the end of the output
 }
 
 // What is kept of a test run.
 const (
-	maxFailing = 50
+	maxFailing = 10_000
+	maxShown   = 50      // of the tests that failed
+	maxSaid    = 2 << 10 // of what one of them said, its end
 	maxTail    = 8 << 10
 	maxXML     = 64 // elements inside each other
 )
 
 // ReadTestRun reads what a project's test command wrote: the events of go test
-// -json, JUnit XML or TAP; of anything else only the exit status is known.
+// -json, JUnit XML, what cargo test and pytest print, or TAP; of anything else only the
+// exit status is known.
 // The tests themselves write the output, so a failed command is never taken for
 // success: where it names no failed test, it counts as one.
 func ReadTestRun(output []byte, status int) TestRun {
@@ -44,8 +49,11 @@ func ReadTestRun(output []byte, status int) TestRun {
 	for _, format := range []struct {
 		name string
 		read func(*TestRun, []byte) bool
-	}{{"go test -json", (*TestRun).goTest}, {"JUnit", (*TestRun).junit}, {"TAP", (*TestRun).tap}} {
-		read := TestRun{Status: status, Tail: r.Tail, Format: format.name}
+	}{
+		{"go test -json", (*TestRun).goTest}, {"JUnit", (*TestRun).junit}, {"cargo", (*TestRun).cargo},
+		{"pytest", (*TestRun).pytest}, {"TAP", (*TestRun).tap},
+	} {
+		read := TestRun{Status: status, Tail: r.Tail, Format: format.name, Said: map[string]string{}}
 		if format.read(&read, output) {
 			r = read
 			break
@@ -54,13 +62,50 @@ func ReadTestRun(output []byte, status int) TestRun {
 	if status != 0 && r.Failed == 0 {
 		r.fail(fmt.Sprintf("the command ended with status %d", status))
 	}
+	r.FailedNew = r.Failed
 	return r
+}
+
+// Unstarted reports whether the shell found no command that it could run.
+func (r TestRun) Unstarted() bool {
+	return r.Format == "" && (r.Status == 126 || r.Status == 127)
+}
+
+// Since counts the tests that failed and did not fail on the base: they passed there, or
+// were not there. Without names a failure is one of the base where that failed, too.
+func (r *TestRun) Since(base TestRun) {
+	failed := map[string]bool{}
+	for _, name := range base.Failing {
+		failed[name] = true
+	}
+	r.FailedNew = max(0, r.Failed-int64(len(r.Failing))-(base.Failed-int64(len(base.Failing)))) // those without a name
+	for _, name := range r.Failing {
+		if !failed[name] && (r.Format != "" || base.Failed == 0) {
+			r.FailedNew++
+		}
+	}
+}
+
+// own notes what a test that failed said.
+func (r *TestRun) own(name, text string) {
+	name, text = cutBytes(cleanLine(name)), strings.TrimSpace(cleanText(text))
+	if text == "" || len(r.Said) >= maxShown && r.Said[name] == "" {
+		return
+	}
+	if text = strings.TrimSpace(r.Said[name] + "\n" + text); len(text) > maxSaid {
+		text = "[…] " + strings.ToValidUTF8(text[len(text)-maxSaid:], "")
+	}
+	r.Said[name] = text
 }
 
 // Words say how it went.
 func (r TestRun) Words() string {
 	if r.Format != "" || r.Status != 0 {
-		return fmt.Sprintf("%d passed, %d failed, %d skipped", r.Passed, r.Failed, r.Skipped)
+		words := fmt.Sprintf("%d passed, %d failed, %d skipped", r.Passed, r.Failed, r.Skipped)
+		if r.Failed > r.FailedNew {
+			words += fmt.Sprintf("; %d of those that failed do so without the change", r.Failed-r.FailedNew)
+		}
+		return words
 	}
 	return "passed, by the exit status"
 }
@@ -73,6 +118,9 @@ func (r TestRun) Results() *TestResults {
 	passed, failed, total := r.Passed, r.Failed, r.Passed+r.Failed
 	return &TestResults{Passed: &passed, Failed: &failed, Total: &total}
 }
+
+// Shown are the names of the tests that failed, as many as are shown.
+func (r TestRun) Shown() []string { return r.Failing[:min(len(r.Failing), maxShown)] }
 
 func (r *TestRun) fail(name string) {
 	r.Failed++
@@ -106,6 +154,7 @@ func tail(output []byte) string {
 func (r *TestRun) goTest(output []byte) bool {
 	events := 0
 	failures := map[string]bool{} // packages that have a failed test
+	said := map[string]*bytes.Buffer{}
 	for line := range bytes.Lines(output) {
 		if line = bytes.TrimSpace(line); !bytes.HasPrefix(line, []byte(`{`)) {
 			continue
@@ -116,6 +165,20 @@ func (r *TestRun) goTest(output []byte) bool {
 		}
 		events++
 		pkg, test := event.Get("Package").Str(), event.Get("Test").Str()
+		name := strings.TrimSuffix(pkg+"."+test, ".")
+		if text := event.Get("Output").Str(); text != "" && !strings.HasPrefix(text, "=== ") {
+			if said[name] == nil {
+				said[name] = &bytes.Buffer{}
+			}
+			if said[name].Len() < maxTail {
+				said[name].WriteString(text)
+			}
+		}
+		tell := func() {
+			if said[name] != nil {
+				r.own(name, said[name].String())
+			}
+		}
 		switch action := event.Get("Action").Str(); {
 		case action == "pass" && test != "":
 			r.Passed++
@@ -126,9 +189,11 @@ func (r *TestRun) goTest(output []byte) bool {
 			failures[pkg] = true
 			r.fail(pkg + "." + test)
 			r.ran(pkg + "." + test)
+			tell()
 		case (action == "fail" || action == "build-fail") && !failures[pkg]:
 			failures[pkg] = true
 			r.fail(cmp.Or(pkg, event.Get("ImportPath").Str()))
+			tell()
 		}
 	}
 	return events > 0
@@ -143,7 +208,7 @@ func (r *TestRun) junit(output []byte) bool {
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(output[begin:]))
 	var name string
-	inCase, failed, skipped, depth, suites := false, false, false, 0, 0
+	inCase, failed, skipped, telling, depth, suites := false, false, false, false, 0, 0
 	for {
 		token, err := decoder.Token()
 		if err != nil {
@@ -161,15 +226,23 @@ func (r *TestRun) junit(output []byte) bool {
 				inCase, failed, skipped = true, false, false
 				name = strings.Trim(attribute(t, "classname")+"."+attribute(t, "name"), ".")
 			case "failure", "error":
-				failed = true
+				failed, telling = true, inCase
+				if inCase {
+					r.own(name, attribute(t, "message"))
+				}
 				if !inCase {
 					r.fail("outside a test: " + attribute(t, "message"))
 				}
 			case "skipped":
 				skipped = true
 			}
+		case xml.CharData:
+			if telling {
+				r.own(name, string(t))
+			}
 		case xml.EndElement:
 			depth--
+			telling = false
 			if t.Name.Local != "testcase" || !inCase {
 				continue
 			}
@@ -208,8 +281,14 @@ var (
 // output has failed.
 func (r *TestRun) tap(output []byte) bool {
 	plan, seen, known := int64(-1), int64(0), false
+	telling := "" // the test that failed last
 	for raw := range bytes.Lines(output) {
 		line := strings.TrimRight(string(raw), "\r\n")
+		if indent, text := cutIndent(line); telling != "" && text != "" && (indent != "" || strings.HasPrefix(text, "#")) {
+			r.own(telling, strings.TrimPrefix(text, "# "))
+			continue
+		}
+		telling = ""
 		if m := tapPlan().FindStringSubmatch(line); m != nil {
 			plan, _ = strconv.ParseInt(m[1], 10, 64)
 			known = true
@@ -232,7 +311,8 @@ func (r *TestRun) tap(output []byte) bool {
 		case directive != "":
 			r.Skipped++
 		case m[1] != "":
-			r.fail(cmp.Or(m[3], "test "+m[2]))
+			telling = cmp.Or(m[3], "test "+m[2])
+			r.fail(telling)
 			r.ran(m[3])
 		default:
 			r.Passed++
@@ -244,4 +324,128 @@ func (r *TestRun) tap(output []byte) bool {
 		r.Failed += missing - 1
 	}
 	return known
+}
+
+var (
+	cargoTest = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b`)
+	})
+	cargoResult  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^test result: (?:ok|FAILED)\. [0-9]+ passed;`) })
+	cargoSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^---- (.+?) (?:stdout|stderr) ----$`) })
+)
+
+// cargo reads what cargo test prints.
+func (r *TestRun) cargo(output []byte) bool {
+	known, telling := false, ""
+	for raw := range bytes.Lines(output) {
+		line := strings.TrimRight(string(raw), "\r\n")
+		if m := cargoSection().FindStringSubmatch(line); m != nil {
+			telling = m[1]
+			continue
+		}
+		if m := cargoTest().FindStringSubmatch(line); m != nil {
+			telling = ""
+			switch m[2] {
+			case "ok":
+				r.Passed++
+				r.ran(m[1])
+			case "FAILED":
+				r.fail(m[1])
+				r.ran(m[1])
+			default:
+				r.Skipped++
+			}
+			continue
+		}
+		if known = known || cargoResult().MatchString(line); line == "failures:" || cargoResult().MatchString(line) {
+			telling = ""
+		}
+		if telling != "" && line != "" {
+			r.own(telling, line)
+		}
+	}
+	return known
+}
+
+var (
+	pytestSummary = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:=+ )?((?:[0-9]+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+) in [0-9.]+s`)
+	})
+	pytestCount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9]+) ([a-z]+)`) })
+	pytestTest  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(PASSED|FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - (.*))?$`)
+	})
+	pytestVerbose = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\S+::.+?) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`)
+	})
+	pytestSection = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.+?) _{3,}$`)
+	})
+)
+
+// pytest reads what pytest prints: its last line has the counts, its summary the names of
+// tests that failed, and with -v or -rA those of the others.
+func (r *TestRun) pytest(output []byte) bool {
+	known, telling := false, ""
+	said := map[string]*strings.Builder{} // by the last part of a name, as headings have it
+	verdicts := map[string]string{}
+	var names []string
+	note := func(name, verdict string) {
+		if verdicts[name] == "" {
+			names = append(names, name)
+		}
+		verdicts[name] = verdict
+	}
+	counts := map[string]int64{}
+	for raw := range bytes.Lines(output) {
+		line := strings.TrimRight(string(raw), "\r\n ")
+		if m := pytestSection().FindStringSubmatch(line); m != nil {
+			telling = m[1]
+			said[telling] = &strings.Builder{}
+		} else if strings.HasPrefix(line, "=====") {
+			telling = ""
+		} else if telling != "" && said[telling].Len() < maxTail {
+			said[telling].WriteString(line + "\n")
+		}
+		if m := pytestSummary().FindStringSubmatch(line); m != nil {
+			known = true
+			clear(counts)
+			for _, count := range pytestCount().FindAllStringSubmatch(m[1], -1) {
+				n, _ := strconv.ParseInt(count[1], 10, 64)
+				counts[strings.TrimSuffix(count[2], "s")] += n
+			}
+		} else if m := pytestTest().FindStringSubmatch(line); m != nil {
+			note(m[2], m[1])
+			if m[3] != "" {
+				r.own(m[2], m[3])
+			}
+		} else if m := pytestVerbose().FindStringSubmatch(line); m != nil {
+			note(m[1], m[2])
+		}
+	}
+	if !known {
+		return false
+	}
+	for _, name := range names {
+		short := strings.ReplaceAll(name[strings.Index(name, "::")+1:], "::", ".")
+		if text := said[strings.TrimPrefix(short, ":")]; text != nil && verdicts[name] != "PASSED" {
+			r.own(name, text.String())
+		}
+		if verdicts[name] == "PASSED" {
+			r.Passed++
+		} else {
+			r.fail(name)
+		}
+		r.ran(name)
+	}
+	failed := counts["failed"] + counts["error"]
+	for n := r.Failed; n < failed; n++ {
+		r.Failed++
+		r.Unnamed++
+	}
+	if more := counts["passed"] + counts["xpassed"] - r.Passed; more > 0 {
+		r.Passed, r.Unnamed = r.Passed+more, r.Unnamed+more
+	}
+	r.Skipped = counts["skipped"] + counts["xfailed"]
+	return true
 }

@@ -74,10 +74,36 @@ func PlanChecks(findings []Finding, files []File, text func(file string) []byte,
 
 // windowOf is the lines around a line of a file.
 func windowOf(text []byte, file string, line int) string {
+	return markdown.Show(file) + "\n" + Numbered(text, line-windowLines, line+windowLines)
+}
+
+// Today is the code around a finding of an earlier review, in the text of its file as it is
+// today: where the quoted lines stand, else where the finding was.
+func Today(f Finding, text []byte) string {
+	lines := splitLines(text)
+	was := int(lineOrZero(f.Issue))
+	at, note := 0, ""
+	if want := splitLines([]byte(strings.TrimRight(f.Quote, " \t\r\n"))); f.Quote != "" {
+		for n := 1; n <= len(lines); n++ {
+			if standsAt(lines, want, n) && (at == 0 || max(n-was, was-n) < max(at-was, was-at)) {
+				at = n
+			}
+		}
+		if at == 0 {
+			note = ", where its quoted lines do not stand any more"
+		}
+	}
+	if at == 0 {
+		at = max(1, min(was, len(lines)))
+	}
+	return fmt.Sprintf("issue %s, line %d%s: %s", f.ID, at, note, windowOf(text, f.File, at))
+}
+
+// Numbered are lines of a text, with their numbers as in a diff.
+func Numbered(text []byte, from, to int) string {
 	lines := splitLines(text)
 	var b strings.Builder
-	b.WriteString(markdown.Show(file) + "\n")
-	for n := max(1, line-windowLines); n <= min(len(lines), line+windowLines); n++ {
+	for n := max(1, from); n <= min(len(lines), to); n++ {
 		Line{Op: ' ', Number: n, Text: lines[n-1]}.write(&b)
 	}
 	return b.String()
@@ -152,9 +178,13 @@ func turned(text string) string {
 var verifyText string
 
 var verifyTemplate = sync.OnceValue(func() *template.Template {
-	return template.Must(template.New("verify").Funcs(template.FuncMap{"quote": markdown.Quote, "add": func(a, b int) int { return a + b }, "finding": func(f Finding) string {
-		return fmt.Sprintf("%s\nat %s\n%s\n", cleanLine(f.Title), f.where(), f.Description)
-	}}).Parse(verifyText))
+	return template.Must(template.New("verify").Funcs(template.FuncMap{
+		"quote": markdown.QuoteCode,
+		"add":   func(a, b int) int { return a + b },
+		"finding": func(f Finding) string {
+			return fmt.Sprintf("%s\nat %s\n%s\n", cleanLine(f.Title), f.where(), f.Description)
+		},
+	}).Parse(verifyText))
 })
 
 // ChecksPrompt is what a reader is asked.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -100,10 +101,7 @@ func TestReadersOfFindings(t *testing.T) {
 		{"inventive", answer(func(c review.Check) (string, string) { v, _ := honest(c); return v, "no such code" }, len(checks)), "WORDS_NOT_FOUND"},
 		{"nothing", `{}`, "VERDICT_MISSING"},
 	} {
-		doc, err := codec.Parse([]byte(tt.answer))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(tt.answer)))(t)
 		checked, faults := review.JudgeChecks(checks, doc)
 		switch {
 		case tt.fault == "" && (len(faults) > 0 || len(checked) != 2):
@@ -120,5 +118,22 @@ func TestReadersOfFindings(t *testing.T) {
 	text, err := review.ChecksPrompt(checks)
 	if err != nil || strings.Contains(strings.ToLower(text), "control") || strings.Count(text, "\nfinding ") != len(checks) {
 		t.Errorf("%v\n%s", err, text)
+	}
+}
+
+// TestToday: an earlier finding is shown where its lines stand now.
+func TestToday(t *testing.T) {
+	t.Parallel()
+	at := func(n int64) *int64 { return &n }
+	f := review.Finding{Identified: review.Identified{ID: "abc", Issue: review.Issue{File: "a.go", Line: at(3)}},
+		Quote: "\treturn"}
+	text := "package a\n" + strings.Repeat("\n", 40) + "func f() {\n\treturn\n}\n"
+	if got := review.Today(f, []byte(text)); !strings.HasPrefix(got, "issue abc, line 43: a.go\n") ||
+		!strings.Contains(got, "    43  | \treturn\n") {
+		t.Error(got)
+	}
+	if got := review.Today(f, []byte("package a\n")); !strings.HasPrefix(got,
+		"issue abc, line 1, where its quoted lines do not stand any more: a.go\n") {
+		t.Error(got)
 	}
 }

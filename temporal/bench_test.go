@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -24,9 +25,7 @@ func BenchmarkTrivialTasks(b *testing.B) {
 		beginWorker(b, o, &Worker{Queue: queue, Parallel: map[string]int{"exec": parallel}}, answering("answer "))
 		bare := worker.New(connect(b, o).Client, bareQueue, worker.Options{MaxConcurrentActivityExecutionSize: parallel, DisableWorkflowWorker: true})
 		bare.RegisterActivityWithOptions(func(_ context.Context, prompt string) (string, error) { return "answer " + prompt, nil }, activity.RegisterOptions{Name: "bare"})
-		if err := bare.Start(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, bare.Start())
 		b.Cleanup(bare.Stop)
 	}
 	pool, bareClient := poolOn(b, o, queue), connect(b, o).Client

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/sdk/converter"
@@ -24,10 +25,7 @@ func keysOf(t *testing.T, secrets ...byte) []key {
 	for _, b := range secrets {
 		lines = append(lines, hex.EncodeToString(bytes.Repeat([]byte{b}, 32)))
 	}
-	keys, err := parseKeys("payload.key", []byte(strings.Join(lines, "\n")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(parseKeys("payload.key", []byte(strings.Join(lines, "\n"))))(t)
 	return keys
 }
 
@@ -52,10 +50,7 @@ func TestCodec(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for _, text := range []string{"", "short", secret} {
 				plain := payloadOf(text)
-				sent, err := codec{test.wrote}.Encode([]*commonpb.Payload{plain})
-				if err != nil {
-					t.Fatal(err)
-				}
+				sent := must.Get(codec{test.wrote}.Encode([]*commonpb.Payload{plain}))(t)
 				if len(text) > compressFrom && proto.Size(sent[0]) > len(text)/10 {
 					t.Errorf("%d bytes were sent as %d", len(text), proto.Size(sent[0]))
 				}
@@ -77,10 +72,7 @@ func TestCodec(t *testing.T) {
 
 func TestCodecNoticesChanges(t *testing.T) {
 	keys := keysOf(t, 1)
-	sent, err := codec{keys}.Encode([]*commonpb.Payload{payloadOf("an answer")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sent := must.Get(codec{keys}.Encode([]*commonpb.Payload{payloadOf("an answer")}))(t)
 	for i := range sent[0].Data {
 		changed := proto.Clone(sent[0]).(*commonpb.Payload)
 		changed.Data[i] ^= 1
@@ -91,10 +83,7 @@ func TestCodecNoticesChanges(t *testing.T) {
 }
 
 func TestCodecRefusesBombs(t *testing.T) {
-	bomb, err := compressed(payloadOf(strings.Repeat("\x00", maxPayload+1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bomb := must.Get(compressed(payloadOf(strings.Repeat("\x00", maxPayload+1))))(t)
 	if _, err := (codec{}).Decode([]*commonpb.Payload{bomb}); err == nil {
 		t.Errorf("%d bytes became more than %d", len(bomb.Data), maxPayload)
 	}
@@ -102,10 +91,7 @@ func TestCodecRefusesBombs(t *testing.T) {
 
 // TestManySmallBombs sends what is small enough alone, and too much together.
 func TestManySmallBombs(t *testing.T) {
-	part, err := compressed(payloadOf(strings.Repeat("\x00", maxPayload/4)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(compressed(payloadOf(strings.Repeat("\x00", maxPayload/4))))(t)
 	if _, err := (codec{}).Decode(slices.Repeat([]*commonpb.Payload{part}, 3)); err != nil {
 		t.Error(err)
 	}
@@ -178,9 +164,7 @@ func TestAnswersThatAreTooLarge(t *testing.T) {
 			for range test.events {
 				m.Events = append(m.Events, driver.Event{Kind: driver.Other, Raw: large[len(m.Events)*20_000:][:20_000]})
 			}
-			if err := test.parcel.pack(m); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, test.parcel.pack(m))
 			if kept := m.Answer.Text == test.text; kept != test.kept || kept == (m.Error != nil) {
 				t.Errorf("text kept: %v, want %v; error %v", kept, test.kept, m.Error)
 			}

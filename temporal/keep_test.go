@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestKeptSessionsEnd has a worker keep what a repair needs while no home ever says
@@ -71,16 +72,12 @@ func TestWorkerLearnsOfTheEnd(t *testing.T) {
 		}})
 		ended, other := newTask("ended"), newTask("other")
 		for _, task := range []driver.Task{ended, other} {
-			if _, err := poolOn(t, Options{Address: address}, queue).Do(t.Context(), task, ignore); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(poolOn(t, Options{Address: address}, queue).Do(t.Context(), task, ignore))(t)
 		}
 		if n := len(w.sessions()); n != 2 {
 			t.Fatalf("%d sessions are kept, want 2", n)
 		}
-		if err := poolOn(t, Options{Address: address}, queue).Cancel(t.Context(), ended.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, poolOn(t, Options{Address: address}, queue).Cancel(t.Context(), ended.ID))
 		for deadline := time.Now().Add(time.Minute); len(w.sessions()) != 1; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
 				t.Fatalf("the sessions %v are kept, want one", w.sessions())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/client"
 )
@@ -17,18 +18,14 @@ import (
 // home that encrypts tells it none of these names.
 func TestServerKnowsTasksByName(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "payload.key")
-	if err := os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(key, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600))
 	for _, name := range []string{"standalone", "old"} {
 		for _, secret := range []string{"", key} {
 			o, queue := Options{Address: servers[name].Address, PayloadKey: secret}, newQueue()
 			beginWorker(t, o, &Worker{Queue: queue}, answering(""))
 			pool, task := poolOn(t, o, queue), newTask("named")
 			pool.Priority, task.Run = 2, "the-harbour"
-			if _, err := pool.Do(t.Context(), task, ignore); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(pool.Do(t.Context(), task, ignore))(t)
 			attributes, priority := describe(t, pool, name, task)
 			for i, want := range []string{task.Run, task.Job, task.Kind} {
 				found := string(attributes.GetIndexedFields()[SearchAttributes[i]].GetData())
@@ -54,15 +51,9 @@ func TestServerKnowsTasksByName(t *testing.T) {
 func describe(t *testing.T, pool *Pool, server string, task driver.Task) (*commonpb.SearchAttributes, *commonpb.Priority) {
 	t.Helper()
 	if server == "old" {
-		about, err := pool.Connection.Client.DescribeWorkflowExecution(t.Context(), task.ID, "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		about := must.Get(pool.Connection.Client.DescribeWorkflowExecution(t.Context(), task.ID, ""))(t)
 		return about.GetWorkflowExecutionInfo().GetSearchAttributes(), about.GetWorkflowExecutionInfo().GetPriority()
 	}
-	about, err := pool.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID}).Describe(t.Context(), client.DescribeActivityOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	about := must.Get(pool.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID}).Describe(t.Context(), client.DescribeActivityOptions{}))(t)
 	return about.RawResponse.GetInfo().GetSearchAttributes(), about.RawResponse.GetInfo().GetPriority()
 }

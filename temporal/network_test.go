@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // network is the way to a server, which a test can cut.
@@ -33,10 +34,7 @@ type network struct {
 
 func newNetwork(t *testing.T, server string) *network {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	n := &network{Address: listener.Addr().String(), listener: listener, server: server, silent: map[direction]bool{}, open: map[net.Conn]bool{}, refused: make(chan struct{}, 1), held: make(chan struct{}, 1), opened: make(chan struct{}, 1)}
 	n.flows = sync.NewCond(&n.mu)
 	t.Cleanup(func() {

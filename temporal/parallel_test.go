@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"go.temporal.io/sdk/client"
 )
 
@@ -52,10 +53,7 @@ func TestOneTaskPerAgent(t *testing.T) {
 
 	pool := poolOn(t, o, queue)
 	pool.Agent = func(role string) string { return names[role] }
-	before, err := pool.Do(ctx, newTask("before"), ignore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(pool.Do(ctx, newTask("before"), ignore))(t)
 	var all sync.WaitGroup
 	defer all.Wait()
 	letGo := sync.OnceFunc(func() { close(release) })

@@ -21,6 +21,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal/internal/proxy"
 	"github.com/tidegate/tidegate/temporal/server"
 	"go.temporal.io/sdk/client"
@@ -79,10 +80,7 @@ func answering(text string) *agent {
 func connect(t testing.TB, o Options) *Connection {
 	t.Helper()
 	o.Namespace = namespace
-	c, err := Connect(context.Background(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Connect(context.Background(), o))(t)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -250,9 +248,7 @@ func TestCancelStopsTheAgent(t *testing.T) {
 		<-begun
 		leave()
 		<-left
-		if err := pool.Cancel(t.Context(), task.ID); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, pool.Cancel(t.Context(), task.ID))
 		select {
 		case err := <-cause:
 			if !errors.Is(err, context.Canceled) {
@@ -287,10 +283,7 @@ func TestRepairGoesToItsWorker(t *testing.T) {
 		pool := poolOn(t, Options{Address: address}, queue)
 		var last driver.Answer
 		for i := range 6 {
-			first, err := pool.Do(t.Context(), newTask(fmt.Sprint("first ", i)), ignore)
-			if err != nil {
-				t.Fatal(err)
-			}
+			first := must.Get(pool.Do(t.Context(), newTask(fmt.Sprint("first ", i)), ignore))(t)
 			repair := newTask(fmt.Sprint("repair ", i))
 			repair.Turn, repair.Session = 2, first.Session
 			second, err := pool.Do(t.Context(), repair, ignore)
@@ -451,9 +444,7 @@ func TestServerThatNeverHeardOfIt(t *testing.T) {
 func TestServerCannotRead(t *testing.T) {
 	const secret = "the-secret-of-the-harbour"
 	file := filepath.Join(t.TempDir(), "payload.key")
-	if err := os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(base64.StdEncoding.EncodeToString(make([]byte, 32))+"\n"), 0o600))
 	queue, o := newQueue(), Options{Address: servers["standalone"].Address, PayloadKey: file}
 	beginWorker(t, o, &Worker{Queue: queue}, &agent{do: func(_ context.Context, task driver.Task, event func(driver.Event)) (driver.Answer, error) {
 		if task.Attempt == 2 {
@@ -468,11 +459,8 @@ func TestServerCannotRead(t *testing.T) {
 		if answer, err := pool.Do(t.Context(), task, ignore); attempt == 1 && (err != nil || answer.Text != secret) {
 			t.Fatal(err)
 		}
-		about, err := pool.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID}).Describe(t.Context(),
-			client.DescribeActivityOptions{IncludeInput: true, IncludeOutcome: true, IncludeHeartbeatDetails: true, IncludeLastFailure: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		about := must.Get(pool.Connection.Client.GetActivityHandle(client.GetActivityHandleOptions{ActivityID: task.ID}).Describe(t.Context(),
+			client.DescribeActivityOptions{IncludeInput: true, IncludeOutcome: true, IncludeHeartbeatDetails: true, IncludeLastFailure: true}))(t)
 		if !about.HasInput() {
 			t.Error("the server shows nothing, so the test shows nothing")
 		}
@@ -488,9 +476,7 @@ func TestKeysThatDiffer(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, b byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(strings.Repeat(string('a'+rune(b)), 64)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Repeat(string('a'+rune(b)), 64)), 0o600))
 		return path
 	}
 	one, other := file("one", 0), file("other", 1)
@@ -546,10 +532,7 @@ func TestLargeMessages(t *testing.T) {
 	if !errors.As(err, &failure) || !failure.NeedsPerson() {
 		t.Errorf("a task that is too large: %v", err)
 	}
-	storage, err := newStorage(t.Context(), "s3://bucket/messages")
-	if err != nil {
-		t.Fatal(err)
-	}
+	storage := must.Get(newStorage(t.Context(), "s3://bucket/messages"))(t)
 	for name := range bucket.objects {
 		bucket.objects[name] = append(bucket.objects[name], 'x')
 		digest := name[strings.LastIndex(name, "/")+1:]

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal/internal/proxy"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
@@ -92,9 +93,7 @@ func TestWorkerOfAnotherVersion(t *testing.T) {
 		t.Errorf("a worker of version %d was given a task of version %d", Version+1, m.Version)
 		return nil, permanent(versionError(Version+1, "later", "the home", "later"))
 	}, activity.RegisterOptions{Name: activityName})
-	if err := later.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, later.Start())
 	t.Cleanup(later.Stop)
 	pool := poolOn(t, o, queue)
 	pool.Patience = time.Millisecond

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
@@ -33,11 +34,8 @@ func TestKeptHistoriesReplay(t *testing.T) {
 		t.Fatalf("%v, %v", files, err)
 	}
 	replay := func(file string, of any) error {
-		replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
-			DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{})})
-		if err != nil {
-			t.Fatal(err)
-		}
+		replayer := must.Get(worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
+			DataConverter: converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec{})}))(t)
 		replayer.RegisterWorkflowWithOptions(of, workflow.RegisterOptions{Name: workflowName})
 		return replayer.ReplayWorkflowHistoryFromJSONFile(silent{}, file)
 	}
@@ -82,17 +80,12 @@ func keepHistories(t *testing.T) {
 		}()
 		if name == "cancelled" {
 			<-begun
-			if err := pool.Cancel(t.Context(), task.ID); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, pool.Cancel(t.Context(), task.ID))
 		}
 		<-ended
 		history := &historypb.History{}
 		for events := pool.Connection.Client.GetWorkflowHistory(t.Context(), task.ID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT); events.HasNext(); {
-			event, err := events.Next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			event := must.Get(events.Next())(t)
 			history.Events = append(history.Events, event)
 		}
 		data, err := protojson.MarshalOptions{Multiline: true}.Marshal(history)

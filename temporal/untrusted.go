@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -87,7 +88,7 @@ const (
 )
 
 func knownHelp(help string) bool {
-	return help == upgradeHelp || help == queueHelp || slices.ContainsFunc(driver.Clients(), func(c driver.Client) bool {
+	return help == upgradeHelp || help == queueHelp || slices.ContainsFunc(client.Clients(), func(c client.Client) bool {
 		return help == c.Get || help == c.Login
 	})
 }

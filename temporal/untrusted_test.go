@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -110,9 +111,7 @@ func TestHomeTakesNoEventOfAnotherTask(t *testing.T) {
 			}
 		}
 	}, activity.RegisterOptions{Name: activityName})
-	if err := liar.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, liar.Start())
 	defer liar.Stop()
 	var closed bool
 	_, err := poolOn(t, Options{Address: address}, queue).Do(t.Context(), newTask("events"), func(e driver.Event) {
@@ -209,10 +208,7 @@ func TestNobodyElsesSessions(t *testing.T) {
 		return driver.Answer{Text: "text", Session: "1/s1"}, nil
 	}})
 	pool := poolOn(t, Options{Address: address}, queue)
-	first, err := pool.Do(t.Context(), newTask("first"), ignore)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(pool.Do(t.Context(), newTask("first"), ignore))(t)
 	ask := func(session string) error {
 		repair := newTask("repair of " + session)
 		repair.Turn, repair.Session = 2, session

@@ -56,9 +56,17 @@ type Command struct {
 // Stream is a flag that names a file, or [Stdin]. With it the command takes no operand:
 // it reads the file and prints as it reads.
 type Stream struct {
-	Flag  string
-	About string
-	Run   func(ctx context.Context, file string, input io.Reader, out io.Writer) error
+	Flag   string
+	About  string
+	Choice Choice
+	Run    func(ctx context.Context, file, choice string, input io.Reader, out io.Writer) error
+}
+
+// Choice is a flag that goes with a stream.
+type Choice struct {
+	Flag   string
+	About  string
+	Values []string // the first where it is not given
 }
 
 // FlagName is the flag of an argument, without its dashes.

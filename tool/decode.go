@@ -51,6 +51,13 @@ func (t *Tool) decode(ctx context.Context, caller Caller, args *codec.Value) (re
 	return in.Elem(), decodeObject("", fields, args, in.Elem(), false)
 }
 
+// Decoded is a value of a struct type that declares arguments, as the arguments give it. It
+// returns INVALID_ARGS.
+func Decoded(t reflect.Type, args *codec.Value) (reflect.Value, error) {
+	in := reflect.New(t).Elem()
+	return in, decodeObject("", fieldsOf(t), args, in, false)
+}
+
 // checkKeys returns INVALID_ARGS for the first argument that is neither one of
 // the fields nor has one of the other names.
 func checkKeys(path string, args *codec.Value, fields []field, others ...string) error {

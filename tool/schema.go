@@ -45,9 +45,7 @@ func (t *Tool) derive() (input, output *codec.Value) {
 	} else {
 		schema := schemaOf(t.in)
 		for _, name := range t.hidden {
-			delete(schema.Properties, name)
-			schema.PropertyOrder = slices.DeleteFunc(schema.PropertyOrder, func(p string) bool { return p == name })
-			schema.Required = slices.DeleteFunc(schema.Required, func(p string) bool { return p == name })
+			drop(schema, name)
 		}
 		if t.Shorthand != nil {
 			t.Shorthand.describe(schema)
@@ -60,6 +58,13 @@ func (t *Tool) derive() (input, output *codec.Value) {
 	out := schemaOf(t.out)
 	open(out)
 	return input, print(out)
+}
+
+// drop removes a property.
+func drop(s *jsonschema.Schema, name string) {
+	delete(s.Properties, name)
+	s.PropertyOrder = slices.DeleteFunc(s.PropertyOrder, func(p string) bool { return p == name })
+	s.Required = slices.DeleteFunc(s.Required, func(p string) bool { return p == name })
 }
 
 // open allows further keys in results, so that a field added later does not
@@ -98,6 +103,9 @@ func SchemaFor[T any]() Schema {
 	return s
 }
 
+// SchemaOf is the schema of a struct type that declares arguments.
+func SchemaOf(t reflect.Type) *codec.Value { return print(schemaOf(t)) }
+
 func schemaOf(t reflect.Type) *jsonschema.Schema {
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: typeSchemas})
 	if err != nil {
@@ -123,6 +131,11 @@ func refine(t reflect.Type, s *jsonschema.Schema) {
 		}
 		refine(t.Elem(), s.Items)
 	case t.Kind() == reflect.Struct:
+		for _, sf := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(sf.Tag.Get("json"), ","); sf.Tag.Get("person") == "true" {
+				drop(s, name)
+			}
+		}
 		for _, f := range fieldsOf(t) {
 			p := s.Properties[f.name]
 			if p == nil {
@@ -204,7 +217,7 @@ func readFields(t reflect.Type) []field {
 	var fields []field
 	for _, sf := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
-		if name == "" || name == "-" || !sf.IsExported() {
+		if name == "" || name == "-" || !sf.IsExported() || sf.Tag.Get("person") == "true" {
 			continue
 		}
 		f := field{

@@ -98,6 +98,7 @@ func isName(text string) bool {
 //	default                    what is taken where it is not given
 //	requiredif:"mode=fixture"  required when another argument, declared before it, has that value
 //	writes:"true"              giving it makes the tool write
+//	person:"true"              no argument of a tool: only a person gives it, in other ways
 //	extra:"ignore"             objects in this list may carry further keys
 //	holds:"object"             the types that a *codec.Value may have, for the schema; the
 //	                           decoder hands it over unchecked

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -253,10 +254,7 @@ func TestAgentsAreNotOfferedWhatIsForPeople(t *testing.T) {
 }
 
 func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
-	data, err := codec.MarshalLine(echo(nil).InputSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.MarshalLine(echo(nil).InputSchema()))(t)
 	for _, want := range []string{
 		`"additionalProperties":false`, `"required":["folder"]`, `"enum":["fast","slow"]`, `"minimum":1,"maximum":500`, `"default":25`, `"default":"fast"`,
 	} {
@@ -270,10 +268,7 @@ func TestSchemasSayWhatTheDecoderDemands(t *testing.T) {
 	if !strings.Contains(string(data), `"free":{}`) || !strings.Contains(string(data), `"patch":{"type":"object"}`) {
 		t.Errorf("what the decoder hands over is not described as it is tagged:\n%s", data)
 	}
-	out, err := codec.MarshalLine(echo(nil).OutputSchema())
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(codec.MarshalLine(echo(nil).OutputSchema()))(t)
 	if want := `"saved":{"anyOf":[{"type":"null"},{"type":"string"}]}`; !strings.Contains(string(out), want) {
 		t.Errorf("output schema lacks %s:\n%s", want, out)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/bench/sample"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -17,13 +18,8 @@ func BenchmarkJudge(b *testing.B) {
 	}{{"ASCII", 0}, {"5 percent non-ASCII", 0.05}} {
 		b.Run(kind.name, func(b *testing.B) {
 			dir := b.TempDir()
-			if err := (sample.Wave{Outputs: 1, Words: 850, NonASCII: kind.share}).Write(dir); err != nil {
-				b.Fatal(err)
-			}
-			output, err := os.ReadFile(filepath.Join(dir, "wave-1", "p00000.md"))
-			if err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, (sample.Wave{Outputs: 1, Words: 850, NonASCII: kind.share}).Write(dir))
+			output := must.Get(os.ReadFile(filepath.Join(dir, "wave-1", "p00000.md")))(b)
 			c := wave.Contract{MaxWords: 1e6, MaxSources: 1e6, Sections: []string{"Summary", "Findings", "Gaps", "Sources"}}
 			var j wave.Judge
 			b.SetBytes(int64(len(output)))
@@ -39,9 +35,7 @@ func BenchmarkJudge(b *testing.B) {
 
 func BenchmarkReviewOf1000(b *testing.B) {
 	dir := b.TempDir()
-	if err := (sample.Wave{Outputs: 1000, Words: 850, Failing: 0.1}).Write(dir); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, (sample.Wave{Outputs: 1000, Words: 850, Failing: 0.1}).Write(dir))
 	b.ReportAllocs()
 	for b.Loop() {
 		if got := review(b, inFolder(b, dir)); got.Validated != 1000 {

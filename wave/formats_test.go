@@ -19,6 +19,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -65,9 +66,7 @@ func render(t *testing.T, r report.Report, name, root string) []byte {
 		t.Fatalf("there is no format %s", name)
 	}
 	var out bytes.Buffer
-	if err := format.Write(&out, r, report.Options{Version: "test", Root: root}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, format.Write(&out, r, report.Options{Version: "test", Root: root}))
 	return out.Bytes()
 }
 
@@ -95,9 +94,7 @@ func TestHostileReviewAsSARIF(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(data, &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &log))
 	faults, withLine := 0, 0
 	for _, r := range result.Report().Cases {
 		faults += len(r.Findings)
@@ -131,14 +128,8 @@ func TestHostileReviewAsSARIF(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("the SARIF schema is absent: checked for form only")
 	}
-	schema, err := jsonschema.NewCompiler().Compile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Get(jsonschema.NewCompiler().Compile(path))(t)
+	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(data)))(t)
 	if err := schema.Validate(value); err != nil {
 		t.Error(err)
 	}
@@ -159,9 +150,7 @@ func TestHostileReviewAsJUnit(t *testing.T) {
 			} `xml:"testcase"`
 		} `xml:"testsuite"`
 	}
-	if err := xml.Unmarshal(data, &suites); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, xml.Unmarshal(data, &suites))
 	suite := suites.Suites[0]
 	if suite.Tests != result.Validated || suite.Failures != result.Failed || len(suite.Cases) != result.Validated {
 		t.Errorf("%d tests, %d failures, %d cases", suite.Tests, suite.Failures, len(suite.Cases))
@@ -213,15 +202,12 @@ func TestHostileReviewAsMarkdown(t *testing.T) {
 	data := render(t, result.Report(), "markdown", root)
 	document := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(data))
 	counts := map[string]int{}
-	err := ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	must.Do(t, ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			counts[n.Kind().String()]++
 		}
 		return ast.WalkContinue, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, kind := range []string{"HTMLBlock", "RawHTML", "Link", "Image", "AutoLink", "Blockquote", "FencedCodeBlock", "ThematicBreak", "CodeBlock"} {
 		if counts[kind] > 0 {
 			t.Errorf("%d nodes of kind %s come from hostile content", counts[kind], kind)

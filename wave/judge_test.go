@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -21,10 +22,7 @@ import (
 func judge(t testing.TB, c wave.Contract, output string) wave.Verdict {
 	t.Helper()
 	var j wave.Judge
-	whole, err := j.Judge(c, strings.NewReader(output))
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(j.Judge(c, strings.NewReader(output)))(t)
 	return whole
 }
 
@@ -34,10 +32,7 @@ func inLine(t testing.TB, v wave.Verdict) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d words, %d sources", v.Words, v.Sources)
 	for _, f := range v.Faults {
-		details, err := codec.MarshalLine(f.Error.Details)
-		if err != nil {
-			t.Fatal(err)
-		}
+		details := must.Get(codec.MarshalLine(f.Error.Details))(t)
 		fmt.Fprintf(&b, "; %s at %d %s", f.Error.Code, f.Line, details)
 	}
 	return b.String()
@@ -146,10 +141,7 @@ func TestJudge(t *testing.T) {
 				t.Errorf("verdict (-want +got):\n%s", diff)
 			}
 			var j wave.Judge
-			v, err := j.Judge(test.contract, iotest.OneByteReader(strings.NewReader(test.output)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(j.Judge(test.contract, iotest.OneByteReader(strings.NewReader(test.output))))(t)
 			if diff := cmp.Diff(test.want, inLine(t, v)); diff != "" {
 				t.Errorf("verdict, read byte by byte (-want +got):\n%s", diff)
 			}
@@ -193,10 +185,7 @@ func TestSourceOnALongLine(t *testing.T) {
 			document := "# Sources\n" + test.line + "\n"
 			for _, size := range []int{1 << 20, 4093, 7} {
 				var j wave.Judge
-				v, err := j.Judge(c, &sized{[]byte(document), size})
-				if err != nil {
-					t.Fatal(err)
-				}
+				v := must.Get(j.Judge(c, &sized{[]byte(document), size}))(t)
 				got := "blank"
 				if v.Sources == 1 {
 					got = ""
@@ -256,10 +245,7 @@ func TestJudgeIsReusable(t *testing.T) {
 	var j wave.Judge
 	for i := range 3 * len(outputs) {
 		output := outputs[i%len(outputs)]
-		got, err := j.Judge(c, strings.NewReader(output))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(j.Judge(c, strings.NewReader(output)))(t)
 		if diff := cmp.Diff(inLine(t, judge(t, c, output)), inLine(t, got)); diff != "" {
 			t.Errorf("output %d, judged again (-fresh +reused):\n%s", i, diff)
 		}

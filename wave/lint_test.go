@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -30,10 +31,7 @@ func lintDocument(perspectives ...string) string {
 
 func lint(t *testing.T, document string, most int) wave.LintResult {
 	t.Helper()
-	result, err := wave.Lint("perspectives.json", []byte(document), most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(wave.Lint("perspectives.json", []byte(document), most))(t)
 	return result
 }
 
@@ -195,10 +193,7 @@ func TestLintSaysWhatWasMeantAndWhere(t *testing.T) {
 		"   \"max_words\": 5,\n" +
 		"   \"prompt_contract\": {\"max_words\": 100, \"max_sources\": 5, \"must_include_sections\": [\"Gaps\", \"Sources\"],\n" +
 		"     \"tool_bugdet\": {}}}\n]}\n"
-	result, err := wave.Lint("p.json", []byte(doc), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(wave.Lint("p.json", []byte(doc), 100))(t)
 	var got []string
 	for _, f := range result.Findings {
 		got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Message))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/bench/sample"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -128,10 +129,7 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 	if raceDetector() {
 		t.Skip("the race detector takes memory of its own")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), variable+"="+value, "GOGC=100")
 	var peak strings.Builder
@@ -140,10 +138,7 @@ func peak(t *testing.T, variable, value string) (said string, memory int64) {
 	if err != nil {
 		t.Fatalf("%v: %s%s", err, out, peak.String())
 	}
-	memory, err = strconv.ParseInt(strings.TrimSpace(peak.String()), 10, 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	memory = must.Get(strconv.ParseInt(strings.TrimSpace(peak.String()), 10, 64))(t)
 	return string(out), memory
 }
 
@@ -172,9 +167,7 @@ func TestHugeOutputIsJudgedInBoundedMemory(t *testing.T) {
 func TestWaveOf10000IsReviewedInBoundedMemory(t *testing.T) {
 	full.Story(t)
 	dir := t.TempDir()
-	if err := (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (sample.Wave{Outputs: 10000, Words: 100, Failing: 0.5}).Write(dir))
 	said, memory := peak(t, waveFolder, dir)
 	if said != "done" {
 		t.Error(said)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -210,10 +211,7 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 	}
 	all := given(t, contracts, outputs)
 	all.MaxFailures = len(contracts)
-	prompts, err := wave.RetryPrompt(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompts := must.Get(wave.RetryPrompt(t.Context(), all))(t)
 	codes, texts := map[string]int{}, map[string]string{}
 	for _, p := range prompts.Prompts {
 		codes[string(p.BlockingErrorCode)]++
@@ -234,10 +232,7 @@ func TestAnAgentThatObeysThePromptPasses(t *testing.T) {
 			t.Fatalf("%s obeyed and was refused: %s\n--- prompt ---\n%s", r.PerspectiveID, r.Failure.Message, texts[r.PerspectiveID])
 		}
 	}
-	again, err := wave.RetryPrompt(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(wave.RetryPrompt(t.Context(), all))(t)
 	for _, p := range again.Prompts {
 		t.Fatalf("%s obeyed and would be refused by a run: %s\n--- prompt ---\n%s", p.PerspectiveID, p.PromptMD, texts[p.PerspectiveID])
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -82,11 +83,8 @@ func TestIdsThatBecomeFileNames(t *testing.T) {
 }
 
 func TestContractsAreTrimmedAndOrdered(t *testing.T) {
-	doc, err := wave.ParsePerspectives([]byte(document(
-		`{"id":"b",`+anyContract+`},{"id":"B",`+anyContract+`},{"id":"a","prompt_contract":{"max_words":800.5,"max_sources":3,"must_include_sections":[" Sources ","A","Sources"]}}`)), wave.Contracts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(wave.ParsePerspectives([]byte(document(
+		`{"id":"b",`+anyContract+`},{"id":"B",`+anyContract+`},{"id":"a","prompt_contract":{"max_words":800.5,"max_sources":3,"must_include_sections":[" Sources ","A","Sources"]}}`)), wave.Contracts))(t)
 	var ids []string
 	for _, p := range doc.List {
 		ids = append(ids, p.ID)
@@ -106,18 +104,10 @@ func TestContractsAreTrimmedAndOrdered(t *testing.T) {
 
 func TestCheckDemandsTheWholeTable(t *testing.T) {
 	whole := `{"schema_version":"perspectives.v1","run_id":"r","created_at":"t","perspectives":[{"id":"a","title":"T","track":"standard","agent_type":"x","prompt_contract":{"max_words":1,"max_sources":1,"tool_budget":{"search":2},"must_include_sections":[]}}]}`
-	v, err := codec.Parse([]byte(whole))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := wave.CheckPerspectives(v); err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse([]byte(whole)))(t)
+	must.Do(t, wave.CheckPerspectives(v))
 	for _, missing := range []string{`"run_id":"r",`, `"created_at":"t",`, `"title":"T",`, `"track":"standard",`, `"agent_type":"x",`, `"tool_budget":{"search":2},`} {
-		v, err := codec.Parse([]byte(strings.Replace(whole, missing, "", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(codec.Parse([]byte(strings.Replace(whole, missing, "", 1))))(t)
 		if tidegate.CodeOf(wave.CheckPerspectives(v)) != tidegate.SchemaValidationFailed {
 			t.Errorf("a document without %s is accepted", missing)
 		}
@@ -153,9 +143,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := wave.ParsePerspectives(data, wave.Contracts); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(wave.ParsePerspectives(data, wave.Contracts))(b)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/perspective")
 		})

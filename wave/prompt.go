@@ -138,7 +138,8 @@ func Rules(c Contract) []string {
 		"heading marks, list marks, numbers, each URL.", most(c.MaxWords)), charactersRule(c))
 	if slices.Contains(c.Sections, "Gaps") {
 		rules = append(rules, "The section Gaps lists what is still unknown, one list item per gap, in the form `- (P1) text of the gap`: "+
-			"P0 for the most urgent, then P1, P2 and P3. It has no other list items and no headings inside it.")
+			"P0 for what the question cannot be answered without, then P1, P2 and P3. In the first wave one P0 starts a second wave of research, and so do two P1 in all outputs together, "+
+			"or four gaps of which three are P1 or P2. Gaps that stay open are listed in the report. The section has no other list items and no headings inside it.")
 	}
 	rules = append(rules, "No URL has a user name, a password, a token or a key in it.")
 	if sources < 0 {

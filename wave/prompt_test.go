@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -12,10 +13,7 @@ import (
 func retryPrompt(t *testing.T, c contract, output string) wave.AgentPrompt {
 	t.Helper()
 	c.id = "p1"
-	prompts, err := wave.RetryPrompt(t.Context(), given(t, []contract{c}, map[string]string{"p1": output}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	prompts := must.Get(wave.RetryPrompt(t.Context(), given(t, []contract{c}, map[string]string{"p1": output})))(t)
 	if len(prompts.Prompts) != 1 {
 		t.Fatalf("%d prompts, want 1", len(prompts.Prompts))
 	}

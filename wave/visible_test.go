@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -125,10 +126,7 @@ func TestCharactersOutsideSources(t *testing.T) {
 
 // TestNoBreakSpacesJoinNoWords: white space of every kind ends a word.
 func TestNoBreakSpacesJoinNoWords(t *testing.T) {
-	verdict, err := new(wave.Judge).Judge(wave.Contract{MaxWords: 4}, strings.NewReader("one\u00a0two\u202fthree\u2007four\u3000five"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdict := must.Get(new(wave.Judge).Judge(wave.Contract{MaxWords: 4}, strings.NewReader("one\u00a0two\u202fthree\u2007four\u3000five")))(t)
 	if verdict.Words != 5 || verdict.Failure() == nil {
 		t.Errorf("%d words, failure %v", verdict.Words, verdict.Failure())
 	}
@@ -163,10 +161,7 @@ func TestVisibleFaults(t *testing.T) {
 	}
 	var got []string
 	for _, f := range wave.Visible(c, []byte(output)) {
-		details, err := codec.MarshalLine(f.Error.Details)
-		if err != nil {
-			t.Fatal(err)
-		}
+		details := must.Get(codec.MarshalLine(f.Error.Details))(t)
 		got = append(got, fmt.Sprintf("%d %s|%s|%s|%s", f.Line, f.Error.Code, f.Message(), details, f.ChangeNote))
 		if tidegate.ClassOf(f.Error.Code) != tidegate.NotMet {
 			t.Errorf("%s is of class %s", f.Error.Code, tidegate.ClassOf(f.Error.Code))
@@ -190,10 +185,7 @@ func TestVisibleFaultsAreBounded(t *testing.T) {
 func TestRefusalsNameTooManySourcesOnce(t *testing.T) {
 	output := "# Sources\n- https://x.org/1\n- https://x.org/2 <b>\n"
 	c := wave.Contract{MaxWords: 100, MaxSources: 1, Sections: []string{"Sources"}}
-	verdict, err := new(wave.Judge).Judge(c, strings.NewReader(output))
-	if err != nil {
-		t.Fatal(err)
-	}
+	verdict := must.Get(new(wave.Judge).Judge(c, strings.NewReader(output)))(t)
 	var got []string
 	for _, f := range wave.Refusals(verdict, c, []byte(output)) {
 		got = append(got, f.Message())

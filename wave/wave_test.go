@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/wave"
 )
 
@@ -29,14 +30,8 @@ func given(t testing.TB, contracts []contract, outputs map[string]string) wave.O
 			"must_include_sections": append([]string{}, c.sections...),
 		}})
 	}
-	document, err := codec.MarshalFile(map[string]any{"schema_version": "perspectives.v1", "perspectives": list})
-	if err != nil {
-		t.Fatal(err)
-	}
-	doc, err := wave.ParsePerspectives(document, wave.Contracts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(codec.MarshalFile(map[string]any{"schema_version": "perspectives.v1", "perspectives": list}))(t)
+	doc := must.Get(wave.ParsePerspectives(document, wave.Contracts))(t)
 	return wave.Outputs{
 		Perspectives: doc.List, MaxFailures: 25,
 		Path: func(i int) string { return "/run/wave-1/" + doc.List[i].ID + ".md" },
@@ -49,14 +44,8 @@ func given(t testing.TB, contracts []contract, outputs map[string]string) wave.O
 // inFolder are the outputs of a wave as package sample writes them.
 func inFolder(t testing.TB, dir string) wave.Outputs {
 	t.Helper()
-	document, err := os.ReadFile(filepath.Join(dir, "perspectives.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	outputs, err := outputsIn(dir, document)
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(os.ReadFile(filepath.Join(dir, "perspectives.json")))(t)
+	outputs := must.Get(outputsIn(dir, document))(t)
 	return outputs
 }
 
@@ -72,10 +61,7 @@ func outputsIn(dir string, document []byte) (wave.Outputs, error) {
 
 func review(t testing.TB, o wave.Outputs) wave.ReviewResult {
 	t.Helper()
-	result, err := wave.Review(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(wave.Review(t.Context(), o))(t)
 	return result
 }
 

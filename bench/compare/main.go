@@ -1,5 +1,5 @@
 // Command compare measures tidegate against outside programs on the same files,
-// in one run, and prints the tables of docs/performance.md:
+// in one run, and prints the ratios of docs/evidence.md:
 //
 //	go run ./bench/compare
 //	go run ./bench/compare -npm      also markdownlint-cli2 and rumdl, installed into a temporary folder

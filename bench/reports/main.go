@@ -26,6 +26,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -66,7 +67,7 @@ func (o options) run(out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	env, err := catalog.ProcessEnv("tidegate bench")
+	env, err := dispatch.ProcessEnv("tidegate bench")
 	if err != nil {
 		return err
 	}

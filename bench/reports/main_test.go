@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // files writes a folder of reports, and of the pages that they cite.
@@ -23,12 +25,7 @@ func files(t *testing.T) (folder, pages string) {
 		"pages/b.html":              "<!doctype html><html lang=en><title>Battery</title><p>The battery of the ferry holds 1.04 MWh, which is enough for one crossing of the fjord in calm weather, and no more.",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	return filepath.Join(dir, "reports"), filepath.Join(dir, "pages")
 }
@@ -44,9 +41,7 @@ func TestTheTableOfReports(t *testing.T) {
 	} {
 		c.o.folder = folder
 		var out strings.Builder
-		if err := c.o.run(&out); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.o.run(&out))
 		for _, row := range c.rows {
 			if !strings.Contains(out.String(), row+"\n") {
 				t.Errorf("no row %s in\n%s", row, out.String())
@@ -59,9 +54,7 @@ func TestReportsThatAreNone(t *testing.T) {
 	for text, want := range map[string]string{"": "has neither", `{"id":1,"prompt":"x"}`: "report 1 has no article", `{"id":`: "after 0 reports"} {
 		dir := t.TempDir()
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "x.jsonl"), []byte(text), 0o600))
 		}
 		if _, err := read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/test/fakeforge"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // pullRequest is a repository with a pull request on a forge, and agents that review it.
@@ -35,9 +36,7 @@ func newPullRequest(t *testing.T) *pullRequest {
 	parseYAML(t, "action.yml", &p.action)
 	person := t.TempDir()
 	p.put(filepath.Join(person, "tidegate", "tidegate.toml"), fmt.Sprintf("[agents.default]\nwrite = [%q]\n", p.said))
-	if err := os.MkdirAll(p.repo, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(p.repo, 0o700))
 	p.git("init", "-q", "-b", "main")
 	p.git("config", "uploadpack.allowAnySHA1InWant", "true")
 	p.commit("first", map[string]string{"main.sh": "echo first\n", "tidegate.toml": "[review]\nignore = [\"*.lock\"]\n"})
@@ -56,12 +55,8 @@ func newPullRequest(t *testing.T) *pullRequest {
 
 func (p *pullRequest) put(path, text string) {
 	p.t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(p.t, os.WriteFile(path, []byte(text), 0o700))
 }
 
 func (p *pullRequest) git(args ...string) string {
@@ -137,10 +132,7 @@ func (p *pullRequest) start(event, workspace string, inputs map[string]string) *
 	}
 	r.cached()
 	r.uses["actions/upload-artifact"] = func(with map[string]string) map[string]string {
-		text, err := os.ReadFile(with["path"])
-		if err != nil {
-			p.t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(with["path"]))(p.t)
 		a := fakeforge.Artifact{ID: int64(100 + len(p.Artifacts)), Name: with["name"], Zip: fakeforge.Zip("review.json", text), Run: 77}
 		p.Artifacts = append(p.Artifacts, a)
 		return map[string]string{"artifact-id": strconv.FormatInt(a.ID, 10), "artifact-digest": strings.TrimPrefix(a.Digest(), "sha256:")}
@@ -489,10 +481,7 @@ func TestActionPassesItsInputs(t *testing.T) {
 	if outputs, status := r.run(p.action); status != 2 || outputs["status"] != "2" {
 		t.Errorf("exit status %d, %v\n%s", status, outputs, r.log.String())
 	}
-	args, err := os.ReadFile(filepath.Join(p.said, "args"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	args := must.Get(os.ReadFile(filepath.Join(p.said, "args")))(t)
 	for _, want := range []string{"review\nrun\n", "--name\nsecond\n", "--settings\nbase\n", "--fail-on\nlow\n", "--max-minutes\n7\n", "--head\n" + p.Head + "\n", "--base\nmain\n", "--project\n./sub folder\n", "--path\n./a b\n",
 		"--path\n./c\n", "--reviewer\ncodex\n", "--reviewer\nclaude\n", "--model\nm 1\n", "--test\ngo test ./... && echo ok\n", "--test-network\n", "--max-cost\n3\n", "--max-tokens\n1000\n", "--yes\n"} {
 		if !strings.Contains("\n"+string(args), "\n"+want) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/test/fakeforge"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // action is action.yml.
@@ -63,10 +64,7 @@ func newRunner(t *testing.T, workspace string, inputs map[string]string) *runner
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash")
 	}
-	root, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	r := &runner{t: t, workspace: workspace, temp: t.TempDir(), values: map[string]string{
 		"github.action_path": root, "github.action_ref": "main", "runner.os": "Linux", "runner.arch": "X64", "runner.temp": "",
 		"github.token": fakeforge.Token, "github.event_name": "push", "github.event.pull_request.number": "", "github.event.pull_request.base.sha": "", "github.event.pull_request.head.sha": "",
@@ -222,24 +220,16 @@ func TestActionIsWhole(t *testing.T) {
 // demoData is the folder with the demo's drafts.
 func demoData(t *testing.T) string {
 	t.Helper()
-	data, err := filepath.Abs(filepath.Join("..", "..", "internal", "face", "demo", "data"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(filepath.Abs(filepath.Join("..", "..", "internal", "face", "demo", "data")))(t)
 	return data
 }
 
 // cached gives the runner a cache that already has the program. The source, whose
 // digest is the key, is one file: TestActionBuildsWhereNothingIsCached has the whole.
 func (r *runner) cached() {
-	program, err := exec.LookPath("tidegate")
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("tidegate"))(r.t)
 	source := r.t.TempDir()
-	if err := os.WriteFile(filepath.Join(source, "go.mod"), []byte("module example\n"), 0o600); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, os.WriteFile(filepath.Join(source, "go.mod"), []byte("module example\n"), 0o600))
 	r.values["github.action_path"] = source
 	r.uses["actions/cache"] = func(with map[string]string) map[string]string {
 		if err := os.Symlink(program, filepath.Join(with["path"], "tidegate")); err != nil {
@@ -339,12 +329,7 @@ func TestActionAuditsDocuments(t *testing.T) {
 		"empty/only-this-and-that.md": "Nothing is cited here.\n",
 	} {
 		path := filepath.Join(work, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	audits := []struct {
 		documents, failOn string
@@ -374,10 +359,7 @@ func TestActionAuditsDocuments(t *testing.T) {
 // matches its checksum, with another archive under the same name, and with none.
 func TestActionInstallsARelease(t *testing.T) {
 	t.Parallel()
-	program, err := exec.LookPath("tidegate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("tidegate"))(t)
 	data := demoData(t)
 	var a action
 	parseYAML(t, "action.yml", &a)
@@ -385,9 +367,7 @@ func TestActionInstallsARelease(t *testing.T) {
 	archive := archiveOf(t, program)
 	bin := t.TempDir()
 	curl := "#!/bin/bash\nfor last; do :; done\necho \"$last\" >> " + served + "/asked\nwhile [ $# -gt 1 ]; do if [ \"$1\" = --output ]; then out=$2; fi; shift; done\ncp \"" + served + "/$(basename \"$last\")\" \"$out\"\n"
-	if err := os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "curl"), []byte(curl), 0o700))
 	name := "tidegate_1.2.3_linux_amd64.tar.gz"
 	sums := fmt.Sprintf("%x  other.zip\n%x  %s\n", sha256.Sum256(nil), sha256.Sum256(archive), name)
 	releases := []struct {
@@ -405,9 +385,7 @@ func TestActionInstallsARelease(t *testing.T) {
 		test := releases[i]
 		t.Run(test.name, func(t *testing.T) {
 			for file, text := range map[string][]byte{name: test.archive, "checksums.txt": []byte(sums), "asked": nil} {
-				if err := os.WriteFile(filepath.Join(served, file), text, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(served, file), text, 0o600))
 			}
 			r := newRunner(t, data, map[string]string{"perspectives": "perspectives.json", "outputs": "mended", "version": test.version})
 			r.values["github.action_ref"], r.path = test.ref, bin
@@ -415,10 +393,7 @@ func TestActionInstallsARelease(t *testing.T) {
 			if status != test.status {
 				t.Fatalf("exit status %d, want %d\n%s", status, test.status, r.log.String())
 			}
-			asked, err := os.ReadFile(filepath.Join(served, "asked"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			asked := must.Get(os.ReadFile(filepath.Join(served, "asked")))(t)
 			want := "https://github.com/tidegate/tidegate/releases/download/v1.2.3/" + name + "\nhttps://github.com/tidegate/tidegate/releases/download/v1.2.3/checksums.txt\n"
 			if test.status == 2 {
 				want = ""
@@ -445,9 +420,7 @@ func archiveOf(t *testing.T, program string) []byte {
 	if err == nil {
 		_, err = files.Write(text)
 	}
-	if err := errors.Join(err, files.Close(), packed.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, files.Close(), packed.Close()))
 	return out.Bytes()
 }
 
@@ -471,9 +444,7 @@ func TestActionBuildsWhereNothingIsCached(t *testing.T) {
 	}
 	r.path = t.TempDir()
 	fake := "#!/bin/bash\n[ \"$*\" = \"build -trimpath -o $RUNNER_TEMP/tidegate/ ./cmd/tidegate\" ] && [ -f go.mod ] && ln -s \"$(command -v tidegate)\" \"$RUNNER_TEMP/tidegate/tidegate\"\n"
-	if err := os.WriteFile(filepath.Join(r.path, "go"), []byte(fake), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(r.path, "go"), []byte(fake), 0o700))
 	if _, status := r.run(a); status != 0 || strings.Join(r.did, ";") != "Choose the program;Take the program from the cache;Set up Go;Build the program;Review the wave;Judge the wave" {
 		t.Errorf("exit status %d, steps %q\n%s", status, r.did, r.log.String())
 	}

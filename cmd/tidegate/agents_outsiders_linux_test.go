@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 )
@@ -49,12 +51,8 @@ func newHarbour(t *testing.T, path, agents string, script fakemodel.Script) *har
 		h.env = append(h.env, "ANTHROPIC_BASE_URL="+url+"/v1")
 	}
 	config := filepath.Join(h.dir, "config", "tidegate")
-	if err := os.MkdirAll(config, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(config, "tidegate.toml"), []byte(strings.ReplaceAll(agents, "$MODEL", url)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(config, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(config, "tidegate.toml"), []byte(strings.ReplaceAll(agents, "$MODEL", url)), 0o600))
 	return h
 }
 
@@ -75,10 +73,7 @@ func (h *harbour) types(args ...string) (string, int) {
 // file reads a file of the run.
 func (h *harbour) file(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(h.run(), name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(h.run(), name)))(t)
 	return string(data)
 }
 
@@ -120,21 +115,17 @@ type told struct {
 // reviewer send back.
 func wholeStory(t *testing.T) *story {
 	t.Helper()
-	done, err := theResearch()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "summary.policy", "--template", demo.Shape.Template, "--for", demo.Shape.Audience)
+	done := must.Get(theResearch())(t)
+	return readStory(t, filepath.Join(done.folder, "runs", "harbour"), "wave1.policy", "--template", demo.Shape.Template, "--for", demo.Shape.Audience)
 }
 
-// shortAnswers are the files of a recording of four jobs.
+// shortAnswers are the files of a recording of three jobs.
 var shortAnswers = map[string]string{
 	"perspectives.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"economics","title":"What it costs over fifteen years","track":"standard",
 		"agent_type":"researcher","prompt_contract":{"max_words":300,"max_sources":3,"tool_budget":{"search_calls":5},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
 	"jobs/wave1.economics/001/answer-1.md": "## Findings\n\nIt depends.\n",
 	"jobs/wave1.economics/001/answer-2.md": "## Findings\n\n- The electric boat spends about 210,000 euro less on energy (https://portcost.example/studies/harbour-craft-energy).\n\n" +
 		"## Gaps\n\n## Sources\n\n- Energy use of harbour craft https://portcost.example/studies/harbour-craft-energy\n",
-	"jobs/summary.economics/001/answer-1.md": "- It spends about 210,000 euro less a year on energy [@s1].\n",
 	"jobs/synthesis/001/answer-1.md": "## Summary\n\nThe difference follows the price of fuel more than the price of power. [@s1]\n\n## Key Findings\n\n" +
 		"- At 14 cent per kWh and 2,300 running hours a year, an electric tug spends about 210,000 euro less on energy than a diesel boat that burns marine gas oil. [@s1]\n\n" +
 		"## Evidence\n\nIt uses invoices of eleven ports and the running hours that their boats logged. [@s1]\n\n" +
@@ -143,17 +134,12 @@ var shortAnswers = map[string]string{
 }
 
 // shortStory is the same question from one perspective that a person wrote, with
-// the pages of the demo: four jobs, and a first answer that has to be repaired.
+// the pages of the demo: three jobs, and a first answer that has to be repaired.
 func shortStory(t *testing.T) *story {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range shortAnswers {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
 	h := newHarbour(t, os.Getenv("PATH"), "", nil)
 	flags := []string{"--perspectives", filepath.Join(dir, "perspectives.json")}
@@ -174,9 +160,7 @@ func readTwice(t *testing.T, dir, run string, research func() (said string, stat
 		t.Fatalf("%v\n%s", err, said)
 	}
 	runs.Put(t, dir, "jobs/verify.1/001/answer-1.json", reader.Faithful(string(prompt)))
-	if err := os.RemoveAll(run); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(run))
 	if said, status := research(); status != 0 {
 		t.Fatalf("exit status %d:\n%s", status, said)
 	}
@@ -187,22 +171,13 @@ func readTwice(t *testing.T, dir, run string, research func() (said string, stat
 func readStory(t *testing.T, run, victim string, flags ...string) *story {
 	t.Helper()
 	file := func(name ...string) string {
-		data, err := os.ReadFile(filepath.Join(append([]string{run}, name...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(append([]string{run}, name...)...)))(t)
 		return string(data)
 	}
 	s := &story{report: file("synthesis", "final-synthesis.md"), args: append([]string{"research", question, "--yes"}, flags...), victim: victim}
-	jobs, err := os.ReadDir(filepath.Join(run, "jobs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	jobs := must.Get(os.ReadDir(filepath.Join(run, "jobs")))(t)
 	s.truth = map[string]reader.Verdict{}
-	claims, err := fs.Glob(os.DirFS(run), "review/rounds/*/claims.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims := must.Get(fs.Glob(os.DirFS(run), "review/rounds/*/claims.json"))(t)
 	for _, name := range append(claims, "synthesis/claims.json") {
 		for _, c := range runs.Parse(t, file(name)).Get("sentences").Elems() {
 			if v := c.Get("verdict"); v.Get("verdict").Str() != "" {
@@ -322,14 +297,17 @@ func (s *story) script(h **harbour, fault fakemodel.Fault, healed *atomic.Bool) 
 	}
 }
 
-// agentClients installs the real agent clients, those of package driver, and
+// agentClients installs the real agent clients, those of package client, and
 // returns where their programs are.
 func agentClients(t *testing.T) string {
 	t.Helper()
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to install agent clients from npm and test with them")
 	}
-	folder, err := install("tidegate-agents", "../../internal/agent/driver/testdata/outsiders/package.json")
+	folder, err := install("tidegate-agents", "../../internal/agent/client/testdata/outsiders/package.json")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err) // the list of clients stands elsewhere
+	}
 	if err != nil {
 		t.Skipf("agent clients cannot be installed from npm: %v", err)
 	}
@@ -492,9 +470,7 @@ func TestARealClientJudgesItsOutputInAWholeRun(t *testing.T) {
 				Submissions []any              `json:"submissions"`
 				ToolCalls   map[string]float64 `json:"tool_calls"`
 			}
-			if err := json.Unmarshal([]byte(h.file(t, "jobs/wave1.economics/001/attempt.json")), &attempt); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(h.file(t, "jobs/wave1.economics/001/attempt.json")), &attempt))
 			judged := 0.0
 			for tool, n := range attempt.ToolCalls {
 				if strings.HasSuffix(tool, "deep_research_wave_output_validate") {
@@ -591,31 +567,21 @@ func TestKilledProgramResumesWithoutAskingAgain(t *testing.T) {
 	story := shortStory(t)
 	dir := t.TempDir()
 	for _, job := range story.jobs {
-		if err := os.WriteFile(filepath.Join(dir, job.id), []byte(job.good), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, job.id), []byte(job.good), 0o600))
 	}
 	// Its first attempt at the report never ends, and neither does its child.
 	agent := `cd ` + dir + `; echo $TIDEGATE_JOB >>asked
 if [ $TIDEGATE_JOB = synthesis ] && [ ! -e begun ]; then sleep 1000 & touch begun; sleep 1000; fi
 cat $TIDEGATE_JOB
 `
-	if err := os.WriteFile(filepath.Join(dir, "agent.sh"), []byte(agent), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "agent.sh"), []byte(agent), 0o600))
 	h := newHarbour(t, os.Getenv("PATH"), "", nil)
 	person := filepath.Join(h.dir, "config", "tidegate")
-	if err := os.MkdirAll(person, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(person, "tidegate.toml"), fmt.Appendf(nil, "[agents.default]\nwrite = [%q]\n", dir), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(person, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(person, "tidegate.toml"), fmt.Appendf(nil, "[agents.default]\nwrite = [%q]\n", dir), 0o600))
 	flag := "exec:sh " + filepath.Join(dir, "agent.sh")
 	home := h.command(append(slices.Clone(story.args), "--no-second-reader", "--agent", flag)...)
-	if err := home.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, home.Start())
 	for begun := false; !begun; time.Sleep(5 * time.Millisecond) {
 		_, err := os.Stat(filepath.Join(dir, "begun"))
 		begun = err == nil
@@ -634,7 +600,7 @@ cat $TIDEGATE_JOB
 	said, status := h.types("run", "continue", h.run(), "--agent", flag)
 	h.checkDone(t, said, status, story)
 	asked, err := os.ReadFile(filepath.Join(dir, "asked"))
-	if want := "wave1.economics\nsummary.economics\nsynthesis\nsynthesis\nreview\n"; err != nil || string(asked) != want {
+	if want := "wave1.economics\nsynthesis\nsynthesis\nreview\n"; err != nil || string(asked) != want {
 		t.Errorf("asked for %q, %v; want %q", asked, err, want)
 	}
 	if left, err := os.ReadDir(strings.TrimPrefix(h.env[2], "TMPDIR=")); err != nil || len(left) > 0 {

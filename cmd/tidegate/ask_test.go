@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -72,11 +73,10 @@ func TestAskCommand(t *testing.T) {
 	if status := ask("Who painted the Mona Lisa?", "--format", "json"); status != 1 || !strings.Contains(out.String(), `"answer":"The archived pages do not answer this question."`) || !strings.Contains(out.String(), `"next":"tidegate research 'Who painted the Mona Lisa?'"`) {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	asked := typedWords(taught(t)[0])
-	if status := ask(append(asked[2:], "--agent", "exec:honest-agent", "--unconfined")...); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "planted error") {
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 || !strings.Contains(out.String(), "bollard pull") || !strings.Contains(out.String(), "planted error") {
 		t.Errorf("%d: %s", status, out.String())
 	}
-	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 4 || !strings.Contains(out.String(), "goes on when it is asked again") {
+	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:false", "--unconfined"); status != 4 || !strings.Contains(out.String(), "goes on when it is asked again") || !strings.Contains(out.String(), "the last attempt at ask.1 ended with: ") {
 		t.Errorf("%d: %s", status, out.String())
 	}
 	if status := ask("How much bollard pull does the electric tug have?", "--agent", "exec:honest-agent", "--unconfined"); status != 0 {
@@ -127,10 +127,7 @@ func TestAgentAsksAFinishedRun(t *testing.T) {
 		if answer != "" {
 			given["answer"] = answer
 		}
-		args, err := json.Marshal(given)
-		if err != nil {
-			t.Fatal(err)
-		}
+		args := must.Get(json.Marshal(given))(t)
 		var stdout, stderr strings.Builder
 		s.stdout, s.stderr = &stdout, &stderr
 		s.run(t.Context(), "call", "ask", "--args", string(args))

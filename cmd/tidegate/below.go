@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/cell"
-	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/face/cli"
 )
@@ -25,7 +25,7 @@ func relays(args []string) bool { return len(args) == 3 && args[0] == "mcp" && a
 // person's decisions are taken by a person. On a home inside the agent's own folder
 // it may do everything, so that the tests of a project can use tidegate.
 func keepFromAgents(env *catalog.Env, program *cli.Program, args []string) {
-	below, owns := cell.Below(driver.SupervisorName)
+	below, owns := cell.Below(sandbox.SupervisorName)
 	if !below {
 		return
 	}

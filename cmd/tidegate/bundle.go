@@ -41,8 +41,9 @@ func importCommand(env *catalog.Env) cli.Command {
 		Long: `Put a run, audit, update or answer into the home that ` + "`tidegate run export --bundle`" + `
 wrote elsewhere. Before anything of it appears, every file is held against the
 digests of the bundle, and the record against itself, as ` + "`tidegate run verify`" + ` does.
-That shows that nothing was lost or changed on the way, not who made it: import
-bundles from people whose runs you would read. An id that the home has already is
+A file that no line of the log names, and one with a name that a system or a
+program obeys, is refused. That shows that nothing was lost or changed on the way,
+not who made it: import bundles from people whose runs you would read. An id that the home has already is
 refused. What an update or answer is bound to must be there.`,
 		Example: "tidegate import harbour.bundle",
 		Flags:   []cli.Flag{formatFlag("text", "markdown")},

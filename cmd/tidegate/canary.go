@@ -37,7 +37,7 @@ past, or an agent gave no answer to any page of a kind.`,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			switch agents := call.Flag("agents"); {
 			case agents != "":
-				return researchEnv(env).Canary(ctx, call, strings.Split(agents, ","))
+				return research.Canary(ctx, env, call, strings.Split(agents, ","))
 			case call.Flag("model") != "":
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("model", call.Flag("model")), "--model is the model of agents, and --agents names none")
 			}

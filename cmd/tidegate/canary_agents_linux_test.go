@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -91,10 +92,7 @@ func TestTheCanaryOfAgents(t *testing.T) {
 		if !full.Asked() && os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 			t.Skip("it starts 41 programs; -full and .ci/run do it")
 		}
-		found, err := exec.LookPath("obedient-agent")
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(exec.LookPath("obedient-agent"))(t)
 		agent := "exec:" + found
 		h := newHarbour(t, path, "", tempted(true))
 		h.canary(t, 1, []string{

@@ -18,9 +18,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
-	"github.com/tidegate/tidegate/internal/face/docs"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -43,10 +43,7 @@ func TestEveryPlantedViolationIsCaught(t *testing.T) {
 	if full.Asked() || *update {
 		every = 1
 	}
-	sightings, err := demo.Canary{Scratch: scratch, Tools: scratchTools, Every: every}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	sightings := must.Get(demo.Canary{Scratch: scratch, Tools: scratchTools, Every: every}.Run(t.Context()))(t)
 	caught := 0
 	for _, s := range sightings {
 		switch s.Status {
@@ -71,14 +68,9 @@ func TestEveryPlantedViolationIsCaught(t *testing.T) {
 
 func record(t *testing.T, s demo.Sighting) {
 	path := filepath.Join("..", "..", "internal", "face", "demo", "rules", s.Kind.Folder, s.Plant+".txtar")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	before, _, _ := strings.Cut(string(data), "-- answer --\n")
-	if err := os.WriteFile(path, []byte(before+"-- answer --\n"+s.Answer+"\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(before+"-- answer --\n"+s.Answer+"\n"), 0o644))
 }
 
 // TestTheCanaryHasAPageForEveryRuleOfSources compares the canary with the table
@@ -87,10 +79,7 @@ func TestTheCanaryHasAPageForEveryRuleOfSources(t *testing.T) {
 	tools := func(folder string) []*tool.Tool {
 		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: time.Now}.FetchSources})
 	}
-	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	judgements := must.Get(demo.Canary{Scratch: t.TempDir(), Tools: tools}.Sources(t.Context()))(t)
 	var got []string
 	for _, j := range judgements {
 		got = append(got, j.Rule)
@@ -126,9 +115,7 @@ func TestTheCanaryPlantsWhatIsFetched(t *testing.T) {
 					source.Fetched = fetched(batch[0].Capture())
 					return nil
 				}
-				if err := client.Each(t.Context(), []string{page.URL}, keep, nil); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, client.Each(t.Context(), []string{page.URL}, keep, nil))
 			}
 			list = append(list, source)
 		}
@@ -136,19 +123,12 @@ func TestTheCanaryPlantsWhatIsFetched(t *testing.T) {
 		out := json.NewEncoder(&got)
 		out.SetEscapeHTML(false)
 		out.SetIndent("", "  ")
-		if err := out.Encode(list); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.Encode(list))
 		file := filepath.Join("..", "..", "internal", "face", "demo", "sources.json")
 		if *update {
-			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, got.Bytes(), 0o644))
 		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(file))(t)
 		if diff := difference(string(want), got.String()); diff != "" {
 			t.Errorf("%s differs; run: go test ./cmd/tidegate -run Fetched -update (-file +fetched):\n%s", file, diff)
 		}
@@ -170,7 +150,7 @@ func fetched(c archive.Capture) *demo.Fetched {
 	return f
 }
 
-// keepJudgements compares judgements with those in docs/reliability.md, or writes
+// keepJudgements compares judgements with those in testdata/canary.md, or writes
 // them.
 func keepJudgements(t *testing.T, judgements []demo.Judgement) {
 	t.Helper()
@@ -179,33 +159,23 @@ func keepJudgements(t *testing.T, judgements []demo.Judgement) {
 	for _, j := range judgements {
 		fmt.Fprintf(&table, "| %s | %s | %s: `%s` | %s |\n", j.Rule, j.Status, strings.ReplaceAll(j.Source.Kind, "_", " "), j.Source.Variant, j.Notes)
 	}
-	path := filepath.Join("..", "..", "docs", "reliability.md")
-	current, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	filled, err := docs.Fill(string(current), "canary", table.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join("testdata", "canary.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(filled), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if filled != string(current) {
-		t.Errorf("docs/reliability.md has other judgements; run: go test ./cmd/tidegate -run Canary -update; they are\n%s", table.String())
+		must.Do(t, os.WriteFile(path, []byte(table.String()), 0o644))
+		return
+	}
+	want := must.Get(os.ReadFile(path))(t)
+	if diff := difference(string(want), table.String()); diff != "" {
+		t.Errorf("%s has other judgements; run: go test ./cmd/tidegate -run Canary -update (-file +judged):\n%s", path, diff)
 	}
 }
 
 // TestACanaryWhoseSourcesAreNotReachedFails has tools that reach no page.
 func TestACanaryWhoseSourcesAreNotReachedFails(t *testing.T) {
-	judgements, err := demo.Canary{Scratch: t.TempDir(), Tools: func(folder string) []*tool.Tool {
+	judgements := must.Get(demo.Canary{Scratch: t.TempDir(), Tools: func(folder string) []*tool.Tool {
 		nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }
 		return catalog.Tools(&catalog.Env{Now: time.Now, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: nothing})
-	}}.Sources(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}.Sources(t.Context()))(t)
 	if shown := demo.Report(nil, judgements); shown.Status != report.Fail {
 		t.Errorf("the canary passed without its pages: %s", shown.Summary)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestReviewAndChangeOnATerminal shows the jobs of a review and of a change on the
@@ -30,12 +31,7 @@ func TestReviewAndChangeOnATerminal(t *testing.T) {
 	put := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(project, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	put("main.sh", "echo wrong\n")
 	git("init", "-q", "-b", "main")
@@ -55,9 +51,7 @@ esac
 	review.await("review")
 	review.await("code_review.1")
 	review.await("working")
-	if err := os.WriteFile(filepath.Join(home, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(home, "go"), nil, 0o600))
 	if shown := review.exits(0); !strings.Contains(shown, leavesScreen) || !strings.Contains(shown[strings.LastIndex(shown, leavesScreen):], "APPROVED") {
 		t.Errorf("the review is not shown after the screen:\n%q", shown)
 	}

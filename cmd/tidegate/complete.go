@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
@@ -28,9 +28,9 @@ func completions(env *catalog.Env) map[string]func(context.Context, map[string]s
 		}
 		return ids
 	}
-	reviews := func() []engine.ReviewRecord {
-		records, _ := engine.ReviewRecords(env.Desk(artifact.Everywhere), env.Home)
-		return slices.DeleteFunc(records, func(r engine.ReviewRecord) bool { return r.Ended == nil || r.Project != env.Project })
+	reviews := func() []reviews.Review {
+		records, _ := reviews.All(env.Desk(artifact.Everywhere), env.Home)
+		return slices.DeleteFunc(records, func(r reviews.Review) bool { return r.Ended == nil || r.Project != env.Project })
 	}
 	return map[string]func(context.Context, map[string]string) []string{
 		"FINDING": func(context.Context, map[string]string) []string {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestTrustOnATerminal answers the question of `config trust` with everything but
@@ -16,9 +18,7 @@ func TestTrustOnATerminal(t *testing.T) {
 	hidden := strings.Repeat("x", 3000) + "; touch owned"
 	write := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	write("[review]\ntest = \"make \\u001b[2J\\u202e" + hidden + "\"\n")
 	trusted := filepath.Join(home, "tidegate", "trusted.json")

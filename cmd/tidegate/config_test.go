@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestServersTakeTheConfiguration gives the same file to a server as the project's,
@@ -18,9 +19,7 @@ func TestServersTakeTheConfiguration(t *testing.T) {
 	write := func(dir string) {
 		t.Helper()
 		text := "roots = [" + `"` + docs + `", "` + elsewhere + `"]` + "\n[review]\ntest = \"make check\"\n"
-		if err := os.WriteFile(filepath.Join(dir, "tidegate.toml"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "tidegate.toml"), []byte(text), 0o600))
 	}
 	env := []string{"XDG_CONFIG_HOME=" + filepath.Dir(user), "HOME=" + home, "TIDEGATE_HOME=" + home}
 	// reaches reports whether a server looks for a file in a folder.
@@ -30,10 +29,7 @@ func TestServersTakeTheConfiguration(t *testing.T) {
 	}
 	prompt := func(session *mcp.ClientSession) string {
 		t.Helper()
-		got, err := session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "submit_code_review", Arguments: map[string]string{"change_id": "x"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(session.GetPrompt(t.Context(), &mcp.GetPromptParams{Name: "submit_code_review", Arguments: map[string]string{"change_id": "x"}}))(t)
 		return got.Messages[0].Content.(*mcp.TextContent).Text
 	}
 	write(filepath.Dir(work))
@@ -47,9 +43,7 @@ func TestServersTakeTheConfiguration(t *testing.T) {
 	if session := connectIn(t, work, env, "--root", work); reaches(session, docs) {
 		t.Error("--root does not go before the file")
 	}
-	if err := os.Remove(filepath.Join(filepath.Dir(work), "tidegate.toml")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(filepath.Dir(work), "tidegate.toml")))
 	write(user)
 	session = connectIn(t, work, env)
 	if !reaches(session, docs) || !reaches(session, elsewhere) || reaches(session, filepath.Dir(elsewhere)) {

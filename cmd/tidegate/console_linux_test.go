@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"golang.org/x/sys/unix"
 )
@@ -63,9 +64,7 @@ func newConsole(t *testing.T, home string, columns, rows uint16, args ...string)
 	c.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	c.command.Env = append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+home, "TERM=xterm", "NO_COLOR=", "EDITOR="+filepath.Join(home, "editor"), "PATH="+filepath.Join(home, "bin")+":"+os.Getenv("PATH"))
 	c.command.Dir = t.TempDir()
-	if err := c.command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.command.Start())
 	terminal.Close()
 	go func() {
 		buffer := make([]byte, 4096)
@@ -91,16 +90,12 @@ func newConsole(t *testing.T, home string, columns, rows uint16, args ...string)
 
 func (c *console) resize(columns, rows uint16) {
 	c.t.Helper()
-	if err := unix.IoctlSetWinsize(int(c.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Do(c.t, unix.IoctlSetWinsize(int(c.screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: rows}))
 }
 
 func (c *console) press(keys string) {
 	c.t.Helper()
-	if _, err := c.screen.WriteString(keys); err != nil {
-		c.t.Fatal(err)
-	}
+	must.Get(c.screen.WriteString(keys))(c.t)
 }
 
 // await waits until a text is shown, after what was awaited before.
@@ -166,17 +161,11 @@ func agentThat(t *testing.T, home, script string) string {
 	t.Helper()
 	path := filepath.Join(home, "bin", "agent")
 	for _, folder := range []string{path + ".said", filepath.Join(home, "tidegate")} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 	}
 	settings := fmt.Sprintf("[agents.default]\nwrite = [%q]\n", path+".said")
-	if err := os.WriteFile(filepath.Join(home, "tidegate", "tidegate.toml"), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(home, "tidegate", "tidegate.toml"), []byte(settings), 0o600))
+	must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
 	return "exec:" + path
 }
 
@@ -188,9 +177,7 @@ func TestResearchOnATerminal(t *testing.T) {
 	home := t.TempDir()
 	editor := filepath.Join(home, "editor")
 	edit := func(script string) {
-		if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i "+script+" \"$1\"\n"), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(editor, []byte("#!/bin/sh\nsed -i "+script+" \"$1\"\n"), 0o700))
 	}
 	words, status := []string{"research", "Tugs: should the port replace two of its four?", "--agent", "recorded:demo", "--adapt"}, 0
 	if !full.Asked() {
@@ -275,9 +262,7 @@ func TestInterruptsOnATerminal(t *testing.T) {
 			home := t.TempDir()
 			ready := filepath.Join(home, "bin", "agent.said", "is")
 			agent := agentThat(t, home, tt.agent)
-			if err := unix.Mkfifo(ready, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, unix.Mkfifo(ready, 0o600))
 			c := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", agent, "--yes", "--quiet")
 			c.await("working")
 			if said, err := os.ReadFile(ready); err != nil || string(said) != "ready\n" {
@@ -346,14 +331,9 @@ func TestAPlanThatChangesIsShownAgain(t *testing.T) {
 	c.press("y\n")
 	c.await("Whether the quay")
 	c.await("[e]dit the perspectives")
-	written, err := os.ReadFile(filepath.Join(home, "runs", "tugs", "perspectives.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(os.ReadFile(filepath.Join(home, "runs", "tugs", "perspectives.json")))(t)
 	other := filepath.Join(home, "other.json")
-	if err := os.WriteFile(other, []byte(strings.Replace(string(written), "Whether the quay", "If the quay", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(other, []byte(strings.Replace(string(written), "Whether the quay", "If the quay", 1)), 0o600))
 	types(t, home, "perspectives", "write", "tugs", other)
 	c.press("y\n")
 	c.await("The perspectives have changed since they were shown; here they are again.")
@@ -375,9 +355,7 @@ func manyPerspectives(t *testing.T, home string, n int) string {
 			"prompt_contract":{"max_words":900,"max_sources":8,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}`, i, i))
 	}
 	path := filepath.Join(home, "perspectives.json")
-	if err := os.WriteFile(path, []byte(`{"schema_version":"perspectives.v1","perspectives":[`+strings.Join(list, ",")+`]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(`{"schema_version":"perspectives.v1","perspectives":[`+strings.Join(list, ",")+`]}`), 0o600))
 	return path
 }
 
@@ -423,12 +401,8 @@ auth) ;;
    exec sleep 100 ;;
 esac
 `
-	if err := os.Mkdir(filepath.Join(home, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "bin", "claude"), []byte(client), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(home, "bin"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(home, "bin", "claude"), []byte(client), 0o700))
 	driving := newConsole(t, home, 80, 24, "research", "Tugs: which?", "--agent", "claude", "--yes", "--quiet")
 	driving.await("1/4 search")
 	watching := newConsole(t, home, 80, 24, "run", "watch", "tugs")

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -45,7 +46,12 @@ network and no agent, and leaves its folder for you to look at.`,
 			if call.Flag("step") == "true" {
 				player.Pause = enter(call)
 			}
-			return player.Play(ctx)
+			if err := player.Play(ctx); err != nil && ctx.Err() != nil {
+				return cli.Exit(screen.ExitInterrupted) // the command that was interrupted says how to go on
+			} else if err != nil {
+				return err
+			}
+			return nil
 		},
 	}
 }
@@ -53,10 +59,10 @@ network and no agent, and leaves its folder for you to look at.`,
 // runIn runs command lines as if typed in folder, with its own runs and code
 // reviews.
 func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Context, []string) int {
-	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
+	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Apart: true, Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
 	program.Tools, program.Settings = catalog.Tools(inner), nil
-	program.Commands = append(research.Commands(researchEnv(inner)), reportCommand(inner))
+	program.Commands = append(research.Commands(withRecordings(inner)), reportCommand(inner))
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
 	program.Terminal.ErrWidth = program.Terminal.Width
 	program.Terminal.Size = nil // the story is printed line by line

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var (
@@ -73,28 +76,17 @@ func (s tale) text() string {
 func TestDemoTellsItsStory(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/demo.txt"
-	demo, err := theDemo()
-	if err != nil {
-		t.Fatal(err)
-	}
+	demo := must.Get(theDemo())(t)
 	got := demo.text()
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(golden))(t)
 	if diff := difference(string(want), got); diff != "" {
 		t.Errorf("the demo differs (-want +got); to rewrite it: go test ./cmd/tidegate -run Demo -update\n%s", diff)
 	}
 	if full.Asked() {
-		on, err := playDemo(filepath.Join(t.TempDir(), "harbour"), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		on := must.Get(playDemo(filepath.Join(t.TempDir(), "harbour"), ""))(t)
 		if diff := difference(got, on.text()); diff != "" {
 			t.Errorf("played on, it tells another story:\n%s", diff)
 		}
@@ -111,6 +103,85 @@ func TestDemoTellsItsStory(t *testing.T) {
 			t.Errorf("the README names %s: %v", each[1], err)
 		}
 	}
+}
+
+// TestTheDemosAdviceWorks types what the demo says at its end, on a machine without agents
+// and without a network, and what a person may try next.
+func TestTheDemosAdviceWorks(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	s := demoRun(t, home)
+	s.fetch = nil
+	var out strings.Builder
+	s.stdout, s.stderr = &out, &out
+	_, advice, _ := strings.Cut(must.Get(theDemo())(t).told, "Try next, in ")
+	typed := 0
+	for line := range strings.Lines(advice) {
+		command, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		if !strings.HasPrefix(command, "tidegate ") || strings.HasPrefix(command, "tidegate serve") || strings.HasPrefix(command, "tidegate wave") {
+			continue
+		}
+		typed++
+		out.Reset()
+		if status := s.run(t.Context(), typedWords(command)...); status != 0 {
+			t.Errorf("%s ends with %d:\n%s", command, status, out.String())
+		}
+	}
+	if typed < 8 {
+		t.Errorf("the demo says %d commands:\n%s", typed, advice)
+	}
+	for _, tt := range []struct {
+		command string
+		status  int
+		says    string
+	}{
+		{`ask harbour "How much does the electric tug cost?" --agent recorded:demo`, 4, "asked another question: \"How much bollard pull does the electric tug have?\""},
+		{`ask harbour "How much does the electric tug cost?"`, 2, "or look at a finished run, without any agent: tidegate demo"},
+		{"report harbor", 3, "did you mean harbour?"},
+		{"run update harbor", 3, "did you mean harbour?"},
+	} {
+		out.Reset()
+		if status := s.run(t.Context(), typedWords("tidegate "+tt.command)...); status != tt.status || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%s ends with %d and not %q:\n%s", tt.command, status, tt.says, out.String())
+		}
+	}
+}
+
+// TestAnInterruptedDemoGoesOn interrupts the demo at its first agent, and types what it says.
+func TestAnInterruptedDemoGoesOn(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	variables := map[string]string{"TIDEGATE_HOME": home, "HOME": home, "PATH": "", "XDG_CONFIG_HOME": home}
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	out := &interrupting{after: "attempt 1 begins", then: func() { interrupt(errors.New("interrupted")) }}
+	s := surroundings{dir: home, getenv: func(name string) string { return variables[name] }, stdout: out, stderr: out}
+	if status := s.run(ctx, "demo", "--keep", "played"); status != 130 || strings.Contains(out.String(), "CANCELLED") {
+		t.Fatalf("%d: %s", status, out.String())
+	}
+	next := regexp.MustCompile(`tidegate run continue \S+`).FindStringSubmatch(out.String())
+	if next == nil {
+		t.Fatalf("nothing says how to go on:\n%s", out.String())
+	}
+	out.Reset()
+	if status := s.run(t.Context(), typedWords(next[0])...); status != 0 || !strings.Contains(out.String(), "completed: every gate passed") {
+		t.Errorf("%s ends with %d:\n%s", next[0], status, out.String())
+	}
+}
+
+// interrupting is an output that does something once a text was written to it.
+type interrupting struct {
+	strings.Builder
+	after string
+	then  func()
+}
+
+func (w *interrupting) Write(p []byte) (int, error) {
+	n, err := w.Builder.Write(p)
+	if w.then != nil && strings.Contains(w.String(), w.after) {
+		w.then()
+		w.then = nil
+	}
+	return n, err
 }
 
 // BenchmarkDemo is how long a person waits for the first report.

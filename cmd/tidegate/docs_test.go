@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +20,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // played are the documents whose shell blocks are run, in order, each document
 // in a home of its own. In all others every command line must be one that the
 // program accepts.
-var played = []string{"README.md", "docs/tutorial.md", "docs/agents.md", "docs/mcp.md", "docs/people.md", "docs/ci.md", "docs/go.md", "docs/contracts.md", "docs/configuration.md",
-	"docs/clients/claude-code.md", "docs/clients/codex.md", "docs/clients/gemini.md", "docs/clients/opencode.md", "docs/clients/cursor.md", "docs/clients/vscode.md"}
+var played = []string{"README.md", "docs/guide.md", "docs/setup.md", "docs/ci.md", "docs/go.md", "docs/rules.md"}
 
 // shown are the languages of blocks that contain nothing to run.
 var shown = map[string]string{
@@ -69,16 +70,16 @@ func blocksOf(text string) []block {
 	return all
 }
 
-// taught are the lines of the block of the tutorial that a test runs with what a reader
+// taught are the lines of the block of the guide that a test runs with what a reader
 // brings: an agent, or the web. The block's comment names the test.
 func taught(t *testing.T) []string {
 	t.Helper()
-	for _, b := range blocksOf(documents(t)["docs/tutorial.md"]) {
+	for _, b := range blocksOf(documents(t)["docs/guide.md"]) {
 		if strings.Contains(b.excuse, t.Name()) {
 			return b.lines
 		}
 	}
-	t.Fatalf("no block of the tutorial names %s", t.Name())
+	t.Fatalf("no block of the guide names %s", t.Name())
 	return nil
 }
 
@@ -96,20 +97,11 @@ func typedWords(line string) []string {
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/clients/*.md"} {
-		files, err := filepath.Glob(filepath.Join("..", "..", pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		files := must.Get(filepath.Glob(filepath.Join("..", "..", pattern)))(t)
 		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name, err := filepath.Rel(filepath.Join("..", ".."), file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(file))(t)
+			name := must.Get(filepath.Rel(filepath.Join("..", ".."), file))(t)
 			texts[filepath.ToSlash(name)] = string(data)
 		}
 	}
@@ -127,7 +119,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("there is no bash to run the documents with")
 	}
-	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "internal/base/report/example_test.go", "temporal/schedule_example_test.go")
+	examples := readLines(t, "example_test.go", "catalog/example_test.go", "pivot/example_test.go", "internal/base/report/example_test.go")
 	workflows := readLines(t, "docs/examples/review-wave.yaml", "docs/examples/review-change.yaml", "docs/examples/review-pull-request.yaml", "docs/examples/review-change.gitlab-ci.yml", "docs/examples/audit-documents.yaml", "action.yml")
 	for name, text := range documents(t) {
 		t.Run(name, func(t *testing.T) {
@@ -160,9 +152,7 @@ func TestEveryBlockInTheDocumentsIsExercised(t *testing.T) {
 				}
 			}
 			if *update {
-				if err := os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(name)), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join("..", "..", filepath.FromSlash(name)), []byte(text), 0o644))
 			}
 		})
 	}
@@ -172,10 +162,7 @@ func readLines(t *testing.T, names ...string) []string {
 	t.Helper()
 	var all []string
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name))))(t)
 		all = append(all, trimmed(strings.Split(string(data), "\n"))...)
 	}
 	return all
@@ -213,29 +200,17 @@ type home struct {
 // newHome prepares a home in which the public address of the repository leads
 // to this checkout, and Go finds what it has downloaded already.
 func newHome(t *testing.T) *home {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	h := &home{root: root, env: []string{
 		"HOME=" + root, "XDG_DATA_HOME=", "CODEX_HOME=", "TIDEGATE_HOME=", "TIDEGATE_NOW=2026-03-02T09:00:00Z", "NO_COLOR=1",
 		"GOBIN=" + filepath.Join(root, "go", "bin"), "GOFLAGS=-trimpath -buildvcs=false",
 	}}
-	repository, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	repository := must.Get(filepath.Abs(filepath.Join("..", "..")))(t)
 	h.env = append(h.env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+repository+".insteadOf", "GIT_CONFIG_VALUE_0=https://github.com/tidegate/tidegate")
-	goEnv, err := settingsOfGo()
-	if err != nil {
-		t.Fatal(err)
-	}
+	goEnv := must.Get(settingsOfGo())(t)
 	h.env = append(h.env, goEnv...)
 	if !full.Asked() {
-		demo, err := theDemo()
-		if err != nil {
-			t.Fatal(err)
-		}
+		demo := must.Get(theDemo())(t)
 		h.demo = demo.folder
 	}
 	return h
@@ -344,10 +319,7 @@ func (h *home) run(t *testing.T, script string, strict bool) (string, int) {
 		script = playing.ReplaceAllString(script, `{ cp -R "`+h.demo+`" $1; cat "`+h.demo+`.txt"; }`)
 	}
 	if going.MatchString(script) && !full.Asked() {
-		done, err := theResearch()
-		if err != nil {
-			t.Fatal(err)
-		}
+		done := must.Get(theResearch())(t)
 		script = going.ReplaceAllString(script, `{ rm -r "$$TIDEGATE_HOME/runs/harbour"; cp -R "`+done.folder+`/runs/harbour" "$$TIDEGATE_HOME/runs"; cat "`+done.folder+`.txt"; }`)
 	}
 	text := shell + "fail() { return $1; }; fail " + strconv.Itoa(h.status) + "\n"
@@ -444,9 +416,7 @@ func (h *home) document(t *testing.T, where, text string) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "perspectives.json")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	if out, status := typedIn(t.Context(), filepath.Dir(path), nil, "perspectives", "check", path); status != 0 {
 		t.Errorf("%s: exit status %d\n%s", where, status, out)
 	}
@@ -545,11 +515,45 @@ func TestEveryLinkInTheDocumentsLeadsSomewhere(t *testing.T) {
 }
 
 // TestREADMEListsEveryExitStatus compares the table with the help.
-func TestREADMEListsEveryExitStatus(t *testing.T) {
-	out, err := exec.Command("tidegate", "help", "exit-status").Output()
-	if err != nil {
-		t.Fatal(err)
+// TestTenQuestionsAreFound looks for what a person asks in the words that a person has.
+func TestTenQuestionsAreFound(t *testing.T) {
+	texts := documents(t)
+	for question, words := range map[string]string{
+		"Where does my data go?":            "docs/setup.md: What leaves this machine",
+		"Can it read my PDFs?":              "docs/guide.md: Your own documents",
+		"How do I send this to a client?":   "docs/guide.md: Share it with a client",
+		"How do I get rid of it?":           "docs/setup.md: Removing everything",
+		"We are behind a proxy.":            "docs/setup.md: Behind a proxy",
+		"What does it cost?":                "docs/guide.md: What it costs",
+		"Can I check a report that I have?": "README.md: Check a report that you already have",
+		"How do I install it?":              "README.md: Install",
+		"Can I trust it?":                   "docs/guide.md: Can I trust it?",
+		"Is it still true next month?":      "docs/guide.md: Does it still stand?",
+	} {
+		file, heading, _ := strings.Cut(words, ": ")
+		if !regexp.MustCompile(`(?m)^#+ ` + regexp.QuoteMeta(heading) + `$`).MatchString(texts[file]) {
+			t.Errorf("%s: %s has no heading %q", question, file, heading)
+		}
 	}
+	row := regexp.MustCompile(`(?m)^\| all of them \| ([\d]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindStringSubmatch(texts["docs/evidence.md"])
+	if row == nil {
+		t.Fatal("docs/evidence.md has no row of all public claims")
+	}
+	f := make([]float64, len(row))
+	for i := 2; i < len(row); i++ {
+		f[i] = must.Get(strconv.ParseFloat(row[i], 64))(t)
+	}
+	figures := fmt.Sprintf("refuse %.0f %% of the unsupported ones and mark another %.0f %% as weak; of the supported ones they refuse %.0f %% and mark %.0f %%.", 100*f[2], 100*(f[3]-f[2]), 100*f[4], 100*(f[5]-f[4]))
+	if count := strings.ReplaceAll(texts["README.md"], ",", ""); !strings.Contains(texts["README.md"], figures) || !strings.Contains(count, "Of "+row[1]+" claims that others labelled") {
+		t.Errorf("the README does not say that of %s claims the rules %s", row[1], figures)
+	}
+	if begin, _, _ := strings.Cut(texts["README.md"], "\n## What is checked"); regexp.MustCompile(`(?i)\b(gate|wave|pivot|perspective)s?\b`).MatchString(strings.ReplaceAll(begin, "tidegate", "")) {
+		t.Error("the README begins with words that nobody knows yet")
+	}
+}
+
+func TestREADMEListsEveryExitStatus(t *testing.T) {
+	out := must.Get(exec.Command("tidegate", "help", "exit-status").Output())(t)
 	_, table, _ := strings.Cut(string(out), "Exit status:\n")
 	readme := documents(t)["README.md"]
 	rows := 0

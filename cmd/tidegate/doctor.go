@@ -17,11 +17,15 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/model"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/tool"
 )
 
 func doctorCommand(env *catalog.Env) cli.Command {
@@ -31,10 +35,17 @@ func doctorCommand(env *catalog.Env) cli.Command {
 		Long: `Look at what tidegate finds here: its version, where runs live and whether that
 folder keeps files safely, the limits of the system, the terminal, the clock, and
 which keys of models and agent clients are set up. It leaves nothing behind. The exit status is 1
-when something is unfit.`,
-		Example: "tidegate doctor",
-		Flags:   []cli.Flag{formatFlag("text", "markdown")},
+when something is unfit. With --home it lists instead what tidegate keeps on this machine,
+with the bytes of each, for whoever wants to remove it; it removes nothing.`,
+		Example: "tidegate doctor\ntidegate doctor --home",
+		Flags: []cli.Flag{
+			{Name: "home", About: "list what tidegate keeps here: path, bytes and kind", Kind: tool.Switch},
+			formatFlag("text", "markdown"),
+		},
 		Run: func(ctx context.Context, call cli.Invocation) error {
+			if call.Flag("home") == "true" {
+				return call.Show(keptHere(env), call.Flag("format"))
+			}
 			findings := examine(ctx, env, call)
 			if err := ctx.Err(); err != nil {
 				return err
@@ -62,15 +73,36 @@ func examine(ctx context.Context, env *catalog.Env, call cli.Invocation) []findi
 	found = append(found, projectFinding(env.Project, env.Desk(artifact.Everywhere).ChangesFolder()+"/changes"), openFiles())
 	found = append(found, cellFindings(env)...)
 	found = append(found, terminalFindings(call.Terminal)...)
+	found = append(found, proxyFindings(ctx, env)...)
 	found = append(found, modelFindings(ctx, env)...)
 	return append(found, clientFindings(env)...)
+}
+
+// proxyFindings says which proxy the environment names, whether it answers, and who uses it.
+func proxyFindings(ctx context.Context, env *catalog.Env) []finding {
+	if env.Getenv == nil {
+		return nil
+	}
+	variable, address, err := fetch.AskProxy(ctx, env.Getenv)
+	if variable == "" {
+		return nil
+	}
+	asked := finding{"Network", "proxy", variable + " names " + address + ", which answers", report.Pass}
+	if err != nil {
+		asked.found, asked.status = fmt.Sprintf("%s names %s, which does not answer: %v", variable, address, err), report.Fail
+	}
+	used := "by models alone; pages are fetched through it where tidegate.toml has [fetch] proxy = true"
+	if env.Config.Fetch.Proxy {
+		used = "by models, and to fetch pages"
+	}
+	return []finding{asked, {"Network", "used", used, report.None}}
 }
 
 // modelFindings says which keys of models are set, and how agents search. It asks nobody:
 // `tidegate agents` does.
 func modelFindings(ctx context.Context, env *catalog.Env) []finding {
 	var keys []string
-	for _, e := range driver.Endpoints() {
+	for _, e := range model.Endpoints() {
 		if e.KeyEnv != "" && env.Getenv != nil && env.Getenv(e.KeyEnv) != "" {
 			keys = append(keys, e.KeyEnv)
 		}
@@ -198,7 +230,7 @@ func terminalFindings(t cli.Terminal) []finding {
 
 // cellFindings says how agents are kept.
 func cellFindings(env *catalog.Env) []finding {
-	system, err := driver.Confinement(driver.Host{Cells: driver.Cells{Unconfined: env.Config.Unconfined}})
+	system, err := sandbox.Confinement(driver.Host{Cells: driver.Cells{Unconfined: env.Config.Unconfined}})
 	switch {
 	case env.Config.Unconfined:
 		return []finding{{"Agents", "cells", "none: agents.confine is false in tidegate.toml, so agents work with your rights, on your files", report.Warn}}

@@ -1,14 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 )
@@ -89,4 +93,54 @@ func sameFile(folder string) bool {
 	}
 	_, err := os.Stat(filepath.Join(folder, strings.ToLower("Case")))
 	return err == nil
+}
+
+// keeps says what the entries of a home are.
+var keeps = map[string]string{
+	"runs": "runs, with their reports, pages and logs", "audits": "audits", "answers": "answers to further questions", "updates": "updates",
+	"index": "the index of the search, which is made again", "serve.json": "the token of the pages", "work.json": "what pages spent", "users.json": "who is let in",
+}
+
+// keptHere lists what tidegate keeps on this machine for the person.
+func keptHere(env *catalog.Env) report.Report {
+	r := report.Report{Name: "doctor", Title: "What tidegate keeps here", Status: report.Pass}
+	table := report.NewTable("Kind", ">Bytes", "Path")
+	const foreign = "not of tidegate"
+	var sum int64
+	list := func(path, kind string) {
+		if bytes, there := bytesIn(path); there {
+			if kind != foreign {
+				sum += bytes
+			}
+			table.Row(report.None, kind, bytes, path)
+		}
+	}
+	if env.Home != "" {
+		home := filepath.Dir(env.Home)
+		entries, _ := os.ReadDir(home) // what cannot be read is not listed
+		for _, e := range entries {
+			list(filepath.Join(home, e.Name()), cmp.Or(keeps[e.Name()], foreign))
+		}
+	}
+	if env.ConfigDir != "" {
+		list(env.ConfigDir, "your configuration, and which files of projects you trust")
+	}
+	r.Add(table)
+	r.Summary = fmt.Sprintf("%d bytes in %s; nothing was removed", sum, report.Counted(len(table.Rows), "place"))
+	return r
+}
+
+// bytesIn is the size of the files at and below a path, without following links.
+func bytesIn(path string) (sum int64, there bool) {
+	err := filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return err
+	})
+	return sum, err == nil || !errors.Is(err, fs.ErrNotExist)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestTheJobForGitLabReviews runs the script of the job with a reviewer that approves in
@@ -30,9 +32,7 @@ func TestTheJobForGitLabReviews(t *testing.T) {
 	home := newHome(t)
 	reviewer := filepath.Join(t.TempDir(), "reviewer")
 	answer := "#!/bin/sh\ncat >/dev/null\necho '{\"change_id\":\"topic\",\"verdict\":\"NEEDS_FIX\",\"summary\":\"s\",\"issues\":[{\"title\":\"Wrong\",\"severity\":\"High\",\"category\":\"Bug\",\"file\":\"b.sh\",\"line\":1,\"description\":\"d\"}]}'\n"
-	if err := os.WriteFile(reviewer, []byte(answer), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(reviewer, []byte(answer), 0o755))
 	script := strings.ReplaceAll(job.Script[0], "api:openai", "exec:"+reviewer)
 	out, status := home.run(t, `mkdir project && cd project && git init -q -b main . && git config user.name n && git config user.email e@example.org
 echo a > a.sh && git add . && git commit -q -m first && git checkout -q -b topic && echo b > b.sh && git add . && git commit -q -m second

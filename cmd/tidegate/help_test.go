@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestEveryExampleInTheHelpIsAccepted gives the examples of all tools to the
@@ -101,10 +102,7 @@ func TestHelpOfEveryCommandIsForPeople(t *testing.T) {
 }
 
 func TestEveryExampleOfTheHelpIsTried(t *testing.T) {
-	data, err := os.ReadFile("testdata/script/frame_examples.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/script/frame_examples.txtar"))(t)
 	script := strings.NewReplacer("'", "\"", "../", "").Replace(string(data))
 	for _, each := range catalog.Tools(&catalog.Env{}) {
 		if each.Command == nil {

@@ -13,10 +13,12 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // typed is a command line of tidegate in a script, with its condition and the exit
@@ -43,19 +45,11 @@ func scripts(t *testing.T) string {
 	if full.Asked() || *update {
 		return folder
 	}
-	files, err := filepath.Glob(folder + "/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(folder + "/*.txtar"))(t)
 	rewritten := t.TempDir()
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(rewritten, filepath.Base(file)), []byte(runInside(string(data))), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
+		must.Do(t, os.WriteFile(filepath.Join(rewritten, filepath.Base(file)), []byte(runInside(string(data))), 0o600))
 	}
 	return rewritten
 }
@@ -106,9 +100,9 @@ type surroundings struct {
 	dir            string
 	getenv         func(string) string
 	stdout, stderr io.Writer
-	fetch          step.Fetch // nil for the web
-	call           step.Call  // how search services are asked; nil for the web
-	typed          string     // by a person at a terminal; "" where nobody is there
+	fetch          sourcing.Fetch // nil for the web
+	call           sourcing.Call  // how search services are asked; nil for the web
+	typed          string         // by a person at a terminal; "" where nobody is there
 }
 
 // environ is what agents get of the environment, as far as models go.

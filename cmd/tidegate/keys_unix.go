@@ -7,7 +7,7 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"golang.org/x/term"
 )
 
@@ -58,7 +58,7 @@ func readKeys() (keys <-chan byte, restore func()) {
 				_ = syscall.Kill(syscall.Getpid(), syscall.SIGINT)
 			case ctrlZ:
 				restoreKeys()
-				os.Stdout.WriteString(research.RestoreTerminal)
+				os.Stdout.WriteString(screen.RestoreTerminal)
 				_ = syscall.Kill(0, syscall.SIGTSTP)
 				raw()
 				b[0] = ctrlL // everything has to be drawn again

@@ -13,9 +13,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/codereview"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/tool"
 	"golang.org/x/term"
 )
@@ -72,15 +75,15 @@ func interruptible(parent context.Context) (context.Context, context.CancelFunc)
 func atOnce() {
 	restoreKeys()
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		fmt.Fprint(os.Stdout, research.RestoreTerminal)
+		fmt.Fprint(os.Stdout, screen.RestoreTerminal)
 	}
 	os.Exit(cli.Status(tidegate.Stopped))
 }
 
 // assemble is the program with all of its commands.
 func assemble(env *catalog.Env) *cli.Program {
-	env.Sample = &catalog.Sample{Name: "electric-tugs.md", Report: demo.ForeignReport, Fetch: demo.Pages{Now: env.Now}.Fetch}
-	env.SecondReader = researchEnv(env).SecondReader
+	env.Sample = &dispatch.Sample{Name: "electric-tugs.md", Report: demo.ForeignReport, Fetch: demo.Pages{Now: env.Now}.Fetch}
+	withRecordings(env)
 	tools := catalog.Tools(env)
 	return &cli.Program{
 		Tools:    tools,
@@ -104,7 +107,7 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 		mcpConfigCommand(env, tools),
 		schemaCommand(tools),
 		demoCommand(env),
-	}, append(research.Commands(researchEnv(env)),
+	}, append(append(research.Commands(env), codereview.Commands(env)...),
 		perspectivesNewCommand(env),
 		reportCommand(env),
 		serveCommand(env),
@@ -124,12 +127,13 @@ func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
 	)...)
 }
 
-// researchEnv is what the commands that drive runs need, with the answers of the
-// demo among the recordings.
-func researchEnv(env *catalog.Env) *research.Env {
-	return &research.Env{Env: env, Recordings: map[string]research.Recording{
-		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape},
-	}}
+// withRecordings is an environment with the answers of the demo among the recordings.
+func withRecordings(env *catalog.Env) *catalog.Env {
+	env.Recordings = map[string]dispatch.Recording{
+		"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape,
+			Further: &dispatch.Recording{Unpack: demo.UnpackFurther, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Further}},
+	}
+	return env
 }
 
 // groups say what the commands that begin with a word are for.
@@ -176,7 +180,7 @@ func settings(env *catalog.Env) []cli.Setting {
 
 // environment is that of the process, with what only a person's terminal has.
 func environment() (*catalog.Env, error) {
-	env, err := catalog.ProcessEnv("tidegate " + cli.Version())
+	env, err := dispatch.ProcessEnv("tidegate " + cli.Version())
 	if err != nil {
 		return nil, err
 	}

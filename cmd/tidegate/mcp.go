@@ -11,12 +11,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
-	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -68,7 +68,7 @@ tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
 
 func serveMCP(ctx context.Context, env *catalog.Env, tools []*tool.Tool, call cli.Invocation) error {
 	if file := call.Flag("relay"); file != "" {
-		return driver.Relay(ctx, file, call.Stdin, call.Stdout)
+		return sandbox.Relay(ctx, file, call.Stdin, call.Stdout)
 	}
 	offered, err := mcp.Narrow(tool.ForAgents(tools), offerOf(call))
 	if err != nil {
@@ -157,7 +157,7 @@ func allowedRoots(env *catalog.Env, called string, given []string, alone bool) (
 		folders = append(folders, env.Project)
 	}
 	if env.Home != "" {
-		folders = append(folders, env.Home, audit.Home(env.Home))
+		folders = append(folders, env.Home, store.Audits.Home(env.Home))
 	}
 	return folders, nil
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -43,10 +44,7 @@ type fault struct {
 
 func besiege(t *testing.T) *siege {
 	t.Helper()
-	parent, err := os.MkdirTemp("", "tg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := must.Get(os.MkdirTemp("", "tg"))(t)
 	t.Cleanup(func() { os.RemoveAll(parent) })
 	s := &siege{root: filepath.Join(parent, "root"), outside: filepath.Join(parent, "outside")}
 	for path, text := range map[string]string{
@@ -57,12 +55,7 @@ func besiege(t *testing.T) *siege {
 		"root/file":                 "text\n",
 	} {
 		file := filepath.Join(parent, path)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, file, text)
 	}
 	for link, target := range map[string]string{
 		"link.md": filepath.Join(s.outside, "secret.md"), "link.json": "../outside/perspectives.json", "linked": s.outside, "loop": "loop", "self": ".",
@@ -316,21 +309,12 @@ func overHTTP(t *testing.T, s *siege) caller {
 	url, _ := startHTTP(t, s.root, s.env(), "--toolsets", "all")
 	return func(name, arguments string) (tidegate.Code, string) {
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set("Accept", "application/json, text/event-stream")
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.DefaultClient.Do(request))(t)
 		defer response.Body.Close()
-		data, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(io.ReadAll(response.Body))(t)
 		if response.StatusCode != http.StatusOK {
 			return tidegate.InvalidArgs, "" // not even a message
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -107,10 +108,7 @@ func isProgram(file string) bool {
 func TestConformanceSuite(t *testing.T) {
 	folder := outsiders(t)
 	url := serveHTTP(t, t.TempDir())
-	expected, err := filepath.Abs("testdata/outsiders")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expected := must.Get(filepath.Abs("testdata/outsiders"))(t)
 	for _, version := range []string{"0.1", "0.2"} {
 		t.Run(version, func(t *testing.T) {
 			suite := filepath.Join(folder, "node_modules", "conformance-"+version, "dist", "index.js")
@@ -129,10 +127,7 @@ func tail(text string) string { return text[max(0, len(text)-2000):] }
 func TestInspector(t *testing.T) {
 	folder := outsiders(t)
 	dir := t.TempDir()
-	program, err := exec.LookPath("tidegate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("tidegate"))(t)
 	for name, target := range map[string][]string{
 		"stdio": {program, "mcp"},
 		"HTTP":  {serveHTTP(t, dir)},
@@ -189,9 +184,7 @@ func TestClientsReadWhatWasWritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.MkdirAll(filepath.Join(dir, "home"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(dir, "home"), 0o755))
 			list := outsider(t, folder, dir, tt.list...)
 			config := exec.Command("tidegate", "mcp", "config", "--client", name, "--write")
 			config.Dir, config.Env = dir, list.Env
@@ -210,22 +203,14 @@ func TestClientsReadWhatWasWritten(t *testing.T) {
 // through the client that most agents are built on.
 func TestTypeScriptClientCallsEveryTool(t *testing.T) {
 	folder := outsiders(t)
-	script, err := os.ReadFile("testdata/outsiders/call-every-tool.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile("testdata/outsiders/call-every-tool.mjs"))(t)
 	file := filepath.Join(folder, "call-every-tool.mjs") // beside node_modules, where imports are looked for
-	if err := os.WriteFile(file, script, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, script, 0o644))
 	scripts, err := filepath.Glob("../../catalog/testdata/calls/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no corpus: %v", err)
 	}
-	program, err := exec.LookPath("tidegate")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(exec.LookPath("tidegate"))(t)
 	called := map[string]bool{}
 	var listed []string
 	for _, path := range scripts {
@@ -281,19 +266,14 @@ type answered struct {
 
 func playCalls(t *testing.T, run *exec.Cmd, job map[string]any) answered {
 	t.Helper()
-	input, err := json.Marshal(job)
-	if err != nil {
-		t.Fatal(err)
-	}
+	input := must.Get(json.Marshal(job))(t)
 	var stdout, stderr bytes.Buffer
 	run.Stdin, run.Stdout, run.Stderr = bytes.NewReader(input), &stdout, &stderr
 	if err := run.Run(); err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
 	var got answered
-	if err := json.Unmarshal(stdout.Bytes(), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(stdout.Bytes(), &got))
 	return got
 }
 
@@ -328,16 +308,9 @@ type corpusCall struct {
 // between the calls; all of them are there from the start.
 func layOut(t *testing.T, script, work string) (calls []corpusCall, whole bool) {
 	t.Helper()
-	if err := os.RemoveAll(work); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(work, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	archive, err := txtar.ParseFile(script)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(work))
+	must.Do(t, os.Mkdir(work, 0o755))
+	archive := must.Get(txtar.ParseFile(script))(t)
 	whole = true
 	for i, section := range archive.Files {
 		name, isCall := strings.CutPrefix(section.Name, "call ")
@@ -352,12 +325,7 @@ func layOut(t *testing.T, script, work string) (calls []corpusCall, whole bool) 
 		case section.Name != "want":
 			whole = whole && len(calls) == 0
 			path := filepath.Join(work, filepath.FromSlash(section.Name))
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Write(t, path, data)
 		}
 	}
 	return calls, whole

@@ -19,6 +19,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 const (
@@ -72,7 +73,7 @@ func runTemplates(desk run.Desk, home string) []mcp.Template {
 				if err != nil {
 					return nil, "", err
 				}
-				folder, err := desk.Reach.Open("uri", filepath.Join(audit.Home(home), id))
+				folder, err := desk.Reach.Open("uri", filepath.Join(store.Audits.Home(home), id))
 				if err != nil {
 					return nil, "", err
 				}

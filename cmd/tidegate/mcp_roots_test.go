@@ -13,17 +13,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // connectHTTP starts the real server process over HTTP and a client of it.
 func connectHTTP(t *testing.T, dir string, env []string, args ...string) *mcp.ClientSession {
 	t.Helper()
 	url, _ := startHTTP(t, dir, env, args...)
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, DisableStandaloneSSE: true}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: url, DisableStandaloneSSE: true}, nil))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }
@@ -31,29 +29,19 @@ func connectHTTP(t *testing.T, dir string, env []string, args ...string) *mcp.Cl
 // code is the code of the error that a call ends with, "" for a result.
 func code(t *testing.T, session *mcp.ClientSession, name string, arguments map[string]any) tidegate.Code {
 	t.Helper()
-	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: arguments}))(t)
 	var envelope struct{ Error struct{ Code tidegate.Code } }
-	if err := json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &envelope); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(result.Content[0].(*mcp.TextContent).Text), &envelope))
 	return envelope.Error.Code
 }
 
 func folders(t *testing.T, names ...string) []string {
 	t.Helper()
-	parent, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	parent := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	var paths []string
 	for _, name := range names {
 		path := filepath.Join(parent, name)
-		if err := os.MkdirAll(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(path, 0o755))
 		paths = append(paths, path)
 	}
 	return paths
@@ -105,9 +93,7 @@ func TestWhereTheServerMayReach(t *testing.T) {
 func TestAConfinedServerAudits(t *testing.T) {
 	all := folders(t, "work", "tide", "elsewhere")
 	for _, folder := range all {
-		if err := os.WriteFile(filepath.Join(folder, "report.md"), []byte("Costs fell [1].\n\n[1]: https://costs.example/a\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(folder, "report.md"), []byte("Costs fell [1].\n\n[1]: https://costs.example/a\n"), 0o600))
 	}
 	sessions := map[string]*mcp.ClientSession{
 		"as mcp config has it": connectIn(t, all[0], []string{"HOME=" + all[1], "TIDEGATE_HOME=" + all[1]}, "--root", ".", "--project", "."),
@@ -177,10 +163,7 @@ func TestReadOnlyAndNarrowedServers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			session := connect(t, tt.args...)
-			list, err := session.ListTools(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(session.ListTools(t.Context(), nil))(t)
 			var names []string
 			for _, each := range list.Tools {
 				names = append(names, each.Name)
@@ -202,10 +185,7 @@ func TestReadOnlyAndNarrowedServers(t *testing.T) {
 			if len(intro) > 2048 || strings.Contains(intro, "create_review") != slices.Contains(names, "create_review") {
 				t.Errorf("the instructions (%d bytes) do not fit the tools: %s", len(intro), intro)
 			}
-			prompts, err := session.ListPrompts(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			prompts := must.Get(session.ListPrompts(t.Context(), nil))(t)
 			for _, name := range tt.prompts {
 				if !slices.ContainsFunc(prompts.Prompts, func(p *mcp.Prompt) bool { return p.Name == name }) {
 					t.Errorf("the prompt %s is missing", name)
@@ -222,26 +202,17 @@ func TestReadOnlyAndNarrowedServers(t *testing.T) {
 // TestPromptsNameOnlyWhatIsThere keeps the prompts true to the catalogue.
 func TestPromptsNameOnlyWhatIsThere(t *testing.T) {
 	session := connect(t)
-	list, err := session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(session.ListTools(t.Context(), nil))(t)
 	known := map[string]bool{}
 	for _, each := range list.Tools {
 		known[each.Name] = true
-		schema, err := json.Marshal([]any{each.InputSchema, each.OutputSchema})
-		if err != nil {
-			t.Fatal(err)
-		}
+		schema := must.Get(json.Marshal([]any{each.InputSchema, each.OutputSchema}))(t)
 		for _, word := range strings.FieldsFunc(string(schema), notWord) {
 			known[word] = true
 		}
 	}
 	for _, s := range documentSchemas() {
-		text, err := codec.MarshalLine(s.print())
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(codec.MarshalLine(s.print()))(t)
 		for _, word := range strings.FieldsFunc(string(text), notWord) {
 			known[word] = true
 		}
@@ -252,10 +223,7 @@ func TestPromptsNameOnlyWhatIsThere(t *testing.T) {
 			args[a.Name] = "/x"
 			known[a.Name] = true
 		}
-		text, err := p.Text(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(p.Text(args))(t)
 		for _, word := range strings.FieldsFunc(text, notWord) {
 			if strings.Contains(word, "_") && !known[word] && !strings.Contains("APPROVED NEEDS_FIX MAJOR_ISSUES INVALID_ARGS OUTPUT_NOT_FOUND", word) {
 				t.Errorf("%s speaks of %s, which is nothing here", p.Name, word)
@@ -271,9 +239,7 @@ func notWord(r rune) bool {
 func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 	all := folders(t, "work", "tide", "outside")
 	work, tide, outside := all[0], all[1], all[2]
-	if err := os.WriteFile(filepath.Join(outside, "secret.md"), []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(outside, "secret.md"), []byte("secret"), 0o600))
 	session := connectHTTP(t, work, []string{"TIDEGATE_HOME=" + tide})
 	result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_run_init", Arguments: map[string]any{"query": "why?", "run_id": "r 1", "mode": "standard", "sensitivity": "normal"}})
 	if err != nil || result.IsError {
@@ -286,12 +252,7 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 		}
 	}
 	attempt := filepath.Join(root, "jobs", "verify.1", "001", "attempt.json") // it tells what is planted for a second reader
-	if err := os.MkdirAll(filepath.Dir(attempt), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(attempt, []byte(`{"control_seed":"secret"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, attempt, `{"control_seed":"secret"}`)
 	read := func(uri string) (string, string) {
 		got, err := session.ReadResource(context.Background(), &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
@@ -326,9 +287,7 @@ func TestArtifactsOfARunAreReadOnlyResources(t *testing.T) {
 // environment.
 func TestTokens(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "token"), []byte("from-file\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "token"), []byte("from-file\n"), 0o600))
 	for _, tt := range []struct {
 		name, good, bad string
 		args            []string
@@ -339,17 +298,11 @@ func TestTokens(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			url, _ := startHTTP(t, dir, []string{"TIDEGATE_MCP_TOKEN=from-environment"}, tt.args...)
 			for token, want := range map[string]int{tt.good: http.StatusOK, tt.bad: http.StatusUnauthorized, "": http.StatusUnauthorized} {
-				request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-				if err != nil {
-					t.Fatal(err)
-				}
+				request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)))(t)
 				request.Header.Set("Content-Type", "application/json")
 				request.Header.Set("Accept", "application/json, text/event-stream")
 				request.Header.Set("Authorization", "Bearer "+token)
-				response, err := http.DefaultClient.Do(request)
-				if err != nil {
-					t.Fatal(err)
-				}
+				response := must.Get(http.DefaultClient.Do(request))(t)
 				response.Body.Close()
 				if response.StatusCode != want {
 					t.Errorf("%q: status %d, want %d", token, response.StatusCode, want)

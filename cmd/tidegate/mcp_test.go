@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -32,10 +33,7 @@ func connectIn(t *testing.T, dir string, env []string, args ...string) *mcp.Clie
 	command.Stderr = os.Stderr
 	command.Env = append(os.Environ(), env...)
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
-	session, err := client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(client.Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil))(t)
 	t.Cleanup(func() {
 		if err := session.Close(); err != nil {
 			t.Errorf("the server did not end well: %v", err)
@@ -59,13 +57,8 @@ func startHTTP(t *testing.T, dir string, env []string, args ...string) (url stri
 	server = exec.Command("tidegate", append([]string{"mcp", "--http", ":0"}, args...)...)
 	server.Dir = dir
 	server.Env = append(append(os.Environ(), "TIDEGATE_HOME="+filepath.Join(dir, "tide")), env...)
-	stderr, err := server.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stderr := must.Get(server.StderrPipe())(t)
+	must.Do(t, server.Start())
 	lines := bufio.NewScanner(stderr)
 	for url == "" && lines.Scan() {
 		if found := regexp.MustCompile(`url=(\S+)`).FindStringSubmatch(lines.Text()); found != nil {
@@ -95,10 +88,7 @@ func startHTTP(t *testing.T, dir string, env []string, args ...string) (url stri
 }
 
 func TestStdioServerListsTheCatalogueInOrder(t *testing.T) {
-	list, err := connect(t, "--toolsets", "all").ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(connect(t, "--toolsets", "all").ListTools(t.Context(), nil))(t)
 	var want, got, world []string
 	for _, each := range tool.ForAgents(catalog.Tools(&catalog.Env{})) {
 		want = append(want, each.Name)
@@ -142,21 +132,13 @@ func TestStdioServerAnswersLikeCall(t *testing.T) {
 		"p1.md":             "# Sources\n- https://example.org/<b>&\n",
 		"bad.md":            "nothing\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	session := connect(t)
 	for _, file := range []string{"p1.md", "bad.md"} {
 		args := map[string]any{"perspectives_path": filepath.Join(dir, "perspectives.json"), "perspective_id": "p1", "markdown_path": filepath.Join(dir, file)}
-		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_wave_output_validate", Arguments: args})
-		if err != nil {
-			t.Fatal(err)
-		}
-		raw, err := json.Marshal(args)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "deep_research_wave_output_validate", Arguments: args}))(t)
+		raw := must.Get(json.Marshal(args))(t)
 		call := exec.Command("tidegate", "call", "deep_research_wave_output_validate", "--args", string(raw))
 		// A refusal ends with status 1; its envelope is still on stdout.
 		want, _ := call.Output()

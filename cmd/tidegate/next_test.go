@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -44,9 +45,7 @@ func newPerson(t *testing.T) *person {
 	}
 	// A path that a shell would take apart.
 	dir := filepath.Join(t.TempDir(), "the person's $HOME")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	return &person{t: t, dir: dir}
 }
 
@@ -88,20 +87,12 @@ func (p *person) must(command string) string {
 func (p *person) put(name, content string) {
 	p.t.Helper()
 	path := filepath.Join(p.dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		p.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Write(p.t, path, content)
 }
 
 func (p *person) read(name string) string {
 	p.t.Helper()
-	data, err := os.ReadFile(filepath.Join(p.dir, name))
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(p.dir, name)))(p.t)
 	return string(data)
 }
 
@@ -122,10 +113,7 @@ type runStatus struct {
 // call calls a tool in this process, as the command line does.
 func (p *person) call(name string, args map[string]any) tool.Result {
 	p.t.Helper()
-	raw, err := json.Marshal(args)
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	raw := must.Get(json.Marshal(args))(p.t)
 	tools := catalog.Tools(&catalog.Env{Now: time.Now, Dir: p.dir, Project: p.dir, Home: filepath.Join(p.dir, "home", "runs")})
 	at := slices.IndexFunc(tools, func(t *tool.Tool) bool { return t.Name == name })
 	return tools[at].Call(tidegate.WithActor(p.t.Context(), tidegate.Actor{Kind: tidegate.Person}), raw, tool.Caller{})
@@ -239,16 +227,12 @@ func (p *person) stage(to string) {
 		p.t.Fatal(err)
 	}
 	var m map[string]any
-	if err := json.Unmarshal(data, &m); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.Unmarshal(data, &m))
 	m["stage"].(map[string]any)["current"] = to
 	if data, err = json.Marshal(m); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, os.WriteFile(path, data, 0o600))
 	for _, name := range []string{"audit.jsonl", "audit.head"} { // a run without a log is taken as found
 		if err := os.Remove(filepath.Join(p.dir, "home/runs/r/logs", name)); err != nil && !os.IsNotExist(err) {
 			p.t.Fatal(err)
@@ -354,9 +338,7 @@ func (p *person) refusal(to string) []blocker {
 			Details struct{ Blockers []blocker }
 		}
 	}
-	if err := json.Unmarshal(result.Envelope, &envelope); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.Unmarshal(result.Envelope, &envelope))
 	return envelope.Error.Details.Blockers
 }
 
@@ -373,9 +355,7 @@ func (p *person) schemas() map[string]inputSchema {
 			Schema inputSchema `json:"input_schema"`
 		}
 	}
-	if err := json.Unmarshal([]byte(p.must("tidegate tools --json")), &list); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, json.Unmarshal([]byte(p.must("tidegate tools --json")), &list))
 	schemas := map[string]inputSchema{}
 	for _, tool := range list.Tools {
 		schemas[tool.Name] = tool.Schema

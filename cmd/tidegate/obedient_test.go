@@ -40,7 +40,8 @@ func (o orders) reply(prompt, found string) string {
 	return reader.Answer(prompt, func(c reader.Claim) reader.Verdict {
 		v := reader.Honest(c)
 		if o.verdict == "every" || o.verdict == "fire" && strings.Contains(c.Sentence, "fire") {
-			v = reader.Verdict{Verdict: "supported", Passage: 1, Words: strings.Join(strings.Fields(c.Passages[0])[:5], " ")}
+			passage, words := reader.Words(c.Sentence, c.Passages)
+			v = reader.Verdict{Verdict: "supported", Passage: passage, Words: words}
 		}
 		if first && o.tell != "" {
 			first, v.Because = false, o.tell+" "+found

@@ -11,15 +11,13 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"go.yaml.in/yaml/v3"
 )
 
 func parseYAML(t *testing.T, name string, into any) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name))))(t)
 	if err := yaml.Unmarshal(data, into); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -27,10 +25,7 @@ func parseYAML(t *testing.T, name string, into any) []byte {
 }
 
 func TestContainerHoldsNothingButTheProgram(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "Containerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("..", "..", "Containerfile")))(t)
 	_, last, ok := strings.Cut(string(data), "\nFROM scratch\n")
 	if !ok || strings.Contains(last, "\nFROM ") || strings.Contains(last, "\nRUN ") {
 		t.Error("the last stage is not built from scratch")
@@ -43,10 +38,7 @@ func TestContainerHoldsNothingButTheProgram(t *testing.T) {
 	if !strings.Contains(string(data), "CGO_ENABLED=0 go build -trimpath") {
 		t.Error("the program is not built static and reproducibly")
 	}
-	module, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := must.Get(os.ReadFile(filepath.Join("..", "..", "go.mod")))(t)
 	wanted := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(module))[1]
 	if !strings.Contains(string(data), "golang:"+wanted+" AS build") {
 		t.Errorf("the image does not build with Go %s", wanted)
@@ -69,10 +61,7 @@ func TestTwoBuildsInDifferentFoldersGiveTheSameBytes(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		data, err := os.ReadFile(program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(program))(t)
 		if bytes.Contains(data, []byte(folder)) {
 			t.Error("the program knows where it was built")
 		}
@@ -86,7 +75,7 @@ func TestTwoBuildsInDifferentFoldersGiveTheSameBytes(t *testing.T) {
 func copySources(t *testing.T, folder string) {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -108,8 +97,5 @@ func copySources(t *testing.T, folder string) {
 			return err
 		}
 		return os.WriteFile(filepath.Join(folder, name), data, 0o644)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

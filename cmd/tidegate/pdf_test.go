@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestForeignBrowserPrints: a page is printed, the same each time, and whatever it asks
@@ -27,10 +28,7 @@ func TestForeignBrowserPrints(t *testing.T) {
 	defer trap.Close()
 	t.Setenv("TMPDIR", t.TempDir())
 	page := fmt.Appendf(nil, `<!doctype html><title>T</title><link rel=stylesheet href="%[1]s/a.css"><img src="%[1]s/a.png"><iframe src="%[1]s"></iframe><script>fetch("%[1]s/b")</script><p>Printed.`, trap.URL)
-	first, err := printPDF(t.Context(), page, "2026-02-03T09:00:00Z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(printPDF(t.Context(), page, "2026-02-03T09:00:00Z"))(t)
 	second, err := printPDF(t.Context(), page, "2026-02-03T09:00:00Z")
 	if err != nil || !bytes.Equal(first, second) || !bytes.HasPrefix(first, []byte("%PDF-")) || !bytes.Contains(first, []byte("D:20260203090000+00'00'")) {
 		t.Errorf("printed twice, with two results: %v", err)

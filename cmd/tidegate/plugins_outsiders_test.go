@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // published are the files of the repository from which clients install, in a folder of
@@ -67,9 +69,7 @@ func TestClientsInstallThePlugins(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			repo, dir := published(t), t.TempDir()
-			if err := os.MkdirAll(filepath.Join(dir, "home", ".codex"), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Join(dir, "home", ".codex"), 0o755))
 			for _, c := range commands {
 				words := strings.Fields(strings.ReplaceAll(c.line, "$REPO", repo))
 				command := outsider(t, folder, dir, words...)

@@ -12,28 +12,32 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
 func reportCommand(env *catalog.Env) cli.Command {
+	var formats []string
+	for _, f := range reporting.Formats {
+		formats = append(formats, f.Name)
+	}
 	return cli.Command{
 		Path: "report", Operands: "RUN", MaxArgs: 1,
 		Short: "Print the report of a run, or its sources",
-		Long: `Print the report of a completed run: in Markdown, as one HTML file without any
-outside request, as a file of Word, as PDF, or the sources that it cites as
-CSL-JSON, BibTeX or RIS. Every claim is held against the archived pages again.
+		Long: `Print the report of a completed run: as text on a terminal and in Markdown anywhere
+else, as one HTML file without any outside request, as a file of Word, as PDF, or
+the sources that it cites as CSL-JSON, BibTeX or RIS. Every claim is held against the archived pages again.
 PDF is printed by an installed Chromium, Chrome or Edge, which reaches no network.
 Charts of a Markdown file are written beside it as SVG. With --partial the report
 of a run that is under way shows what there is.`,
 		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format docx --output harbour.docx\ntidegate report harbour --format bibtex",
 		Flags: []cli.Flag{
-			{Name: "format", About: "how to print the report", Default: "markdown", Enum: append(slices.Clone(step.ReportFormats), "pdf")},
+			{Name: "format", About: "how to print the report (default text on a terminal, else markdown)", Enum: formats},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
 			{Name: "partial", About: "show what there is of a run that is not completed", Kind: tool.Switch},
 		},
@@ -43,7 +47,7 @@ of a run that is under way shows what there is.`,
 				return err
 			}
 			defer r.Close()
-			reported, err := step.ReadReport(ctx, r, call.Flag("partial") == "true", env.Program)
+			reported, err := reporting.ReadReport(ctx, r, call.Flag("partial") == "true", env.Program)
 			if err != nil {
 				return err
 			}
@@ -53,20 +57,31 @@ of a run that is under way shows what there is.`,
 }
 
 // exportReport prints or writes a report. Charts of a Markdown file are files beside it.
-func exportReport(ctx context.Context, call cli.Invocation, reported step.Reported) error {
+func exportReport(ctx context.Context, call cli.Invocation, reported reporting.Reported) error {
 	format, path := call.Flag("format"), call.Flag("output")
-	var beside []synthesis.File
+	onTerminal := path == "" && call.Terminal.Width > 0
+	if format == "" && onTerminal {
+		format = "text"
+	}
+	format = cmp.Or(format, "markdown")
+	var binary []string
+	for _, f := range reporting.Formats {
+		if f.Binary {
+			binary = append(binary, f.Name)
+		}
+	}
+	var beside []paper.File
 	var data []byte
 	var err error
 	switch {
-	case (format == "pdf" || format == "docx") && path == "":
+	case path == "" && slices.Contains(binary, format):
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("output", nil), "--format %s needs --output FILE: it is no text", format)
-	case format == "pdf":
-		data, err = printPDF(ctx, reported.Report.PrintHTML(), reported.Report.CreatedAt)
+	case format == "text" && onTerminal:
+		data = reported.Report.Text(call.Terminal.Width, call.Terminal.Color)
 	case format == "markdown" && path != "":
 		data, beside = reported.Report.MarkdownFiles(filepath.Base(path))
 	default:
-		data, err = reported.Export(format)
+		data, err = reported.Export(ctx, format, printPDF)
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // researcher types commands with runs in a home of its own.
@@ -95,14 +96,9 @@ var narrow = func(*os.File) {}
 func (r *researcher) killedAt(lines int, words ...string) bool {
 	r.t.Helper()
 	command := r.command(words...)
-	out, err := command.StdoutPipe()
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	out := must.Get(command.StdoutPipe())(r.t)
 	narrow(out.(*os.File))
-	if err := command.Start(); err != nil {
-		r.t.Fatal(err)
-	}
+	must.Do(r.t, command.Start())
 	printed := bufio.NewScanner(out)
 	for n := 0; n < lines && printed.Scan(); n++ {
 	}
@@ -141,10 +137,7 @@ func TestKilledResearchGivesTheSameReport(t *testing.T) {
 		t.Skip("a short research is killed; -full kills the demo's")
 	}
 	t.Parallel()
-	calm, err := theResearch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	calm := must.Get(theResearch())(t)
 	want, lines := reports(t, calm.folder), strings.Count(calm.told, "\n")
 	if lines < 100 {
 		t.Fatalf("the research prints %d lines", lines)
@@ -193,7 +186,7 @@ var ends = []struct {
 	{"completed", [][]string{demoQuestion}, 0, "the run is completed", "tidegate report harbour --format html"},
 	{"a plan", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}}, 0, "the plan waits for your yes", "tidegate perspectives write tugs FILE"},
 	{"jobs", [][]string{{"research", "Tugs: which?", "--agent", "exec:false", "--yes"}}, 4, "all tries are used up", "tidegate job retry tugs perspectives --note TEXT"},
-	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 3002"},
+	{"budget", [][]string{{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--max-tokens", "100"}}, 4, "the budget is used up", "tidegate run continue tugs --max-tokens 3064"},
 	{"minutes", [][]string{
 		{"research", "Tugs: which?", "--agent", "recorded:demo", "--adapt", "--yes", "--plan-only"}, {"run", "limit", "tugs", "max_minutes", "0"}, {"run", "continue", "tugs"},
 	}, 4, "the budget is used up", "tidegate run continue tugs --max-minutes 1"},
@@ -248,19 +241,12 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 				"mine.json": `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","title":"One","track":"standard","agent_type":"researcher",
 					"prompt_contract":{"max_words":90,"max_sources":2,"tool_budget":{},"must_include_sections":["Findings","Gaps","Sources"]}}]}`,
 			} {
-				if err := os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(r.home, name), []byte(text), 0o700))
 			}
 			lines := tt.lines
 			if slices.Equal(lines[0], demoQuestion) && !full.Asked() {
-				done, err := theResearch()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.CopyFS(r.home, os.DirFS(done.folder)); err != nil {
-					t.Fatal(err)
-				}
+				done := must.Get(theResearch())(t)
+				must.Do(t, os.CopyFS(r.home, os.DirFS(done.folder)))
 				lines = [][]string{{"run", "continue", "harbour"}}
 			}
 			for i, words := range lines {
@@ -281,10 +267,7 @@ func TestEveryEndSaysWhatToType(t *testing.T) {
 					t.Fatalf("exit status %d, want %d: %s", got, tt.status, out)
 				}
 				all := strings.Split(strings.TrimSpace(string(out)), "\n")
-				result, err := codec.Parse([]byte(all[len(all)-1]))
-				if err != nil {
-					t.Fatal(err)
-				}
+				result := must.Get(codec.Parse([]byte(all[len(all)-1])))(t)
 				if reason := result.Get("reason").Str(); !strings.Contains(reason, tt.reason) {
 					t.Errorf("the reason is %q, want %q", reason, tt.reason)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // reviewWith lets an agent review a change in a harbour of its own. Its first
@@ -38,9 +39,7 @@ func reviewWith(t *testing.T, path, agents string) {
 	}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
 	}
 	put(".gitignore", "*\n!berth.go\n")
 	put("berth.go", "package berth\n")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const publishedSchemas = "../../docs/schemas"
@@ -19,17 +20,10 @@ func TestPublishedSchemas(t *testing.T) {
 	for _, s := range schemas(catalog.Tools(&catalog.Env{})) {
 		path := schemaFile(s.name)
 		listed[path] = true
-		got, err := codec.MarshalFile(s.print())
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(codec.MarshalFile(s.print()))(t)
 		if *update {
-			if err := os.MkdirAll(publishedSchemas, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(publishedSchemas, 0o755))
+			must.Do(t, os.WriteFile(path, got, 0o644))
 		}
 		want, err := os.ReadFile(path)
 		if err != nil {
@@ -40,10 +34,7 @@ func TestPublishedSchemas(t *testing.T) {
 			t.Errorf("%s differs (-want +got):\n%s", path, diff)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(publishedSchemas, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(publishedSchemas, "*")))(t)
 	for _, file := range files {
 		if !listed[file] {
 			t.Errorf("%s is no schema that the program prints", file)

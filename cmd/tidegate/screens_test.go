@@ -16,7 +16,7 @@ import (
 
 // screens are the commands that print tables, in the folder of the demo.
 var screens = []string{
-	"run list", "run status", "run log harbour", "run stages", "run verify harbour", "gate list harbour",
+	"run list", "report harbour --format text", "run status", "run log harbour", "run stages", "run verify harbour", "gate list harbour",
 	"job list harbour", "job show harbour wave1.grid", "citations list harbour", "citations rules", "ground harbour",
 	"wave review perspectives.json drafts", "wave validate perspectives.json grid drafts/grid.md",
 	"change list", "change status charge-planner", "review list charge-planner", "review show charge-planner", "review diff charge-planner",
@@ -38,6 +38,9 @@ func checkScreens(t *testing.T, folder string) {
 		program.Terminal = cli.Terminal{Width: width, ErrWidth: width}
 		program.Run(t.Context(), strings.Fields(line))
 		return out.String()
+	}
+	if onTerminal, piped := show("report harbour", 60), show("report harbour", 0); onTerminal != show("report harbour --format text", 60) || !strings.HasPrefix(piped, "# Harbour") {
+		t.Errorf("a report is not text on a terminal and Markdown elsewhere:\n%s\n%s", onTerminal, piped)
 	}
 	widths := []int{60, 80, 100, 140}
 	if !full.Asked() {

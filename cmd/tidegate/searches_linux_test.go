@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // hiddenPage is found by the stand-ins of tests, and forbidden by a run's policy.
@@ -64,13 +65,9 @@ func TestAResearchWithItsOwnSearch(t *testing.T) {
 	defer model.Close()
 	dir := t.TempDir()
 	own := filepath.Join(dir, "tidegate", "tidegate.toml")
-	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(own), 0o700))
 	file := fmt.Sprintf("[search.tavily]\nurl = %q\nkey_env = \"BRAVE_API_KEY\"\n[search.brave]\nurl = %q\n", fake.URL+"/tavily", fake.URL+"/brave")
-	if err := os.WriteFile(own, []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(own, []byte(file), 0o600))
 	variables := map[string]string{
 		"PATH": dir, "HOME": dir, "XDG_CONFIG_HOME": dir, "TIDEGATE_HOME": filepath.Join(dir, "home"),
 		"OPENAI_API_KEY": rightKey, "OPENAI_BASE_URL": model.URL + "/v1", "BRAVE_API_KEY": fakesearch.Key, "OLLAMA_HOST": model.URL, "LMSTUDIO_BASE_URL": model.URL,

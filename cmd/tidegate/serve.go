@@ -6,21 +6,26 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -55,7 +60,7 @@ is the address that people open.
 what a role may do and the server does not allow is not offered. With --user-header
 a reverse proxy says who somebody is. It must reach the server by a loopback address
 or a Unix socket, and send the secret of --proxy-secret-env in the header
-` + web.SecretHeader + `.`,
+` + guard.SecretHeader + `.`,
 		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --allow-work 20\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
 		Flags: []cli.Flag{
 			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one; unix:PATH is a socket (default 127.0.0.1:8643, and a free port where that is taken)"},
@@ -70,12 +75,15 @@ or a Unix socket, and send the secret of --proxy-secret-env in the header
 			var public *url.URL
 			if given := call.Flag("public-url"); given != "" {
 				var err error
-				if public, err = web.ParsePublic(given); err != nil {
+				if public, err = guard.ParsePublic(given); err != nil {
 					return err
 				}
 			}
 			if strings.HasPrefix(call.Flag("http"), "unix:") && public == nil {
 				return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("http", call.Flag("http")), "--http unix:PATH needs --public-url: a browser opens the proxy's address")
+			}
+			if err := store.CheckHome(env.Home); err != nil {
+				return err
 			}
 			shown := site(env, call.Version)
 			if call.Flag("allow-decisions") == "true" {
@@ -109,16 +117,17 @@ or a Unix socket, and send the secret of --proxy-secret-env in the header
 				fmt.Fprintf(call.Stderr, "tidegate: tabs will not outlive this server: %s\n", tidegate.AsError(err).Message)
 			}
 			if allowed > 0 {
-				if shown.Works, err = researchEnv(env).OpenWorks(ctx, allowed); err != nil {
+				if shown.Background, err = env.OpenBackground(ctx, allowed); err != nil {
 					listener.Close()
 					return err
 				}
-				defer shown.Works.End()
+				defer shown.Background.End()
 				shown.Audit = func(ctx context.Context, text string, noFetch bool) (foreign.Result, error) {
-					return audit.Make(ctx, env.Desk(artifact.Everywhere), env.Pages(tool.Caller{}), audit.Input{Report: text, NoFetch: noFetch, Dir: env.Dir, Home: audit.Home(env.Home)})
+					return audit.Make(ctx, env.Desk(artifact.Everywhere), env.Pages(tool.Caller{}), audit.Input{Report: text, NoFetch: noFetch, Dir: env.Dir, Home: store.Audits.Home(env.Home)})
 				}
 			}
-			fmt.Fprintln(call.Stdout, web.Address(listener.Addr().String(), public, token))
+			fmt.Fprintln(call.Stderr, "Open this address in a browser; Ctrl-C ends the server:")
+			fmt.Fprintln(call.Stdout, guard.Address(listener.Addr().String(), public, token))
 			reading, stop := context.WithCancel(ctx)
 			read := make(chan struct{})
 			go func() {
@@ -135,20 +144,20 @@ or a Unix socket, and send the secret of --proxy-secret-env in the header
 }
 
 // proxyOf is the proxy that says who somebody is. It returns INVALID_ARGS.
-func proxyOf(env *catalog.Env, call cli.Invocation) (web.Proxy, error) {
+func proxyOf(env *catalog.Env, call cli.Invocation) (guard.Proxy, error) {
 	header, variable := call.Flag("user-header"), call.Flag("proxy-secret-env")
 	if header == "" && variable == "" {
-		return web.Proxy{}, nil
+		return guard.Proxy{}, nil
 	}
 	secret := ""
 	if variable != "" && env.Getenv != nil {
 		secret = strings.TrimSpace(env.Getenv(variable))
 	}
-	if header == "" || len(secret) < 16 || strings.EqualFold(header, web.SecretHeader) {
-		return web.Proxy{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("user-header", tidegate.Cut(header), "proxy-secret-env", tidegate.Cut(variable)),
+	if header == "" || len(secret) < 16 || strings.EqualFold(header, guard.SecretHeader) {
+		return guard.Proxy{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("user-header", tidegate.Cut(header), "proxy-secret-env", tidegate.Cut(variable)),
 			"--user-header and --proxy-secret-env belong together, and the variable must hold a secret of at least 16 characters")
 	}
-	return web.Proxy{Header: header, Secret: secret}, nil
+	return guard.Proxy{Header: header, Secret: secret}, nil
 }
 
 // byPerson is the context of a command that a person types.
@@ -255,10 +264,49 @@ const pagePort = "127.0.0.1:8643"
 
 // site is what the pages show.
 func site(env *catalog.Env, version string) *web.Site {
-	commands := &research.Env{Env: env}
 	return &web.Site{
 		Home: env.Home, Project: env.Project, Desk: env.Desk(artifact.Everywhere), Version: version,
-		Standing: commands.Standing, PDF: printPDF,
+		Standing: env.Standing, PDF: printPDF, Demo: sampleAudit(env), Agents: agentSetUp(env),
+	}
+}
+
+// sampleAudit makes the audit of the sample report, once, in a folder that does not stay.
+func sampleAudit(env *catalog.Env) func(context.Context) (foreign.Result, error) {
+	if env.Sample == nil {
+		return nil
+	}
+	made := sync.OnceValues(func() (foreign.Result, error) {
+		folder, err := os.MkdirTemp("", "tidegate-sample-")
+		if err != nil {
+			return foreign.Result{}, tidegate.Errorf(tidegate.WriteFailed, nil, "the sample has no place: %w", err)
+		}
+		defer os.RemoveAll(folder)
+		return audit.Make(context.Background(), env.Desk(artifact.Everywhere), env.Sample.Fetch, audit.Input{Report: env.Sample.Report, Name: env.Sample.Name, Home: folder})
+	})
+	return func(context.Context) (foreign.Result, error) { return made() }
+}
+
+// agentSetUp says whether an agent is set up. Clients are asked once, when the first page
+// wants to know, and not waited for.
+func agentSetUp(env *catalog.Env) func() string {
+	var said atomic.Pointer[string]
+	ask := sync.OnceFunc(func() {
+		go func() {
+			ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+			defer stop()
+			words := "No agent is set up: type tidegate setup."
+			if name, _, err := env.Installed(ctx, driver.Cells{}); err == nil && name != "" {
+				words = "Its agent would be " + name + "."
+			}
+			said.Store(&words)
+		}()
+	})
+	return func() string {
+		ask()
+		if words := said.Load(); words != nil {
+			return *words
+		}
+		return ""
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestServeIsForThosePeopleWithItsAddress starts the pages four times in one home: only
@@ -22,18 +24,17 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 	start := func(args ...string) (token string) {
 		server := exec.Command("tidegate", append([]string{"serve", "--http", "0"}, args...)...)
 		server.Dir, server.Env = home, append(os.Environ(), "TIDEGATE_HOME="+home)
-		out, err := server.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(server.StdoutPipe())(t)
+		var said strings.Builder
+		server.Stderr = &said
+		must.Do(t, server.Start())
 		defer func() {
 			if err := server.Process.Signal(syscall.SIGINT); err != nil {
 				t.Error(err)
 			}
-			server.Wait()
+			if server.Wait(); !strings.Contains(said.String(), "Open this address in a browser; Ctrl-C ends the server:\n") {
+				t.Errorf("it says %q", said.String())
+			}
 		}()
 		lines := bufio.NewScanner(out)
 		lines.Scan()
@@ -42,10 +43,7 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 			t.Fatalf("it serves at %q", lines.Text())
 		}
 		for at, want := range map[string]int{found[1]: 401, found[1] + "?token=" + strings.Repeat("A", len(found[2])): 401, found[0]: 303} {
-			answer, err := http.DefaultTransport.RoundTrip(request(t, at))
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.DefaultTransport.RoundTrip(request(t, at)))(t)
 			answer.Body.Close()
 			if answer.StatusCode != want {
 				t.Errorf("%s is answered with %d, want %d", at, answer.StatusCode, want)
@@ -64,9 +62,7 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 	if second == first {
 		t.Error("another token was asked for")
 	}
-	if err := os.Chmod(kept, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(kept, 0o644))
 	if start() == second {
 		t.Error("a token that others could read is used again")
 	}
@@ -77,9 +73,6 @@ func TestServeIsForThosePeopleWithItsAddress(t *testing.T) {
 
 func request(t *testing.T, url string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 	return r
 }

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // pageServer is a server of pages in a process of its own, and a browser that has its token.
@@ -28,13 +30,8 @@ func servePages(t *testing.T, home, allowed string) *pageServer {
 	t.Helper()
 	s := &pageServer{Cmd: exec.Command("tidegate", "serve", "--http", "0", "--allow-work", allowed)}
 	s.Dir, s.Env = home, append(os.Environ(), "TIDEGATE_HOME="+home, "XDG_CONFIG_HOME="+filepath.Join(home, "config"))
-	out, err := s.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(s.StdoutPipe())(t)
+	must.Do(t, s.Start())
 	t.Cleanup(func() { s.Process.Kill(); s.Wait() })
 	lines := bufio.NewScanner(out)
 	lines.Scan()
@@ -42,10 +39,7 @@ func servePages(t *testing.T, home, allowed string) *pageServer {
 	if err != nil || address.Host == "" {
 		t.Fatalf("it serves at %q", lines.Text())
 	}
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	s.base, s.browser = "http://"+address.Host, &http.Client{Jar: jar}
 	s.ask(t, http.MethodGet, "/?"+address.RawQuery, nil)
 	return s
@@ -53,23 +47,14 @@ func servePages(t *testing.T, home, allowed string) *pageServer {
 
 func (s *pageServer) ask(t *testing.T, method, path string, fields url.Values) string {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(fields.Encode()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, s.base+path, strings.NewReader(fields.Encode())))(t)
 	r.Header.Set("Origin", s.base)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	answer, err := s.browser.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(s.browser.Do(r))(t)
 	defer answer.Body.Close()
-	page, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(io.ReadAll(answer.Body))(t)
 	return html.UnescapeString(string(page))
 }
 
@@ -105,31 +90,21 @@ func TestWorkFromPagesEndsWithTheServer(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
 	own := filepath.Join(home, "config", "tidegate", "tidegate.toml")
-	if err := os.MkdirAll(filepath.Dir(own), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(own), 0o700))
 	// The agent leaves a mark where its cell lets it, and waits.
 	marked := filepath.Join(home, "marked")
-	if err := os.Mkdir(marked, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(marked, 0o700))
 	sleeper := filepath.Join(home, "sleeper")
-	if err := os.WriteFile(sleeper, []byte("#!/bin/sh\ntouch \""+marked+"/$$\"\nsleep 600\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sleeper, []byte("#!/bin/sh\ntouch \""+marked+"/$$\"\nsleep 600\n"), 0o700))
 	settings := "[agents.default]\ndriver = \"exec:" + sleeper + "\"\nprice = { input = 1, output = 1 }\nwrite = [\"" + marked + "\"]\n"
-	if err := os.WriteFile(own, []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(own, []byte(settings), 0o600))
 	// In its cell the agent has another id: it is known by what it runs.
 	lives := func() bool { return exec.Command("pgrep", "-f", sleeper).Run() == nil }
 	began := func() {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 			if marks, err := os.ReadDir(marked); err == nil && len(marks) == 1 && lives() {
-				if err := os.Remove(filepath.Join(marked, marks[0].Name())); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filepath.Join(marked, marks[0].Name())))
 				return
 			}
 		}
@@ -151,9 +126,7 @@ func TestWorkFromPagesEndsWithTheServer(t *testing.T) {
 	if page := s.sends(t, "/new", s.ask(t, http.MethodGet, "/new", nil), url.Values{"question": {"Does it snow?"}, "most_usd": {"2"}}); !strings.Contains(page, "1.00 USD are left of the 3.00") {
 		t.Errorf("a second run is planned:\n%s", page)
 	}
-	if err := s.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Process.Signal(syscall.SIGTERM))
 	s.Wait()
 	gone()
 
@@ -162,9 +135,7 @@ func TestWorkFromPagesEndsWithTheServer(t *testing.T) {
 	s.sends(t, here+"/continue", s.ask(t, http.MethodGet, here+"/continue", nil), url.Values{})
 	began()
 	s.shows(t, here, "running")
-	if err := s.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Process.Kill())
 	s.Wait()
 	gone()
 

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/face/guard"
 )
 
 // tokenFile keeps, in the home, the token that lets people see the pages, so that open
@@ -33,7 +33,7 @@ func pageToken(env *catalog.Env, another bool) (string, error) {
 	if token, ok := keptToken(path, env.Now()); ok && !another {
 		return token, nil
 	}
-	token := web.NewToken()
+	token := guard.NewToken()
 	data, err := codec.MarshalFile(tidegate.Pairs("token", token, "made_at", env.Now().UTC().Format(time.RFC3339)))
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)

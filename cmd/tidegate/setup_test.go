@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestSetup has a person answer the three questions. Whatever is wrong, the file stays as
@@ -78,12 +79,7 @@ func TestSetup(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "tidegate", "tidegate.toml")
 			if test.before != "" {
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(test.before), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Write(t, file, test.before)
 			}
 			variables := map[string]string{
 				"PATH": dir, "XDG_CONFIG_HOME": dir, "TIDEGATE_HOME": dir, "ANTHROPIC_BASE_URL": cloud.URL, "OPENAI_BASE_URL": cloud.URL, "OLLAMA_HOST": "http://127.0.0.1:1", "LMSTUDIO_BASE_URL": "http://127.0.0.1:1",

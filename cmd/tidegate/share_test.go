@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestRunsShareAsTheConfigurationSays fetches the same source for runs of one home. By itself
@@ -27,12 +29,7 @@ func TestRunsShareAsTheConfigurationSays(t *testing.T) {
 	variables := map[string]string{"TIDEGATE_HOME": home, "TIDEGATE_FETCH_ALLOW": host, "XDG_CONFIG_HOME": filepath.Join(home, "config"), "HOME": home}
 	put := func(name, text string) {
 		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(home, name), text)
 	}
 	typed := func(words ...string) string {
 		t.Helper()
@@ -68,16 +65,12 @@ func TestRunsShareAsTheConfigurationSays(t *testing.T) {
 		t.Error("a run takes what one fetched that may reach other hosts")
 	}
 	variables["TIDEGATE_FETCH_ALLOW"] = host
-	if err := os.RemoveAll(filepath.Join(home, "runs", "first")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(home, "runs", "first")))
 	typed("run", "verify", "second")
 	if fetch("fourth") != 1 {
 		t.Error("a page of a run that is gone is taken")
 	}
-	if err := os.RemoveAll(filepath.Join(home, "archive")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(home, "archive")))
 	if fetch("fifth") != 1 || fetch("sixth") != 0 {
 		t.Error("a deleted archive is not made again")
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestEvidenceByAPersonIsSigned: in a run whose decisions are signed, a file that
@@ -27,14 +28,11 @@ func TestEvidenceByAPersonIsSigned(t *testing.T) {
 	p.put("page.html", "<title>The moon</title><p>The tide is moved by the moon, and turns twice a day.</p>")
 	p.must("tidegate run init q --id r --signers signers")
 	p.put("home/runs/r/wave-1/p1.md", "## Findings\n\nText.\n\n## Sources\n\n- The moon, "+site+"/moon\n- The sun, "+site+"/sun\n\n## Gaps\n\nNone.\n")
-	p.must("tidegate citations extract r")
 	p.must("tidegate citations check r")
 	var moon, sun string
 	for line := range strings.Lines(p.read("home/runs/r/citations/citations.jsonl")) {
 		var record struct{ CID, URL string }
-		if err := json.Unmarshal([]byte(line), &record); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(line), &record))
 		if strings.HasSuffix(record.URL, "/moon") {
 			moon = record.CID
 		} else {
@@ -61,9 +59,7 @@ func TestEvidenceByAPersonIsSigned(t *testing.T) {
 	lineOf := func(event string) map[string]any {
 		for _, line := range lines {
 			var entry map[string]any
-			if err := json.Unmarshal([]byte(line), &entry); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(line), &entry))
 			if entry["event"] == event {
 				return entry
 			}
@@ -95,18 +91,11 @@ func TestEvidenceByAPersonIsSigned(t *testing.T) {
 			}
 			last := lines[len(lines)-1]
 			var end map[string]any
-			if err := json.Unmarshal([]byte(last), &end); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(last), &end))
 			entry["seq"], entry["state"], entry["prev"] = len(lines)+1, end["state"], codec.DigestBytes([]byte(last))
-			forged, err := json.Marshal(entry)
-			if err != nil {
-				t.Fatal(err)
-			}
+			forged := must.Get(json.Marshal(entry))(t)
 			path := filepath.Join(p.dir, "home/runs/r/logs/audit.jsonl")
-			if err := os.WriteFile(path, fmt.Appendf(nil, "%s%s\n", log, forged), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, fmt.Appendf(nil, "%s%s\n", log, forged), 0o600))
 			defer os.WriteFile(path, []byte(log), 0o600)
 			out, err := p.paste("tidegate run verify r --format json")
 			if err == nil || !strings.Contains(out, `"decision-unsigned"`) {

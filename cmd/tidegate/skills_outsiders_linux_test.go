@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 )
 
@@ -111,19 +112,11 @@ func TestARealClientWithThePluginResearchesAndAudits(t *testing.T) {
 	model := &skilled{story: shortStory(t)}
 	bin := t.TempDir()
 	h := newHarbour(t, bin+":"+path, "", func(r fakemodel.Request) fakemodel.Reply { return model.next(r) })
-	inHarbour, err := exec.LookPath("tidegate-in-harbour")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(bin, "tidegate"), []byte("#!/bin/sh\nexec "+inHarbour+" \"$@\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	inHarbour := must.Get(exec.LookPath("tidegate-in-harbour"))(t)
+	must.Do(t, os.WriteFile(filepath.Join(bin, "tidegate"), []byte("#!/bin/sh\nexec "+inHarbour+" \"$@\"\n"), 0o700))
 	claude := func(args ...string) string {
 		t.Helper()
-		program, err := lookIn(path, "claude")
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := must.Get(lookIn(path, "claude"))(t)
 		command := exec.CommandContext(t.Context(), program, args...)
 		command.Dir = h.dir
 		command.Env = append(slices.Clone(h.env), "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false", "CLAUDE_CODE_MAX_RETRIES=2")
@@ -149,9 +142,7 @@ func TestARealClientWithThePluginResearchesAndAudits(t *testing.T) {
 	}
 
 	file := filepath.Join(h.dir, "report.md")
-	if err := os.WriteFile(file, []byte("An electric tug spends about 210,000 euro less on energy [1]. It uses invoices of ninety-seven ports [1].\n\n[1]: https://portcost.example/studies/harbour-craft-energy\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("An electric tug spends about 210,000 euro less on energy [1]. It uses invoices of ninety-seven ports [1].\n\n[1]: https://portcost.example/studies/harbour-craft-energy\n"), 0o600))
 	model.report, model.taught = file, false
 	said = claude(append(slices.Clone(ask), "Audit report.md")...)
 	if !model.taught || !strings.Contains(said, "Audited ") || !strings.Contains(strings.ReplaceAll(said, " ", ""), `"found":1`) {
@@ -179,13 +170,8 @@ func TestARealCodexHasSkillsAndTools(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHarbour(t, path, "", func(fakemodel.Request) fakemodel.Reply { return fakemodel.Reply{Text: "Done."} })
-			program, err := lookIn(path, "codex")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Mkdir(filepath.Join(h.dir, ".codex"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			program := must.Get(lookIn(path, "codex"))(t)
+			must.Do(t, os.Mkdir(filepath.Join(h.dir, ".codex"), 0o700))
 			codex := func(args ...string) {
 				t.Helper()
 				command := exec.CommandContext(t.Context(), program, args...)

@@ -6,13 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // snapshot is everything that is in a folder.
 func snapshot(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -30,9 +32,6 @@ func snapshot(t *testing.T, folder string) map[string]string {
 		}
 		found[path] = fmt.Sprint(info.Mode(), info.ModTime(), text)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // onTerminal runs a command with a terminal for its stdout and returns what the
@@ -50,9 +52,7 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 	dir := t.TempDir()
 	contracts := `{"schema_version":"perspectives.v1","perspectives":[{"id":"p1","prompt_contract":{"max_words":9,"max_sources":1,"must_include_sections":[]}}]}`
 	for name, text := range map[string]string{"perspectives.json": contracts, "p1.md": "text\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	review := func(env ...string) *exec.Cmd {
 		command := exec.Command("tidegate", "wave", "review", "perspectives.json", ".")
@@ -60,10 +60,7 @@ func TestColoursOnATerminalOnly(t *testing.T) {
 		command.Env = append(os.Environ(), append([]string{"NO_COLOR=", "TERM=xterm"}, env...)...)
 		return command
 	}
-	piped, err := review().Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	piped := must.Get(review().Output())(t)
 	for _, tt := range []struct {
 		name, shown string
 		colours     bool

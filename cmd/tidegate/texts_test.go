@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var (
@@ -63,9 +64,7 @@ func TestEveryNameInTheTextsExists(t *testing.T) {
 	for _, r := range allRules(t) {
 		var shown bytes.Buffer
 		format, _ := report.Lookup("markdown")
-		if err := format.Write(&shown, demo.Explain(r, func(tidegate.Class) int { return 1 }, personsCommand(tools)), report.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, format.Write(&shown, demo.Explain(r, func(tidegate.Class) int { return 1 }, personsCommand(tools)), report.Options{}))
 		check(t, "explain "+r.ID, shown.String())
 	}
 	if toolsSeen < 100 || commandsSeen < 50 {
@@ -84,7 +83,7 @@ func textsOfTheSource(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	root := filepath.Join("..", "..")
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -115,9 +114,6 @@ func textsOfTheSource(t *testing.T) map[string]string {
 			return true
 		})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return texts
 }

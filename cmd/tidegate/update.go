@@ -68,7 +68,7 @@ shows its plan and asks, as research does, and the exit status is that of resear
 				case err != nil:
 					return err
 				case rewrite && !updated.Pass && updated.Reached():
-					return researchEnv(env).Rewrite(ctx, call, updated)
+					return research.Rewrite(ctx, env, call, updated)
 				case every == 0:
 					return exitOf(updated)
 				}
@@ -90,7 +90,7 @@ func updateOnce(ctx context.Context, env *catalog.Env, call cli.Invocation, name
 		return library.Updated{}, err
 	}
 	defer item.Close()
-	updated, err := library.Update(ctx, desk, env.Home, env.PagesAgain(tool.Caller{}), item)
+	updated, err := library.Update(ctx, desk, env.Home, env.PagesOf(item, tool.Caller{}), item)
 	if err != nil {
 		return updated, err
 	}

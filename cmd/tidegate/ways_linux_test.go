@@ -24,6 +24,7 @@ import (
 	"github.com/tidegate/tidegate/internal/test/fakemodel"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // waysIn is why the block with the ways to a model is not run as it stands.
@@ -37,7 +38,7 @@ func TestEveryWayToAModel(t *testing.T) {
 	t.Parallel()
 	story := plannedStory(t)
 	var lines []string
-	for _, name := range []string{"README.md", "docs/agents.md"} {
+	for _, name := range []string{"README.md", "docs/setup.md"} {
 		ways := 0
 		for _, b := range blocksOf(documents(t)[name]) {
 			if b.excuse != waysIn {
@@ -144,12 +145,7 @@ func plannedStory(t *testing.T) *story {
 			name = "jobs/perspectives/001/answer-1.json"
 		}
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	variables := map[string]string{"XDG_CONFIG_HOME": dir, "TIDEGATE_HOME": filepath.Join(dir, "home")}
 	run := filepath.Join(dir, "home", "runs", "harbour")

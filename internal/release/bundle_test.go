@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestTheRegistryLearnsOfEveryBundle compares server.json with what the release has.
@@ -21,9 +23,7 @@ func TestTheRegistryLearnsOfEveryBundle(t *testing.T) {
 		Name, Version string
 		Packages      []struct{ RegistryType, Identifier, Version, FileSha256 string }
 	}
-	if err := json.Unmarshal(files["server.json"], &server); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(files["server.json"], &server))
 	if server.Name != mcpName || server.Version != "1.2.3" || len(server.Packages) != 1+len(all) {
 		t.Errorf("%+v", server)
 	}
@@ -42,10 +42,7 @@ func TestBundlesAreReadByTheirMakers(t *testing.T) {
 	if os.Getenv("TIDEGATE_OUTSIDERS") == "" {
 		t.Skip("set TIDEGATE_OUTSIDERS=1 to install @anthropic-ai/mcpb from npm and test with it")
 	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := must.Get(os.UserCacheDir())(t)
 	folder := filepath.Join(cache, "tidegate-mcpb", "2.1.2")
 	mcpb := filepath.Join(folder, "node_modules", ".bin", "mcpb")
 	if _, err := os.Stat(mcpb); err != nil {
@@ -81,17 +78,9 @@ func TestTheRegistryTakesTheServer(t *testing.T) {
 		t.Skipf("the registry's module cannot be had: %v", err)
 	}
 	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(module.Dir, "internal", "validators", "schemas", "2025-12-11.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(pack(t, toy(t))["server.json"]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &module))
+	schema := must.Get(jsonschema.NewCompiler().Compile(filepath.Join(module.Dir, "internal", "validators", "schemas", "2025-12-11.json")))(t)
+	document := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(pack(t, toy(t))["server.json"])))(t)
 	if err := schema.Validate(document); err != nil {
 		t.Error(err)
 	}

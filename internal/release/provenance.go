@@ -19,7 +19,7 @@ import (
 // and no machine name, so that whoever builds the commit again makes the same one.
 const (
 	provenanceType = "https://slsa.dev/provenance/v1"
-	buildType      = "https://github.com/tidegate/tidegate/blob/main/docs/installing.md#provenance"
+	buildType      = "https://github.com/tidegate/tidegate/blob/main/docs/setup.md#provenance"
 	repository     = "git+https://github.com/tidegate/tidegate"
 )
 

@@ -139,7 +139,7 @@ func (r *release) build(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/machines.md"} {
+	for _, name := range []string{"LICENSE", "README.md", "docs/machines.md"} {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
 		if err != nil {
 			return err

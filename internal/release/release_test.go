@@ -24,6 +24,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/signing"
 )
 
@@ -33,16 +34,13 @@ const script = "#!/bin/sh\necho \"tidegate $*\"\n"
 // toy is a release of a small script for all platforms.
 func toy(t *testing.T) *release {
 	t.Helper()
-	server, err := os.ReadFile("../../server.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := must.Get(os.ReadFile("../../server.json"))(t)
 	r := &release{
 		server: server, version: "v1.2.3", output: filepath.Join(t.TempDir(), "dist"), targets: all,
 		commit: strings.Repeat("ab", 20), time: time.Unix(1_700_000_000, 0).UTC(), programs: map[target][]byte{}, workers: map[target][]byte{},
 		modules: []resource{{"pkg:golang/example.org/m@v1.0.0", map[string]string{"goModuleH1": "h1:x"}}},
 		share: []entry{
-			{"LICENSE", []byte("free\n"), 0o644}, {"README.md", []byte("# Read\n"), 0o644}, {"CHANGELOG.md", []byte("# Log\n"), 0o644},
+			{"LICENSE", []byte("free\n"), 0o644}, {"README.md", []byte("# Read\n"), 0o644},
 			{"completions/tidegate.bash", []byte("complete\n"), 0o644}, {"completions/tidegate.powershell", []byte("complete\n"), 0o644}, {"man/tidegate.1", []byte(".TH\n"), 0o644},
 		},
 	}
@@ -55,9 +53,7 @@ func toy(t *testing.T) *release {
 
 func pack(t *testing.T, r *release) map[string][]byte {
 	t.Helper()
-	if _, err := r.pack(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.pack(context.Background()))(t)
 	return read(t, r.output)
 }
 
@@ -96,10 +92,7 @@ func untar(t *testing.T, data []byte) map[string]*tar.Header {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(files))(t)
 		header.PAXRecords = map[string]string{"data": string(text)}
 		found[header.Name] = header
 	}
@@ -146,9 +139,7 @@ func TestTheSameBytesTwice(t *testing.T) {
 
 func TestNothingIsWrittenOver(t *testing.T) {
 	r := toy(t)
-	if err := os.Mkdir(r.output, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(r.output, 0o700))
 	if _, err := r.pack(t.Context()); !errors.Is(err, os.ErrExist) {
 		t.Errorf("got %v", err)
 	}
@@ -163,7 +154,7 @@ func TestArchives(t *testing.T) {
 	r := toy(t)
 	files := pack(t, r)
 	found := untar(t, files["tidegate_1.2.3_darwin_arm64.tar.gz"])
-	for name, mode := range map[string]int64{"tidegate": 0o755, "LICENSE": 0o644, "README.md": 0o644, "CHANGELOG.md": 0o644, "completions/tidegate.bash": 0o644, "man/tidegate.1": 0o644} {
+	for name, mode := range map[string]int64{"tidegate": 0o755, "LICENSE": 0o644, "README.md": 0o644, "completions/tidegate.bash": 0o644, "man/tidegate.1": 0o644} {
 		h := found[name]
 		if h == nil || h.Mode != mode || !h.ModTime.Equal(r.time) || h.Uid != 0 || h.Uname != "" {
 			t.Errorf("%s: %+v", name, h)
@@ -176,10 +167,7 @@ func TestArchives(t *testing.T) {
 		t.Errorf("the worker is %q", got)
 	}
 	data := files["tidegate_1.2.3_windows_amd64.zip"]
-	zipped, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zipped := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	if first := zipped.File[0]; first.Name != "tidegate.exe" || first.Mode() != 0o755 || !first.Modified.Equal(r.time) {
 		t.Errorf("the first file is %+v", first.FileHeader)
 	}
@@ -197,9 +185,7 @@ func TestNPMPackages(t *testing.T) {
 		OptionalDependencies map[string]string
 	}
 	about := untar(t, files["tidegate-npm-1.2.3.tgz"])
-	if err := json.Unmarshal([]byte(about["package/package.json"].PAXRecords["data"]), &m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(about["package/package.json"].PAXRecords["data"]), &m))
 	if m.Name != "tidegate" || m.Version != "1.2.3" || len(m.OptionalDependencies) != 6 || m.Scripts != nil || about["package/"+m.Bin["tidegate"]] == nil || about["package/LICENSE"] == nil {
 		t.Errorf("%+v", m)
 	}
@@ -210,9 +196,7 @@ func TestNPMPackages(t *testing.T) {
 			Name, Version string
 			OS, CPU       []string
 		}
-		if err := json.Unmarshal([]byte(inner["package/package.json"].PAXRecords["data"]), &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(inner["package/package.json"].PAXRecords["data"]), &p))
 		program := "package/bin/tidegate"
 		if p.OS[0] == "win32" {
 			program += ".exe"
@@ -260,13 +244,9 @@ func installsAndRemoves(t *testing.T, deb string) {
 	t.Helper()
 	system := t.TempDir()
 	for _, dir := range []string{"info", "updates", "triggers"} {
-		if err := os.MkdirAll(filepath.Join(system, "var/lib/dpkg", dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(system, "var/lib/dpkg", dir), 0o755))
 	}
-	if err := os.WriteFile(filepath.Join(system, "var/lib/dpkg/status"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(system, "var/lib/dpkg/status"), nil, 0o644))
 	dpkg := func(args ...string) string {
 		t.Helper()
 		return output(t, exec.Command("dpkg", append([]string{"--root=" + system, "--force-architecture", "--log=" + filepath.Join(system, "log")}, args...)...))
@@ -317,16 +297,12 @@ func imageFiles(t *testing.T, layout []byte, arch string) (imageConfig, map[stri
 			t.Errorf("%+v is another blob", d)
 		}
 		if into != nil {
-			if err := json.Unmarshal(data, into); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(data, into))
 		}
 		return data
 	}
 	var top, index imageIndex
-	if err := json.Unmarshal([]byte(files["index.json"].PAXRecords["data"]), &top); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(files["index.json"].PAXRecords["data"]), &top))
 	get(top.Manifests[0], typeIndex, &index)
 	for _, d := range index.Manifests {
 		if d.Platform.Architecture != arch {
@@ -337,14 +313,8 @@ func imageFiles(t *testing.T, layout []byte, arch string) (imageConfig, map[stri
 		get(d, typeManifest, &m)
 		get(m.Config, typeConfig, &config)
 		layer := get(m.Layers[0], typeLayer, nil)
-		unpacked, err := gzip.NewReader(bytes.NewReader(layer))
-		if err != nil {
-			t.Fatal(err)
-		}
-		plain, err := io.ReadAll(unpacked)
-		if err != nil {
-			t.Fatal(err)
-		}
+		unpacked := must.Get(gzip.NewReader(bytes.NewReader(layer)))(t)
+		plain := must.Get(io.ReadAll(unpacked))(t)
 		if sum := sha256.Sum256(plain); len(m.Layers) != 1 || config.RootFS.DiffIDs[0] != "sha256:"+hex.EncodeToString(sum[:]) || config.Architecture != arch {
 			t.Errorf("the configuration is that of another layer: %+v", config.RootFS)
 		}
@@ -394,9 +364,7 @@ func TestProvenance(t *testing.T) {
 			}
 			Predicate provenance
 		}
-		if err := json.Unmarshal(text, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(text, &s))
 		if s.Type != "https://in-toto.io/Statement/v1" || s.PredicateType != "https://slsa.dev/provenance/v1" || len(s.Subject) != len(files)-2 {
 			t.Errorf("%+v", s)
 		}
@@ -415,16 +383,9 @@ func TestProvenance(t *testing.T) {
 	key, verifier := signing.PKCS8(t)
 	signed.key = key
 	var envelope dsse.Envelope
-	if err := json.Unmarshal(pack(t, signed)["provenance.dsse.json"], &envelope); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
-		t.Fatal(err)
-	}
-	payload, err := envelope.DecodeB64Payload()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(pack(t, signed)["provenance.dsse.json"], &envelope))
+	must.Get(verifier.Verify(t.Context(), &envelope))(t)
+	payload := must.Get(envelope.DecodeB64Payload())(t)
 	check(payload)
 }
 
@@ -448,9 +409,7 @@ func TestOfThisMachine(t *testing.T) {
 	start := time.Now()
 	dist := filepath.Join(t.TempDir(), "dist")
 	t.Chdir(filepath.Join("..", ".."))
-	if err := run(t.Context(), []string{"--version", "v0.1.0-dry", "--platforms", "host", "--output", dist}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, run(t.Context(), []string{"--version", "v0.1.0-dry", "--platforms", "host", "--output", dist}))
 	t.Logf("made in %v", time.Since(start).Round(time.Second))
 	// demo runs the demo in an empty folder and home.
 	demo := func(t *testing.T, command ...string) {
@@ -483,10 +442,7 @@ func TestOfThisMachine(t *testing.T) {
 		if got := output(t, exec.Command(program, "version")); got != "tidegate-worker v0.1.0-dry\n" {
 			t.Errorf("it says %q", got)
 		}
-		info, err := os.Stat(program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(program))(t)
 		t.Logf("tidegate-worker has %d MB", info.Size()>>20)
 		if info.Size() > 80<<20 {
 			t.Errorf("tidegate-worker has %d MB: is the server in it?", info.Size()>>20)
@@ -520,25 +476,17 @@ func TestOfThisMachine(t *testing.T) {
 		_, inside := imageFiles(t, read(t, dist)["tidegate_0.1.0-dry_oci.tar"], host.arch)
 		root := t.TempDir()
 		program := filepath.Join(root, "tidegate")
-		if err := os.WriteFile(program, []byte(inside["tidegate"].PAXRecords["data"]), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(program, []byte(inside["tidegate"].PAXRecords["data"]), 0o755))
 		if os.Geteuid() != 0 {
 			demo(t, program)
 			return
 		}
 		// The file system of the image and nothing else.
 		for _, dir := range []string{"work", "runs", "tmp"} {
-			if err := os.Mkdir(filepath.Join(root, dir), 0o777); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chmod(filepath.Join(root, dir), 0o777); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(filepath.Join(root, dir), 0o777))
+			must.Do(t, os.Chmod(filepath.Join(root, dir), 0o777))
 		}
-		if err := os.Chmod(root, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(root, 0o755))
 		cmd := exec.Command("chroot", "--userspec=65532:65532", root, "/tidegate", "demo")
 		cmd.Env = []string{"TIDEGATE_HOME=/"}
 		output(t, cmd)
@@ -554,9 +502,7 @@ func TestOfEveryPlatform(t *testing.T) {
 	var made [2]map[string][]byte
 	for i := range made {
 		dist := filepath.Join(t.TempDir(), "dist")
-		if err := run(t.Context(), []string{"--version", "v0.1.0", "--output", dist}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, run(t.Context(), []string{"--version", "v0.1.0", "--output", dist}))
 		made[i] = read(t, dist)
 	}
 	if len(made[0]) != 25 {
@@ -573,10 +519,7 @@ func TestOfEveryPlatform(t *testing.T) {
 // from, and refuses an unknown one.
 func TestLicencesOfOthers(t *testing.T) {
 	t.Parallel()
-	text, err := third(t.Context(), filepath.Join("..", ".."), tidegate, []target{{"linux", "amd64"}, {"windows", "arm64"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(third(t.Context(), filepath.Join("..", ".."), tidegate, []target{{"linux", "amd64"}, {"windows", "arm64"}}))(t)
 	for _, want := range []string{"github.com/spf13/cobra v", "golang.org/x/sys v", ": Apache-2.0\n", ": MIT\n", "the Go standard library and runtime go1"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is not there", want)
@@ -593,9 +536,7 @@ func TestLicencesOfOthers(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, text := range []string{"GNU AFFERO GENERAL PUBLIC LICENSE\nVersion 3", "All rights reserved."} {
-		if err := os.WriteFile(filepath.Join(dir, "LICENSE"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "LICENSE"), []byte(text), 0o600))
 		if _, _, err := m.licence(); err == nil || !strings.Contains(err.Error(), "that nobody decided on") {
 			t.Errorf("%s: %v", text, err)
 		}

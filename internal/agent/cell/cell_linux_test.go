@@ -2,6 +2,7 @@ package cell_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/cell"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"golang.org/x/sys/unix"
 )
 
@@ -184,6 +186,15 @@ var tries = map[string]func(arg string) error{
 		return nil
 	},
 	"hide the mark": func(string) error { return hideMark() },
+	"own what it says": func(path string) error {
+		if err := forgeMark(path); err != nil {
+			return err
+		}
+		if below, owns := cell.Below("none"); !below || !owns(path) {
+			return syscall.EPERM
+		}
+		return nil
+	},
 	"signal": func(pid string) error {
 		n, _ := strconv.Atoi(pid)
 		return syscall.Kill(n, 0)
@@ -272,6 +283,36 @@ func hideMark() error {
 	}
 	if below, _ := cell.Below("none"); below {
 		return syscall.EPERM
+	}
+	return nil
+}
+
+// forgeMark loads a filter that says by the rules of the mark that a folder is the agent's:
+// beside what the mark says, as its only folder, and as one more.
+func forgeMark(folder string) error {
+	digest := sha256.Sum256([]byte(folder))
+	refused := []uint32{0xffff<<8 | 1, 0xffff<<8 | 2, 0xffff<<8 | 3}
+	for place := range 3 * 16 {
+		refused = append(refused, uint32(place)<<8|uint32(digest[place%16]))
+	}
+	for _, of := range [][]uint32{refused[:2], refused[3:], refused[:1], refused[2:]} {
+		program := []unix.SockFilter{
+			{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0},
+			{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_PRCTL, Jt: 1},
+			{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+			{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 16 + 8*3},
+		}
+		for _, question := range of {
+			program = append(program, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: question, Jf: 1}, unix.SockFilter{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ERRNO | 1})
+		}
+		program = append(program, unix.SockFilter{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW})
+		loaded := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+		if _, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&loaded))); errno != 0 {
+			return fmt.Errorf("the filter cannot be loaded: %w", errno)
+		}
+		if _, owns := cell.Below("none"); owns(folder) {
+			return nil
+		}
 	}
 	return nil
 }
@@ -397,10 +438,7 @@ func newHouse(t *testing.T) *house {
 			t.Fatal(err)
 		}
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := must.Get(os.Executable())(t)
 	data, err := os.ReadFile(self)
 	if err == nil {
 		err = os.WriteFile(h.program, data, 0o755)
@@ -450,10 +488,7 @@ func (h *house) run(t *testing.T, list ...string) []string {
 // saidBy is what a program says on its standard output until it ends.
 func saidBy(t *testing.T, start func(stdout int) (pid int, err error)) string {
 	t.Helper()
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	read, write := must.Both(os.Pipe())(t)
 	defer read.Close()
 	pid, err := start(int(write.Fd()))
 	write.Close()
@@ -473,10 +508,7 @@ func (h *house) inbox(t *testing.T) string {
 	t.Helper()
 	at := filepath.Join(h.work, "inbox")
 	os.Remove(at)
-	l, err := net.ListenPacket("unixgram", at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.ListenPacket("unixgram", at))(t)
 	t.Cleanup(func() { l.Close() })
 	return at
 }
@@ -484,10 +516,7 @@ func (h *house) inbox(t *testing.T) string {
 // share is a try of memory that the person's programs share.
 func (h *house) share(t *testing.T) string {
 	t.Helper()
-	id, err := unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must.Get(unix.SysvShmGet(unix.IPC_PRIVATE, 4096, unix.IPC_CREAT|0o600))(t)
 	t.Cleanup(func() { unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	return fmt.Sprintf("memory:%d", id)
 }
@@ -543,9 +572,7 @@ func TestWhatACellHolds(t *testing.T) {
 	file := filepath.Join(h.secret, "file")
 	stranger := exec.Command("sleep", "1000")
 	stranger.Env = []string{"SECRET=1"}
-	if err := stranger.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stranger.Start())
 	defer func() { stranger.Process.Kill(); stranger.Wait() }()
 	environ := fmt.Sprintf("read:/proc/%d/environ", stranger.Process.Pid)
 	limits := fmt.Sprintf("limits:%d", stranger.Process.Pid)
@@ -625,10 +652,7 @@ func passOn(t *testing.T) (back func()) {
 // get none, no file but its streams, and it ends with whoever started it.
 func TestAProcessHasNothingLeft(t *testing.T) {
 	h := newHouse(t)
-	system, err := cell.Prove(cell.Here(), h.work, h.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	system := must.Get(cell.Prove(cell.Here(), h.work, h.secret))(t)
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0) // without close-on-exec
 	if err != nil {
 		t.Fatal(err)
@@ -665,10 +689,7 @@ func TestPorts(t *testing.T) {
 	h.policy.Network = cell.Model
 	port, _ := strconv.Atoi(h.port())
 	h.policy.Ports = []int{port}
-	other, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer other.Close()
 	h.check(t, "done", "connect:"+h.listener.Addr().String())
 	h.check(t, "refused", "connect:"+other.Addr().String(), "serve", "mptcp:"+h.port())
@@ -678,7 +699,7 @@ func TestAnUnconfinedProgramIsMarked(t *testing.T) {
 	h := newHouse(t)
 	h.policy = cell.Policy{System: withoutNetwork(), Own: []string{h.dir, h.work}}
 	h.check(t, "done", "read:"+filepath.Join(h.secret, "file"), "unix", "udp", "connect:"+h.listener.Addr().String(), "own:"+h.secret)
-	h.check(t, "refused", "mark", "below:mark", "hide the mark", "own:/etc")
+	h.check(t, "refused", "mark", "below:mark", "hide the mark", "own:/etc", "own what it says:/etc")
 	if below, _ := cell.Below("none"); below {
 		t.Error("this test is marked")
 	}
@@ -691,9 +712,7 @@ func TestOneCallEndsAll(t *testing.T) {
 		t.Skip("the kernel cannot keep signals in")
 	}
 	stranger := exec.Command("sleep", "1000")
-	if err := stranger.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, stranger.Start())
 	defer func() { stranger.Process.Kill(); stranger.Wait() }()
 	program := exec.Command("/proc/self/exe")
 	program.Env = []string{"TRY=end all", "PATH=" + os.Getenv("PATH")}
@@ -758,14 +777,10 @@ func TestForbiddenInsideAllowed(t *testing.T) {
 	dir := t.TempDir()
 	home, ssh, other := filepath.Join(dir, "home"), filepath.Join(dir, "me", ".ssh"), filepath.Join(dir, "other")
 	for _, folder := range []string{filepath.Join(home, "worktrees", "w"), ssh, other} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 	}
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(filepath.Dir(ssh), link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(filepath.Dir(ssh), link))
 	forbidden := []cell.Forbidden{{Path: home, What: "the home"}, {Path: ssh, What: "your keys"}}
 	for allowed, names := range map[string]string{
 		dir: home, home: home, ssh: ssh, filepath.Dir(ssh): ssh, link: ssh, filepath.Join(home, "run"): home, "/": home, other: "",
@@ -787,23 +802,16 @@ func TestForbiddenInsideAllowed(t *testing.T) {
 func TestALinkGivesNothing(t *testing.T) {
 	h := newHouse(t)
 	link := filepath.Join(h.dir, "link")
-	if err := os.Symlink(h.secret, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(h.secret, link))
 	asked := h.policy
 	asked.Read = append(slices.Clone(asked.Read), link)
 	h.policy = asked
 	h.check(t, "refused", "read:"+filepath.Join(h.secret, "file"))
-	checked, err := asked.Checked(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	checked := must.Get(asked.Checked(nil, nil))(t)
 	h.policy = checked
 	h.check(t, "done", "read:"+filepath.Join(h.secret, "file"))
 	os.Rename(h.secret, h.secret+"2")
-	if err := os.Symlink(h.secret+"2", h.secret); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(h.secret+"2", h.secret))
 	h.check(t, "refused", "read:"+filepath.Join(h.secret+"2", "file"))
 }
 
@@ -811,13 +819,9 @@ func TestALinkGivesNothing(t *testing.T) {
 func TestWhatMayBeReadIsNamedOnce(t *testing.T) {
 	dir := t.TempDir()
 	tools := filepath.Join(dir, "tools")
-	if err := os.MkdirAll(filepath.Join(tools, "bin"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(tools, "bin"), 0o700))
 	link := filepath.Join(dir, "link")
-	if err := os.Symlink(tools, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(tools, link))
 	p := cell.Policy{Confined: true, Read: []string{filepath.Join(link, "bin"), tools + "2", tools, link, tools, filepath.Join(link, "none", "yet"), filepath.Join(dir, "none")}}
 	p, err := p.Checked(nil, nil)
 	if err != nil || !slices.Equal(p.Read, []string{filepath.Join(dir, "none"), tools, tools + "2"}) {
@@ -978,10 +982,7 @@ func TestANetworkThatCannotBeHandedOn(t *testing.T) {
 // needsNetwork skips the test where no program is given a network of its own.
 func (h *house) needsNetwork(t *testing.T) {
 	t.Helper()
-	system, err := cell.Prove(cell.Here(), h.work, h.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	system := must.Get(cell.Prove(cell.Here(), h.work, h.secret))(t)
 	if !system.Namespace {
 		t.Skip("this system gives a program no network of its own")
 	}
@@ -993,10 +994,7 @@ func (h *house) needsNetwork(t *testing.T) {
 // one, its network, and the doors.
 func (h *house) visit(t *testing.T, addresses ...string) (lines []string, doors []net.Listener) {
 	t.Helper()
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ends := must.Get(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))(t)
 	hand := os.NewFile(uintptr(ends[0]), "hand")
 	defer hand.Close()
 	out := saidBy(t, func(stdout int) (int, error) {
@@ -1047,10 +1045,7 @@ func BenchmarkStart(b *testing.B) {
 	policy := cell.Policy{System: withoutNetwork(), Confined: true, Network: cell.None, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc"}, Write: []string{b.TempDir()}, Devices: []string{"/dev/null"}}
 	b.Run("bare", func(b *testing.B) {
 		for b.Loop() {
-			pid, err := syscall.ForkExec(program, []string{program}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}})
-			if err != nil {
-				b.Fatal(err)
-			}
+			pid := must.Get(syscall.ForkExec(program, []string{program}, &syscall.ProcAttr{Files: []uintptr{0, 1, 2}}))(b)
 			syscall.Wait4(pid, nil, 0, nil)
 		}
 	})
@@ -1063,10 +1058,7 @@ func BenchmarkStart(b *testing.B) {
 		policy.System.Namespace = with.name != "nothing"
 		b.Run("cell with "+with.name, func(b *testing.B) {
 			for b.Loop() {
-				pid, err := cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: with.net})
-				if err != nil {
-					b.Fatal(err)
-				}
+				pid := must.Get(cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: with.net}))(b)
 				syscall.Wait4(pid, nil, 0, nil)
 			}
 		})

@@ -11,26 +11,19 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestEachCallCounts has each call fail that must not, one after the other: the program
 // is not started then, the error is that of the call, and nothing is left of the process.
 // This thread stays as it was, then and when the program is started.
 func TestEachCallCounts(t *testing.T) {
-	system, err := Prove(Here(), t.TempDir(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	system := must.Get(Prove(Here(), t.TempDir(), t.TempDir()))(t)
+	ends := must.Get(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))(t)
 	defer unix.Close(ends[0])
 	defer unix.Close(ends[1])
-	read, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	read, write := must.Both(os.Pipe())(t)
 	defer read.Close()
 	defer write.Close()
 	program := Program{Path: "/bin/echo", Args: []string{"echo", "started"}, Dir: "/", Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[0]}
@@ -80,10 +73,7 @@ func TestEachCallCounts(t *testing.T) {
 	program.Net = new(Net)
 	defer program.Net.Close()
 	countEach() // it is made
-	pid, err := Start(policy, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := must.Get(Start(policy, program))(t)
 	syscall.Wait4(pid, nil, 0, nil)
 	closeDoors()
 	countEach() // and handed on
@@ -105,10 +95,7 @@ func TestEachCallCounts(t *testing.T) {
 // TestANetworkThatNobodyCanHandOn: a program is started all the same where the files of its
 // network cannot be opened, and the next one has another.
 func TestANetworkThatNobodyCanHandOn(t *testing.T) {
-	system, err := Prove(Here(), t.TempDir(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	system := must.Get(Prove(Here(), t.TempDir(), t.TempDir()))(t)
 	if !system.Namespace {
 		t.Skip("this system gives a program no network of its own")
 	}
@@ -129,10 +116,7 @@ func TestANetworkThatNobodyCanHandOn(t *testing.T) {
 				c.list[i].number = 9999 // no call has it
 			}
 		}
-		pid, err := c.fork(flags)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pid := must.Get(c.fork(flags))(t)
 		if files, err := receive(c.net); err == nil {
 			t.Errorf("%d files came", len(files))
 		}
@@ -147,33 +131,22 @@ func TestANetworkThatNobodyCanHandOn(t *testing.T) {
 // TestFilesThatGotLost: a program that is given part of a network's files would be in this
 // machine's.
 func TestFilesThatGotLost(t *testing.T) {
-	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ends := must.Get(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))(t)
 	defer unix.Close(ends[0])
 	defer unix.Close(ends[1])
 	before := openFiles(t)
 	var room unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &room); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &room))
 	for _, spare := range []int{0, 1, 2} {
-		if err := unix.Sendmsg(ends[0], []byte{3}, unix.UnixRights(0, 1, 2), nil, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Sendmsg(ends[0], []byte{3}, unix.UnixRights(0, 1, 2), nil, 0))
 		next, err := unix.Dup(0) // the first number that is free
 		if err != nil {
 			t.Fatal(err)
 		}
 		unix.Close(next)
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next + spare), Max: room.Max}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(next + spare), Max: room.Max}))
 		files, err := receive(ends[1])
-		if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &room); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &room))
 		if err == nil || len(files) > 0 {
 			t.Errorf("with room for %d: %v, %v", spare, files, err)
 		}
@@ -185,10 +158,7 @@ func TestFilesThatGotLost(t *testing.T) {
 
 func openFiles(t *testing.T) int {
 	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(os.ReadDir("/proc/self/fd"))(t)
 	return len(list)
 }
 
@@ -196,21 +166,12 @@ func openFiles(t *testing.T) int {
 func thisThread(t *testing.T) string {
 	t.Helper()
 	var said strings.Builder
-	status, err := os.ReadFile("/proc/thread-self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	limits, err := os.ReadFile("/proc/thread-self/limits")
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(os.ReadFile("/proc/thread-self/status"))(t)
+	limits := must.Get(os.ReadFile("/proc/thread-self/limits"))(t)
 	said.Write(limits)
 	said.WriteString(strings.Join(regexp.MustCompile(`(?m)^(Umask|[UG]id|Groups|Sig(Blk|Ign|Cgt)|Cap...|NoNewPrivs|Seccomp|Seccomp_filters):.*\n`).FindAllString(string(status), -1), ""))
 	for _, link := range []string{"cwd", "ns/net", "ns/ipc", "ns/user"} {
-		to, err := os.Readlink("/proc/thread-self/" + link)
-		if err != nil {
-			t.Fatal(err)
-		}
+		to := must.Get(os.Readlink("/proc/thread-self/" + link))(t)
 		said.WriteString(to + "\n")
 	}
 	dumpable, _ := unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -17,29 +18,29 @@ import (
 // which that memory gets written: a refusal wins over everything but an end of the
 // process. So a question whose memory stays as it was is asked below an agent,
 // whatever else comes back.
+//
+// What the mark says of folders is said by refusals alone, too: for each byte, the
+// one value that it has is refused. A further filter can refuse others besides, and
+// take none of ours away; so a byte with two values says that somebody forged it.
 const (
 	markQuestion = unix.PR_GET_CHILD_SUBREAPER
 	markNumber   = 0x7469_6465 // "tide"
-	// markErrno begins the answers: one byte of what the mark says is added. It is
-	// above all errors that the kernel has.
-	markErrno = 1024
+	markThere    = 0xffff_ffff // refused by every mark
+	markFolders  = 0xffff      // the place of the number of folders
 	// markBytes is how many bytes of a folder's digest the mark says.
 	markBytes = 16
 )
 
-// markAnswers is what the filter does with prctl: the bytes of the digests of own,
-// by their place.
+// markAnswers is what the filter does with prctl: it refuses the number of the folders of
+// own, and the bytes of their digests, each by its place.
 func markAnswers(own []string) code {
-	var said []byte
-	for _, folder := range own {
-		said = append(said, folderDigest(folder)...)
+	asked := together(code{argument(3)}, is(markThere, answer(refused)), is(markFolders<<8|uint32(len(own)), answer(refused)))
+	for i, folder := range own {
+		for j, b := range folderDigest(folder) {
+			asked = append(asked, is(uint32(i*markBytes+j)<<8|uint32(b), answer(refused))...)
+		}
 	}
-	asked := code{argument(3)}
-	for i, b := range said {
-		asked = append(asked, is(uint32(i), answer(unix.SECCOMP_RET_ERRNO|uint32(markErrno+int(b))))...)
-	}
-	asked = append(asked, answer(unix.SECCOMP_RET_ERRNO|(markErrno+256))) // there is no such byte
-	ours := together(code{argument(2)}, is(markNumber, asked...))
+	ours := together(code{argument(2)}, is(markNumber, append(asked, answer(allowed))...))
 	return together(code{argument(0)}, is(markQuestion, ours...), code{answer(allowed)})
 }
 
@@ -48,49 +49,55 @@ func folderDigest(folder string) []byte {
 	return sum[:markBytes]
 }
 
-// askMark asks for one byte of what the mark says; marked says whether there is a
-// mark at all.
-func askMark(place int) (b byte, marked, there bool) {
+// askMark asks the mark, and reports whether it refused to answer.
+func askMark(question uint32) bool {
 	const untouched = -1
 	memory := int32(untouched)
-	_, _, errno := unix.Syscall6(unix.SYS_PRCTL, markQuestion, uintptr(unsafe.Pointer(&memory)), markNumber, uintptr(place), 0, 0)
-	if memory != untouched {
-		return 0, false, false
+	unix.Syscall6(unix.SYS_PRCTL, markQuestion, uintptr(unsafe.Pointer(&memory)), markNumber, uintptr(question), 0, 0)
+	return memory == untouched
+}
+
+// markByte is what the mark says at a place; there is nothing where it has no value, or more
+// than one.
+func markByte(place int) (value byte, there bool) {
+	for b := range 256 {
+		if !askMark(uint32(place)<<8 | uint32(b)) {
+			continue
+		}
+		if there {
+			return 0, false
+		}
+		value, there = byte(b), true
 	}
-	return byte(errno - markErrno), true, errno >= markErrno && errno < markErrno+256
+	return value, there
 }
 
 // Below reports whether this process is below an agent: it has the mark, or one of
 // the processes that it comes from is a supervisor of agents. Then owns reports
-// whether a path lies in a folder of the agent's own, as far as the mark says.
+// whether a path lies in a folder of the agent's own, as far as the mark says. A mark that
+// somebody added to says nothing of folders.
 func Below(supervisor string) (below bool, owns func(path string) bool) {
-	var digests [][]byte
-	for at := 0; ; at += markBytes {
-		digest := make([]byte, markBytes)
-		whole := true
-		for i := range digest {
-			b, marked, there := askMark(at + i)
-			if !marked {
-				return comesFrom(supervisor), func(string) bool { return false }
+	nothing := func(string) bool { return false }
+	if !askMark(markThere) {
+		return comesFrom(supervisor), nothing
+	}
+	folders, _ := markByte(markFolders)
+	digests := make([][markBytes]byte, folders)
+	for i := range digests {
+		for j := range markBytes {
+			there := false
+			if digests[i][j], there = markByte(i*markBytes + j); !there {
+				return true, nothing
 			}
-			digest[i], whole = b, whole && there
 		}
-		if !whole {
-			break
-		}
-		digests = append(digests, digest)
 	}
 	return true, func(path string) bool {
-		for at := resolved(path); ; at = at[:strings.LastIndexByte(at, '/')] {
-			if at == "" {
-				return false
-			}
-			for _, digest := range digests {
-				if bytes.Equal(digest, folderDigest(at)) {
-					return true
-				}
+		for at := resolved(path); at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+			if slices.Contains(digests, [markBytes]byte(folderDigest(at))) {
+				return true
 			}
 		}
+		return false
 	}
 }
 

@@ -2,14 +2,12 @@ package driver
 
 import (
 	"context"
-
-	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
 // checker is a driver that can say, before the first task and at no cost,
 // whether its agent can be asked.
 type checker interface {
-	check(ctx context.Context) (version string, err error)
+	Check(ctx context.Context) (version string, err error)
 }
 
 // Check says whether the agent of d can be asked, before the first task and at
@@ -20,29 +18,18 @@ type checker interface {
 // can say shows with the first task.
 func Check(ctx context.Context, d Driver) (version string, err error) {
 	if c, ok := d.(checker); ok {
-		return c.check(ctx)
+		return c.Check(ctx)
 	}
 	return "", nil // a driver from outside this package
 }
 
-// check also makes the cell ready, which refuses a folder that cannot be allowed.
-func (d *program) check(context.Context) (string, error) {
-	path, err := find(d.host.Environ, d.argv[0])
-	if err != nil {
-		return "", missing(d.argv[0], err)
-	}
-	_, err = d.host.inFolder("", Task{}, func(f *folder, task Task) (Answer, error) {
-		_, err := d.host.cell(f, d.settings.tenant(path, d.argv[1:], task), nil)
-		return Answer{}, err
-	})
-	return "", err
-}
+// keeper is a driver that keeps folders for repairs.
+type keeper interface{ Forget(session string) }
 
-func (d *recorded) check(ctx context.Context) (string, error) {
-	folder, err := artifact.Everywhere.Open("driver", d.folder)
-	if err != nil {
-		return "", unreadable(err)
+// Forget removes the folder that d keeps because the answer with this session may
+// be repaired; with an empty session, all that it keeps.
+func Forget(d Driver, session string) {
+	if k, ok := d.(keeper); ok {
+		k.Forget(session)
 	}
-	folder.Close()
-	return "", nil
 }

@@ -1,11 +1,5 @@
-// Package driver starts agents: one agent on one task, which returns its answer
-// or an [*Error] that says what kind of failure it was.
-//
-// Agents hang, flood, die, refuse and leave processes behind. Whatever one does,
-// Run returns within its limits, and nothing of the attempt is left: no process,
-// no socket, no temporary folder, except that of an answer that may be repaired,
-// until the repair or [Forget]. Success is a complete answer that is not empty,
-// never an exit status alone.
+// Package driver is what agents are given and what they return: a task with its limits,
+// an answer, events, and failures by their kind.
 //
 // The package knows no run and judges no answer. What an agent read on a page is
 // not evidence: other packages fetch what an answer cites.
@@ -14,6 +8,8 @@ package driver
 import (
 	"cmp"
 	"context"
+	"regexp"
+	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -58,8 +54,25 @@ type Task struct {
 	// files: tree beside its folder leads there, and TIDEGATE_TREE names it. Empty, or
 	// not on this machine: none.
 	Tree string `json:"tree,omitempty"`
+	// Home has the tools that the home answers itself; nil: none, as on another machine.
+	Home *Home `json:"-"`
 	// Repository is what git says of Folder; nil: nothing.
 	Repository *Repository `json:"repository,omitempty"`
+}
+
+// Home is tools that the home of a task answers, for a driver that has no client.
+type Home struct {
+	Offers []Offer
+	// Answer answers a call. What is wrong with the call is part of its text.
+	Answer func(ctx context.Context, tool string, arguments map[string]string) (text string, err error)
+}
+
+// Offer is a tool whose arguments are texts, of which the first must not be empty unless
+// it is optional.
+type Offer struct {
+	Name, About string
+	Arguments   [][2]string // names, and what they are
+	Optional    bool        // also the first argument may be empty
 }
 
 // Query is what an agent searches for.
@@ -137,15 +150,17 @@ type Limits struct {
 // DefaultAnswer is how many bytes an answer may have where no limit is set.
 const DefaultAnswer = 512 << 10
 
-func (l Limits) answer() int {
+func (l Limits) MostAnswer() int {
 	if l.Answer > 0 {
 		return l.Answer
 	}
 	return DefaultAnswer
 }
 
-// deadline is the time for the whole task as people say it.
-func (l Limits) deadline() time.Duration { return cmp.Or(l.Deadline.Round(time.Second), l.Deadline) }
+// ShownDeadline is the time for the whole task as people say it.
+func (l Limits) ShownDeadline() time.Duration {
+	return cmp.Or(l.Deadline.Round(time.Second), l.Deadline)
+}
 
 // Answer is what an agent wrote, and what that took.
 type Answer struct {
@@ -211,4 +226,11 @@ const (
 	Waiting  EventKind = "waiting" // no machine has begun the task yet, or again; only a pool says so
 )
 
-func (k EventKind) step() bool { return k == Message || k == ToolCall }
+func (k EventKind) Step() bool { return k == Message || k == ToolCall }
+
+// IsModel reports whether a text can be the name of a model. It may come from a run's
+// folder, and ends up among the arguments of a client, where it may be no flag and lead
+// nowhere else.
+func IsModel(name string) bool { return modelName().MatchString(name) }
+
+var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })

@@ -52,11 +52,11 @@ func (e *Error) NeedsPerson() bool { return e.Kind == Auth || e.Lasting }
 
 func (e *Error) Error() string { return string(e.Kind) + ": " + e.Message }
 
-// missing is the failure of a client that cannot be started.
-func missing(name string, why any) *Error {
+// CannotStart is the failure of a client that cannot be started.
+func CannotStart(name string, why any) *Error {
 	return &Error{Kind: Unavailable, Message: fmt.Sprintf("%s cannot be started: %v", name, why), Lasting: true}
 }
 
-func failf(kind Kind, format string, args ...any) *Error {
+func Failf(kind Kind, format string, args ...any) *Error {
 	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
 }

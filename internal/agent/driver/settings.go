@@ -4,9 +4,6 @@ import (
 	"context"
 	"io"
 	"os"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -56,39 +53,10 @@ type Host struct {
 	Tools func(ctx context.Context, task Task, agent io.ReadWriter, leaks func(text string) bool)
 
 	Cells
-	folders *folders
-	machine func() []string // what every agent may read, found once: the system's own, and tools
 }
 
-// New returns the driver that settings name. It returns INVALID_ARGS for a name
-// that no driver has, and for a command or folder that is missing or malformed, and
-// ENDPOINT_INVALID for an address. [Check] and Run find out whether the client is there.
-func New(settings Settings, host Host) (Driver, error) {
-	host = host.filled()
-	for _, c := range clients {
-		if settings.Driver == c.name {
-			return &headless{client: c, settings: settings, host: host}, nil
-		}
-	}
-	name, what, _ := strings.Cut(settings.Driver, ":")
-	switch name {
-	case "exec":
-		return newExec(settings, host, what)
-	case "acp":
-		return newACP(settings, host, what)
-	case "api", "model":
-		return newModel(settings, host)
-	case "recorded":
-		return newRecorded(settings, what)
-	}
-	if near := meant(settings.Driver); near != "" {
-		return nil, invalid(settings, "%q names no driver; did you mean %s?", settings.Driver, near)
-	}
-	return nil, invalid(settings, "%q names no driver; expected claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND, acp:COMMAND or recorded:DIR", settings.Driver)
-}
-
-// filled is the host with what is left to it.
-func (h Host) filled() Host {
+// Filled is the host with what is left to it.
+func (h Host) Filled() Host {
 	if h.Now == nil {
 		h.Now = time.Now
 	}
@@ -98,50 +66,24 @@ func (h Host) filled() Host {
 	if h.Temp == "" {
 		h.Temp = os.TempDir()
 	}
-	h.folders = &folders{}
-	h.machine = sync.OnceValue(func() []string {
-		return cell.Named(slices.DeleteFunc(slices.Concat(common()["read"], h.tools()), func(path string) bool { return !exists(path) }))
-	})
 	return h
 }
 
-func invalid(settings Settings, format string, args ...any) error {
+func Invalid(settings Settings, format string, args ...any) error {
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("driver", tidegate.Cut(settings.Driver)), format, args...)
 }
 
-// words splits a command as a shell does: at blanks, except within quotes and
-// after a backslash. Nothing is expanded.
-func words(command string) ([]string, bool) {
-	var list []string
-	var word strings.Builder
-	var quote rune
-	inside, escaped := false, false
-	for _, r := range command {
-		switch {
-		case escaped:
-			word.WriteRune(r)
-			escaped = false
-		case r == '\\' && quote != '\'':
-			escaped, inside = true, true
-		case r == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(r)
-		case r == '\'' || r == '"':
-			quote, inside = r, true
-		case r == ' ' || r == '\t' || r == '\n':
-			if inside {
-				list = append(list, word.String())
-				word.Reset()
-			}
-			inside = false
-		default:
-			word.WriteRune(r)
-			inside = true
-		}
-	}
-	if inside {
-		list = append(list, word.String())
-	}
-	return list, quote == 0 && !escaped && len(list) > 0 && list[0] != ""
+// Cells says how a host keeps agents in cells. The zero value confines them by what
+// the machine has.
+type Cells struct {
+	Unconfined bool             // agents work with the person's rights, on the person's files: a person's decision
+	Forbidden  []cell.Forbidden // what no agent may reach: the home, the person's keys and configuration
+	System     cell.System      // what cells are made of; zero: what this machine has
+}
+
+// Access is what a person gives the agents of a role beyond what every cell holds.
+type Access struct {
+	Read    []string // files and folders, absolute
+	Write   []string // folders, absolute
+	Network cell.Network
 }

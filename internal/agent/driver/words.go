@@ -35,12 +35,12 @@ var phrases = []struct {
 // end after some hours, and a person decides about a longer wait.
 const LongestWait = 6 * time.Hour
 
-// fromWords is the failure that a client described.
-func fromWords(name, words string) *Error {
-	failure := &Error{Kind: Died, Message: name + ": " + shown(words)}
+// FailureIn is the failure that a client described.
+func FailureIn(name, words string) *Error {
+	failure := &Error{Kind: Died, Message: name + ": " + Shown(words)}
 	if match := statusInWords().FindStringSubmatch(words); match != nil {
 		status, _ := strconv.Atoi(match[1])
-		failure.Kind = byStatus(status)
+		failure.Kind = KindOf(status)
 	} else {
 		lower := strings.ToLower(words)
 	search:
@@ -54,13 +54,13 @@ func fromWords(name, words string) *Error {
 		}
 	}
 	if failure.Kind == Rate {
-		failure.Wait = waitIn(words)
+		failure.Wait = WaitIn(words)
 	}
 	return failure
 }
 
-// waitIn is how long a text says that one has to wait; 0 where it does not say so.
-func waitIn(words string) time.Duration {
+// WaitIn is how long a text says that one has to wait; 0 where it does not say so.
+func WaitIn(words string) time.Duration {
 	match := waitInWords().FindStringSubmatch(words)
 	if match == nil {
 		return 0
@@ -70,9 +70,9 @@ func waitIn(words string) time.Duration {
 	return time.Duration(min(number*float64(unit), float64(LongestWait)))
 }
 
-// byStatus is the kind of failure that an HTTP status of a model's provider
+// KindOf is the kind of failure that an HTTP status of a model's provider
 // stands for.
-func byStatus(status int) Kind {
+func KindOf(status int) Kind {
 	switch {
 	case status == 401, status == 403:
 		return Auth

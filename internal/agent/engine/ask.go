@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // AskReader is the role of who reads the answer to a further question.
@@ -38,51 +38,53 @@ func Answer(ctx context.Context, runs string, asked *library.Asked, budget run.B
 	}
 	defer asked.Folder.Close()
 	if len(passages) == 0 {
-		answered, err = asked.Keep(ctx, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked")
+		answered, err = asked.Keep(ctx, asking.Answer{}, "", "no passage of the archived pages is about it; no agent was asked", false)
 		return answered, spent, err
 	}
-	q := &questioning{asked: asked, rounds: int64(budget.Tries), round: 1, prompt: asked.Prompt(passages, "", nil), passages: passages}
-	out, err := driveFolder(ctx, options, "answer", asked.Folder.Path(), func() job.Change {
-		c := job.Change{ID: asked.ID, CreatedAt: asked.CreatedAt, Budget: budget, Asking: &job.Asking{Round: q.round, Prompt: q.prompt, Judge: q.judge, OneAgent: single}}
+	q := &question{asked: asked, rounds: int64(budget.Tries), round: 1, prompt: asked.Prompt(passages, "", nil), passages: passages}
+	out, err := driveFolder(ctx, options, "answer", asked.Folder.Path(), func() job.Work {
+		var asks *reading.Questions
 		if q.readings != nil {
-			c.Questions = q.readings.Questions
+			asks = q.readings.Questions
 		}
-		return c
+		return job.Work{ID: asked.ID, CreatedAt: asked.CreatedAt, Budget: budget, Log: run.LogFile, IDKey: "answer_id", OneAgent: single,
+			Kinds: []job.Kind{job.Ask(job.Asking{Round: q.round, Prompt: q.prompt, Judge: q.judge}), job.Reading(options.Desk, asks, q.round)}}
 	}, q.advance)
 	switch {
 	case err != nil:
 		return answered, out.spent, err
 	case out.WaitingFor != ForNothing && out.refused && q.readings == nil:
-		q.why = "no answer followed the rules: " + out.Reason
+		q.why, q.failed = "no answer of the agent followed the rules: "+out.Reason, true
 	case out.WaitingFor != ForNothing:
 		return answered, out.spent, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("answer_id", asked.ID, "help", out.Help), "the question is not answered yet, and goes on when it is asked again: %s", out.Reason)
 	}
 	by := evidence.Readers{OneAgent: single, Recorded: options.Agents[AskReader].Recording != nil}
-	answered, err = asked.Keep(ctx, q.answer, evidence.TrustLine(&q.answer.Claims, by), q.why)
+	answered, err = asked.Keep(ctx, q.answer, evidence.TrustLine(&q.answer.Claims, by), q.why, q.failed)
 	return answered, out.spent, err
 }
 
-// questioning is a further question while agents are at it.
-type questioning struct {
+// question is a further question while agents are at it.
+type question struct {
 	asked    *library.Asked
 	passages []claim.Window
 	rounds   int64 // most of them
 
 	round    int64
 	prompt   string
-	answer   asking.Answer  // of the round, once it is accepted
-	readings *step.Readings // of its sentences
-	why      string         // there is no answer
+	answer   asking.Answer       // of the round, once it is accepted
+	readings *sentences.Readings // of its sentences
+	why      string              // there is no answer
+	failed   bool                // which says nothing about the pages
 }
 
-func (q *questioning) judge(ctx context.Context, text string) ([]evidence.Fault, error) {
+func (q *question) judge(ctx context.Context, text string) ([]evidence.Fault, error) {
 	answer, err := q.asked.Judge(ctx, text)
 	return answer.Faults, err
 }
 
 // advance goes from an accepted answer to its readers, and from what they refuse to the next
 // round.
-func (q *questioning) advance(ctx context.Context) (more bool, err error) {
+func (q *question) advance(ctx context.Context, _ *job.Board) (more bool, err error) {
 	if q.readings == nil {
 		text, err := q.asked.Folder.Read(job.AskedFile(q.round))
 		if err != nil {
@@ -97,7 +99,7 @@ func (q *questioning) advance(ctx context.Context) (more bool, err error) {
 		}
 		reading.SetParts(&q.answer.Claims)
 		material := q.asked.Material(ctx, &q.answer.Claims)
-		q.readings = &step.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, First: material, Second: material}, Folder: q.asked.Folder, Round: q.round}
+		q.readings = &sentences.Readings{Questions: &reading.Questions{Claims: &q.answer.Claims, Further: q.answer.Further, First: material, Second: material}, Folder: q.asked.Folder, Round: q.round}
 		return true, nil
 	}
 	if more, err := q.readings.Advance(); more || err != nil {

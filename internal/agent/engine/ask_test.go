@@ -19,10 +19,12 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	answers "github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // scripted is a pool whose agents are functions.
@@ -80,10 +82,7 @@ func newAsking(t *testing.T) asking {
 		}
 		return nil
 	}
-	made, err := audit.Make(t.Context(), a.desk(), fetch, audit.Input{Report: body.String() + "## Sources\n\n" + list.String(), Home: audit.Home(a.runs), Dir: a.runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(audit.Make(t.Context(), a.desk(), fetch, audit.Input{Report: body.String() + "## Sources\n\n" + list.String(), Home: store.Audits.Home(a.runs), Dir: a.runs}))(t)
 	a.id = made.AuditID
 	return a
 }
@@ -94,15 +93,9 @@ func (a asking) desk() run.Desk {
 
 func (a asking) ask(pool engine.Pool, question string) (answers.Answered, error) {
 	a.t.Helper()
-	item, err := answers.Open(a.t.Context(), a.desk(), a.runs, a.runs, a.id)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	item := must.Get(answers.Open(a.t.Context(), a.desk(), a.runs, a.runs, a.id))(a.t)
 	defer item.Close()
-	asked, err := answers.AskOf(a.t.Context(), question, item)
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	asked := must.Get(answers.AskOf(a.t.Context(), question, item))(a.t)
 	answered, _, err := engine.Answer(a.t.Context(), a.runs, asked, run.DefaultBudget(nil), false, engine.Options{Desk: a.desk(), Pool: pool, Wait: func(context.Context, time.Duration) {},
 		Agents: map[string]engine.Agent{job.AskWriter: {Driver: "claude"}, engine.AskReader: {Driver: "codex"}}})
 	return answered, err
@@ -111,17 +104,14 @@ func (a asking) ask(pool engine.Pool, question string) (answers.Answered, error)
 func (a asking) files(dir string) map[string]string {
 	a.t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(a.t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		all[path] = string(data)
 		return err
-	})
-	if err != nil {
-		a.t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -142,7 +132,7 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 	a := newAsking(t)
 	sentence := reader.Sentence(1, 3)
 	question := "What did " + strings.Fields(sentence)[3] + " " + strings.Join(strings.Fields(sentence)[2:7], " ") + " do under its owner in " + strings.Fields(sentence)[1] + "?"
-	before := a.files(audit.Home(a.runs))
+	before := a.files(store.Audits.Home(a.runs))
 	pool := &scripted{reader: truthful}
 	pool.writer = func(task driver.Task) string {
 		if !strings.Contains(task.Prompt, sentence) {
@@ -157,26 +147,23 @@ func TestAskAnswersFromTheArchive(t *testing.T) {
 		}
 		return strings.TrimSuffix(sentence, ".") + " [@" + id + "]."
 	}
-	got, err := a.ask(pool, question)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(a.ask(pool, question))(t)
 	if !got.Pass || !strings.HasPrefix(got.Answer, strings.TrimSuffix(sentence, ".")) || len(got.Sources) != 1 || len(got.Sentences) != 1 || got.Sentences[0].Verdict == nil || got.Sentences[0].Verdict.Verdict != "supported" || got.Next != "" {
 		t.Errorf("got %+v", got)
 	}
 	if !strings.Contains(got.Trust, "1 sentence") || !strings.Contains(got.Trust, "planted error") {
 		t.Errorf("the trust line is %q", got.Trust)
 	}
-	if !maps.Equal(before, a.files(audit.Home(a.runs))) {
+	if !maps.Equal(before, a.files(store.Audits.Home(a.runs))) {
 		t.Error("the audit was changed")
 	}
-	kept := a.files(filepath.Join(answers.Answers(a.runs), got.AnswerID))
+	kept := a.files(filepath.Join(store.Answers.Home(a.runs), got.AnswerID))
 	for _, name := range []string{"about.json", "result.json", "jobs/ask.1/001/prompt.md", "jobs/ask.2/001/prompt.md", "jobs/verify.2.1/001/reading.json", "logs/audit.jsonl"} {
-		if kept[filepath.Join(answers.Answers(a.runs), got.AnswerID, name)] == "" {
+		if kept[filepath.Join(store.Answers.Home(a.runs), got.AnswerID, name)] == "" {
 			t.Errorf("the answer does not keep %s", name)
 		}
 	}
-	if about := kept[filepath.Join(answers.Answers(a.runs), got.AnswerID, "about.json")]; !strings.Contains(about, got.Of[0].Head) || got.Of[0].Head == "" || !strings.Contains(about, a.id) {
+	if about := kept[filepath.Join(store.Answers.Home(a.runs), got.AnswerID, "about.json")]; !strings.Contains(about, got.Of[0].Head) || got.Of[0].Head == "" || !strings.Contains(about, a.id) {
 		t.Errorf("the answer is not bound to the audit: %s", about)
 	}
 }
@@ -255,7 +242,7 @@ func TestAskRefusesWhatIsNotInTheArchive(t *testing.T) {
 				t.Errorf("%s, %s: %v", writer.name, q, err)
 				continue
 			}
-			if got.Pass || !fixed[got.Answer] || got.Why == "" || !strings.HasPrefix(got.Next, "tidegate research ") || len(got.Sentences) > 0 {
+			if failed := strings.HasPrefix(got.Why, "no answer of the agent followed the rules: "); got.Pass || failed == fixed[got.Answer] || failed == (got.Answer != "") || got.Why == "" || !strings.HasPrefix(got.Next, "tidegate research ") || len(got.Sentences) > 0 {
 				t.Errorf("%s, %s: answered %q", writer.name, q, got.Answer)
 			}
 			if len(pool.asked) == 0 {
@@ -280,7 +267,8 @@ func TestAskNeedsAReaderThatSees(t *testing.T) {
 		},
 		reader: func(task driver.Task) string {
 			return reader.Answer(task.Prompt, func(c reader.Claim) reader.Verdict {
-				return reader.Verdict{Verdict: "supported", Passage: 1, Words: strings.Join(strings.Fields(c.Passages[0])[:4], " ")}
+				passage, words := reader.Words(c.Sentence, c.Passages)
+				return reader.Verdict{Verdict: "supported", Passage: passage, Words: words}
 			})
 		},
 	}
@@ -288,7 +276,7 @@ func TestAskNeedsAReaderThatSees(t *testing.T) {
 	if tidegate.CodeOf(err) != tidegate.InvalidState || !strings.Contains(err.Error(), "planted errors") {
 		t.Errorf("a reader that confirms everything counts: %v", err)
 	}
-	if found, _ := filepath.Glob(filepath.Join(answers.Answers(a.runs), "*", "result.json")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(store.Answers.Home(a.runs), "*", "result.json")); len(found) > 0 {
 		t.Errorf("a result is kept: %v", found)
 	}
 }
@@ -326,7 +314,7 @@ func TestAskGoesOn(t *testing.T) {
 	if err != nil || !got.Pass {
 		t.Fatalf("%+v %v", got, err)
 	}
-	found, err := filepath.Glob(filepath.Join(answers.Answers(a.runs), "2026-*"))
+	found, err := filepath.Glob(filepath.Join(store.Answers.Home(a.runs), "2026-*"))
 	if err != nil || len(found) != 1 {
 		t.Errorf("the answers are %v, %v", found, err)
 	}
@@ -337,9 +325,7 @@ func TestAskGoesOn(t *testing.T) {
 	if err != nil || len(readings) != 1 {
 		t.Fatalf("%v %v", readings, err)
 	}
-	if err := os.WriteFile(readings[0], []byte("{}"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(readings[0], []byte("{}"), 0o600))
 	if v, err := answers.Verify(t.Context(), a.desk(), a.runs, got.AnswerPath); err != nil || len(v.Wrong) == 0 {
 		t.Errorf("a changed reading is not found: %+v %v", v, err)
 	}

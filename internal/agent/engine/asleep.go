@@ -16,8 +16,8 @@ const (
 	noLook       = 10 * time.Second
 )
 
-// wakefulness knows when this process was asleep.
-type wakefulness struct {
+// sleepWatch knows when this process was asleep.
+type sleepWatch struct {
 	wall func() time.Time // has no monotonic reading, which stands still while a machine sleeps
 	now  func() time.Time // as the record has it
 
@@ -29,7 +29,7 @@ type wakefulness struct {
 func wallClock() time.Time { return time.Now().Round(0) }
 
 // watch looks at the clock until ctx ends.
-func (w *wakefulness) watch(ctx context.Context) {
+func (w *sleepWatch) watch(ctx context.Context) {
 	tick := time.NewTicker(lookInterval)
 	defer tick.Stop()
 	for {
@@ -43,7 +43,7 @@ func (w *wakefulness) watch(ctx context.Context) {
 }
 
 // look looks at the clock and returns when this process was asleep so far.
-func (w *wakefulness) look() []run.Span {
+func (w *sleepWatch) look() []run.Span {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wall := w.wall()

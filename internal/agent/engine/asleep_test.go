@@ -9,8 +9,9 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // farCrew is a crew whose agents may say that they wait.
@@ -55,19 +56,13 @@ func TestTimeInWhichNobodyWorksIsNotCharged(t *testing.T) {
 					note(driver.Event{Kind: driver.Started, Passing: true})
 				}
 			}}
-			out, err := engine.Drive(t.Context(), manifest, engine.WithWall(
+			out := must.Get(engine.Drive(t.Context(), manifest, engine.WithWall(
 				engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents, Parallel: 1},
-				func() time.Time { return time.Now().Round(0).Add(time.Duration(slept.Load())) }))
-			if err != nil {
-				t.Fatal(err)
-			}
+				func() time.Time { return time.Now().Round(0).Add(time.Duration(slept.Load())) })))(t)
 			if completed := out.Status == run.Completed; completed == c.charged {
 				t.Fatalf("the run is %s: %s", out.Status, out.Reason)
 			}
-			b, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer b.Close()
 			if minutes := b.Spent().Minutes; (minutes > 40) != c.charged {
 				t.Errorf("%v minutes are charged", minutes)
@@ -80,7 +75,7 @@ func TestTimeInWhichNobodyWorksIsNotCharged(t *testing.T) {
 					t.Errorf("%s took %d attempts", j.ID, j.Attempt)
 				}
 			}
-			if found, err := step.Judge(t.Context(), b.Run(), "F"); err != nil || found.Status() != "pass" {
+			if found, err := gates.Judge(t.Context(), b.Run(), "F"); err != nil || found.Status() != "pass" {
 				t.Errorf("gate F: %+v, %v", found, err)
 			}
 			verify(t, manifest)

@@ -16,14 +16,16 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // attempt is one agent at one job: at most two turns, the second to repair a
 // refused answer.
 type attempt struct {
 	engine *orchestrator
-	held   job.Held
+	held   job.TakenOver
 	role   string
 	stop   context.CancelCauseFunc
 
@@ -34,6 +36,8 @@ type attempt struct {
 	began  time.Time          // when this home began its part
 	events bytes.Buffer       // the agent's own stream, one line each
 	called map[string]float64 // tools, in all turns
+
+	lookups *git.Lookup // what it has asked about the code; nil before it may
 
 	heard   time.Time // when its agent began or last did something
 	waits   time.Time // since when it waits for a machine; zero where it does not
@@ -105,7 +109,7 @@ func (a *attempt) run(ctx context.Context) (ending, error) {
 		if err != nil {
 			return ending{}, err
 		}
-		answer, failure, err := a.take(ctx, a.task(turn, prompt, d.session), d)
+		answer, failure, err := a.askAgent(ctx, a.task(turn, prompt, d.session), d)
 		switch {
 		case err != nil:
 			return ending{}, a.left(ctx, err)
@@ -147,17 +151,17 @@ func (a *attempt) prompt(turn int, d *dialogue) (prompt, repair string, err erro
 	if turn == 1 {
 		return a.held.PromptMD, "", nil
 	}
-	repair, err = a.engine.board.Repair(a.held.AnswerFormat, d.faults, d.warnings)
+	repair, err = job.Repair(a.held.AnswerFormat, d.faults, d.warnings)
 	if d.session == "" || d.fresh {
 		repair, d.session = a.held.PromptMD+"\n"+repair, ""
 	}
 	return repair, repair, err
 }
 
-// take has an agent do a task. A failure is the agent's, an error the run's.
-func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driver.Answer, *driver.Error, error) {
+// askAgent has an agent do a task. A failure is the agent's, an error the run's.
+func (a *attempt) askAgent(ctx context.Context, task driver.Task, d *dialogue) (driver.Answer, *driver.Error, error) {
 	if !d.since.IsZero() {
-		if err := a.ask(ctx, d.since); err != nil {
+		if err := a.awaitTurn(ctx, d.since); err != nil {
 			return driver.Answer{}, nil, err
 		}
 		d.since = time.Time{}
@@ -195,7 +199,7 @@ func (a *attempt) take(ctx context.Context, task driver.Task, d *dialogue) (driv
 // submit hands in the answer of a turn and keeps what is wrong with it.
 func (a *attempt) submit(ctx context.Context, turn int, answer driver.Answer, repair string, d *dialogue) (accepted bool, err error) {
 	d.session = answer.Session
-	if a.release(ctx) {
+	if a.sayAnswered(ctx) {
 		d.since = a.engine.Desk.Now()
 	}
 	verdict, err := a.engine.board.Submit(ctx, job.SubmitInput{
@@ -239,8 +243,8 @@ func (a *attempt) tidy() {
 	}
 }
 
-// release says that the agent has answered.
-func (a *attempt) release(ctx context.Context) bool {
+// sayAnswered says that the agent has answered.
+func (a *attempt) sayAnswered(ctx context.Context) bool {
 	select {
 	case a.engine.answered <- a:
 		return true
@@ -249,10 +253,10 @@ func (a *attempt) release(ctx context.Context) bool {
 	}
 }
 
-// ask waits until the attempt may have an agent. The time since it began to wait does
+// awaitTurn waits until the attempt may have an agent. The time since it began to wait does
 // not count, and a lease that would not last for its answer is extended. If the home
 // stops first, it returns why; otherwise the errors of [job.Board.Extend].
-func (a *attempt) ask(ctx context.Context, since time.Time) error {
+func (a *attempt) awaitTurn(ctx context.Context, since time.Time) error {
 	select {
 	case a.engine.asking <- a:
 	case <-ctx.Done():
@@ -280,7 +284,7 @@ func (a *attempt) lease(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.held = job.Held{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
+	a.held = job.TakenOver{Assignment: *leased, Driver: agent.Driver, Model: agent.Model}
 	return nil
 }
 
@@ -334,7 +338,8 @@ func (a *attempt) failed(ctx context.Context, failure *driver.Error, asked strin
 	}
 	end := job.Ending{Outcome: string(failure.Kind), Reason: failure.Message, Version: answer.Version, ToolCalls: counts(answer.ToolCalls),
 		Events: a.events.Bytes(), Usage: usage(answer), Price: a.engine.agent(a.role).Price}
-	if failure.Kind != driver.Rate && failure.Kind != driver.Unavailable {
+	silent := failure.Kind == driver.Died && a.events.Len() == 0 && answer.Text == "" // as if it had never begun
+	if failure.Kind != driver.Rate && failure.Kind != driver.Unavailable && !silent {
 		end.Asked = asked
 	}
 	_, err := a.engine.board.End(context.WithoutCancel(ctx), a.held.Token, end)
@@ -404,10 +409,29 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 	if tree := a.engine.tree; tree != nil && tree.Load() != nil && (a.held.Kind == "code_review" || a.held.Kind == "code_verify") {
 		task.Tree = *tree.Load()
 	}
+	if lookups := a.engine.lookups; lookups != nil && a.held.Kind == "code_review" {
+		if a.lookups == nil {
+			a.lookups = lookups()
+		}
+		task.Home = &driver.Home{Answer: a.lookups.Answer, Offers: lookupOffers()}
+	}
+	if a.held.Contract != nil && a.engine.board.HasDocuments() {
+		task.Home = &driver.Home{Offers: readingOffers, Answer: func(ctx context.Context, tool string, arguments map[string]string) (string, error) {
+			return sourcing.Consult(ctx, a.engine.board.Run(), tool, arguments)
+		}}
+	}
 	web, frozen := a.engine.board.Web(a.held.Assignment), !a.engine.board.Policy().Frozen.IsZero()
 	task.Tools.Web, task.Tools.Frozen = web && !frozen, web && frozen
 	a.relay(&task)
 	return task
+}
+
+// readingOffers are the tools by which a researcher without a client reads a person's own
+// documents.
+var readingOffers = []driver.Offer{
+	{Name: sourcing.ReadTool, About: "Read one of the person's documents, or a section of it.", Arguments: [][2]string{
+		{"document", "its name or URL, as the task lists it"}, {"section", "one of its headings; empty for all of it"}, {"from", "the byte of the text to go on from; empty for the beginning"}}},
+	{Name: sourcing.LookForTool, About: "Look for words in all of the person's documents. Returns the passages that fit best.", Arguments: [][2]string{{"words", "what to look for"}}},
 }
 
 // relay gives the agent of a wave a way to the tools of this home, as far as there are

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -37,13 +38,10 @@ func readBy(t *testing.T, home, report string, agent func(context.Context, drive
 	t.Helper()
 	pool := &crew{agent: agent}
 	desk := run.Desk{Now: time.Now, Program: "test"}
-	result, err := audit.Make(t.Context(), desk, (&web{}).fetch, audit.Input{Report: report, Home: home, Verifier: "claude", Read: func(ctx context.Context, parts *audit.Parts) (string, error) {
+	result := must.Get(audit.Make(t.Context(), desk, (&web{}).fetch, audit.Input{Report: report, Home: home, Verifier: "claude", Read: func(ctx context.Context, parts *audit.Parts) (string, error) {
 		why, _, err := engine.ReadReport(ctx, parts, run.DefaultBudget(nil), engine.Options{Desk: desk, Pool: pool, Agents: map[string]engine.Agent{"verifier": {Driver: "claude", Model: "m"}}})
 		return why, err
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return result, pool
 }
 
@@ -92,10 +90,7 @@ func TestASecondReaderOfAnAudit(t *testing.T) {
 
 	// What the reader said cannot be changed afterwards, nor an answer added.
 	kept := filepath.Join(result.AuditPath, "jobs", "verify.1", "001", "reading.json")
-	was, err := os.ReadFile(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.ReadFile(kept))(t)
 	other := filepath.Join(result.AuditPath, "jobs", "verify.1", "002", "reading.json")
 	for _, change := range []func() error{
 		func() error {
@@ -111,9 +106,7 @@ func TestASecondReaderOfAnAudit(t *testing.T) {
 			return os.WriteFile(other, []byte(strings.Replace(string(was), `"attempt": 1`, `"attempt": 2`, 1)), 0o600)
 		},
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, change())
 		if v, err := audit.Verify(t.Context(), desk, file, "test"); err == nil && v.Pass {
 			t.Error("a changed reading is not found")
 		}
@@ -174,10 +167,7 @@ func TestAnInterruptedReadingResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := &crew{agent: faithful}
-	result, err := begin(t.Context(), pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(begin(t.Context(), pool))(t)
 	if read := result.Summary.Read; read.Supported != 28 || read.Unread != 0 || pool.times("verify.1") != 0 || pool.times("verify.2") != 1 {
 		t.Errorf("%+v, asked %v", read, pool.asked)
 	}

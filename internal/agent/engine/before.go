@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -22,11 +23,12 @@ type Before struct {
 // was of other parts, all of it is reviewed, and so it is after MAJOR_ISSUES, which are
 // about the whole. Findings in files
 // that have not changed since are carried: nobody could close them. The others are for
-// the reviewers to answer. It returns the errors of [change.ReadDiff].
-func (r *CodeReview) goOn(ctx context.Context) error {
+// the reviewers to answer. It returns the errors of [git.ReadDiff].
+func (r *CodeReview) goOn(ctx context.Context) (err error) {
 	before := r.in.Before
 	if before == nil {
-		return nil
+		r.today, err = today(ctx, r.diff, r.in.Earlier.Issues, nil)
+		return err
 	}
 	open := before.Findings
 	grown, err := r.whole.GrownSince(ctx, before.Base, before.Head)
@@ -48,7 +50,8 @@ func (r *CodeReview) goOn(ctx context.Context) error {
 		}
 	}
 	r.in.Earlier.Issues = append(r.in.Earlier.Issues, review.IdentifiedOf(open)...)
-	return nil
+	r.today, err = today(ctx, r.diff, r.in.Earlier.Issues, before.Findings)
+	return err
 }
 
 // Unchanged is the review before, as it stands for a change that has nothing new that
@@ -76,4 +79,45 @@ func (r *CodeReview) carry(out *CodeReviewOutcome) {
 			out.Checked = append(out.Checked, c)
 		}
 	}
+}
+
+// maxToday is how many bytes of code around earlier issues a review has.
+const maxToday = 96 << 10
+
+// today is the code around earlier issues as a diff has it, by their ids: a reviewer says
+// of each whether it is still there, also where the diff does not show it.
+func today(
+	ctx context.Context, d *git.Diff, earlier []review.Identified, known []review.Finding,
+) (map[string]string, error) {
+	code, room := map[string]string{}, maxToday
+	for _, issue := range earlier {
+		f := review.Finding{Identified: issue}
+		if at := slices.IndexFunc(known, func(k review.Finding) bool { return k.ID == issue.ID }); at >= 0 {
+			f.Quote = known[at].Quote
+		}
+		if issue.File == "" || issue.Line == nil {
+			continue
+		}
+		text, there, err := d.Text(ctx, issue.File)
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			continue
+		}
+		if shown := review.Today(f, text); len(shown) <= room {
+			code[issue.ID], room = shown, room-len(shown)
+		}
+	}
+	return code, nil
+}
+
+// codeOf is the code around the issues that a prompt asks about.
+func codeOf(p review.Prompt, code map[string]string) (list []string) {
+	for _, issue := range p.Earlier {
+		if code[issue.ID] != "" {
+			list = append(list, code[issue.ID])
+		}
+	}
+	return list
 }

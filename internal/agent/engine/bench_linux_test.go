@@ -14,9 +14,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -50,9 +52,7 @@ func BenchmarkThousandJobs(b *testing.B) {
 }
 
 func put(b *testing.B, name, text string) {
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(name, []byte(text), 0o600))
 }
 
 // thousandJobs drives the jobs with a program that may read its own folder, in a cell
@@ -65,10 +65,7 @@ func thousandJobs(b *testing.B, program string, argv []string) {
 
 	desk := run.Desk{Now: time.Now}
 	manifest := withJobs(b, desk, dir, jobs)
-	agent, err := driver.New(driver.Settings{Driver: "exec:" + strings.Join(argv, " "), Access: driver.Access{Read: []string{program}}}, driver.Host{})
-	if err != nil {
-		b.Fatal(err)
-	}
+	agent := must.Get(client.New(driver.Settings{Driver: "exec:" + strings.Join(argv, " "), Access: driver.Access{Read: []string{program}}}, driver.Host{}))(b)
 	time.Sleep(2 * time.Second) // a file that has just been written is read again, because it may change unseen
 	began, used := time.Now(), cpuTime(b)
 	out, err := engine.Drive(b.Context(), manifest, engine.Options{Desk: desk, Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{agent} }}})
@@ -172,9 +169,7 @@ func cpuTime(b *testing.B) time.Duration {
 	all := ofSupervisors(b)
 	for _, of := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var used unix.Rusage
-		if err := unix.Getrusage(of, &used); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, unix.Getrusage(of, &used))
 		all += time.Duration(used.Utime.Nano() + used.Stime.Nano())
 	}
 	return all
@@ -185,10 +180,7 @@ func cpuTime(b *testing.B) time.Duration {
 func ofSupervisors(b *testing.B) time.Duration {
 	const tick = 10 * time.Millisecond // in which the kernel counts here
 	var all time.Duration
-	lists, err := filepath.Glob("/proc/self/task/*/children")
-	if err != nil {
-		b.Fatal(err)
-	}
+	lists := must.Get(filepath.Glob("/proc/self/task/*/children"))(b)
 	for _, list := range lists {
 		children, err := os.ReadFile(list)
 		if err != nil {
@@ -201,10 +193,7 @@ func ofSupervisors(b *testing.B) time.Duration {
 			}
 			_, fields, _ := strings.Cut(string(stat), ") ") // behind the name of the program
 			for _, ticks := range strings.Fields(fields)[11:15] {
-				n, err := strconv.Atoi(ticks)
-				if err != nil {
-					b.Fatal(err)
-				}
+				n := must.Get(strconv.Atoi(ticks))(b)
 				all += time.Duration(n) * tick
 			}
 		}
@@ -214,15 +203,9 @@ func ofSupervisors(b *testing.B) time.Duration {
 
 // timesOf is when jobs were leased and when their answers were accepted.
 func timesOf(b *testing.B, manifest string) (leased, accepted []time.Time) {
-	r, err := run.Open(b.Context(), reviewClock, manifest)
-	if err != nil {
-		b.Fatal(err)
-	}
+	r := must.Get(run.Open(b.Context(), reviewClock, manifest))(b)
 	defer r.Close()
-	events, err := r.Events()
-	if err != nil {
-		b.Fatal(err)
-	}
+	events := must.Get(r.Events())(b)
 	for _, e := range events {
 		switch {
 		case e.Event == run.EventLeased:

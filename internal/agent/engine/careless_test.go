@@ -12,10 +12,11 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // order is what a page says to whoever reads it, with an attempt to leave its fence.
@@ -111,7 +112,7 @@ func TestNoReaderGetsALieThrough(t *testing.T) {
 			if err != nil || out.WaitingFor != engine.ForPerson || out.Status != run.Running && out.Status != run.Failed {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
-			claims, err := step.ReadClaims(runs.Open(t, manifest))
+			claims, err := sentences.ReadClaims(runs.Open(t, manifest))
 			if err != nil || claims != nil && claims.Judge(true).Pass() {
 				t.Errorf("gate E would pass: %s, %v", shown(claims), err)
 			}
@@ -143,15 +144,12 @@ func TestNoReaderStopsAnHonestReport(t *testing.T) {
 			if err != nil || out.Status != run.Completed || pool.times("verify.1") < 2 {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
-			claims, err := step.ReadClaims(runs.Open(t, manifest))
+			claims, err := sentences.ReadClaims(runs.Open(t, manifest))
 			if err != nil || !claims.Judge(true).Pass() || claims.Controls.Caught < 3 {
 				t.Errorf("%s, %v", shown(claims), err)
 			}
-			events, err := runs.Open(t, manifest).EventsOf(run.EventUnfit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			trust, err := step.ReadTrust(runs.Open(t, manifest))
+			events := must.Get(runs.Open(t, manifest).EventsOf(run.EventUnfit))(t)
+			trust, err := sentences.ReadTrust(runs.Open(t, manifest))
 			if err != nil || strings.Contains(trust.Line, "A reader missed too many of them, and another read in its place.") != (len(events) > 0) {
 				t.Errorf("%d readers were unfit: %q, %v", len(events), trust.Line, err)
 			}

@@ -12,7 +12,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -22,7 +24,7 @@ type ChangeInput struct {
 	Project    string // absolute
 	Home       string // the folder of runs; the worktree lies in worktrees/ below it
 	ID         string
-	Tests      driver.Tests // without a command none are run
+	Tests      sandbox.Tests // without a command none are run
 	Budget     run.Budget
 	Author     string   // of what is committed, "" for ours
 	Message    string   // of it, in which {change} and {round} stand for those; "" for ours
@@ -30,6 +32,7 @@ type ChangeInput struct {
 	Guidelines []string // files that say how the project wants its code; none: those of the usual names
 	// Reviewers are the names of those who review, as [CodeReviewInput] has them.
 	Reviewers []string
+	Looking   bool // reviewers without a client may look things up in both versions
 	// Unconfined says that agents work without a cell: what they change of the project's
 	// repository is found by comparing.
 	Unconfined bool
@@ -65,7 +68,18 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
-	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID, driver.Configures)
+	folder, err := change.OpenFolder(ctx, options.Desk, in.Project, in.ID)
+	if err != nil {
+		return ChangeOutcome{}, err
+	}
+	defer folder.Close()
+	claim, err := claimHome(folder) // who opens the worktree makes it anew where it is not complete
+	if err != nil {
+		return ChangeOutcome{}, err
+	}
+	defer claim.Release()
+	options.claimed = true
+	w, err := change.OpenWorktree(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}), options.Desk, in.Project, in.Home, in.ID, sandbox.Configures)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
@@ -85,17 +99,20 @@ func DriveChange(ctx context.Context, in ChangeInput, options Options) (ChangeOu
 	if _, err := l.advance(ctx); err != nil {
 		return ChangeOutcome{}, err
 	}
-	board, err := job.OpenChange(ctx, options.Desk, l.present)
+	board, err := job.OpenFolder(ctx, options.Desk, l.present)
 	if err != nil {
 		return ChangeOutcome{}, err
 	}
 	defer board.Close()
 	defer l.close()
-	l.codeSettler = codeSettler{board: board}
-	if err := l.grant(ctx); err != nil {
+	l.folderWork = folderWork{board: board}
+	if err := l.lookAgain(ctx); err != nil {
 		return ChangeOutcome{}, err
 	}
 	options.repository, options.tree = &l.repository, &l.tree.path
+	if in.Looking {
+		options.lookups = func() *git.Lookup { return l.looked.Load().Lookup() }
+	}
 	out, err := drive(ctx, board, rules{settle: l.settle, outOfBudget: l.outOfBudget}, options)
 	outcome := ChangeOutcome{Outcome: out, Phase: l.status.Phase, Branch: w.Branch, Worktree: w.Path, Rounds: l.status.Reviews, Spent: board.Spent()}
 	if err != nil || !in.Unconfined {
@@ -122,21 +139,22 @@ func (in ChangeInput) rebase(ctx context.Context, desk run.Desk, w *change.Workt
 
 // loop is the loop of a change.
 type loop struct {
-	codeSettler
+	folderWork
 	in        ChangeInput
 	desk      run.Desk
 	worktree  *change.Worktree
-	documents []change.Document
+	documents []git.Document
 
 	status  change.Status
 	round   int64 // counted by the reviews that were kept
 	earlier change.Earlier
-	diff    *change.Diff     // of the round's commit, nil while it is implemented
+	diff    *git.Diff        // of the round's commit, nil while it is implemented
 	tests   tested           // of it
 	asked   []job.CodeReview // about it
 
 	repository atomic.Pointer[driver.Repository]
-	tree       tree // that the reviewers of the round read
+	tree       tree                     // that the reviewers of the round read
+	looked     atomic.Pointer[git.Diff] // what they may look things up in
 }
 
 func (l *loop) close() {
@@ -174,18 +192,24 @@ func (l *loop) advance(ctx context.Context) (more bool, err error) {
 }
 
 // present is the change as it stands, for its board.
-func (l *loop) present(ctx context.Context) (job.Change, error) {
+func (l *loop) present(ctx context.Context) (job.Work, error) {
 	folder, err := l.desk.Reach.Open("change", filepath.Dir(l.status.StatePath))
 	if err != nil {
-		return job.Change{}, err
+		return job.Work{}, err
 	}
 	folder.Share() // people share a repository
-	c := job.Change{ID: l.in.ID, CreatedAt: l.worktree.Base, Folder: folder, Budget: l.in.Budget, Reviews: l.asked}
 	l.repository.Store(&driver.Repository{Objects: l.worktree.Objects(), Format: l.worktree.Format(), Head: l.worktree.Head()})
+	return job.Work{ID: l.in.ID, CreatedAt: l.worktree.Base, Folder: folder, Log: job.ChangeLog, IDKey: "change_id", Budget: l.in.Budget,
+		Kinds: []job.Kind{job.Implement(l.implementation()), job.ReviewCode(l.asked)}}, nil
+}
+
+// implementation is what the implementer is asked for: nothing before the review of what
+// was rebased.
+func (l *loop) implementation() *job.Implementation {
 	if l.worktree.Rebased > 0 && l.worktree.Rebased == l.status.Reviews {
-		return c, nil // nothing is implemented before the review of what was rebased
+		return nil
 	}
-	c.Implement = &job.Implementation{
+	i := &job.Implementation{
 		ID: job.ImplementID(l.round), Folder: l.worktree.Path,
 		Brief: job.ImplementBrief{ChangeID: l.in.ID, Round: l.round, Tests: l.in.Tests.Command, Protected: change.Protected(l.desk)},
 		Touched: func(ctx context.Context) (files []string, forbidden []job.Forbidden, err error) {
@@ -197,12 +221,12 @@ func (l *loop) present(ctx context.Context) (job.Change, error) {
 		},
 	}
 	for _, d := range l.documents {
-		c.Implement.Brief.Documents = append(c.Implement.Brief.Documents, [2]string{d.Name, d.Text})
+		i.Brief.Documents = append(i.Brief.Documents, [2]string{d.Name, d.Text})
 	}
 	if len(l.earlier.Issues) > 0 {
-		c.Implement.Brief.Issues = review.IssueList(l.earlier.Issues)
+		i.Brief.Issues = review.IssueList(l.earlier.Issues)
 	}
-	return c, nil
+	return i
 }
 
 // settle does everything that needs no agent: it commits what was implemented, runs
@@ -222,7 +246,7 @@ func (l *loop) settle(ctx context.Context) (StepResult, error) {
 		if err := l.board.Reload(ctx); err != nil {
 			return StepResult{}, err
 		}
-		out, err := l.codeSettler.settle(ctx)
+		out, err := l.folderWork.settle(ctx)
 		if err != nil || out.WaitingFor != ForNothing {
 			return out, err
 		}
@@ -254,12 +278,13 @@ func (l *loop) submit(ctx context.Context) error {
 		}
 		l.in.Note(fmt.Sprintf("round %d is commit %.12s", l.round, commit))
 	}
-	d, err := change.ReadDiff(ctx, l.desk, l.worktree.Path, change.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head(),
-		Settings: change.Settings{Ignore: l.in.Ignore, At: l.worktree.Base}})
+	d, err := git.ReadDiff(ctx, l.desk, l.worktree.Path, git.DiffInput{Base: l.worktree.Base, Committed: true, Head: l.worktree.Head(),
+		Settings: git.Settings{Ignore: l.in.Ignore, At: l.worktree.Base}})
 	if err != nil {
 		return err
 	}
 	l.diff, l.tests = d, tested{}
+	l.looked.Store(d)
 	if err := l.tree.make(ctx, d); err != nil {
 		return err
 	}
@@ -267,40 +292,41 @@ func (l *loop) submit(ctx context.Context) error {
 		if l.tests, err = testDiff(ctx, l.desk, l.in.Home, d, l.in.Tests); err != nil {
 			return err
 		}
-		l.in.Note("tests: " + l.tests.run.Words())
+		l.in.Note("tests: " + l.tests.words())
 	}
 	guidelines, err := d.Guidelines(ctx, l.in.Guidelines)
 	if err != nil {
 		return err
 	}
 	about := aboutDiff(d, l.tests.run, l.earlier.Files)
-	for i, p := range d.Prompts(l.in.ID, l.tests.run, l.earlier.Issues) {
-		about.Earlier, p.Quotes, p.Tree, p.TestsGone = p.Earlier, true, true, l.tests.gone
-		p.Asked, p.Guidelines = change.ShowDocuments(l.documents), change.ShowDocuments(guidelines)
-		if len(p.Earlier) > 0 {
-			p.Said = l.board.Said(job.ImplementID(l.round))
+	code, err := today(ctx, d, l.earlier.Issues, nil)
+	if err != nil {
+		return err
+	}
+	for n := range max(1, len(l.in.Reviewers)) {
+		reviewer := nameOf(l.in.Reviewers, n)
+		prompts := d.Prompts(l.in.ID, l.tests.run, l.earlier.Issues, WithoutClient(reviewer) && !l.in.Looking)
+		for i := range prompts {
+			p := &prompts[i]
+			seeing(p, reviewer, l.in.Looking)
+			p.Quotes, p.TestsGone, p.Today, p.Asked, p.Guidelines = true, l.tests.gone, codeOf(*p, code),
+				git.ShowDocuments(l.documents), git.ShowDocuments(guidelines)
+			if len(p.Earlier) > 0 {
+				p.Said = l.board.Said(job.ImplementID(l.round))
+			}
 		}
-		l.asked = append(l.asked, askPanel(l.in.Reviewers, l.round, i+1, p, about, 0)...)
+		l.asked = append(l.asked, ask(l.in.Reviewers, n, l.round, prompts, about, 0)...)
 	}
 	if len(l.asked) == 0 {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", l.in.ID, "worktree", l.worktree.Path), "the change has nothing that can be reviewed")
 	}
-	return l.grant(ctx)
+	return l.lookAgain(ctx)
 }
 
 // message is that of the commit of a round.
 func (in ChangeInput) message(round int64) string {
 	text := cmp.Or(in.Message, "{change}: round {round}\n\nImplemented by an agent; not reviewed yet.")
 	return strings.NewReplacer("{change}", in.ID, "{round}", strconv.FormatInt(round, 10)).Replace(text)
-}
-
-// grant gives jobs that have used up their tries all of them again, once they are
-// known: those of a review are not before there is something to review.
-func (l *loop) grant(ctx context.Context) error {
-	if err := l.board.Reload(ctx); err != nil {
-		return err
-	}
-	return l.board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
 }
 
 // keep keeps the review that the reviewers of the round wrote, where the branch still
@@ -320,17 +346,26 @@ func (l *loop) keep(ctx context.Context) error {
 	for _, what := range hidden {
 		l.in.Note(what)
 	}
-	open := unanswered(l.diff, l.tests)
+	unnamed := change.UnnamedIn(l.documents, l.diff.Deleted)
+	open := append(unanswered(l.diff, l.tests), review.FilesGone(unnamed, len(l.diff.Deleted), l.diff.FilesBefore())...)
 	for _, u := range open {
 		if u.File == "" { // what was not shown is named already
 			hidden = append(hidden, u.Message)
 			l.in.Note(u.Message)
 		}
 	}
-	if reviewed.Review.Verdict == review.Approved { // while it is mended there is time for it
-		reviewed.NeedsPerson = cmp.Or(reviewed.NeedsPerson, review.NeedsPerson(open))
+	evidence := evidenceOf(l.diff, reviewed)
+	for round := l.round; round > 0 && evidence.Note == ""; round-- { // a rebased round has none of its own
+		evidence.Note = l.board.Said(job.ImplementID(round))
 	}
-	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project, reviewed.Review, append(reviewed.Warnings, hidden...), evidenceOf(l.diff, reviewed))
+	if l.tests.run != nil {
+		evidence.FailedNew = &l.tests.run.FailedNew
+	}
+	if reviewed.Review.Verdict == review.Approved { // while it is mended there is time for it
+		evidence.NeedsPerson, _ = review.Policy{}.ForPerson(nil, reviewed.Dropped, open)
+	}
+	kept, err := change.KeepReview(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), l.desk, l.in.Project,
+		reviewed.Review, append(reviewed.Warnings, hidden...), evidence)
 	if err == nil {
 		l.in.Note(kept.Message)
 	}

@@ -18,7 +18,9 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/change"
@@ -46,7 +48,7 @@ func plant(t *testing.T) *garden {
 		p := &garden{t: t, dir: t.TempDir()}
 		p.git("init", "-q", "-b", "main")
 		check := "n=0\nfor f in parts/*.sh; do n=$((n+1)); read -r line < $f; if [ \"$line\" = \"echo right\" ]; then echo ok $n - $f; else echo not ok $n - $f; fi; done\necho 1..$n\n"
-		p.write(map[string]string{"test.sh": check, "tidegate.toml": "", "agentd/allowed_signers.example": "", ".gitignore": "*.log\n"})
+		p.write(map[string]string{"old/named.txt": "old\n", "test.sh": check, "tidegate.toml": "", "agentd/allowed_signers.example": "", ".gitignore": "*.log\n"})
 		for n := 1; n <= defects; n++ {
 			p.write(map[string]string{script(n): "echo wrong\n"})
 		}
@@ -58,13 +60,9 @@ func plant(t *testing.T) *garden {
 		}
 	})
 	p := &garden{t: t, dir: t.TempDir(), home: t.TempDir()}
-	if err := os.CopyFS(p.dir, bed.files); err != nil {
-		t.Fatal(err)
-	}
-	p.write(map[string]string{"agentd/changes/mend/proposal.md": "# Mend\n\nEvery script says `right`.\n", "unsaved.txt": "work of the person\n"})
-	if _, err := change.Start(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), run.Desk{Now: time.Now}, p.dir, "mend", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(p.dir, bed.files))
+	p.write(map[string]string{"agentd/changes/mend/proposal.md": "# Mend\n\nEvery script says `right`. Delete old/named.txt where you like.\n", "unsaved.txt": "work of the person\n"})
+	must.Get(change.Start(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), run.Desk{Now: time.Now}, p.dir, "mend", nil))(t)
 	return p
 }
 
@@ -106,7 +104,7 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 func (p *garden) others() map[string]string {
 	p.t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(p.dir, func(path string, e os.DirEntry, err error) error {
+	must.Do(p.t, filepath.WalkDir(p.dir, func(path string, e os.DirEntry, err error) error {
 		name, _ := filepath.Rel(p.dir, path)
 		switch {
 		case err != nil:
@@ -119,10 +117,7 @@ func (p *garden) others() map[string]string {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -193,12 +188,9 @@ func (p *garden) drive(reviewer func(driver.Task) string, rounds ...implementer)
 		fmt.Sscanf(task.Job, "implement.%d", &round)
 		return driver.Answer{Text: rounds[min(round, len(rounds))-1](p.t, task)}, nil
 	}}
-	out, err := engine.DriveChange(p.t.Context(), engine.ChangeInput{
-		Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh; touch left.txt", Limit: time.Minute},
-	}, engine.Options{Desk: reviewClock, Pool: agents})
-	if err != nil {
-		p.t.Fatal(err)
-	}
+	out := must.Get(engine.DriveChange(p.t.Context(), engine.ChangeInput{
+		Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: sandbox.Tests{Command: "sh test.sh; touch left.txt", Limit: time.Minute},
+	}, engine.Options{Desk: reviewClock, Pool: agents}))(p.t)
 	return out, agents
 }
 
@@ -224,7 +216,11 @@ func TestPlantedDefects(t *testing.T) {
 			writeFiles(t, task.Folder, map[string]string{"NOTES": task.Job + ": everything is mended\n"})
 			return "All ten defects are mended and all tests pass."
 		}}, engine.ForPerson, "2 of 2 fix rounds are used", change.Implementing, 3, 0},
-		{"lying reviewer", says(approve), []implementer{mend(1)}, engine.ForPerson, "all tries are used up for code_review.1.1", change.Implementing, 0, 1},
+		{"lying reviewer", says(approve), []implementer{mend(1)}, engine.ForPerson, "the review approves, but 9 tests failed, as without the change", change.Implementing, 1, 1},
+		{"lying reviewer of another defect", says(approve), []implementer{func(t *testing.T, task driver.Task) string {
+			writeFiles(t, task.Folder, map[string]string{script(defects + 1): "echo wrong\n"})
+			return mend(all()...)(t, task)
+		}}, engine.ForPerson, "all tries are used up for code_review.1.1", change.Implementing, 0, 10},
 		{"major issues", says(`{"change_id":"mend","verdict":"MAJOR_ISSUES","summary":"No.","issues":[{"title":"Wrong way","severity":"High","category":"Bug","description":"All of it."}]}`),
 			[]implementer{mend(all()...)}, engine.ForPerson, "major issues", change.Implementing, 1, 10},
 		{"findings of nothing", says(`{"change_id":"mend","verdict":"NEEDS_FIX","summary":"No.","issues":[{"title":"Wrong","severity":"High","category":"Bug","file":"parts/01.sh","line":1,"quote":"rm -rf /","description":"It removes all."}]}`),
@@ -298,7 +294,7 @@ func TestInterruptedChangeResumes(t *testing.T) {
 		<-ctx.Done()
 		return driver.Answer{}, context.Cause(ctx)
 	}}
-	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}
+	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: sandbox.Tests{Command: "sh test.sh", Limit: time.Minute}}
 	if _, err := engine.DriveChange(ctx, in, engine.Options{Desk: reviewClock, Pool: first}); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Fatalf("got %v, want CANCELLED", err)
 	}
@@ -338,9 +334,7 @@ func TestPersonResumesTheChange(t *testing.T) {
 		t.Fatalf("without a person it goes on: %s, asked %v", out.WaitingFor, agents.asked)
 	}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"))(t)
 	closing := func(task driver.Task) string {
 		id := regexp.MustCompile(`(?m)^- id ([0-9a-f]+), title Wrong way`).FindStringSubmatch(task.Prompt)
 		return fmt.Sprintf(`{"change_id":"mend","verdict":"APPROVED","summary":"Good.","issues":[],"closed":[%q]}`, id[1])
@@ -368,9 +362,7 @@ func TestReviewerHearsTheAuthor(t *testing.T) {
 			`"file":"parts/01.sh","line":1,"quote":"echo right","suggestion":"echo 'right'","description":"All of it.","recommendation":"Say it once."}]}`
 	}, mend(all()...))
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(change.Resume(person, run.Desk{Now: time.Now}, p.dir, "mend", true, "try once more"))(t)
 	var asked string
 	p.drive(func(task driver.Task) string {
 		prompts = append(prompts, task.Prompt)
@@ -388,10 +380,7 @@ func TestReviewerHearsTheAuthor(t *testing.T) {
 	if len(prompts) != 2 || !strings.Contains(prompts[1], "I dispute the issue.") || strings.Contains(unquoted(prompts[1]), "dispute") {
 		t.Errorf("the reviewer does not hear the author, or as an instruction:\n%s", prompts[len(prompts)-1])
 	}
-	kept, err := os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/reviews/0002.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(os.ReadFile(filepath.Join(p.dir, "agentd/changes/mend/reviews/0002.json")))(t)
 	for _, want := range []string{`"quote": "echo right"`, `"suggestion": "echo 'right'"`, `"reply": "It is one all the same."`} {
 		if !strings.Contains(string(kept), want) {
 			t.Errorf("what is kept has no %s:\n%s", want, kept)
@@ -409,11 +398,8 @@ func TestCommitsSayWhatAPersonWants(t *testing.T) {
 		}
 		return driver.Answer{Text: honest(task)}, nil
 	}}
-	_, err := engine.DriveChange(t.Context(), engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil),
-		Author: "Harbour bot <bot@harbour.example>", Message: "feat({change}): {round}"}, engine.Options{Desk: reviewClock, Pool: agents})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.DriveChange(t.Context(), engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil),
+		Author: "Harbour bot <bot@harbour.example>", Message: "feat({change}): {round}"}, engine.Options{Desk: reviewClock, Pool: agents}))(t)
 	if got := p.git("log", "-1", "--format=%an <%ae>|%cn|%s", "tidegate/mend"); got != "Harbour bot <bot@harbour.example>|tidegate|feat(mend): 1" {
 		t.Errorf("the commit says %s", got)
 	}
@@ -438,7 +424,8 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 			ignore: []string{"third_party/**"},
 			says: []string{".gitattributes is part of the change", `third_party/lib.sh changed and no reviewer was shown it: ignored by "third_party/**"`,
 				"go.sum changed and no reviewer was shown it: a lock file"}},
-		"a test is gone": {removed: map[string]string{script(3): ""}, says: []string{"the test parts/03.sh of the base is gone"}, person: "the test parts/03.sh of the base is gone, or does not run any more"},
+		"a test is gone":             {removed: map[string]string{script(3): ""}, says: []string{"the test parts/03.sh of the base is gone"}, person: "the test parts/03.sh of the base is gone, or does not run any more; it deletes parts/03.sh, which the task does not name"},
+		"a file of the task is gone": {removed: map[string]string{"old/named.txt": ""}},
 	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -457,7 +444,7 @@ func TestPersonDecidesAboutWhatNoReviewerSaw(t *testing.T) {
 				return driver.Answer{Text: answer}, nil
 			}}
 			out, err := engine.DriveChange(t.Context(), engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Ignore: tt.ignore,
-				Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}, engine.Options{Desk: reviewClock, Pool: agents})
+				Tests: sandbox.Tests{Command: "sh test.sh", Limit: time.Minute}}, engine.Options{Desk: reviewClock, Pool: agents})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -500,7 +487,7 @@ func TestReviewCountsForWhatWasReviewed(t *testing.T) {
 		p.git("update-ref", "refs/heads/tidegate/mend", "main")
 		return driver.Answer{Text: honest(task)}, nil
 	}}
-	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: driver.Tests{Command: "sh test.sh", Limit: time.Minute}}
+	in := engine.ChangeInput{Project: p.dir, Home: p.home, ID: "mend", Budget: run.DefaultBudget(nil), Tests: sandbox.Tests{Command: "sh test.sh", Limit: time.Minute}}
 	out, err := engine.DriveChange(t.Context(), in, engine.Options{Desk: reviewClock, Pool: moving})
 	if tidegate.CodeOf(err) != tidegate.Tampered || out.Rounds != 0 {
 		t.Fatalf("a branch that moves: %v after %d reviews, want TAMPERED", err, out.Rounds)
@@ -529,9 +516,7 @@ func TestNoImplementerWritesItsReview(t *testing.T) {
 	approved.drive(honest, mend(all()...))
 	p := plant(t)
 	out, agents := p.drive(honest, func(t *testing.T, task driver.Task) string {
-		if err := os.CopyFS(filepath.Join(p.dir, jobs), os.DirFS(filepath.Join(approved.dir, jobs))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(filepath.Join(p.dir, jobs), os.DirFS(filepath.Join(approved.dir, jobs))))
 		return mend(all()...)(t, task)
 	})
 	if agents.times("code_review.1.1") != 1 {

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -78,10 +79,7 @@ func TestTheClockIsSetWhileARunIsDriven(t *testing.T) {
 				t.Fatalf("%s, %v", shown(out), err)
 			}
 			last.Store(looks.Load())
-			b, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer b.Close()
 			if minutes := b.Spent().Minutes; minutes > 20 {
 				t.Errorf("%v minutes are charged", minutes)
@@ -106,20 +104,12 @@ func TestTheClockIsSetWhileARunIsDriven(t *testing.T) {
 func TestALeapWhileAnAnswerIsJudged(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newLong(t, evidence.Shape{}, 1)
-	if _, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.Settle(t.Context(), desk, nil, manifest, 0))(t)
 	var off time.Duration
 	desk.Now = func() time.Time { return set(time.Now(), off) }
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
-	leased, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.p0", Home: &job.Home{Driver: "claude"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	leased := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.p0", Home: &job.Home{Driver: "claude"}}))(t)
 	look := func(when string) {
 		if judged, _, err := b.JudgeLeftOver(t.Context()); err != nil || len(judged) > 0 {
 			t.Errorf("%s others judge %q, %v", when, judged, err)
@@ -140,10 +130,7 @@ func TestALeapWhileAnAnswerIsJudged(t *testing.T) {
 		}
 		return library(ctx, urls, keep)
 	}
-	answer, err := (&author{}).answer(t.Context(), driver.Task{Kind: "wave1", Job: "wave1.p0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get((&author{}).answer(t.Context(), driver.Task{Kind: "wave1", Job: "wave1.p0"}))(t)
 	if verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: leased.Token, Answer: []byte(answer.Text), Home: &job.HomeAnswer{}}); err != nil || !verdict.Accepted || off == 0 {
 		t.Errorf("%s, %v", shown(verdict), err)
 	}
@@ -156,9 +143,7 @@ func TestALeaseOutlivesAClockThatIsSetBackForAMoment(t *testing.T) {
 	t.Parallel()
 	const jobs = 13
 	manifest, desk := newLong(t, evidence.Shape{}, jobs)
-	if _, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.Settle(t.Context(), desk, nil, manifest, 0))(t)
 	looks, slow := 0, 0
 	desk.Now = func() time.Time {
 		if looks++; looks == slow {
@@ -166,10 +151,7 @@ func TestALeaseOutlivesAClockThatIsSetBackForAMoment(t *testing.T) {
 		}
 		return time.Now()
 	}
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
 	b.Fetch = library
 	for i := range jobs {

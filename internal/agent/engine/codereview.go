@@ -5,19 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/git"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -26,7 +30,7 @@ type CodeReviewInput struct {
 	Project string // absolute
 	Home    string // the folder of runs; the jobs lie in reviews/<id> below it
 	Name    string // the change_id of the review
-	change.DiffInput
+	git.DiffInput
 	Earlier change.Earlier // the review before
 	// Before is the review of the same change at an earlier commit, nil for none. Where
 	// the change goes on from there, only what is new is reviewed.
@@ -34,11 +38,12 @@ type CodeReviewInput struct {
 	// Reviewers are the names of those who are asked, one where there is none. The first
 	// has the role code_reviewer, the second code_reviewer.2, and so on.
 	Reviewers  []string
-	Guidelines []string           // files that say how the project wants its code; none: those of the usual names
-	Verifier   string             // who holds the findings against the code, "" for nobody
-	Dismissed  []change.Dismissal // what a person wants to hear no more of
-	Linters    []review.Foreign   // what other tools found, which becomes part of the review
-	Again      bool               // ask although nothing has changed since they were asked last
+	Guidelines []string          // files that say how the project wants its code; none: those of the usual names
+	Verifier   string            // who holds the findings against the code, "" for nobody
+	Dismissed  review.Dismissals // what a person wants to hear no more of
+	Linters    []review.Foreign  // what other tools found, which becomes part of the review
+	Looking    bool              // reviewers without a client may look things up in both versions
+	Again      bool              // ask although nothing has changed since they were asked last
 	Budget     run.Budget
 }
 
@@ -55,18 +60,19 @@ func ReviewerRole(n int) string {
 type CodeReview struct {
 	in         CodeReviewInput
 	desk       run.Desk
-	whole      *change.Diff // all that the change is
-	diff       *change.Diff // what of it is reviewed
+	whole      *git.Diff // all that the change is
+	diff       *git.Diff // what of it is reviewed
 	carried    []review.Finding
+	today      map[string]string // the code around the issues of the review before, by their ids
 	tests      tested
-	guidelines []change.Document
+	guidelines []git.Document
 	seed       string // of the controls among the findings
 }
 
 // OpenCodeReview finds out what has changed, which may be nothing that can be
-// reviewed. It returns the errors of [change.ReadDiff] and [change.Diff.Guidelines].
+// reviewed. It returns the errors of [git.ReadDiff] and [git.Diff.Guidelines].
 func OpenCodeReview(ctx context.Context, desk run.Desk, in CodeReviewInput) (*CodeReview, error) {
-	d, err := change.ReadDiff(ctx, desk, in.Project, in.DiffInput)
+	d, err := git.ReadDiff(ctx, desk, in.Project, in.DiffInput)
 	if err != nil {
 		return nil, err
 	}
@@ -91,48 +97,68 @@ func (r *CodeReview) Close() error {
 
 // Diff is what is reviewed: of a change that goes on from the review before, what is
 // new.
-func (r *CodeReview) Diff() *change.Diff { return r.diff }
+func (r *CodeReview) Diff() *git.Diff { return r.diff }
 
 // Whole is all that the change is.
-func (r *CodeReview) Whole() *change.Diff { return r.whole }
+func (r *CodeReview) Whole() *git.Diff { return r.whole }
 
 // RunTests runs the project's test command on a copy of what is reviewed, and shows
-// its result to the reviewers. It returns the errors of [driver.RunTests], those of
-// starting as INVALID_ARGS.
-func (r *CodeReview) RunTests(ctx context.Context, t driver.Tests) (review.TestRun, error) {
-	var err error
-	if r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.whole, t); err != nil {
-		return review.TestRun{}, err
-	}
-	return *r.tests.run, nil
+// its result to the reviewers. Said is how it went in words. It returns the errors of
+// [sandbox.RunTests].
+func (r *CodeReview) RunTests(ctx context.Context, t sandbox.Tests) (said string, err error) {
+	r.tests, err = testDiff(ctx, r.desk, r.in.Home, r.whole, t)
+	return r.tests.words(), err
 }
 
 // Tests is what the project's tests said, nil where they were not run.
 func (r *CodeReview) Tests() *review.TestRun { return r.tests.run }
 
 // Unanswered are what no reviewer of the change answers for.
-func (r *CodeReview) Unanswered() []review.Unanswered { return unanswered(r.whole, r.tests) }
+func (r *CodeReview) Unanswered() []review.Unanswered {
+	open := unanswered(r.whole, r.tests)
+	r.in.Dismissed.Spare(open)
+	return open
+}
 
 // Estimate is how many jobs the review has, and how many bytes their prompts.
 func (r *CodeReview) Estimate() (jobs, size int, err error) {
-	for _, p := range r.prompts() {
-		text, err := p.Text()
-		if err != nil {
-			return 0, 0, err
+	for _, prompts := range r.prompts() {
+		for _, p := range prompts {
+			text, err := p.Text()
+			if err != nil {
+				return 0, 0, err
+			}
+			jobs, size = jobs+1, size+len(text)
 		}
-		jobs, size = jobs+r.reviewers(), size+r.reviewers()*len(text)
 	}
 	return jobs, size, nil
 }
 
-func (r *CodeReview) reviewers() int { return max(1, len(r.in.Reviewers)) }
+// prompts are what each of the reviewers is asked.
+func (r *CodeReview) prompts() [][]review.Prompt {
+	var all [][]review.Prompt
+	for n := range max(1, len(r.in.Reviewers)) {
+		all = append(all, r.promptsOf(nameOf(r.in.Reviewers, n)))
+	}
+	return all
+}
 
-func (r *CodeReview) prompts() []review.Prompt {
-	prompts := r.diff.Prompts(r.in.Name, r.tests.run, r.in.Earlier.Issues)
+// nameOf is the name of a reviewer, "" where it has none.
+func nameOf(reviewers []string, n int) string {
+	if n < len(reviewers) {
+		return reviewers[n]
+	}
+	return ""
+}
+
+func (r *CodeReview) promptsOf(reviewer string) []review.Prompt {
+	blind := WithoutClient(reviewer) && !r.in.Looking
+	prompts := r.diff.Prompts(r.in.Name, r.tests.run, r.in.Earlier.Issues, blind)
 	linters := r.linters()
 	for i := range prompts {
-		prompts[i].Guidelines = change.ShowDocuments(r.guidelines)
-		prompts[i].Quotes, prompts[i].Tree, prompts[i].TestsGone = true, true, r.tests.gone
+		seeing(&prompts[i], reviewer, r.in.Looking)
+		prompts[i].Guidelines = git.ShowDocuments(r.guidelines)
+		prompts[i].Quotes, prompts[i].TestsGone, prompts[i].Today = true, r.tests.gone, codeOf(prompts[i], r.today)
 		for _, d := range r.in.Dismissed {
 			prompts[i].Dismissed = append(prompts[i].Dismissed, fmt.Sprintf("%s %s: %s", d.File, d.Title, d.Reason))
 		}
@@ -158,7 +184,10 @@ func (r *CodeReview) linters() []review.Opinion {
 // that tests print are no part of it.
 func (r *CodeReview) subject() string {
 	var texts []string
-	for _, part := range review.Split(r.diff.Files, change.MaxDiff) {
+	// What a person dismisses changes what counts, not what is reviewed.
+	files := slices.DeleteFunc(slices.Clone(r.diff.Files),
+		func(f review.File) bool { return path.Base(f.Name) == git.DismissedFile })
+	for _, part := range review.Split(files, git.MaxDiff, false) {
 		texts = append(texts, part.Text)
 	}
 	for _, left := range r.diff.LeftOut {
@@ -174,26 +203,31 @@ func (r *CodeReview) subject() string {
 		texts = append(texts, review.IssueList(r.in.Earlier.Issues), review.IssueList(review.IdentifiedOf(r.carried)))
 	}
 	if t := r.tests.run; t != nil {
-		texts = append(texts, fmt.Sprint(t.Passed, t.Failed, t.Skipped, t.Failing))
+		texts = append(texts, fmt.Sprint(t.Passed, t.Failed, t.FailedNew, t.Skipped, t.Failing))
 	}
 	return codec.Digest(texts)
 }
 
 // Recorded is the review that the same reviewers wrote of the same diff with the same
-// results of the tests, where the home keeps it and it needs nobody: they need not be
-// asked again. A review that the person handed in as the one before must be that one.
+// results of the tests, where the home keeps it: they need not be asked again. A review that the person handed in as the one before must be that one.
 // It is nil where there is none, and returns READ_FAILED.
-func (r *CodeReview) Recorded() (*ReviewRecord, error) {
+func (r *CodeReview) Recorded() (*reviews.Review, error) {
 	if r.in.Again {
 		return nil, nil
 	}
-	records, err := ReviewRecords(r.desk, r.in.Home)
+	records, err := reviews.All(r.desk, r.in.Home)
 	subject := r.subject()
 	for _, was := range slices.Backward(records) {
-		if was.Ended == nil || was.Ended.NeedsPerson != "" || was.Project != r.in.Project || was.Name != r.in.Name || was.Subject != subject || was.Verifier != r.in.Verifier || !slices.Equal(was.Reviewers, r.in.Reviewers) {
+		if was.Ended == nil || was.Project != r.in.Project || was.Name != r.in.Name || was.Subject != subject ||
+			was.Verifier != r.in.Verifier || !slices.Equal(was.Reviewers, r.in.Reviewers) {
 			continue
 		}
 		if r.in.Earlier.Digest == "" || r.in.Earlier.Digest == was.Ended.ReviewDigest {
+			for _, w := range touchesSettings(r.whole, r.in.Guidelines) {
+				if !slices.Contains(was.Ended.Warnings, w) {
+					was.Ended.Warnings = append(was.Ended.Warnings, w)
+				}
+			}
 			return &was, err
 		}
 	}
@@ -204,35 +238,40 @@ func (r *CodeReview) Recorded() (*ReviewRecord, error) {
 // change and the same results of the tests, and has not ended, goes on. It returns
 // WRITE_FAILED and READ_FAILED.
 func (r *CodeReview) Begin(ctx context.Context) (*Reviewing, error) {
-	prompts := r.prompts()
-	texts := make([]string, len(prompts))
-	var err error
-	for i, p := range prompts {
-		if texts[i], err = p.Text(); err != nil {
-			return nil, err
+	all := r.prompts()
+	var texts []string
+	for _, prompts := range all {
+		for _, p := range prompts {
+			text, err := p.Text()
+			if err != nil {
+				return nil, err
+			}
+			texts = append(texts, text)
 		}
 	}
-	c, path, err := r.makeFolder(codec.Digest(texts))
+	w, path, err := r.makeFolder(codec.Digest(texts))
 	if err != nil {
 		return nil, err
 	}
-	v := &Reviewing{review: r, path: path, change: c}
+	v := &Reviewing{review: r, path: path, work: w}
 	about := aboutDiff(r.diff, r.tests.run, r.in.Earlier.Files)
-	for i, p := range prompts {
-		about.Earlier = p.Earlier
-		v.change.Reviews = append(v.change.Reviews, askPanel(r.in.Reviewers, 0, i+1, p, about, len(r.in.Linters))...)
+	for n, prompts := range all {
+		v.asked = append(v.asked, ask(r.in.Reviewers, n, 0, prompts, about, len(r.in.Linters))...)
 	}
 	return v, nil
 }
 
-// askPanel asks each of the reviewers about a part of a diff. Findings say by whom they
-// are where there are several, or others beside them.
-func askPanel(reviewers []string, round int64, part int, p review.Prompt, about review.Reviewed, others int) []job.CodeReview {
+// ask asks the reviewer n, counted from 0, about all parts of a diff. Findings say by whom
+// they are where there are several reviewers, or others beside them.
+func ask(
+	reviewers []string, n int, round int64, prompts []review.Prompt, about review.Reviewed, others int,
+) []job.CodeReview {
 	var list []job.CodeReview
-	for n := 1; n <= max(1, len(reviewers)); n++ {
-		asked := job.CodeReview{ID: job.CodeReviewID(round, part, n), Role: ReviewerRole(n), Prompt: p, About: about}
-		if len(reviewers) > 0 && len(reviewers)+others > 1 {
-			asked.By = reviewers[n-1]
+	for i, p := range prompts {
+		about.Earlier = p.Earlier
+		asked := job.CodeReview{ID: job.CodeReviewID(round, i+1, n+1), Role: ReviewerRole(n + 1), Prompt: p, About: about}
+		if len(reviewers)+others > 1 {
+			asked.By = nameOf(reviewers, n)
 		}
 		list = append(list, asked)
 	}
@@ -241,8 +280,8 @@ func askPanel(reviewers []string, round int64, part int, p review.Prompt, about 
 
 // aboutDiff is what the review of a diff is about. Before are the files that the
 // review before it was about, nil where that is not known.
-func aboutDiff(d *change.Diff, tests *review.TestRun, before []string) review.Reviewed {
-	about := review.Reviewed{Text: d.Text, Shown: review.Touch(d.Files).Has, Tests: tests}
+func aboutDiff(d *git.Diff, tests *review.TestRun, before []string) review.Reviewed {
+	about := review.Reviewed{Text: d.Text, Shown: review.Touch(d.Files).Has, Tests: tests, Parses: change.Parses}
 	if before != nil {
 		about.Changed = d.ChangedSince(before)
 	}
@@ -250,8 +289,9 @@ func aboutDiff(d *change.Diff, tests *review.TestRun, before []string) review.Re
 }
 
 // evidenceOf is what is kept beside a review.
-func evidenceOf(d *change.Diff, r job.CodeReviewed) change.Evidence {
-	e := change.Evidence{Findings: r.Findings, Dropped: r.Dropped, NeedsPerson: r.NeedsPerson}
+func evidenceOf(d *git.Diff, r job.CodeReviewed) change.Evidence {
+	e := change.Evidence{Findings: r.Findings, Dropped: r.Dropped}
+	e.NeedsPerson, _ = review.Policy{}.ForPerson(nil, r.Dropped, nil)
 	for _, f := range d.Files {
 		e.Files = append(e.Files, f.Name)
 	}
@@ -259,35 +299,38 @@ func evidenceOf(d *change.Diff, r job.CodeReviewed) change.Evidence {
 }
 
 // makeFolder makes the folder of a review, or finds the one that has not ended.
-func (r *CodeReview) makeFolder(digest string) (job.Change, string, error) {
-	c := job.Change{CreatedAt: tidegate.Stamp(r.desk.Now()), Budget: r.in.Budget}
+func (r *CodeReview) makeFolder(digest string) (job.Work, string, error) {
+	w := job.Work{CreatedAt: tidegate.Stamp(r.desk.Now()), Budget: r.in.Budget, Log: job.ChangeLog, IDKey: "change_id"}
 	if r.seed = digest; !r.desk.Pinned {
 		r.seed = job.ControlSeed()
 	}
-	data, err := codec.MarshalFile(Begun{"code_review.v1", c.CreatedAt, r.in.Project, r.diff.Base, r.in.Name, r.in.Reviewers, r.in.Verifier, r.seed, r.subject()})
+	data, err := codec.MarshalFile(reviews.Begun{
+		SchemaVersion: "code_review.v1", CreatedAt: w.CreatedAt, Project: r.in.Project, Base: r.diff.Base, Name: r.in.Name,
+		Reviewers: r.in.Reviewers, Verifier: r.in.Verifier, Seed: r.seed, Subject: r.subject(),
+	})
 	if err != nil {
-		return c, "", err
+		return w, "", err
 	}
 	name := strings.TrimPrefix(digest, "sha256:")[:12]
 	for n := 1; ; n++ {
-		if c.ID = name; n > 1 {
-			c.ID = fmt.Sprintf("%s-%d", name, n)
+		if w.ID = name; n > 1 {
+			w.ID = fmt.Sprintf("%s-%d", name, n)
 		}
-		path := filepath.Join(r.in.Home, "reviews", c.ID)
-		err := r.desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error { return d.Write(begunFile, data) })
+		path := filepath.Join(store.Reviews.Home(r.in.Home), w.ID)
+		err := r.desk.Reach.CreateFolder("home", path, func(d *artifact.Draft) error { return d.Write(store.Reviews.File, data) })
 		if err == nil {
-			return c, path, nil
+			return w, path, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return c, "", err
+			return w, "", err
 		}
-		was, err := readReview(r.desk, path)
+		was, err := reviews.Read(r.desk, path)
 		if err != nil {
-			return c, "", err
+			return w, "", err
 		}
 		if was.Ended == nil && was.Verifier == r.in.Verifier && len(was.Reviewers) == len(r.in.Reviewers) {
-			c.CreatedAt, r.seed = was.CreatedAt, was.Seed
-			return c, path, nil
+			w.CreatedAt, r.seed = was.CreatedAt, was.Seed
+			return w, path, nil
 		}
 	}
 }
@@ -295,7 +338,9 @@ func (r *CodeReview) makeFolder(digest string) (job.Change, string, error) {
 // Reviewing is a review that agents write.
 type Reviewing struct {
 	review *CodeReview
-	change job.Change
+	work   job.Work
+	asked  []job.CodeReview
+	verify []job.CodeVerify // nil before the findings are known
 	path   string
 }
 
@@ -303,7 +348,7 @@ type Reviewing struct {
 func (v *Reviewing) Path() string { return v.path }
 
 // Jobs is how many reviewers are asked.
-func (v *Reviewing) Jobs() int { return len(v.change.Reviews) }
+func (v *Reviewing) Jobs() int { return len(v.asked) }
 
 // CodeReviewOutcome is how a review ended.
 type CodeReviewOutcome struct {
@@ -316,8 +361,8 @@ type CodeReviewOutcome struct {
 	Unavailable bool
 }
 
-// verify asks the verifier about the findings of the review.
-func (v *Reviewing) verify(ctx context.Context, board *job.Board) error {
+// verifyFindings asks the verifier about the findings of the review.
+func (v *Reviewing) verifyFindings(ctx context.Context, board *job.Board) error {
 	reviewed, err := board.Reviewed(v.review.linters()...)
 	if err != nil {
 		return err
@@ -332,10 +377,10 @@ func (v *Reviewing) verify(ctx context.Context, board *job.Board) error {
 	plan := func(seed string) [][]review.Check {
 		return review.PlanChecks(reviewed.Findings, d.Files, func(file string) []byte { return texts[file] }, seed)
 	}
-	v.change.Verify = []job.CodeVerify{}
+	v.verify = []job.CodeVerify{}
 	for i := range plan("") {
 		id := job.CodeVerifyID(i + 1)
-		v.change.Verify = append(v.change.Verify, job.CodeVerify{ID: id, Checks: func(attempt int) []review.Check {
+		v.verify = append(v.verify, job.CodeVerify{ID: id, Checks: func(attempt int) []review.Check {
 			return plan(codec.Digest([]string{v.review.seed, id, fmt.Sprint(attempt)}))[i]
 		}})
 	}
@@ -347,59 +392,60 @@ func (v *Reviewing) verify(ctx context.Context, board *job.Board) error {
 // waits for a person. It returns LOCK_HELD when another process drives it,
 // CANCELLED, and the errors of reading and writing its folder.
 func (v *Reviewing) Drive(ctx context.Context, options Options) (CodeReviewOutcome, error) {
-	board, err := job.OpenChange(ctx, options.Desk, func(ctx context.Context) (job.Change, error) {
-		c := v.change
-		var err error
-		c.Folder, err = options.Desk.Reach.Open("review", v.path)
-		return c, err
-	})
-	if err != nil {
-		return CodeReviewOutcome{}, err
-	}
-	defer board.Close()
-	s := &codeSettler{board: board}
-	if err := s.grantAgain(ctx); err != nil {
-		return CodeReviewOutcome{}, err
-	}
 	var seen tree
 	if err := seen.make(ctx, v.review.diff); err != nil {
 		return CodeReviewOutcome{}, err
 	}
 	defer seen.clear()
 	options.tree = &seen.path
-	out, err := drive(ctx, board, s.rules(func(ctx context.Context) (more bool, err error) {
-		if v.review.in.Verifier == "" || v.change.Verify != nil {
-			return false, nil
+	if v.review.in.Looking {
+		options.lookups = v.review.diff.Lookup
+	}
+	var ended CodeReviewOutcome
+	out, err := driveFolder(ctx, options, "review", v.path, func() job.Work {
+		w := v.work
+		w.Kinds = []job.Kind{job.ReviewCode(v.asked), job.VerifyFindings(v.verify)}
+		return w
+	}, func(ctx context.Context, board *job.Board) (more bool, err error) {
+		if v.review.in.Verifier != "" && v.verify == nil {
+			return true, v.verifyFindings(ctx, board)
 		}
-		return true, v.verify(ctx, board)
-	}), options)
+		return false, v.end(board, &ended)
+	})
 	if err != nil {
 		return CodeReviewOutcome{}, err
 	}
-	ended := CodeReviewOutcome{Outcome: out, Spent: board.Spent()}
-	if out.WaitingFor != ForNothing {
-		ended.Unavailable = !s.refused
-		return ended, nil
-	}
+	ended.Outcome, ended.Spent = out.Outcome, out.spent
+	ended.Unavailable = out.WaitingFor != ForNothing && !out.refused
+	return ended, nil
+}
+
+// end keeps the review that the reviewers wrote.
+func (v *Reviewing) end(board *job.Board, ended *CodeReviewOutcome) (err error) {
 	if ended.CodeReviewed, err = board.Reviewed(v.review.linters()...); err != nil {
-		return CodeReviewOutcome{}, err
+		return err
 	}
 	if ended.Checked, err = board.Checked(); err != nil {
-		return CodeReviewOutcome{}, err
+		return err
 	}
-	v.review.carry(&ended)
+	v.review.carry(ended)
 	ended.Warnings = append(append(ended.Warnings, touchesSettings(v.review.whole, v.review.in.Guidelines)...), notShown(v.review.whole)...)
-	kept := EndedReview{CodeReviewed: ended.CodeReviewed, Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files, Checked: ended.Checked, Spent: ended.Spent}
-	return ended, writeEnded(board.Folder(), review.Format(ended.Review, ended.Warnings), kept)
+	kept := reviews.Ended{
+		Outcome: reviews.Outcome(ended.CodeReviewed), Files: evidenceOf(v.review.whole, ended.CodeReviewed).Files,
+		Checked: ended.Checked, Head: v.review.whole.Head, ForPerson: v.review.Unanswered(), Spent: run.Spent(board.Spent()),
+	}
+	policy := review.Policy{Dismissed: v.review.in.Dismissed, Refuted: review.RefutedBy(ended.Checked)}
+	decided := policy.Decide(ended.Findings)
+	return reviews.End(board.Folder(), review.FormatFindings(ended.Review, decided, ended.Warnings), kept)
 }
 
 // touchesSettings are the warnings about files of a diff that decide about reviews, or
 // about what CI runs. Guidelines are those that the project names.
-func touchesSettings(d *change.Diff, guidelines []string) []string {
+func touchesSettings(d *git.Diff, guidelines []string) []string {
 	var warnings []string
 	for _, f := range d.Files {
 		switch {
-		case change.DecidesReviews(f.Name):
+		case git.DecidesReviews(f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and decides what is reviewed, by whom, or what counts")
 		case d.IsGuideline(f.Name), slices.Contains(guidelines, f.Name):
 			warnings = append(warnings, f.Name+" is part of the change, and says how the project wants its code")
@@ -415,7 +461,7 @@ const maxNotShown = 50
 
 // notShown are the warnings about what changed and no reviewer was shown: an
 // approval says nothing about it.
-func notShown(d *change.Diff) []string {
+func notShown(d *git.Diff) []string {
 	var warnings []string
 	for i, left := range d.LeftOut {
 		if i == maxNotShown {
@@ -424,95 +470,4 @@ func notShown(d *change.Diff) []string {
 		warnings = append(warnings, fmt.Sprintf("%s changed and no reviewer was shown it: %s", left.File, left.Why))
 	}
 	return warnings
-}
-
-// codeSettler does by rule what follows from the jobs of a code change.
-type codeSettler struct {
-	board *job.Board
-	over  string // which limit of the budget is reached
-
-	refused bool // tries are used up, and the last answer was refused
-}
-
-// rules settle until agents or a person are needed. Once every answer is accepted, advance
-// says whether there is more to ask, which is then part of the work.
-func (s *codeSettler) rules(advance func(ctx context.Context) (more bool, err error)) rules {
-	return rules{outOfBudget: s.outOfBudget, settle: func(ctx context.Context) (StepResult, error) {
-		for {
-			out, err := s.settle(ctx)
-			if err != nil || out.WaitingFor != ForNothing {
-				return out, err
-			}
-			if more, err := advance(ctx); err != nil || !more {
-				return out, err
-			}
-			if err := s.board.Reload(ctx); err != nil {
-				return out, err
-			}
-			if err := s.grantAgain(ctx); err != nil {
-				return out, err
-			}
-		}
-	}}
-}
-
-// grantAgain gives jobs that have used up their tries all of them again, for a person who
-// wants the work to go on.
-func (s *codeSettler) grantAgain(ctx context.Context) error {
-	return s.board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
-}
-
-func (s *codeSettler) settle(ctx context.Context) (StepResult, error) {
-	judged, _, err := s.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
-	if err != nil {
-		return StepResult{}, err
-	}
-	out := StepResult{RunID: s.board.ID(), Did: []Did{}, Jobs: []job.Job{}}
-	for _, id := range judged {
-		out.Did = append(out.Did, Did{"judge", "judged the answer to " + id + " that was left"})
-	}
-	var exhausted []string
-	for _, j := range s.board.Jobs() {
-		if j.State != job.Accepted {
-			out.Jobs = append(out.Jobs, j)
-		}
-		if j.State == job.Exhausted {
-			exhausted = append(exhausted, j.ID)
-		}
-	}
-	work := s.board.Work()
-	switch {
-	case len(out.Jobs) == 0:
-		out.WaitingFor, out.Reason = ForNothing, "every answer is accepted"
-	case s.over != "":
-		out.WaitingFor, out.Reason = ForPerson, s.over
-	case work[job.Open]+work[job.Leased] > 0:
-		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])
-	default:
-		fault := s.lastFault(exhausted[0])
-		s.refused = fault != ""
-		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+fault
-	}
-	return out, nil
-}
-
-// lastFault says what was wrong with the last answer to a job, as the rest of a
-// sentence.
-func (s *codeSettler) lastFault(id string) string {
-	shown, err := s.board.Show(id)
-	if err != nil || len(shown.Attempts) == 0 {
-		return ""
-	}
-	answers := shown.Attempts[len(shown.Attempts)-1].Submissions
-	if len(answers) == 0 || len(answers[len(answers)-1].Faults) == 0 {
-		return ""
-	}
-	fault := answers[len(answers)-1].Faults[0]
-	return fmt.Sprintf("; the last answer to %s was refused with %s: %s", id, fault.Code, tidegate.Cut(fault.Message))
-}
-
-func (s *codeSettler) outOfBudget(_ context.Context, limit string, spent job.Spent) error {
-	s.over = fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD were used)",
-		limit, s.board.Policy().Budget.Of(limit), spent.Minutes, spent.Tokens, spent.CostUSD)
-	return nil
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -50,24 +51,16 @@ func largeChange(t *testing.T, files int) string {
 	git("checkout", "-q", "-b", "work")
 	for i := range files {
 		text := strings.Repeat(fmt.Sprintf("line of file %d\n", i), 2000)
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%02d.txt", i)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%02d.txt", i)), []byte(text), 0o644))
 	}
 	return dir
 }
 
 func openReview(t *testing.T, project, home string) *engine.Reviewing {
 	t.Helper()
-	r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project, Home: home, Name: "work", Budget: run.DefaultBudget(nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project, Home: home, Name: "work", Budget: run.DefaultBudget(nil)}))(t)
 	t.Cleanup(func() { r.Close() })
-	v, err := r.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(r.Begin(t.Context()))(t)
 	return v
 }
 
@@ -99,10 +92,7 @@ func TestLargeReviewIsMerged(t *testing.T) {
 		t.Fatalf("%d jobs, want several", v.Jobs())
 	}
 	pool := reviewers(nitpick)
-	out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool}))(t)
 	if out.WaitingFor != engine.ForNothing || out.Review.Verdict != review.NeedsFix || len(out.Review.Issues) != v.Jobs()+1 {
 		t.Errorf("got %s, %s and %d issues of %d reviewers: %s", out.WaitingFor, out.Review.Verdict, len(out.Review.Issues), v.Jobs(), out.Reason)
 	}
@@ -189,7 +179,7 @@ func TestFindingsThatDoNotHold(t *testing.T) {
 		{"all hold", right, 1, 1, 0, ""},
 		{"one does not", right + "," + wrong, 4, 1, 1, ""},
 		{"a grave one does not", right + "," + grave, 4, 1, 1, "is High and does not hold"},
-		{"none does", wrong, 4, 0, 1, "none of the findings holds"},
+		{"none does", wrong, 4, 0, 1, "none of its findings holds"},
 	} {
 		pool := reviewers(func(context.Context, driver.Task) (string, error) {
 			return `{"change_id":"work","verdict":"NEEDS_FIX","summary":"s","issues":[` + tt.issues + `]}`, nil
@@ -199,8 +189,9 @@ func TestFindingsThatDoNotHold(t *testing.T) {
 		if err != nil || out.WaitingFor != engine.ForNothing || pool.times("code_review.1") != tt.asked || len(out.Review.Issues) != tt.issuesLeft || len(out.Dropped) != tt.out {
 			t.Errorf("%s: %v, %s: %s; %d answers, %d issues, %v dropped", tt.name, err, out.WaitingFor, out.Reason, pool.times("code_review.1"), len(out.Review.Issues), out.Dropped)
 		}
-		if !strings.Contains(out.NeedsPerson, tt.person) || (tt.person == "") != (out.NeedsPerson == "") {
-			t.Errorf("%s: a person is needed because %q", tt.name, out.NeedsPerson)
+		if person, _ := (review.Policy{}).ForPerson(nil, out.Dropped, nil); !strings.Contains(person, tt.person) ||
+			(tt.person == "") != (person == "") {
+			t.Errorf("%s: a person is needed because %q", tt.name, person)
 		}
 	}
 }
@@ -229,16 +220,10 @@ func TestReviewIsTriedAgain(t *testing.T) {
 
 func TestReviewKeepsToItsBudget(t *testing.T) {
 	t.Parallel()
-	r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
-		Budget: run.DefaultBudget(map[string]float64{"max_tokens": 1000, "max_parallel": 1})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: largeChange(t, 6), Home: t.TempDir(), Name: "work",
+		Budget: run.DefaultBudget(map[string]float64{"max_tokens": 1000, "max_parallel": 1})}))(t)
 	defer r.Close()
-	v, err := r.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(r.Begin(t.Context()))(t)
 	pool := reviewers(nitpick)
 	out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool})
 	if err != nil || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "max_tokens is 1000") {
@@ -255,9 +240,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 		t.Skip("no git here")
 	}
 	root, clone := filepath.Join("..", "..", ".."), t.TempDir()
-	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.Stat(filepath.Join(root, "go.mod")))(t)
 	if out, err := exec.Command("git", "clone", "-q", "--shared", "--no-checkout", root, clone).CombinedOutput(); err != nil {
 		t.Skipf("this is not a repository: %v: %s", err, out)
 	}
@@ -272,7 +255,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 		commit := commits[4*i]
 		gitIn(t, clone, "update-ref", "--no-deref", "HEAD", commit)
 		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: clone, Home: home, Name: "history", Budget: run.DefaultBudget(nil),
-			DiffInput: change.DiffInput{Base: commit + "~1", Committed: true}})
+			DiffInput: git.DiffInput{Base: commit + "~1", Committed: true}})
 		if err != nil {
 			t.Fatalf("%s: %v", commit, err)
 		}
@@ -280,10 +263,7 @@ func TestReviewOfThisRepository(t *testing.T) {
 			r.Close()
 			continue // only files that are not shown have changed
 		}
-		v, err := r.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(r.Begin(t.Context()))(t)
 		out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) {
 			var issues []string
 			for _, part := range strings.Split(task.Prompt, "\n==== ")[1:] {
@@ -300,12 +280,67 @@ func TestReviewOfThisRepository(t *testing.T) {
 		if err != nil || out.WaitingFor != engine.ForNothing || len(out.Warnings) > 0 {
 			t.Fatalf("%s: %v, %s: %s %v", commit, err, out.WaitingFor, out.Reason, out.Warnings)
 		}
-		data, err := os.ReadFile(filepath.Join(v.Path(), "REVIEW.md"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(v.Path(), "REVIEW.md")))(t)
 		if shown := review.Show("REVIEW.md", data); !shown.Passed() || !shown.Complete || len(shown.Issues) != len(out.Review.Issues) {
 			t.Errorf("%s: REVIEW.md says something else:\n%s", commit, data)
 		}
+	}
+}
+
+// TestReviewersWithoutAClientLookThingsUp: they get tools and are told so, or else whole
+// functions; a client gets a folder. What was asked can be asked again.
+func TestReviewersWithoutAClientLookThingsUp(t *testing.T) {
+	t.Parallel()
+	project := largeChange(t, 0)
+	program := "package p\n\nfunc Long() {\n" + strings.Repeat("\tstep()\n", 30) + "}\n"
+	must.Do(t, os.WriteFile(filepath.Join(project, "long.go"), []byte(program), 0o644))
+	for _, args := range [][]string{{"add", "."}, {"-c", "user.name=n", "-c", "user.email=e@example.org", "commit",
+		"-q", "-m", "long"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = project
+		must.Do(t, cmd.Run())
+	}
+	must.Do(t, os.WriteFile(filepath.Join(project, "long.go"), []byte(strings.Replace(program, "step()\n}", "last()\n}",
+		1)), 0o644))
+	for _, tt := range []struct {
+		name, reviewer           string
+		looking                  bool
+		tools, folder, functions bool
+	}{
+		{"a service", "model:http://127.0.0.1:1/v1", true, true, false, false},
+		{"a service that may not", "api:openai gpt", false, false, false, true},
+		{"a client", "codex", true, true, true, false}, // which has no use for them
+	} {
+		r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: project,
+			Home: t.TempDir(), Name: "work", Reviewers: []string{tt.reviewer}, Looking: tt.looking,
+			DiffInput: git.DiffInput{Base: "HEAD"}, Budget: run.DefaultBudget(nil)}))(t)
+		v := must.Get(r.Begin(t.Context()))(t)
+		var seen driver.Task
+		pool := reviewers(func(ctx context.Context, task driver.Task) (string, error) {
+			seen = task
+			if task.Home != nil {
+				for _, tree := range []string{"base", "change"} {
+					text := must.Get(task.Home.Answer(ctx, "read_file", map[string]string{"tree": tree, "path": "long.go",
+						"from": "33", "to": "33"}))(t)
+					if strings.Contains(text, "last()") != (tree == "change") {
+						t.Errorf("%s: in %s stands %s", tt.name, tree, text)
+					}
+				}
+			}
+			return `{"change_id":"work","verdict":"APPROVED","summary":"s","issues":[]}`, nil
+		})
+		out := must.Get(v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: pool}))(t)
+		if out.WaitingFor != engine.ForNothing {
+			t.Fatal(tt.name, out.Reason)
+		}
+		if (seen.Home != nil) != tt.tools || strings.Contains(seen.Prompt, "`find_text`") != (tt.tools && !tt.folder) ||
+			strings.Contains(seen.Prompt, "../tree") != tt.folder {
+			t.Errorf("%s: tools %t, prompt\n%s", tt.name, seen.Home != nil, seen.Prompt)
+		}
+		if strings.Contains(seen.Prompt, "     3  | func Long() {") != tt.functions || !strings.Contains(seen.Prompt,
+			"@@ func Long() {") {
+			t.Errorf("%s: the function is shown otherwise:\n%s", tt.name, seen.Prompt)
+		}
+		r.Close()
 	}
 }

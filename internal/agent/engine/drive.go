@@ -16,15 +16,17 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Options are what [Drive] needs beside the run.
 type Options struct {
 	Desk  run.Desk
 	Pool  Pool
-	Fetch step.Fetch // how sources are reached; nil: they are judged by what the archive has
+	Fetch sourcing.Fetch // how sources are reached; nil: they are judged by what the archive has
 	// Agents are those that do the work of each role; the role "" serves roles that
 	// have no agent of their own.
 	Agents map[string]Agent
@@ -48,10 +50,14 @@ type Options struct {
 	// repository is that of the folder that implementers work in; the loop of a change
 	// sets it, and attempts read it.
 	repository *atomic.Pointer[driver.Repository]
+	// claimed says that the caller is the home already.
+	claimed bool
 	// wall is the clock of the machine; nil for the true one.
 	wall func() time.Time
 	// tree is the folder that code reviewers may read; nil: none.
 	tree *atomic.Pointer[string]
+	// lookups lets a code reviewer without a client ask about the code; nil: none may.
+	lookups func() *git.Lookup
 }
 
 // Agent does the work of a role.
@@ -97,15 +103,12 @@ var errStop = errors.New("the home stops")
 // when ctx ends, and the errors of [Settle]. Whatever it returns, the run goes on
 // from its files when it is driven again.
 func Drive(ctx context.Context, manifestPath string, options Options) (Outcome, error) {
-	options.Desk.Memory = new(run.Memory)
+	options.Desk.Memory = new(store.Memory)
 	board, err := job.OpenBoard(ctx, options.Desk, manifestPath)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer board.Close()
-	if err := board.Run().Writable(); err != nil {
-		return Outcome{}, err
-	}
 	board.Fetch = options.Fetch
 	s := &settler{desk: options.Desk, board: board, manifest: manifestPath}
 	return drive(ctx, board, rules{settle: s.settle, outOfBudget: s.outOfBudget}, options)
@@ -119,11 +122,14 @@ type rules struct {
 }
 
 func drive(ctx context.Context, board *job.Board, by rules, options Options) (Outcome, error) {
-	claim, err := claimHome(board)
-	if err != nil {
-		return Outcome{}, err
+	if !options.claimed {
+		claim, err := claimHome(board.Folder())
+		if err != nil {
+			return Outcome{}, err
+		}
+		defer claim.Release()
 	}
-	defer claim.Release()
+	var err error
 	copied := ""
 	if options.Copy != nil {
 		if copied, err = options.Copy(board.Folder()); err != nil {
@@ -145,7 +151,7 @@ func drive(ctx context.Context, board *job.Board, by rules, options Options) (Ou
 		options.wall = wallClock
 	}
 	o := &orchestrator{
-		Options: options, rules: by, board: board, copied: copied, tools: tools, awake: &wakefulness{wall: options.wall, now: options.Desk.Now, last: options.wall()},
+		Options: options, rules: by, board: board, copied: copied, tools: tools, awake: &sleepWatch{wall: options.wall, now: options.Desk.Now, last: options.wall()},
 		done: make(chan result), answered: make(chan *attempt), asking: make(chan *attempt), running: map[string]*attempt{}, waits: map[string]*backOff{},
 	}
 	out, err := o.drive(ctx)
@@ -170,12 +176,12 @@ func (o *orchestrator) overtaken(ctx context.Context, err error) (Outcome, error
 	return *ended, nil
 }
 
-func claimHome(board *job.Board) (*artifact.Claim, error) {
+func claimHome(folder *artifact.Folder) (*artifact.Claim, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown"
 	}
-	return board.Folder().Claim(run.HomeFile, tidegate.Pairs("host", host, "process", os.Getpid()))
+	return folder.Claim(run.HomeFile, tidegate.Pairs("host", host, "process", os.Getpid()))
 }
 
 func wait(ctx context.Context, d time.Duration) {
@@ -193,7 +199,7 @@ type orchestrator struct {
 	rules rules
 	board *job.Board
 	tools *toolNote
-	awake *wakefulness
+	awake *sleepWatch
 
 	copied string // the id of this copy of the folder
 
@@ -290,11 +296,11 @@ func (o *orchestrator) drive(ctx context.Context) (Outcome, error) {
 			a.state = judged
 			o.answers++
 		case a := <-o.asking:
-			o.ask(a)
+			o.queue(a)
 		case role := <-woken:
 			o.waits[role].waiting = false
 		case <-news.there:
-			lines, all := news.take()
+			lines, all := news.collect()
 			o.stale = o.stale || all
 			for id, line := range lines {
 				if err := o.board.Follow(id, line); err != nil {
@@ -403,7 +409,7 @@ func (o *orchestrator) fill(ctx context.Context) {
 		}
 		taken++
 		busy[role]++
-		o.start(ctx, job.Held{Assignment: job.Assignment{JobID: id, Kind: kind}}, role)
+		o.start(ctx, job.TakenOver{Assignment: job.Assignment{JobID: id, Kind: kind}}, role)
 	}
 	if barred != nil && len(o.running) == 0 {
 		o.stuck = &driver.Error{Kind: driver.Auth, Message: tidegate.AsError(barred).Message,
@@ -450,7 +456,7 @@ func (o *orchestrator) roleFor(id, kind string) (string, error) {
 }
 
 // roleOf is the role whose agent has an attempt that is taken over.
-func (o *orchestrator) roleOf(held job.Held) string {
+func (o *orchestrator) roleOf(held job.TakenOver) string {
 	for _, role := range slices.Sorted(maps.Keys(o.Agents)) {
 		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review", "code_verify"}, held.Kind) && agent.Driver == held.Driver && agent.Model == held.Model {
 			return role
@@ -459,8 +465,8 @@ func (o *orchestrator) roleOf(held job.Held) string {
 	return o.board.Role(held.JobID, held.Kind)
 }
 
-// ask queues an attempt for an agent: repairs before fresh attempts.
-func (o *orchestrator) ask(a *attempt) {
+// queue queues an attempt for an agent: repairs before fresh attempts.
+func (o *orchestrator) queue(a *attempt) {
 	next := len(o.asked)
 	if a.state == coming {
 		o.pace = o.answers - a.since
@@ -492,7 +498,7 @@ func (o *orchestrator) free(role string, busy map[string]int) bool {
 }
 
 // start begins, or goes on with, an attempt of the agent of a role.
-func (o *orchestrator) start(ctx context.Context, held job.Held, role string) {
+func (o *orchestrator) start(ctx context.Context, held job.TakenOver, role string) {
 	own, stop := context.WithCancelCause(ctx)
 	a := &attempt{engine: o, held: held, role: role, stop: stop, since: o.answers, granted: make(chan struct{}, 1)}
 	o.running[held.JobID] = a

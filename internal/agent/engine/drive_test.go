@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,14 +13,20 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestObedientAgentsTakeAQuestionThroughBothWaves drives a run as far as rules
@@ -28,7 +35,14 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newRun(t, nil)
 	runs.Put(t, filepath.Dir(manifest), "summaries/figures.md", "What a pack leaves that was built early.\n")
-	pool := &crew{agent: obedient}
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		for _, told := range []string{"\n- Day of the research: 20", "\n- Language to write in: English (en)"} {
+			if task.Kind != "verify" && !strings.Contains(task.Prompt, told) {
+				t.Errorf("the prompt of %s lacks %q", task.Job, told)
+			}
+		}
+		return obedient(ctx, task)
+	}}
 	out := drive(t, manifest, desk, pool)
 	if out.Status != run.Completed {
 		t.Fatalf("the run ended in %s: %s", out.Stage, shown(out))
@@ -38,10 +52,7 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 			t.Errorf("%s was asked for %d times", id, n)
 		}
 	}
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
 	wave2 := 0
 	for _, j := range b.Jobs() {
@@ -56,6 +67,96 @@ func TestObedientAgentsTakeAQuestionThroughBothWaves(t *testing.T) {
 		t.Errorf("the second wave has %d jobs", wave2)
 	}
 	verify(t, manifest)
+}
+
+// TestARuleSummarizesWhatFits: an output of which every finding fits is its own summary, with
+// citations in the place of addresses and nothing of its sources and gaps; one that loses
+// something is summarized by an agent.
+func TestARuleSummarizesWhatFits(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newRun(t, nil)
+	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+		answer, err := obedient(ctx, task)
+		if findings, rest, found := strings.Cut(answer.Text, "## Gaps"); found && task.Kind == "wave1" {
+			findings += "- " + reader.Sentence(0, 0) + " (https://example.org/port)\n- Nobody counts fish.\n\n"
+			if task.Job == "wave1.doubts" {
+				findings += "- https://example.org/port/9\n\n"
+			}
+			answer.Text = findings + "## Gaps" + rest
+		}
+		return answer, err
+	}}
+	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
+		t.Fatalf("the run ended in %s: %s", out.Stage, shown(out))
+	}
+	for id, asked := range map[string]int{"summary.figures": 0, "summary.records": 0, "summary.doubts": 1} {
+		if n := pool.times(id); n != asked {
+			t.Errorf("%s was asked for %d times", id, n)
+		}
+	}
+	text := string(must.Get(os.ReadFile(filepath.Join(filepath.Dir(manifest), "summaries", "figures.md")))(t))
+	if !regexp.MustCompile(`^- [^\n]*\[@cid_[0-9a-f]{64}\][^\n]*\n- Nobody counts fish\.\n$`).MatchString(text) {
+		t.Errorf("the summary is %q", text)
+	}
+	verify(t, manifest)
+}
+
+// TestGapsThatNobodyCanClose: without web a second wave is asked only where the documents
+// have something that the first was not shown; what stays open stands in the report.
+func TestGapsThatNobodyCanClose(t *testing.T) {
+	t.Parallel()
+	const gap = "What the tug costs in winter."
+	for _, test := range []struct {
+		name, hidden string
+		left, asked  int
+	}{
+		{"all was shown", "", 1, 0},
+		{"a passage that nobody saw", "\n\nIn winter months each tug costs twice as much.", 0, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir, desk := t.TempDir(), run.Desk{Now: time.Now, Reach: artifact.Everywhere}
+			text := reader.Page(0)
+			if test.hidden != "" { // far from what the question asks, in more than prompts show
+				text += strings.Repeat("<p>Harbour tugs: should the harbour buy electric tugs?</p>", 6000) + "<p>" + test.hidden + "</p>"
+			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, "port.html"), []byte(text), 0o600))
+			documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
+			made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Sensitivity: "no_web"})
+			manifest := filepath.Join(made.Root, run.ManifestFile)
+			must.Do(t, sourcing.AttachDocuments(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, manifest, documents))
+			told := false
+			pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
+				if task.Kind == "perspectives" && !strings.Contains(task.Prompt, "- port.html "+documents.List[0].URL) {
+					t.Error("the planner is not shown the list of the documents")
+				}
+				if researches := strings.HasPrefix(task.Kind, "wave"); researches != (task.Home != nil && len(task.Home.Offers) == 2) {
+					t.Errorf("%s may read the documents: %v", task.Job, !researches)
+				}
+				if task.Kind == "wave2" {
+					told = strings.Contains(task.Prompt, gap)
+				}
+				answer, err := obedient(ctx, task)
+				answer.Text = strings.ReplaceAll(answer.Text, "What it costs.", gap)
+				answer.Text = strings.ReplaceAll(answer.Text, "Port statistics https://example.org/port", "port.html "+documents.List[0].URL)
+				return answer, err
+			}}
+			out := drive(t, manifest, desk, pool)
+			r := runs.OpenAt(t, desk, manifest)
+			plan := must.Get(step.ReadWave2Plan(r))(t)
+			left := plan.Get("left_out").Elems()
+			if out.Status != run.Completed || len(left) != test.left || len(plan.Get("entries").Elems()) != test.asked || pool.times("wave2.gap_figures_1") != test.asked {
+				t.Fatalf("%s, %d left out, asked %d times: %s", out.Status, len(left), pool.times("wave2.gap_figures_1"), shown(out))
+			}
+			open := must.Get(step.OpenGaps(r))(t)
+			if len(open) != test.left || test.left > 0 && (left[0].Get("reason").Str() != "nothing_unseen" || open[0].Text != gap) {
+				t.Errorf("left out %v, open %v", left, open)
+			}
+			if verify(t, manifest); told != (test.asked > 0) {
+				t.Error("the job does not carry the text of its gap")
+			}
+		})
+	}
 }
 
 // TestHowAnAgentWasKept: an attempt has it, and of another machine it is only that one's
@@ -119,10 +220,7 @@ func TestStepIsIdempotent(t *testing.T) {
 	}
 	pool := &crew{agent: obedient}
 	drive(t, manifest, desk, pool)
-	before, err := run.Log(t.Context(), desk, run.LogInput{ManifestPath: manifest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(run.Log(t.Context(), desk, run.LogInput{ManifestPath: manifest}))(t)
 	again, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
 	if err != nil || len(again.Did) != 0 {
 		t.Errorf("%s, %v", shown(again), err)
@@ -138,24 +236,14 @@ func TestStepIsIdempotent(t *testing.T) {
 func TestAUsedUpBudgetNeedsAPerson(t *testing.T) {
 	t.Parallel()
 	manifest, desk := newRun(t, map[string]float64{"max_tokens": 10})
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
-	a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte("I would rather not, and this is why.")}); err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "x"}))(t)
+	must.Get(b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte("I would rather not, and this is why.")}))(t)
 	if out, err := engine.Settle(t.Context(), desk, nil, manifest, 0); err != nil || out.WaitingFor != engine.ForAgents {
 		t.Errorf("while somebody has the job: %s, %v", shown(out), err)
 	}
-	if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: job.OutcomeRefused}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: job.OutcomeRefused}))(t)
 	out, err := engine.Settle(t.Context(), desk, nil, manifest, 0)
 	if err != nil || out.WaitingFor != engine.ForPerson || out.Status != run.Failed || !strings.Contains(out.Reason, "max_tokens") {
 		t.Errorf("%s, %v", shown(out), err)
@@ -183,9 +271,7 @@ func TestExhaustedJobsNeedAPerson(t *testing.T) {
 		t.Errorf("%s", shown(out))
 	}
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := stage.Resume(ctx, desk, stage.ResumeInput{ManifestPath: manifest, Accept: true, Reason: "try others"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Resume(ctx, desk, stage.ResumeInput{ManifestPath: manifest, Accept: true, Reason: "try others"}))(t)
 	good := &crew{agent: obedient}
 	if out := drive(t, manifest, desk, good); out.Status != run.Completed {
 		t.Errorf("%s", shown(out))
@@ -279,10 +365,7 @@ func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 	agents := func(names ...string) *engine.Local {
 		var list []driver.Driver
 		for _, name := range names {
-			d, err := driver.New(driver.Settings{Driver: name}, driver.Host{Temp: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(client.New(driver.Settings{Driver: name}, driver.Host{Temp: t.TempDir()}))(t)
 			list = append(list, d)
 		}
 		return &engine.Local{Drivers: func(string) []driver.Driver { return list }}
@@ -295,10 +378,7 @@ func TestAMissingProgramEndsDrivingAtOnce(t *testing.T) {
 	if out.Status == run.Failed || out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "nosuchprogram cannot be started") {
 		t.Errorf("%s", shown(out))
 	}
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
 	if j, err := b.Job("perspectives"); err != nil || j.Attempt != 1 || j.TriesLeft != 4 {
 		t.Errorf("%+v, %v: a try was used", j, err)
@@ -336,10 +416,7 @@ func TestASecondHomeIsRefusedAtOnce(t *testing.T) {
 	if tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Errorf("a second home gives %v", err)
 	}
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
 	if _, err := b.Lease(t.Context(), job.LeaseInput{Holder: "an agent"}); tidegate.CodeOf(err) != tidegate.JobNotOpen {
 		t.Errorf("an agent beside a home gets %v", err)

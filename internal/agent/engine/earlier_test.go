@@ -13,10 +13,11 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	answers "github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestARunBuildsOnAnother: the planner is offered that the sources of the earlier run
@@ -67,10 +68,7 @@ func TestARunBuildsOnAnother(t *testing.T) {
 			t.Errorf("%s is not shown %q:\n%s", kind, want, prompts[kind])
 		}
 	}
-	reported, err := step.ReadReport(t.Context(), runs.OpenAt(t, desk, next), false, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), runs.OpenAt(t, desk, next), false, "test"))(t)
 	if since := reported.Report.Since; since == nil || since.RunID != "harbour" || since.Kept == 0 || !slices.Equal(since.Dropped, []string{dear}) {
 		t.Errorf("since the earlier report: %+v", since)
 	}

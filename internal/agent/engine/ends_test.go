@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -128,20 +129,14 @@ func driveOn(t *testing.T, manifest string, desk run.Desk, crew *moody) engine.O
 // one, and no job has more than it may have.
 func account(t *testing.T, manifest string, desk run.Desk, tries int) {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
 	leased := leases(t, b.Run())
 	for _, j := range b.Jobs() {
 		if n := leased[j.ID]; n != j.Attempt {
 			t.Errorf("%s has %d attempts, and was leased %d times", j.ID, j.Attempt, n)
 		}
-		shown, err := b.Show(j.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shown := must.Get(b.Show(j.ID))(t)
 		if n := len(shown.Attempts); n > tries+10 {
 			t.Errorf("%s has %d attempts", j.ID, n)
 		}
@@ -170,10 +165,7 @@ func account(t *testing.T, manifest string, desk run.Desk, tries int) {
 // was judged once.
 func leases(t *testing.T, r *run.Run) map[string]int {
 	t.Helper()
-	events, err := r.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(r.Events())(t)
 	leased, accepted, judged := map[string]int{}, map[string]bool{}, map[string]bool{}
 	for _, e := range events {
 		id := e.Entry.Get("job_id").Str()
@@ -225,15 +217,9 @@ func TestLeasesByHandBesideAHome(t *testing.T) {
 				}
 				return driver.Answer{}, &driver.Error{Kind: driver.Auth, Message: "stop here"}
 			}})
-			b, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer b.Close()
-			a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "by hand", JobID: "wave1.records", For: time.Hour})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "by hand", JobID: "wave1.records", For: time.Hour}))(t)
 			submitted := make(chan struct{})
 			options := byHand(func() {
 				defer close(submitted)

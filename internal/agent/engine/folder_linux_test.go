@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
@@ -56,28 +58,17 @@ func TestFolderLivesUntilTheAttemptHasEnded(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T, environ ...string) (manifest string, desk run.Desk, pool *between, folders func() int) {
 		bin, temp := t.TempDir(), t.TempDir()
-		if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(forgetful), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(forgetful), 0o700))
 		environ = append(environ, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-		d, err := driver.New(driver.Settings{Driver: "claude", Env: []string{"EAGER"}}, driver.Host{Temp: temp, Environ: environ})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(client.New(driver.Settings{Driver: "claude", Env: []string{"EAGER"}}, driver.Host{Temp: temp, Environ: environ}))(t)
 		manifest, desk = newRun(t, map[string]float64{"tries": 1})
 		return manifest, desk, &between{Pool: &engine.Local{Drivers: func(string) []driver.Driver { return []driver.Driver{d} }}}, func() int {
-			entries, err := os.ReadDir(temp)
-			if err != nil {
-				t.Fatal(err)
-			}
+			entries := must.Get(os.ReadDir(temp))(t)
 			return len(entries)
 		}
 	}
 	accepted := func(t *testing.T, desk run.Desk, manifest string) bool {
-		j, err := boardOf(t, desk, manifest).Job("perspectives")
-		if err != nil {
-			t.Fatal(err)
-		}
+		j := must.Get(boardOf(t, desk, manifest).Job("perspectives"))(t)
 		return j.State == "accepted" && j.Attempt == 1
 	}
 

@@ -25,7 +25,7 @@ func follow(ctx context.Context, r *run.Run) *news {
 		return n
 	}
 	from := 1
-	if last, err := r.Folder().LastLine(run.AuditFile); err == nil {
+	if last, err := r.Folder().LastLine(run.LogFile); err == nil {
 		if entry, err := codec.Parse(last.Text); err == nil {
 			seq, _ := entry.Get("seq").Int()
 			from = int(seq) + 1
@@ -36,13 +36,13 @@ func follow(ctx context.Context, r *run.Run) *news {
 			if err != nil {
 				return // settling meets the same error, and reports it
 			}
-			n.add(e)
+			n.noteEntry(e)
 		}
 	}()
 	return n
 }
 
-func (n *news) add(e run.Entry) {
+func (n *news) noteEntry(e run.Entry) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch e.Event {
@@ -64,9 +64,9 @@ func (n *news) add(e run.Entry) {
 	}
 }
 
-// take returns the jobs that have changed, with the last line about each, and
+// collect returns the jobs that have changed, with the last line about each, and
 // whether anything else has.
-func (n *news) take() (lines map[string]int, all bool) {
+func (n *news) collect() (lines map[string]int, all bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	lines, all = n.lines, n.all

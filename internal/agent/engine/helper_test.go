@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -183,9 +184,7 @@ func setBudget(t *testing.T, desk run.Desk, manifest string, budget map[string]f
 	t.Helper()
 	r := runs.OpenAt(t, desk, manifest)
 	for name, value := range budget {
-		if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }))(t)
 	}
 }
 
@@ -196,10 +195,7 @@ func noWait(context.Context, time.Duration) {}
 
 func drive(t *testing.T, manifest string, desk run.Desk, pool engine.Pool) engine.Outcome {
 	t.Helper()
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: agents}))(t)
 	return out
 }
 

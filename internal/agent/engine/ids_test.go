@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -33,7 +34,8 @@ func finds(task driver.Task, round int) string {
 		before[m[2]] = m[1]
 	}
 	var issues []string
-	for i, part := range strings.Split(task.Prompt, "\n==== ")[1:] {
+	diff, _, _ := strings.Cut(task.Prompt, "\n## The tests\n") // the code around earlier issues comes later
+	for i, part := range strings.Split(diff, "\n==== ")[1:] {
 		file := shownName.FindStringSubmatch("==== " + part)[1]
 		for _, m := range shownBug.FindAllStringSubmatch(part, -1) {
 			line, _ := strconv.Atoi(m[1])
@@ -94,9 +96,7 @@ func TestIDsStayOverRoundsAndRebases(t *testing.T) {
 		{"squashed", func() { git("reset", "-q", "--soft", "main"); git("commit", "-q", "-m", "all of it") }, nil, []string{"alpha", "beta", "gamma", "delta"}},
 		{"one fixed", func() { write("a.txt", "BUG delta\nBUG alpha\n") }, nil, []string{"alpha", "gamma", "delta"}},
 		{"a file renamed", func() {
-			if err := os.Rename(filepath.Join(dir, "b.txt"), filepath.Join(dir, "z.txt")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(filepath.Join(dir, "b.txt"), filepath.Join(dir, "z.txt")))
 		}, []string{"gamma"}, []string{"alpha", "gamma", "delta"}},
 		{"edited after that", func() { write("z.txt", "x\nx\nBUG gamma\n") }, nil, []string{"alpha", "gamma", "delta"}},
 	}
@@ -105,14 +105,13 @@ func TestIDsStayOverRoundsAndRebases(t *testing.T) {
 		if round%2 == 1 && round < len(edits)-1 && !full.Asked() {
 			continue
 		}
-		r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: home, Name: "work", Earlier: change.Earlier{Issues: earlier}, Budget: run.DefaultBudget(nil), DiffInput: change.DiffInput{Base: "main"}})
+		in := engine.CodeReviewInput{Project: dir, Home: home, Name: "work", Earlier: change.Earlier{Issues: earlier}, Budget: run.DefaultBudget(nil)}
+		in.Base = "main"
+		r, err := engine.OpenCodeReview(t.Context(), reviewClock, in)
 		if err != nil {
 			t.Fatalf("%s: %v", edit.name, err)
 		}
-		v, err := r.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(r.Begin(t.Context()))(t)
 		out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) { return finds(task, round), nil })})
 		r.Close()
 		if err != nil || out.WaitingFor != engine.ForNothing {

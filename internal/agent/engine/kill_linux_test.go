@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -26,11 +28,16 @@ func TestMain(m *testing.M) {
 		fmt.Println(out.Stage, out.Status, err)
 		return
 	}
+	if project := os.Getenv(changeOf); project != "" {
+		out, err := driveApproved(context.Background(), project)
+		fmt.Println(out.Phase, out.WaitingFor, out.Reason, err)
+		return
+	}
 	os.Exit(m.Run())
 }
 
 func homeOptions(agent string) engine.Options {
-	program, err := driver.New(driver.Settings{Driver: "exec:sh " + agent, Access: driver.Access{Write: []string{filepath.Dir(agent)}}}, driver.Host{})
+	program, err := client.New(driver.Settings{Driver: "exec:sh " + agent, Access: driver.Access{Write: []string{filepath.Dir(agent)}}}, driver.Host{})
 	if err != nil {
 		panic(err)
 	}
@@ -56,9 +63,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 			for range kills {
 				home := exec.Command(os.Args[0])
 				home.Env = append(os.Environ(), homeOf+"="+manifest, agentOf+"="+agent)
-				if err := home.Start(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, home.Start())
 				timer := time.AfterFunc(time.Duration(100+random.IntN(500))*time.Millisecond, func() { home.Process.Kill() })
 				home.Wait()
 				timer.Stop()
@@ -74,10 +79,7 @@ func TestKilledHomeLosesNothing(t *testing.T) {
 					t.Errorf("%s has the attempts %v, %v: a kill used a try", id, has.Attempts, err)
 				}
 			}
-			events, err := r.Events()
-			if err != nil {
-				t.Fatal(err)
-			}
+			events := must.Get(r.Events())(t)
 			for _, e := range events {
 				if e.Entry.Get("kind").Str() == "job_takeover" {
 					taken++
@@ -107,9 +109,7 @@ perspectives) sed -n '/^## Example$/,/^## Answer$/p' | sed -n '/^{$/,/^}$/p' ;;
 esac
 `,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return script
 }

@@ -24,10 +24,13 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/foreign"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -46,9 +49,7 @@ func newLong(t *testing.T, shape evidence.Shape, perspectives int) (string, run.
 	}
 	doc := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}))(t)
 	return filepath.Join(made.Root, run.ManifestFile), desk
 }
 
@@ -190,7 +191,7 @@ func TestALongReportIsWrittenByParts(t *testing.T) {
 		t.Fatal(shown(out), err)
 	}
 	r := runs.Open(t, manifest)
-	claims, err := step.ReadClaims(r)
+	claims, err := sentences.ReadClaims(r)
 	if err != nil || claims == nil {
 		t.Fatal(err)
 	}
@@ -400,11 +401,8 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 				t.Fatal(shown(out), err)
 			}
 			r := runs.Open(t, manifest)
-			reported, err := step.ReadReport(t.Context(), r, false, "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, err := reported.Export("html")
+			reported := must.Get(reporting.ReadReport(t.Context(), r, false, "test"))(t)
+			page, err := reported.Export(t.Context(), "html", nil)
 			if err != nil || !strings.Contains(string(page), fmt.Sprintf(`<html lang=%q dir=%q>`, shape.Language, evidence.Direction(shape.Language))) {
 				t.Errorf("the page is in another language: %v", err)
 			}
@@ -414,10 +412,7 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 					t.Errorf("the page has no section %s", title)
 				}
 			}
-			claims, err := step.ReadClaims(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			claims := must.Get(sentences.ReadClaims(r))(t)
 			words := 0
 			for _, s := range claims.Sentences {
 				words += len(strings.Fields(s.Text))
@@ -429,10 +424,7 @@ func TestReportsOfEveryTemplateAndLength(t *testing.T) {
 			verify(t, manifest)
 			foreign.Open(t, reported.Report)
 			for _, format := range []string{"csl-json", "bibtex"} {
-				list, err := reported.Export(format)
-				if err != nil {
-					t.Fatal(err)
-				}
+				list := must.Get(reported.Export(t.Context(), format, nil))(t)
 				foreign.References(t, format, list, len(reported.Records))
 			}
 		})
@@ -459,18 +451,12 @@ func TestWhoOutlinedAReportDoesNotReadIt(t *testing.T) {
 	}
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
 	board := func() *job.Board {
-		b, err := job.OpenBoard(ctx, desk, manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(job.OpenBoard(ctx, desk, manifest))(t)
 		t.Cleanup(b.Close)
 		return b
 	}
 	b := board()
-	leased, err := b.Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "outline"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	leased := must.Get(b.Lease(ctx, job.LeaseInput{Holder: "ann", JobID: "outline"}))(t)
 	rules, _, _ := strings.Cut(outline, "\n## Example\n")
 	if verdict, err := b.Submit(ctx, job.SubmitInput{Token: leased.Token, Answer: []byte(outlineOf(rules))}); err != nil || !verdict.Accepted {
 		t.Fatal(shown(verdict), err)

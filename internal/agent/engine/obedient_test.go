@@ -22,6 +22,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -242,9 +243,7 @@ func randomRun(t *testing.T, random *rand.Rand) (string, run.Desk) {
 	}
 	doc := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}))(t)
 	return filepath.Join(made.Root, run.ManifestFile), desk
 }
 
@@ -270,20 +269,11 @@ func TestAgentsThatFollowTheirPromptsPass(t *testing.T) {
 				mu.Unlock()
 				return agent.answer(task)
 			}}
-			out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: library, Wait: noWait, Agents: agents})
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: library, Wait: noWait, Agents: agents}))(t)
+			b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer b.Close()
 			for _, j := range b.Jobs() {
-				found, err := b.Show(j.ID)
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := must.Get(b.Show(j.ID))(t)
 				if n := len(found.Attempts); n != 1 || len(found.Attempts[0].Submissions) != 1 {
 					t.Fatalf("%s: %s\n--- prompt\n%s", j.ID, shown(found), prompts[j.ID])
 				}
@@ -361,10 +351,7 @@ func TestEachDisobedienceIsNamedAndRepaired(t *testing.T) {
 			if !strings.Contains(repair, "- "+c.code) || !strings.Contains(repair, "  Change: ") {
 				t.Errorf("the agent is not told of %s:\n%s", c.code, repair)
 			}
-			b, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer b.Close()
 			found, err := b.Show(c.job)
 			if err != nil || len(found.Attempts) != 1 || len(found.Attempts[0].Submissions) != 2 {

@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestTheLineAtHomeIsDown has nothing be reached for a while: answers wait, are neither
@@ -60,10 +60,7 @@ func TestTheLineAtHomeIsDown(t *testing.T) {
 			if err != nil || out.WaitingFor != c.ends {
 				t.Fatalf("%v: %s", err, shown(out))
 			}
-			board, err := job.OpenBoard(t.Context(), desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 			defer board.Close()
 			for _, j := range board.Jobs() {
 				if j.Attempt > c.most {
@@ -75,7 +72,7 @@ func TestTheLineAtHomeIsDown(t *testing.T) {
 					t.Errorf("%s had %d attempts: %q", j.ID, j.Attempt, ends)
 				}
 			}
-			log := runs.Read(t, filepath.Join(filepath.Dir(manifest), "logs/audit.jsonl"))
+			log := must.Read(t, filepath.Join(filepath.Dir(manifest), "logs/audit.jsonl"))
 			waits := strings.Count(log, `"kind":"job_wait"`)
 			refused := strings.Contains(log, `"faults":["SOURCE_NOT_USABLE"]`)
 			if waits < 10 || refused != (c.ends == engine.ForPerson) {

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -25,19 +26,14 @@ const answerText = "## Findings\n\nTugs are electric.\n\n## Gaps\n\nNone.\n\n## 
 func withJobs(t testing.TB, desk run.Desk, dir string, jobs int) (manifest string) {
 	t.Helper()
 	limit := int64(jobs)
-	made, err := run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: &run.Limits{MaxWave1Agents: &limit}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), desk, dir, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "harbour", Limits: &run.Limits{MaxWave1Agents: &limit}}))(t)
 	list := []tidegate.Details{}
 	for i := range jobs {
 		list = append(list, tidegate.Pairs("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
 			"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 10, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	doc := codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
-	if _, err := step.WritePerspectives(t.Context(), desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(t.Context(), desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}))(t)
 	return filepath.Join(made.Root, run.ManifestFile)
 }
 
@@ -46,10 +42,7 @@ func attemptsOf(t *testing.T, manifest string, jobs int) (all int) {
 	t.Helper()
 	r := runs.Open(t, manifest)
 	for i := range jobs {
-		has, err := r.Jobs().Of(run.WaveJob(run.Wave1, fmt.Sprintf("p%04d", i)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		has := must.Get(r.Jobs().Of(run.WaveJob(run.Wave1, fmt.Sprintf("p%04d", i))))(t)
 		all += len(has.Attempts)
 	}
 	return all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -48,10 +49,7 @@ func TestPassingEventsAreShownAndNotKept(t *testing.T) {
 		t.Fatal(kept, err)
 	}
 	for _, file := range kept {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		if n := strings.Count(string(text), "search_calls"); n != 1 {
 			t.Errorf("%s names the call %d times", file, n)
 		}

@@ -10,10 +10,12 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // aPerson is a call by a person at the terminal.
@@ -45,15 +47,12 @@ func approving(ctx context.Context, task driver.Task) (driver.Answer, error) {
 func TestAPersonAcceptsASentence(t *testing.T) {
 	t.Parallel()
 	manifest, desk := researched.newRun(t, nil)
-	_, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_verify_rounds", 0, "test") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_verify_rounds", 0, "test") }))(t)
 	pool := &crew{agent: lying}
 	if out := drive(t, manifest, desk, pool); out.Status != run.Failed {
 		t.Fatal(shown(out))
 	}
-	doubted, err := step.ShowClaim(t.Context(), desk, step.ClaimInput{ManifestPath: manifest})
+	doubted, err := sentences.ShowClaim(t.Context(), desk, sentences.ClaimInput{ManifestPath: manifest})
 	if err != nil || len(doubted.Sentences) != 1 || !strings.Contains(doubted.Sentences[0].Text, "grave accident") || doubted.Sentences[0].Stands != "not confirmed" {
 		t.Fatal(shown(doubted), err)
 	}
@@ -64,22 +63,22 @@ func TestAPersonAcceptsASentence(t *testing.T) {
 		}
 	}
 	id := doubted.Sentences[0].ID
-	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: " "})
+	_, err = sentences.AcceptClaim(aPerson(t), desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: " "})
 	runs.WantCode(t, err, tidegate.InvalidArgs)
-	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: "c99", Reason: "so"})
+	_, err = sentences.AcceptClaim(aPerson(t), desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: "c99", Reason: "so"})
 	runs.WantCode(t, err, tidegate.FileNotFound)
-	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: "c1", Reason: "it stands anyway"})
+	_, err = sentences.AcceptClaim(aPerson(t), desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: "c1", Reason: "it stands anyway"})
 	runs.WantCode(t, err, tidegate.InvalidState)
-	accepted, err := step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "I was there"})
+	accepted, err := sentences.AcceptClaim(aPerson(t), desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "I was there"})
 	if err != nil || accepted.By != "Ada" || len(accepted.Left) != 0 || accepted.Accepted != 1 {
 		t.Fatal(shown(accepted), err)
 	}
-	_, err = step.AcceptClaim(aPerson(t), desk, step.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "again"})
+	_, err = sentences.AcceptClaim(aPerson(t), desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: id, Reason: "again"})
 	runs.WantCode(t, err, tidegate.InvalidState)
 	if out := drive(t, manifest, desk, pool); out.Status != run.Completed || pool.times("review") != 1 {
 		t.Fatal(shown(out))
 	}
-	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	trust, err := sentences.ReadTrust(runs.Open(t, manifest))
 	if err != nil || trust.Accepted != 1 || !strings.Contains(trust.Line, "1 accepted by Ada") {
 		t.Errorf("%+v, %v", trust, err)
 	}
@@ -94,13 +93,11 @@ func TestAPersonLetsTheReportPass(t *testing.T) {
 	pool := &crew{agent: approving}
 	drive(t, manifest, desk, pool)
 	asked := pool.times("verify.1")
-	if _, err := step.RecordGate(aPerson(t), desk, step.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "no reader is at hand"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(gates.RecordGate(aPerson(t), desk, gates.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "no reader is at hand"}))(t)
 	if out := drive(t, manifest, desk, pool); out.Status != run.Completed || pool.times("review") != 1 || pool.times("verify.1") != asked {
 		t.Fatal(shown(out))
 	}
-	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	trust, err := sentences.ReadTrust(runs.Open(t, manifest))
 	if err != nil || !strings.Contains(trust.Line, "4 not confirmed") {
 		t.Errorf("%+v, %v", trust, err)
 	}
@@ -129,10 +126,7 @@ func aPersonReads(t *testing.T, tries float64, left run.Status) {
 	if out := drive(t, manifest, desk, pool); out.Status != left {
 		t.Fatal(shown(out))
 	}
-	board, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer board.Close()
 	prompt, err := board.Prompt(t.Context(), "verify.1")
 	if err != nil || !strings.Contains(prompt.PromptMD, "\nclaim c1\n") || strings.Count(prompt.PromptMD, "\nclaim c") != 4 {
@@ -141,8 +135,8 @@ func aPersonReads(t *testing.T, tries float64, left run.Status) {
 	type verdict map[string]any
 	var given []verdict
 	for i, c := range reader.Claims(prompt.PromptMD) {
-		words := strings.Join(strings.Fields(c.Passages[0])[:4], " ")
-		given = append(given, verdict{"claim": fmt.Sprintf("c%d", i+1), "verdict": "supported", "passage": 1, "words": words})
+		passage, words := reader.Words(c.Sentence, c.Passages)
+		given = append(given, verdict{"claim": fmt.Sprintf("c%d", i+1), "verdict": "supported", "passage": passage, "words": words})
 	}
 	short, _ := json.Marshal(verdict{"verdicts": given[1:]})
 	if out, err := board.Answer(aPerson(t), "verify.1", short); err != nil || out.Accepted {
@@ -155,7 +149,7 @@ func aPersonReads(t *testing.T, tries float64, left run.Status) {
 	if out := drive(t, manifest, desk, pool); out.Status != run.Completed {
 		t.Fatal(shown(out))
 	}
-	trust, err := step.ReadTrust(runs.Open(t, manifest))
+	trust, err := sentences.ReadTrust(runs.Open(t, manifest))
 	if err != nil || !strings.Contains(trust.Line, "A person read some of it, and was not tested.") || strings.Contains(trust.Line, "Readers were tested") {
 		t.Errorf("%+v, %v", trust, err)
 	}

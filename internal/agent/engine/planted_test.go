@@ -25,10 +25,13 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	textpage "github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -65,10 +68,7 @@ func readWorld(t *testing.T, files ...string) world {
 	t.Helper()
 	w := world{question: "What is known about Norland?", pages: map[string]string{}}
 	for _, file := range files {
-		a, err := txtar.ParseFile(filepath.Join("testdata", "planted", file+".txtar"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(txtar.ParseFile(filepath.Join("testdata", "planted", file+".txtar")))(t)
 		for _, f := range a.Files {
 			switch name, isPage := strings.CutSuffix(f.Name, ".html"); {
 			case isPage:
@@ -256,12 +256,19 @@ func (l *liar) read(c reader.Claim) reader.Verdict {
 		return reader.Verdict{Verdict: "supported"}
 	}
 	if known {
+		var there []string // the words that passages have
+		var in []int       // by them: the number of the passage
 		for i, p := range c.Passages {
 			for _, words := range twin.words {
 				if strings.Contains(strings.Join(strings.Fields(p), " "), words) {
-					return reader.Verdict{Verdict: "supported", Passage: i + 1, Words: words}
+					there, in = append(there, words), append(in, i+1)
 				}
 			}
+		}
+		if len(there) > 0 {
+			k, _ := reader.Words(sentence, there)
+			k = max(k, 1) - 1 // a number alone is as good
+			return reader.Verdict{Verdict: "supported", Passage: in[k], Words: there[k]}
 		}
 	}
 	return reader.Honest(c)
@@ -270,7 +277,7 @@ func (l *liar) read(c reader.Claim) reader.Verdict {
 // sentencesOf are the sentences of a text that is planted.
 func (w world) sentencesOf(text string) (all []string) {
 	facts := evidence.Facts{Template: evidence.Template{Sections: []evidence.Section{{Title: "Evidence"}}}, Language: w.language}
-	for _, s := range evidence.Read([]byte("## Evidence\n\n"+text+"\n"), facts).Sentences {
+	for _, s := range evidence.Read(markdown.Read([]byte("## Evidence\n\n"+text+"\n")), facts).Sentences {
 		all = append(all, s.Text)
 	}
 	return all
@@ -307,9 +314,7 @@ func (w world) drive(t *testing.T, choice run.EvidenceChoice, drafts ...draft) (
 		"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 12, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
 	doc := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "planted", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{contract}))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}))(t)
 	l := &liar{w: w, drafts: drafts, truths: map[string]shape{}}
 	for _, s := range w.shapes {
 		for _, text := range w.sentencesOf(s.truth) {
@@ -317,10 +322,7 @@ func (w world) drive(t *testing.T, choice run.EvidenceChoice, drafts ...draft) (
 		}
 	}
 	manifest := filepath.Join(made.Root, run.ManifestFile)
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: &crew{agent: l.answer}, Fetch: w.fetch, Wait: noWait, Agents: agents})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: &crew{agent: l.answer}, Fetch: w.fetch, Wait: noWait, Agents: agents}))(t)
 	return manifest, out
 }
 
@@ -338,10 +340,7 @@ func (w world) fetch(_ context.Context, urls []string, keep func([]*archive.Pack
 func faultsOf(t *testing.T, manifest string, d draft, submission int) map[string][]string {
 	t.Helper()
 	b := boardOf(t, run.Desk{Now: time.Now}, manifest)
-	found, err := b.Show("synthesis")
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(b.Show("synthesis"))(t)
 	var all []*job.Submission
 	for _, a := range found.Attempts {
 		all = append(all, a.Submissions...)
@@ -439,10 +438,7 @@ func (w world) byRule(t *testing.T) map[string]string {
 	if more := faultsOf(t, manifest, rest, 1); len(more) > 0 || out.Status != run.Completed {
 		t.Fatalf("lies that only a reader tells are refused: %v, %s", more, shown(out))
 	}
-	claims, err := step.ReadClaims(runs.Open(t, manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims := must.Get(sentences.ReadClaims(runs.Open(t, manifest)))(t)
 	said := map[string]string{}
 	for _, c := range claims.Sentences {
 		if name := rest.shapeAt(c.Line); c.Standing == claim.Weak || said[name] == "" {
@@ -466,14 +462,8 @@ func (w world) byReader(t *testing.T) map[string]string {
 	if out.Status != run.Completed || r.Manifest().ReviewRounds() != 1 || !r.Manifest().RoundsByRule()[1] {
 		t.Fatalf("%d rounds: %s", r.Manifest().ReviewRounds(), shown(out))
 	}
-	data, err := r.Folder().Read("review/rounds/1/claims.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims, err := evidence.ParseClaims(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(r.Folder().Read("review/rounds/1/claims.json"))(t)
+	claims := must.Get(evidence.ParseClaims(data))(t)
 	verdicts := map[string]string{}
 	for _, refused := range claims.Judge(true).Refused {
 		verdicts[rest.shapeAt(refused.Line)] = refused.Verdict.Verdict
@@ -481,10 +471,7 @@ func (w world) byReader(t *testing.T) map[string]string {
 	if verdicts[""] != "" {
 		t.Errorf("an honest sentence is refused: %s", shown(claims.Judge(true).Refused))
 	}
-	text, err := r.Folder().Read(r.Layout().Synthesis())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(r.Folder().Read(r.Layout().Synthesis()))(t)
 	for _, s := range w.unrefused() {
 		for _, sentence := range w.sentencesOf(s.lie) {
 			if truth := w.sentencesOf(s.truth); !slices.Contains(truth, sentence) && strings.Contains(string(text), sentence) {

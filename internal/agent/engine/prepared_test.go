@@ -13,9 +13,10 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // prepared is a run whose next job is its report. Obedient agents bring it there once, and
@@ -23,7 +24,7 @@ import (
 type prepared struct {
 	begin func(t *testing.T) (string, run.Desk)
 	agent func(ctx context.Context, task driver.Task) (driver.Answer, error)
-	fetch step.Fetch
+	fetch sourcing.Fetch
 	once  sync.Once
 	files fs.FS
 }
@@ -49,9 +50,7 @@ func (p *prepared) newRun(t *testing.T, budget map[string]float64) (string, run.
 		t.Fatal("the run could not be prepared")
 	}
 	root := filepath.Join(t.TempDir(), "harbour")
-	if err := os.CopyFS(root, p.files); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(root, p.files))
 	manifest := filepath.Join(root, run.ManifestFile)
 	setBudget(t, desk, manifest, budget)
 	return manifest, desk
@@ -70,10 +69,7 @@ func (p *prepared) make(t *testing.T) {
 		}
 		b := boardOf(t, desk, manifest)
 		for _, open := range out.Jobs {
-			leased, err := b.Lease(t.Context(), job.LeaseInput{Holder: "somebody", JobID: open.ID})
-			if err != nil {
-				t.Fatal(err)
-			}
+			leased := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "somebody", JobID: open.ID}))(t)
 			answer, err := p.agent(t.Context(), driver.Task{Kind: leased.Kind, Job: leased.JobID, Prompt: leased.PromptMD})
 			if err != nil {
 				t.Fatal(err)
@@ -83,9 +79,6 @@ func (p *prepared) make(t *testing.T) {
 			}
 		}
 	}
-	files, err := scratch.Files(filepath.Dir(manifest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(scratch.Files(filepath.Dir(manifest)))(t)
 	p.files = files
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -42,7 +43,8 @@ func hostile(ctx context.Context, task driver.Task, first bool) (driver.Answer, 
 	switch task.Kind {
 	case "wave1", "wave2":
 		good.Text = strings.Replace(good.Text, "Nothing is open.", "- (P0) "+planted+" of the gap", 1)
-		good.Text = strings.Replace(good.Text, "## Findings\n", "## Findings\n\nOne page says \""+planted+" of the page\" (https://example.org/port).\n", 1)
+		// What is nothing but an address leaves no summary by rule.
+		good.Text = strings.Replace(good.Text, "## Findings\n", "## Findings\n\nhttps://example.org/elsewhere\n\nOne page says \""+planted+" of the page\" (https://example.org/port).\n", 1)
 		if first {
 			good.Text += "\n<b>" + planted + " of the tag</b>\n"
 		}
@@ -88,9 +90,7 @@ func TestTextOfOthersStandsInQuotations(t *testing.T) {
 		"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 3, "tool_budget", tidegate.Pairs(planted+" of the budget", 3), "must_include_sections", []string{"Findings", "Gaps", "Sources"}))
 	doc := codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", []tidegate.Details{one}))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "test"}))(t)
 	var mu sync.Mutex
 	asked, seen := map[string]int{}, map[string]bool{}
 	pool := &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
@@ -106,10 +106,7 @@ func TestTextOfOthersStandsInQuotations(t *testing.T) {
 		}
 		return hostile(ctx, task, asked[task.Job] == 1)
 	}}
-	out, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: desk, Pool: pool, Fetch: hostilePage, Wait: noWait, Agents: agents})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: desk, Pool: pool, Fetch: hostilePage, Wait: noWait, Agents: agents}))(t)
 	if out.Status != run.Completed {
 		t.Fatalf("the run ended with %s", shown(out))
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -23,7 +24,7 @@ import (
 // behind its waves. The short form has two of the five.
 func TestAgentsOfAWaveGetTheRelay(t *testing.T) {
 	t.Parallel()
-	relay := driver.Server{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp", "--relay", driver.RelayArg}}
+	relay := driver.Server{Name: "tidegate", Command: "/bin/tidegate", Args: []string{"mcp", "--relay", sandbox.RelayArg}}
 	homes := []struct{ named, searches, noWeb bool }{{named: true, searches: true}, {named: true}, {}, {searches: true}, {searches: true, noWeb: true}}
 	for i := 0; i < len(homes); i += full.Stride(len(homes), 2) {
 		tt := homes[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -80,10 +81,7 @@ func TestReviewersThatAreNeverContentEndWithAPerson(t *testing.T) {
 	t.Parallel()
 	manifest, desk := researched.newRun(t, nil)
 	if !full.Asked() {
-		_, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_review_iterations", 2, "test") })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Get(runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error { return u.SetLimit("max_review_iterations", 2, "test") }))(t)
 	}
 	out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 		if task.Kind == "review" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -25,12 +26,10 @@ func TestReviewRoundsEnd(t *testing.T) {
 			random := rand.New(rand.NewPCG(uint64(seed), 1))
 			limit := int64(random.IntN(4))
 			manifest, desk := researched.newRun(t, map[string]float64{"tries": 2, "max_parallel": 1})
-			if _, err := runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
+			must.Get(runs.OpenAt(t, desk, manifest).Update(t.Context(), func(u *run.Update) error {
 				err := u.SetLimit("max_review_iterations", limit, "test")
 				return err
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			version := 0
 			out := drive(t, manifest, desk, &crew{agent: func(ctx context.Context, task driver.Task) (driver.Answer, error) {
 				switch {
@@ -60,10 +59,7 @@ func TestReviewRoundsEnd(t *testing.T) {
 					t.Errorf("it failed for another reason: %s", shown(out))
 				}
 			}
-			written, err := r.Folder().Digest(r.Layout().Synthesis())
-			if err != nil {
-				t.Fatal(err)
-			}
+			written := must.Get(r.Folder().Digest(r.Layout().Synthesis()))(t)
 			for n := rounds; n > 0; n-- {
 				name, _ := r.Layout().Round(n)
 				reviewed, err := r.Folder().Digest(name)

@@ -11,7 +11,8 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -84,14 +85,8 @@ func TestDefectsThatNeedTheRepository(t *testing.T) {
 				},
 				"guesses": func(driver.Task) string { return answer(1, "something like it") },
 			} {
-				r, err := engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: t.TempDir(), Name: "work", Budget: run.DefaultBudget(nil), DiffInput: change.DiffInput{Base: "HEAD"}})
-				if err != nil {
-					t.Fatal(err)
-				}
-				v, err := r.Begin(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := must.Get(engine.OpenCodeReview(t.Context(), reviewClock, engine.CodeReviewInput{Project: dir, Home: t.TempDir(), Name: "work", Budget: run.DefaultBudget(nil), DiffInput: git.DiffInput{Base: "HEAD"}}))(t)
+				v := must.Get(r.Begin(t.Context()))(t)
 				out, err := v.Drive(t.Context(), engine.Options{Desk: reviewClock, Pool: reviewers(func(_ context.Context, task driver.Task) (string, error) { return reviewer(task), nil })})
 				r.Close()
 				if err != nil || out.WaitingFor != engine.ForNothing {

@@ -13,8 +13,11 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Waiting says what a run waits for.
@@ -70,16 +73,13 @@ var errTime = errors.New("long enough for one call")
 //
 // It returns the errors of [run.Open] and [run.Run.Update]. A run that needs a
 // person is not an error: it is failed, with the reason.
-func Settle(ctx context.Context, desk run.Desk, fetch step.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
-	desk.Memory = new(run.Memory)
+func Settle(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, manifestPath string, atMost time.Duration) (StepResult, error) {
+	desk.Memory = new(store.Memory)
 	board, err := job.OpenBoard(ctx, desk, manifestPath)
 	if err != nil {
 		return StepResult{}, err
 	}
 	defer board.Close()
-	if err := board.Run().Writable(); err != nil {
-		return StepResult{}, err
-	}
 	board.Fetch = fetch
 	if atMost > 0 {
 		var cancel context.CancelFunc
@@ -166,12 +166,6 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	case status == run.Paused || status == run.Failed:
 		return &pause{ForPerson, Why(m)}, nil
 	}
-	if adopted, err := step.AdoptEvidence(ctx, s.board.Run()); adopted || err != nil {
-		if adopted {
-			s.note("evidence", "every sentence of the report will be checked")
-		}
-		return nil, err
-	}
 	if p, left, err := s.agentsWork(ctx, m); left || err != nil {
 		return p, err
 	}
@@ -197,7 +191,7 @@ func (s *settler) next(ctx context.Context) (*pause, error) {
 	case run.Review:
 		return s.read(ctx)
 	}
-	return s.advance(ctx, "")
+	return s.advance(ctx)
 }
 
 // PlanWaits is why a run waits whose plan a person has to confirm.
@@ -238,7 +232,7 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 	case work[job.Exhausted] > 0:
 		var exhausted []run.JobTries
 		for _, j := range s.board.Jobs() {
-			if j.Now(m.Stage()) && j.State == job.Exhausted {
+			if j.Now() && j.State == job.Exhausted {
 				exhausted = append(exhausted, run.JobTries{ID: j.ID, Attempts: j.Attempt})
 			}
 		}
@@ -298,7 +292,7 @@ func (s *settler) plan(ctx context.Context, m run.Manifest) (*pause, error) {
 		return nil, err
 	}
 	if planned {
-		return s.advance(ctx, "")
+		return s.advance(ctx)
 	}
 	fault, err := s.perspectivesFault(m)
 	if err != nil {
@@ -347,7 +341,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	if passed {
-		return s.advance(ctx, "")
+		return s.advance(ctx)
 	}
 	l := r.Layout()
 	result, err := step.ReviewWave(ctx, s.desk, step.WaveReviewInput{PerspectivesPath: r.Path(l.Perspectives), OutputsDir: r.Path(r.WaveDir(run.Wave1)),
@@ -356,7 +350,7 @@ func (s *settler) review(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	s.note("review", "%d of %s failed", result.Failed, report.Counted(result.Validated, "output"))
-	return s.advance(ctx, "B")
+	return s.advance(ctx)
 }
 
 func (s *settler) gatePassed(id string) (bool, error) {
@@ -380,10 +374,10 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 	if there {
 		_, err := s.move(ctx, true)
 		if err == nil {
-			return s.advance(ctx, "")
+			return s.advance(ctx)
 		}
 		if tidegate.ClassOf(tidegate.CodeOf(err)) != tidegate.Conflict || !strings.Contains(tidegate.AsError(err).Message, "pivot") {
-			return s.advance(ctx, "") // something else is in the way
+			return s.advance(ctx) // something else is in the way
 		}
 	}
 	in, err := step.PivotOf(ctx, s.desk, s.manifest)
@@ -399,7 +393,7 @@ func (s *settler) decide(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	s.note("pivot", "%s", decision.Explanation)
-	return s.advance(ctx, "")
+	return s.advance(ctx)
 }
 
 // judgeSources fetches what the outputs cite and the archive does not have,
@@ -411,28 +405,32 @@ func (s *settler) judgeSources(ctx context.Context) (*pause, error) {
 		return nil, err
 	}
 	if passed {
-		return s.advance(ctx, "")
+		return s.advance(ctx)
 	}
-	judged, err := step.ValidateCitations(ctx, s.desk, s.board.Fetch, step.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
+	judged, err := sourcing.ValidateCitations(ctx, s.desk, s.board.Fetch, sourcing.CitationsInput{ManifestPath: s.manifest, DryRun: s.board.Fetch == nil, Reason: "settled"})
 	if err != nil {
 		return nil, err
 	}
 	usable := judged.Statuses.Valid + judged.Statuses.Paywalled
 	s.note("citations", "fetched %d, %d of %s can be cited", judged.Fetched, usable, report.Counted(judged.Validated, "source"))
-	return s.advance(ctx, "C")
+	return s.advance(ctx)
 }
 
-// pack builds the pack of the summaries that were accepted, and goes on.
+// pack builds the pack of the summaries that were accepted, unless one was handed in, and
+// goes on.
 func (s *settler) pack(ctx context.Context) (*pause, error) {
+	r := s.board.Run()
 	passed, err := s.gatePassed("D")
+	if err == nil && !passed {
+		passed, err = step.PackHandedIn(r) // its gate is judged on the way
+	}
 	if err != nil {
 		return nil, err
 	}
 	if passed {
-		return s.advance(ctx, "")
+		return s.advance(ctx)
 	}
-	r := s.board.Run()
-	built, err := step.BuildPack(ctx, s.desk, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven,
+	built, err := step.BuildPack(ctx, s.desk, step.PackInput{ManifestPath: s.manifest, Mode: step.PackGiven, ByRule: true,
 		FixtureSummariesDir: r.Path(r.Layout().SummariesDir), Reason: "settled"})
 	if err != nil {
 		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.NotMet {
@@ -440,15 +438,15 @@ func (s *settler) pack(ctx context.Context) (*pause, error) {
 		}
 		return nil, err
 	}
-	s.note("pack", "built from %d accepted", built.SummaryCount)
-	return s.advance(ctx, "D")
+	s.note("pack", "built from %d summaries", built.SummaryCount)
+	return s.advance(ctx)
 }
 
 // read takes what second readers said of the report. Where sentences do not stand, the
 // run goes back to writing without a review.
 func (s *settler) read(ctx context.Context) (*pause, error) {
 	r := s.board.Run()
-	taken, err := step.RecordReadings(ctx, r)
+	taken, err := sentences.RecordReadings(ctx, r)
 	if err != nil {
 		return nil, err
 	}
@@ -456,14 +454,14 @@ func (s *settler) read(ctx context.Context) (*pause, error) {
 		s.note("read", "took the verdicts of the second reader")
 		return nil, nil
 	}
-	refused, err := step.SendBack(ctx, r)
+	refused, err := sentences.SendBack(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	if refused > 0 {
 		s.note("read", "sentences that do not stand: %d", refused)
 	}
-	return s.advance(ctx, "")
+	return s.advance(ctx)
 }
 
 // move moves the run on, or says what is in the way.
@@ -472,62 +470,33 @@ func (s *settler) move(ctx context.Context, dryRun bool) (stage.AdvanceResult, e
 	return stage.Advance(ctx, s.desk, stage.AdvanceInput{ManifestPath: s.manifest, GatesPath: r.Path(r.Layout().Gates), Reason: "settled", DryRun: dryRun})
 }
 
-// advance moves the run on. A gate that is in the way is judged, once; one that
-// does not pass then, and anything else in the way, is for a person. First is a gate
-// that is known to be in the way, "" where there is none.
-func (s *settler) advance(ctx context.Context, first string) (*pause, error) {
-	judged := map[string]bool{}
-	for id := first; ; {
-		if id != "" {
-			judged[id] = true
-			if passed, err := s.judgeGate(ctx, id); !passed || err != nil {
-				return nil, err
-			}
-		}
-		moved, err := s.move(ctx, false)
-		if err == nil {
-			s.note("advance", "moved from %s to %s", moved.From, moved.To)
-			return nil, nil
-		}
-		e := tidegate.AsError(err)
-		if tidegate.ClassOf(e.Code) != tidegate.Conflict {
-			return nil, err
-		}
-		switch e.Code {
-		case tidegate.LockHeld, tidegate.Tampered, tidegate.Disabled:
-			return nil, err
-		case tidegate.RevisionMismatch, tidegate.ReviewCapExceeded:
-			return nil, nil // another process moved it, or it was left to a person
-		}
-		if id = blockedBy(e); id == "" || judged[id] {
-			return nil, s.leave(ctx, run.Failure{Code: e.Code, Gate: id, Message: e.Message})
-		}
+// advance moves the run on. A gate in the way that does not pass when it is judged, and
+// anything else in the way, is for a person.
+func (s *settler) advance(ctx context.Context) (*pause, error) {
+	moved, err := s.move(ctx, false)
+	for _, gate := range moved.Judged {
+		s.note("gate "+gate.GateID, "%s", gate.Status)
 	}
-}
-
-// judgeGate judges a gate, and leaves the run to a person where it does not pass.
-func (s *settler) judgeGate(ctx context.Context, id string) (passed bool, err error) {
-	record, err := step.RecordGate(ctx, s.desk, step.GateInput{ManifestPath: s.manifest, Gate: id, Reason: "settled"})
-	if err != nil {
-		return false, err
+	if err == nil {
+		s.note("advance", "moved from %s to %s", moved.From, moved.To)
+		return nil, nil
 	}
-	s.note("gate "+id, "%s", record.Status)
-	if !record.Passed() {
-		return false, s.leave(ctx, run.Failure{Code: tidegate.GateBlocked, Gate: id,
-			Message: "gate " + id + " does not pass: " + tidegate.Cut(strings.Join(record.Warnings, ", "))})
+	e := tidegate.AsError(err)
+	switch e.Code {
+	case tidegate.RevisionMismatch, tidegate.ReviewCapExceeded:
+		return nil, nil // another process moved it, or it was left to a person
+	case tidegate.Tampered:
+		return nil, err
 	}
-	return true, nil
-}
-
-// blockedBy is the gate that a refused move names first, "" when the first thing
-// in the way is not a gate.
-func blockedBy(e *tidegate.Error) string {
-	if e.Code != tidegate.GateBlocked {
-		return ""
+	if _, refused := e.Details.Get("blockers"); !refused || tidegate.ClassOf(e.Code) != tidegate.Conflict {
+		return nil, err
 	}
-	id, _ := e.Details.Get("gate")
-	text, _ := id.(string)
-	return text
+	gate := ""
+	if e.Code == tidegate.GateBlocked {
+		id, _ := e.Details.Get("gate")
+		gate, _ = id.(string)
+	}
+	return nil, s.leave(ctx, run.Failure{Code: e.Code, Gate: gate, Message: e.Message})
 }
 
 // Report shows a person what was done and what comes next.

@@ -12,15 +12,13 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func boardOf(t *testing.T, desk run.Desk, manifest string) *job.Board {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	t.Cleanup(b.Close)
 	return b
 }
@@ -160,7 +158,7 @@ func TestWhatIsCharged(t *testing.T) {
 			defer mu.Unlock()
 			in += (len(task.Prompt) + 3) / 4
 			if calls++; calls == 1 {
-				return driver.Answer{}, &driver.Error{Kind: driver.Died, Message: "it fell over"}
+				return driver.Answer{Text: "{"}, &driver.Error{Kind: driver.Died, Message: "it fell over"}
 			}
 			return driver.Answer{Text: "{}"}, nil
 		}}})

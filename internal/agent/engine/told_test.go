@@ -37,7 +37,7 @@ func TestTheAuthorIsToldWhatIsWeak(t *testing.T) {
 	}
 	refused, weak, _ := strings.Cut(repair, "Nothing is refused for what follows.")
 	if !strings.Contains(refused, "UNCITED_SENTENCE") || strings.Contains(refused, "WEAK_SENTENCE") || !strings.Contains(weak, "WEAK_SENTENCE") ||
-		!strings.Contains(weak, "no passage of its pages holds a quarter of its words") || !strings.Contains(weak, "NUMBER_NOT_FOUND") {
+		!strings.Contains(weak, "no passage of its pages holds more than a quarter of its words") || !strings.Contains(weak, "NUMBER_NOT_FOUND") {
 		t.Errorf("the author is told:\n%s", repair)
 	}
 	found, err := boardOf(t, desk, manifest).Show("synthesis")

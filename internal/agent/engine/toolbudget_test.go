@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -49,22 +50,13 @@ func TestEveryTurnCountsAgainstTheToolBudget(t *testing.T) {
 		answer.Session, answer.ToolCalls = "s", map[string]int{driver.SearchCalls: turn.searches, "Read": 1}
 		return answer, nil
 	}}
-	_, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: map[string]engine.Agent{"": {Driver: "claude"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Pool: pool, Fetch: new(web).fetch, Wait: noWait, Agents: map[string]engine.Agent{"": {Driver: "claude"}}}))(t)
 	if diff := cmp.Diff([]string{"1.1 with 12 searches left", "1.2 with 4 searches left", "2.1 with 12 searches left", "3.1 with 12 searches left", "3.2 with 4 searches left"}, asked); diff != "" {
 		t.Errorf("the agent is asked otherwise (-want +got)\n%s", diff)
 	}
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer b.Close()
-	shown, err := b.Show("wave1.figures")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := must.Get(b.Show("wave1.figures"))(t)
 	for i, want := range []struct {
 		outcome string
 		faults  string // of the last answer

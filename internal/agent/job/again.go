@@ -34,7 +34,7 @@ func (b *Board) LeaseAgain(ctx context.Context, id, driver, seed string) (Leased
 	if strings.HasPrefix(driver, "recorded") {
 		j.recorded = &recordedAttempt{ControlSeed: seed}
 	}
-	made, err := j.kind.prompt(ctx, b, &j)
+	made, err := j.task.prompt(ctx, &j)
 	out := LeasedAgain{Attempt: j.next(), PromptMD: made.text}
 	if made.seed != "" {
 		out.ControlSeedDigest = seedDigest(made.seed)
@@ -92,15 +92,15 @@ func (b *Board) JudgeAgain(ctx context.Context, desk run.Desk, id string, number
 			return out, err
 		}
 		return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error {
-			b.noteUnfit(u, &j, a, before)
+			b.noteUnfit(update{u, u}, &j, a, before)
 			return nil
 		})
 	}
 	if len(judged.faults) > 0 {
-		out.Repair, err = b.Repair(j.format(), judged.faults, judged.warnings)
+		out.Repair, err = Repair(j.answerFormat(), judged.faults, judged.warnings)
 		return out, err
 	}
-	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return j.kind.accept(u, &j, number, judged) })
+	return out, b.Run().Rehearse(ctx, desk, func(u *run.Update) error { return judged.result.take(update{u, u}, &j, number) })
 }
 
 // readingsBefore says what had become of each attempt to read, by the verdicts that the

@@ -14,8 +14,6 @@ type Asking struct {
 	Prompt string
 	// Judge says what is wrong with an answer by rule.
 	Judge func(ctx context.Context, text string) ([]evidence.Fault, error)
-	// OneAgent says that who wrote the answer may read it.
-	OneAgent bool
 }
 
 // AskWriter is the role of who answers a further question.
@@ -27,24 +25,26 @@ func AskID(round int64) string { return fmt.Sprintf("ask.%d", round) }
 // AskedFile is where the accepted answer of a round lies, as it was judged.
 func AskedFile(round int64) string { return run.JobDir(AskID(round)) + "/answer.md" }
 
-var askKind = kind{
-	name: "ask", role: AskWriter, format: "markdown",
-	list: func(b *Board) ([]*Job, error) {
-		asking := b.work.(*coding).change.Asking
-		jobs := []*Job{{ID: AskID(asking.Round), Title: "Answer the question", round: asking.Round}}
-		past, err := b.earlierRounds("ask", jobs)
-		return append(past, jobs...), err
-	},
-	done: acceptedLast,
-	prompt: func(_ context.Context, b *Board, j *Job) (draft, error) {
-		text, err := b.withLast(j, b.present().(*coding).change.Asking.Prompt)
-		return draft{text: text}, err
-	},
-	judge: func(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
-		faults, err := b.present().(*coding).change.Asking.Judge(ctx, a.text)
-		return judgement{faults: faultsOf(faults), text: a.text}, err
-	},
-	accept: func(u update, j *Job, _ int, judged judgement) error {
-		return u.Write(AskedFile(j.round), []byte(judged.text))
-	},
+// Ask is the kind of the job that answers a further question.
+func Ask(asked Asking) Kind {
+	return Kind{kind: askKind, waits: true, rounds: true, list: func() ([]*Job, error) {
+		return []*Job{{ID: AskID(asked.Round), Title: "Answer the question", round: asked.Round, task: asked}}, nil
+	}}
 }
+
+func (Asking) done(j *Job) bool { return j.lastAccepted() }
+
+func (q Asking) prompt(_ context.Context, j *Job) (draft, error) {
+	text, err := j.withLast(q.Prompt)
+	return draft{text: text}, err
+}
+
+func (q Asking) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	faults, err := q.Judge(ctx, a.text)
+	return judgement{faults: faultsOf(faults), result: askResult(a.text)}, err
+}
+
+// askResult is an answer to a further question, as it was judged.
+type askResult string
+
+func (a askResult) take(u update, j *Job, _ int) error { return u.Write(AskedFile(j.round), []byte(a)) }

@@ -134,8 +134,8 @@ func atMost[N int64 | float64](n, most N) N {
 
 func (u Usage) tokens() float64 { return float64(u.InputTokens) + float64(u.OutputTokens) }
 
-// add adds what came on top. The sum stops at the most that an attempt can have.
-func (u *Usage) add(more Usage) {
+// include adds what came on top. The sum stops at the most that an attempt can have.
+func (u *Usage) include(more Usage) {
 	sum, more := u.bounded(), more.bounded()
 	sum.InputTokens += more.InputTokens
 	sum.OutputTokens += more.OutputTokens

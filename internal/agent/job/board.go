@@ -11,11 +11,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
-	"github.com/tidegate/tidegate/wave"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // Board is the jobs of a run as its files show them. It keeps what it read, so
@@ -25,60 +22,34 @@ import (
 type Board struct {
 	// Fetch is how the sources of an answer are reached while it is judged; with nil
 	// they are not.
-	Fetch step.Fetch
+	Fetch sourcing.Fetch
 
-	open  func(ctx context.Context) (work, error)
-	desk  run.Desk
-	queue queue
+	open     func(ctx context.Context) (*work, error)
+	desk     run.Desk
+	together parallel.Together[change]
 
 	mu     sync.Mutex
-	work   work
-	run    *run.Run          // that the work is
-	known  *artifact.Digests // of the files of the work
-	check  *step.SourceChecker
-	past   []work // opened before the run moved; others may still use them
-	policy run.Policy
+	work   *work
+	past   []*work // opened before the run moved; others may still use them
 	jobs   map[string]*Job
 	order  []string
-	waves  map[run.Stage]contracts
-	before map[run.Stage]contracts // as they were when the board was last read whole
-	gaps   map[string]string       // texts of the gaps of the second wave, by perspective id
-	scope  *scope                  // once asked for
-	cited  *sources                // that answers may cite, once asked for
-	// own has, by wave, what its perspectives are shown of the person's own documents, once
-	// asked for
-	own    map[run.Stage]*ownDocuments
-	files  []step.Document // the person's own documents, once asked for; never nil then
-	first  int             // all jobs before this one, in order, are done
+	first  int // all jobs before this one, in order, are done
 	ledger ledger
 	// waiting is since when attempts of this home wait for a machine, by job id
 	waiting map[string]time.Time
-	begun   map[string]time.Time   // by job: when this home began its attempt, as its clock says
-	claims  map[string]knownClaims // sentences of syntheses, by the name of their file
-	shownOf *evidence.Claims       // whose sentences are in asShown
-	asShown map[string]bool        // sentences as prompts show them
-	asks    *reading.Questions     // what second readers are asked, once asked for
-	asksOf  string                 // the digest of the claims that they are about
-	planted map[int]planted        // their parts as they were last asked, by number
-	// passed says that a person let gate E pass: nobody need read the report
-	passed bool
-}
-
-// contracts are the contracts of a wave, with the digest of their file.
-type contracts struct {
-	doc    *wave.Perspectives
-	raw    map[string]*codec.Value // by perspective id, as they were written
-	digest string
+	begun   map[string]time.Time // by job: when this home began its attempt, as its clock says
 }
 
 // OpenBoard reads the jobs of the run of a manifest. It returns the errors of
 // [run.Open], and those of reading the run's documents.
 func OpenBoard(ctx context.Context, desk run.Desk, manifestPath string) (*Board, error) {
-	return openBoard(ctx, desk, func(ctx context.Context) (work, error) { return openResearch(ctx, desk, manifestPath) })
+	before := new(readBefore)
+	return openBoard(ctx, desk, func(ctx context.Context) (*work, error) { return openResearch(ctx, desk, manifestPath, before) })
 }
 
-func openBoard(ctx context.Context, desk run.Desk, open func(context.Context) (work, error)) (*Board, error) {
-	b := &Board{desk: desk, open: open}
+func openBoard(ctx context.Context, desk run.Desk, open func(context.Context) (*work, error)) (*Board, error) {
+	b := &Board{desk: desk, open: open, begun: map[string]time.Time{}, waiting: map[string]time.Time{}}
+	b.together.Do = b.make
 	if err := b.Reload(ctx); err != nil {
 		b.Close()
 		return nil, err
@@ -95,7 +66,7 @@ func (b *Board) Close() {
 			w.Close()
 		}
 	}
-	b.past, b.work, b.run = nil, nil, nil
+	b.past, b.work = nil, nil
 }
 
 // Reload reads the whole board again: after the run has moved, or its status,
@@ -112,20 +83,9 @@ func (b *Board) Reload(ctx context.Context) error {
 		b.past = append(b.past, b.work)
 	}
 	known := b.jobs
-	b.work, b.before, b.waves, b.jobs, b.order = opened, b.waves, map[run.Stage]contracts{}, map[string]*Job{}, nil
-	b.known = opened.Folder().Digests()
-	if r, ok := opened.(research); ok {
-		b.run, b.check = r.Run, step.NewSourceChecker(r.Run)
-	}
-	b.gaps, b.scope, b.cited, b.own, b.files, b.first, b.ledger = nil, nil, nil, map[run.Stage]*ownDocuments{}, nil, 0, newLedger()
-	if b.policy, err = opened.Policy(); err != nil {
-		return err
-	}
-	if b.ledger.beside, err = sizeOf(opened.Folder().FS(), run.JobsDir); err != nil {
-		return err
-	}
-	// The run that was opened first has read most of the log.
-	if b.ledger.worked, err = append(b.past, opened)[0].worked(); err != nil {
+	b.work, b.jobs, b.order, b.first, b.ledger = opened, map[string]*Job{}, nil, 0, newLedger()
+	b.ledger.worked = opened.worked
+	if b.ledger.beside, err = artifact.SizeOf(opened.Folder().FS(), run.JobsDir); err != nil {
 		return err
 	}
 	begun, err := opened.Folder().List(run.JobsDir)
@@ -136,31 +96,35 @@ func (b *Board) Reload(ctx context.Context) error {
 	for _, e := range begun {
 		folders[e.Name()] = true
 	}
-	for _, k := range opened.kinds() {
-		jobs, err := k.list(b)
+	for i := range opened.kinds {
+		k := &opened.kinds[i]
+		jobs, err := k.list()
+		if err == nil && k.rounds {
+			jobs, err = withEarlier(opened.Folder(), k.name, jobs)
+		}
 		if err != nil {
 			return err
 		}
 		has := func(j *Job) bool { return folders[path.Base(run.JobDir(j.ID))] }
 		err = parallel.All(context.WithoutCancel(ctx), len(jobs), func(i int) error {
 			j := jobs[i]
+			j.Kind, j.kind, j.folder = k.name, k, opened.Folder()
 			if !has(j) {
 				return nil
 			}
 			if before := known[j.ID]; before != nil {
 				j.attempts = before.attempts // those that have ended
 			}
-			return j.read(opened)
+			return j.readFolder(opened)
 		})
 		if err != nil {
 			return err
 		}
 		for _, j := range jobs {
-			j.Kind, j.kind = k.name, k
 			if has(j) {
 				b.count(j)
 			}
-			j.done = k.done(b, j)
+			j.done = j.isDone()
 			b.jobs[j.ID] = j
 			b.order = append(b.order, j.ID)
 		}
@@ -196,7 +160,7 @@ func (b *Board) refresh(j *Job) error {
 	if j == nil {
 		return nil
 	}
-	if err := j.read(b.work); err != nil {
+	if err := j.readFolder(b.work); err != nil {
 		return err
 	}
 	b.count(j)
@@ -204,8 +168,12 @@ func (b *Board) refresh(j *Job) error {
 	return nil
 }
 
+// isDone reports whether the work has what the job is to write. One of an earlier round is
+// not asked for any more.
+func (j *Job) isDone() bool { return j.task == nil || j.task.done(j) }
+
 func (b *Board) setDone(j *Job) {
-	if j.done = j.kind.done(b, j); !j.done {
+	if j.done = j.isDone(); !j.done {
 		b.first = 0
 	}
 }
@@ -231,8 +199,8 @@ func (b *Board) remember(a *Attempt, lease *run.Lease, line int) {
 	}
 }
 
-// read reads the folder of a job.
-func (j *Job) read(w work) error {
+// readFolder reads the folder of a job.
+func (j *Job) readFolder(w *work) error {
 	files := run.JobsIn(w.Folder())
 	has, err := files.Of(j.ID)
 	if err != nil {
@@ -265,7 +233,7 @@ func (j *Job) read(w work) error {
 		}
 		j.note = retryNote(w.Folder(), j.ID)
 	}
-	j.after, j.asOf = max(j.after, w.granted(j.ID)), 0
+	j.after, j.asOf = max(j.after, w.granted[j.ID]), 0
 	return nil
 }
 
@@ -286,48 +254,38 @@ func retryNote(folder *artifact.Folder, id string) string {
 
 // Run is the run as the board last read it.
 func (b *Board) Run() *run.Run {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.run
+	if r := b.present().run; r != nil {
+		return r.Run
+	}
+	return nil
 }
 
 // ID is the id of the run.
 func (b *Board) ID() string { return b.present().ID() }
 
 // CreatedAt is when the run was created.
-func (b *Board) CreatedAt() string { return b.present().createdAt() }
+func (b *Board) CreatedAt() string { return b.present().CreatedAt() }
 
 // Folder is the folder of the run.
 func (b *Board) Folder() *artifact.Folder { return b.present().Folder() }
-
-// digests are those of the files of the work as the board last opened it.
-func (b *Board) digests() *artifact.Digests {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.known
-}
 
 // Web reports whether the agent at a job may search and read the web.
 func (b *Board) Web(j Assignment) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	known := b.jobs[j.JobID]
-	return known != nil && b.work.web(known.kind)
+	return known != nil && known.kind.web
 }
 
 // present is the work as the board last read it.
-func (b *Board) present() work {
+func (b *Board) present() *work {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.work
 }
 
 // Policy is the run's policy as the board last read it.
-func (b *Board) Policy() run.Policy {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.policy
-}
+func (b *Board) Policy() run.Policy { return b.present().policy }
 
 // Jobs lists the jobs, in the order of the stages and then of their ids.
 func (b *Board) Jobs() []Job {
@@ -362,7 +320,7 @@ func (b *Board) Work() map[State]int {
 	defer b.mu.Unlock()
 	counts := map[State]int{}
 	for _, id := range b.order {
-		if j := b.jobs[id]; b.work.waitsFor(j.kind) {
+		if j := b.jobs[id]; j.kind.waits {
 			counts[b.state(j)]++
 		}
 	}
@@ -376,7 +334,7 @@ func (b *Board) state(j *Job) State {
 		return Accepted
 	case j.lease.Lives(b.lived(j.lease)):
 		return Leased
-	case j.triesLeft(int(b.policy.Budget.Tries), b.desk.Now()) == 0:
+	case j.triesLeft(int(b.work.policy.Budget.Tries), b.desk.Now()) == 0:
 		return Exhausted
 	}
 	return Open
@@ -396,7 +354,7 @@ func (b *Board) Job(id string) (Job, error) {
 // shown is a job with its state at this moment.
 func (b *Board) shown(j *Job) Job {
 	out := *j
-	out.State, out.TriesLeft = b.state(j), j.triesLeft(int(b.policy.Budget.Tries), b.desk.Now())
+	out.State, out.TriesLeft = b.state(j), j.triesLeft(int(b.work.policy.Budget.Tries), b.desk.Now())
 	if last := j.last(); last != nil {
 		out.Attempt = last.Number
 	}
@@ -404,35 +362,4 @@ func (b *Board) shown(j *Job) Job {
 		out.Holder, out.ExpiresAt = &j.lease.Holder, &j.lease.ExpiresAt
 	}
 	return out
-}
-
-// contracts are the frozen contracts of a wave, read once.
-func (b *Board) contracts(wave run.Stage) (contracts, error) {
-	if c, ok := b.waves[wave]; ok {
-		return c, nil
-	}
-	if c, ok := b.before[wave]; ok {
-		if digest, err := b.run.Folder().Digest(b.run.ContractsOf(wave)); err == nil && digest == c.digest {
-			b.waves[wave] = c
-			return c, nil
-		}
-	}
-	doc, digest, err := step.Contracts(b.run, wave)
-	if err != nil {
-		return contracts{}, err
-	}
-	c := contracts{doc, map[string]*codec.Value{}, digest}
-	data, err := b.run.Folder().ReadDocument(b.run.ContractsOf(wave))
-	if err != nil {
-		return contracts{}, err
-	}
-	written, err := codec.ParseFile("perspectives_path", b.run.Path(b.run.ContractsOf(wave)), data)
-	if err != nil {
-		return contracts{}, err
-	}
-	for _, v := range written.Get("perspectives").Elems() {
-		c.raw[v.Get("id").Str()] = v
-	}
-	b.waves[wave] = c
-	return c, nil
 }

@@ -1,7 +1,6 @@
 package job
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -37,48 +37,43 @@ func CodeReviewID(round int64, part, reviewer int) string {
 	return id
 }
 
-var codeReviewKind = kind{
-	name: "code_review", role: "code_reviewer", format: "json",
-	list: func(b *Board) ([]*Job, error) {
+// ReviewCode is the kind of the jobs in which reviewers look at a change.
+func ReviewCode(asked []CodeReview) Kind {
+	return Kind{kind: codeReviewKind, waits: true, rounds: true, list: func() ([]*Job, error) {
 		var jobs []*Job
-		for _, r := range b.work.(*coding).change.Reviews {
-			j := &Job{ID: r.ID, Title: "Review the change", asked: &r}
+		for _, r := range asked {
+			j := &Job{ID: r.ID, Title: "Review the change", role: r.Role, task: r}
 			if r.Prompt.Parts > 1 {
 				j.Title = fmt.Sprintf("Review part %d of %d of the change", r.Prompt.Part, r.Prompt.Parts)
 			}
 			jobs = append(jobs, j)
 		}
-		past, err := b.earlierRounds("code_review", jobs)
-		return append(past, jobs...), err
-	},
-	done:   acceptedAsAsked,
-	prompt: codeReviewPrompt,
-	judge:  judgeCodeReview,
-	accept: func(u update, j *Job, _ int, judged judgement) error {
-		return u.WriteJSON(codeReviewFile(j.ID), judged.code)
-	},
+		return jobs, nil
+	}}
 }
 
-// acceptedAsAsked reports whether the last answer to a job was accepted, and was about
-// what is asked: a review of other files, or with other results of the tests, is not
-// the one that is wanted.
-func acceptedAsAsked(b *Board, j *Job) bool {
-	if j.past || !acceptedLast(b, j) {
-		return j.past
-	}
-	text, err := j.asked.Prompt.Text()
-	if err != nil {
+// done reports whether the last answer to a job was accepted, and was about what is asked:
+// a review of other files, or with other results of the tests, is not the one that is
+// wanted.
+func (r CodeReview) done(j *Job) bool {
+	text, err := r.Prompt.Text()
+	return err == nil && j.answeredTo(func(prompt string) bool { return strings.HasPrefix(prompt, text) })
+}
+
+// answeredTo reports whether the last attempt at a job was accepted, had that prompt, and
+// the log says so: an implementer can write the files of a job before there is one.
+func (j *Job) answeredTo(wanted func(prompt string) bool) bool {
+	if !j.lastAccepted() {
 		return false
 	}
-	answered, err := b.work.Folder().Read(j.last().dir() + "/prompt.md")
-	return err == nil && strings.HasPrefix(string(answered), text) && b.logged(j, codec.DigestBytes(answered))
+	prompt, err := j.folder.Read(j.last().dir() + "/prompt.md")
+	return err == nil && wanted(string(prompt)) && j.logged(codec.DigestBytes(prompt))
 }
 
 // logged reports whether the log says of the last attempt at a job that it was given
-// out with a prompt, answered and accepted. An implementer can write the files of a job before
-// there is one.
-func (b *Board) logged(j *Job, promptDigest string) bool {
-	entries, err := run.ReadEntries(b.work.Folder(), ChangeLog)
+// out with a prompt, answered and accepted.
+func (j *Job) logged(promptDigest string) bool {
+	entries, err := run.ReadEntries(j.folder, ChangeLog)
 	if err != nil {
 		return false
 	}
@@ -105,29 +100,24 @@ func (b *Board) logged(j *Job, promptDigest string) bool {
 func codeReviewFile(jobID string) string { return run.JobDir(jobID) + "/review.json" }
 
 // CodeReviewed is what counts of an accepted answer, or of all answers as one.
-type CodeReviewed struct {
-	Review      review.Payload   `json:"review"`
-	Findings    []review.Finding `json:"findings"` // the issues, in their order
-	Dropped     []review.Dropped `json:"dropped"`
-	NeedsPerson string           `json:"needs_person"` // why a person decides, whatever the verdict
-	Closed      []string         `json:"closed"`
-	Warnings    []string         `json:"warnings"`
+type CodeReviewed reviews.Outcome
+
+func (c CodeReviewed) take(u update, j *Job, _ int) error {
+	return u.WriteJSON(codeReviewFile(j.ID), c)
 }
 
-func codeReviewPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
-	text, err := j.asked.Prompt.Text()
+func (r CodeReview) prompt(_ context.Context, j *Job) (draft, error) {
+	text, err := r.Prompt.Text()
 	if err != nil {
 		return draft{}, err
 	}
-	text, err = b.withLast(j, text)
+	text, err = j.withLast(text)
 	return draft{text: text}, err
 }
 
 // withLast is a prompt with the last answer that was refused, where there is one.
-func (b *Board) withLast(j *Job, text string) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	last, err := b.lastRefused(j)
+func (j *Job) withLast(text string) (string, error) {
+	last, err := j.lastRefused()
 	if err != nil || last == nil {
 		return text, err
 	}
@@ -138,17 +128,17 @@ func (b *Board) withLast(j *Job, text string) (string, error) {
 	return text + "\n" + again, err
 }
 
-func judgeCodeReview(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
+func (r CodeReview) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
 	doc, err := codec.Parse([]byte(a.text))
 	if err != nil {
-		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), err.Error(), 0, "Answer with one JSON object and nothing else.")}}, nil
+		return notJSON(err), nil
 	}
-	about := j.asked.About
+	about := r.About
 	answered, faults, err := review.ParseAnswer(doc, about.Earlier)
 	if err != nil {
 		return judgement{faults: violations(err)}, nil
 	}
-	if id := j.asked.Prompt.ChangeID; answered.ChangeID != id {
+	if id := r.Prompt.ChangeID; answered.ChangeID != id {
 		faults = append(faults, review.Remark{Code: tidegate.SchemaValidationFailed, Path: "$.change_id",
 			Message: fmt.Sprintf("change_id is %q", tidegate.Cut(answered.ChangeID)), Change: "Set it to " + id + "."})
 	}
@@ -157,12 +147,12 @@ func judgeCodeReview(ctx context.Context, b *Board, j *Job, a answer) (judgement
 		return judgement{}, err
 	}
 	faults = append(faults, more...)
-	if j.triesLeft(int(b.Policy().Budget.Tries), b.desk.Now()) <= 1 {
+	if a.lastTry {
 		// Nobody is asked again: what holds is not lost for what does not.
 		faults = answered.SetAside(faults)
 	}
-	opinion := answered.Opinion(j.asked.By)
-	accepted := CodeReviewed{Review: opinion.Review, Findings: opinion.Findings, Dropped: answered.Dropped, NeedsPerson: answered.NeedsPerson,
+	opinion := answered.Opinion(r.By)
+	accepted := CodeReviewed{Review: opinion.Review, Findings: opinion.Findings, Dropped: answered.Dropped,
 		Closed: answered.Closed, Warnings: answered.Warnings}
 	accepted.Review.TestResults = nil // a reviewer runs no tests, whatever it says
 	if about.Tests != nil {
@@ -171,7 +161,12 @@ func judgeCodeReview(ctx context.Context, b *Board, j *Job, a answer) (judgement
 	for _, w := range warnings {
 		accepted.Warnings = append(accepted.Warnings, w.Message)
 	}
-	return judgement{faults: remarkFaults(faults), warnings: remarkFaults(warnings), code: accepted}, nil
+	return judgement{faults: remarkFaults(faults), warnings: remarkFaults(warnings), result: accepted}, nil
+}
+
+// notJSON is the judgement of an answer that cannot be parsed.
+func notJSON(err error) judgement {
+	return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), err.Error(), 0, "Answer with one JSON object and nothing else.")}}
 }
 
 // violations are the faults of an answer that breaks the form of a review.
@@ -214,23 +209,19 @@ func (b *Board) Reviewed(others ...review.Opinion) (CodeReviewed, error) {
 	var opinions []review.Opinion
 	for _, id := range b.order {
 		j := b.jobs[id]
-		if j.asked == nil {
+		asked, is := j.task.(CodeReview)
+		if !is {
 			continue // of an earlier round, or not a review
 		}
 		if !j.done {
 			return all, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("job_id", id), "the job %s has no accepted answer", id)
 		}
-		data, err := b.work.Folder().Read(codeReviewFile(id))
-		if err != nil {
+		var kept CodeReviewed
+		if err := j.readTaken(codeReviewFile(id), &kept); err != nil {
 			return all, err
 		}
-		var kept CodeReviewed
-		if err := json.Unmarshal(data, &kept); err != nil {
-			return all, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", codeReviewFile(id)), "%s is not a review: %w", codeReviewFile(id), err)
-		}
-		opinions = append(opinions, review.Opinion{By: j.asked.By, Review: kept.Review, Findings: kept.Findings})
+		opinions = append(opinions, review.Opinion{By: asked.By, Review: kept.Review, Findings: kept.Findings})
 		all.Dropped = append(all.Dropped, kept.Dropped...)
-		all.NeedsPerson = cmp.Or(all.NeedsPerson, kept.NeedsPerson)
 		all.Closed = append(all.Closed, kept.Closed...)
 		for _, w := range kept.Warnings {
 			if !slices.Contains(all.Warnings, w) {
@@ -242,5 +233,18 @@ func (b *Board) Reviewed(others ...review.Opinion) (CodeReviewed, error) {
 		all.Warnings = append(all.Warnings, fmt.Sprintf("the finding %q was set aside: %s", d.Title, d.Why))
 	}
 	all.Review, all.Findings = review.Join(append(opinions, others...)...)
+	all.Closed = review.Closed(all.Closed, all.Findings)
 	return all, nil
+}
+
+// readTaken reads a file that was made of an accepted answer.
+func (j *Job) readTaken(name string, into any) error {
+	data, err := j.folder.Read(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", name), "%s cannot be read: %w", name, err)
+	}
+	return nil
 }

@@ -3,10 +3,8 @@ package job
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -31,44 +29,46 @@ func ControlSeed() string { return rand.Text() }
 // CodeVerifyID is the id of the job that reads a part of the findings of a review.
 func CodeVerifyID(part int) string { return fmt.Sprintf("code_verify.%d", part) }
 
-var codeVerifyKind = kind{
-	name: "code_verify", role: VerifierRole, format: "json",
-	list: func(b *Board) ([]*Job, error) {
+// VerifyFindings is the kind of the jobs that hold findings against the code.
+func VerifyFindings(asked []CodeVerify) Kind {
+	return Kind{kind: codeVerifyKind, waits: true, list: func() ([]*Job, error) {
 		var jobs []*Job
-		for _, v := range b.work.(*coding).change.Verify {
-			jobs = append(jobs, &Job{ID: v.ID, Title: "Hold the findings against the code", verify: &v})
+		for _, v := range asked {
+			jobs = append(jobs, &Job{ID: v.ID, Title: "Hold the findings against the code", task: v})
 		}
 		return jobs, nil
-	},
-	// The same findings must have been read.
-	done: func(b *Board, j *Job) bool {
-		if !acceptedLast(b, j) {
-			return false
-		}
-		text, err := review.ChecksPrompt(j.verify.Checks(j.last().Number))
-		answered, readErr := b.work.Folder().Read(j.last().dir() + "/prompt.md")
-		return err == nil && readErr == nil && string(answered) == text && b.logged(j, codec.DigestBytes(answered))
-	},
-	// A refused answer is no part of the next prompt: it would show the controls.
-	prompt: func(_ context.Context, b *Board, j *Job) (draft, error) {
-		next := 1
-		if last := j.last(); last != nil {
-			next = last.Number + 1
-		}
-		text, err := review.ChecksPrompt(j.verify.Checks(next))
-		return draft{text: text}, err
-	},
-	judge: func(_ context.Context, _ *Board, j *Job, a answer) (judgement, error) {
-		doc, err := codec.Parse([]byte(a.text))
-		if err != nil {
-			return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), err.Error(), 0, "Answer with one JSON object and nothing else.")}}, nil
-		}
-		checked, faults := review.JudgeChecks(j.verify.Checks(a.attempt.Number), doc)
-		return judgement{faults: remarkFaults(faults), checked: checked}, nil
-	},
-	accept: func(u update, j *Job, _ int, judged judgement) error {
-		return u.WriteJSON(codeVerifyFile(j.ID), judged.checked)
-	},
+	}}
+}
+
+// done reports whether the same findings were read.
+func (v CodeVerify) done(j *Job) bool {
+	if j.last() == nil {
+		return false
+	}
+	text, err := review.ChecksPrompt(v.Checks(j.last().Number))
+	return err == nil && j.answeredTo(func(prompt string) bool { return prompt == text })
+}
+
+// prompt does not show a refused answer: it would show the controls.
+func (v CodeVerify) prompt(_ context.Context, j *Job) (draft, error) {
+	text, err := review.ChecksPrompt(v.Checks(j.next()))
+	return draft{text: text}, err
+}
+
+func (v CodeVerify) judge(_ context.Context, _ *Job, a answer) (judgement, error) {
+	doc, err := codec.Parse([]byte(a.text))
+	if err != nil {
+		return notJSON(err), nil
+	}
+	checked, faults := review.JudgeChecks(v.Checks(a.attempt.Number), doc)
+	return judgement{faults: remarkFaults(faults), result: checksResult(checked)}, nil
+}
+
+// checksResult is what was said of findings.
+type checksResult []review.Checked
+
+func (v checksResult) take(u update, j *Job, _ int) error {
+	return u.WriteJSON(codeVerifyFile(j.ID), v)
 }
 
 func codeVerifyFile(jobID string) string { return run.JobDir(jobID) + "/checked.json" }
@@ -80,16 +80,12 @@ func (b *Board) Checked() ([]review.Checked, error) {
 	defer b.mu.Unlock()
 	all := []review.Checked{}
 	for _, id := range b.order {
-		if b.jobs[id].verify == nil {
+		if _, is := b.jobs[id].task.(CodeVerify); !is {
 			continue
 		}
-		data, err := b.work.Folder().Read(codeVerifyFile(id))
-		if err != nil {
-			return nil, err
-		}
 		var part []review.Checked
-		if err := json.Unmarshal(data, &part); err != nil {
-			return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", codeVerifyFile(id)), "%s cannot be read: %w", codeVerifyFile(id), err)
+		if err := b.jobs[id].readTaken(codeVerifyFile(id), &part); err != nil {
+			return nil, err
 		}
 		all = append(all, part...)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -67,20 +68,14 @@ func inWave1(t *testing.T, ids ...string) (string, *clock, run.Desk) {
 
 func open(t *testing.T, desk run.Desk, manifest string) *job.Board {
 	t.Helper()
-	b, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	t.Cleanup(b.Close)
 	return b
 }
 
 func lease(t *testing.T, b *job.Board, id string) *job.Assignment {
 	t.Helper()
-	a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "tester", JobID: id})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "tester", JobID: id}))(t)
 	return a
 }
 
@@ -93,5 +88,5 @@ const good = "## Findings\n\nTugs are electric.\n\n## Gaps\n\n- (P2) Costs.\n\n#
 // read reads a file of a run.
 func read(t *testing.T, manifest, name string) string {
 	t.Helper()
-	return runs.Read(t, filepath.Join(filepath.Dir(manifest), name))
+	return must.Read(t, filepath.Join(filepath.Dir(manifest), name))
 }

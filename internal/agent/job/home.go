@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// Held is an attempt that a home took over from the one before it.
-type Held struct {
+// TakenOver is an attempt that a home took over from the one before it.
+type TakenOver struct {
 	Assignment
 	Answers  int     // that were handed in
 	Judged   bool    // whether the last of them was judged
@@ -29,11 +30,11 @@ type Held struct {
 // agent of its role, which by names, may be another one than before. Only
 // the process that has claimed the run may call it. Of a run that does not go on it
 // takes none. It returns the errors of [run.Run.Update].
-func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, by func(role string) Home, lost func(Job) bool) ([]Held, error) {
-	if b.present().takesJobs() != nil {
+func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration, by func(role string) Home, lost func(Job) bool) ([]TakenOver, error) {
+	if b.present().stopped != nil {
 		return nil, nil
 	}
-	var list []Held
+	var list []TakenOver
 	for _, shown := range b.Jobs() {
 		if shown.lease == nil || !shown.lease.Home || shown.State == Accepted || !lost(shown) {
 			continue
@@ -49,12 +50,9 @@ func (b *Board) TakeOver(ctx context.Context, holder string, lasts time.Duration
 	return list, nil
 }
 
-func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration, by Home) (*Held, error) {
-	var h *Held
-	err := b.update(ctx, shown.ID, func(u update) error {
-		if err := b.present().unmoved(u); err != nil {
-			return err
-		}
+func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts time.Duration, by Home) (*TakenOver, error) {
+	var h *TakenOver
+	err := b.update(ctx, shown.ID, toStand, func(u update) error {
 		lease, err := run.JobsIn(b.Folder()).Lease(shown.ID)
 		if err != nil || lease == nil || !lease.Home {
 			return err
@@ -83,9 +81,9 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		b.begins(u.Time(), shown.ID)
 		u.Log(run.EventLeased, "job_takeover", tidegate.Pairs("job_id", shown.ID, "attempt", a.Number, "holder", a.Holder, "home", true,
 			"prompt_digest", a.PromptDigest, "expires_at", lease.ExpiresAt))
-		h = &Held{
+		h = &TakenOver{
 			Assignment: Assignment{JobID: shown.ID, Kind: shown.Kind, Attempt: a.Number, Token: token, PromptMD: string(prompt),
-				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.format(), TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
+				PromptDigest: codec.DigestBytes(prompt), AnswerFormat: shown.answerFormat(), TriesLeft: shown.TriesLeft, ExpiresAt: lease.ExpiresAt},
 			Events: events, Answers: len(a.Submissions), Session: a.Session, Driver: a.Driver, Model: a.Model, Called: a.ToolCalls,
 		}
 		if s := a.lastAnswer(); s != nil {
@@ -100,7 +98,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 		return nil, err
 	}
 	if h != nil && shown.kind.furnished {
-		made, err := shown.kind.prompt(ctx, b, &shown)
+		made, err := shown.task.prompt(ctx, &shown)
 		if err != nil {
 			return nil, err
 		}
@@ -111,7 +109,7 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 
 // JudgeKept judges answer n of an attempt that was taken over before it was judged, or
 // that waited for the line at home. It returns the errors of [Board.Submit].
-func (b *Board) JudgeKept(ctx context.Context, h Held, n int) (Verdict, error) {
+func (b *Board) JudgeKept(ctx context.Context, h TakenOver, n int) (Verdict, error) {
 	return b.judgeKept(ctx, h.JobID, h.Attempt, n)
 }
 
@@ -122,8 +120,8 @@ func (b *Board) Leave(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	err = b.update(ctx, id, func(u update) error {
-		_, lease, err := b.held(u, token)
+	err = b.update(ctx, id, toBeOpen, func(u update) error {
+		_, lease, err := b.leaseByToken(u, token)
 		if err != nil {
 			return err
 		}
@@ -146,9 +144,6 @@ func (b *Board) Waits(id string, since time.Time) {
 		delete(b.waiting, id)
 		return
 	}
-	if b.waiting == nil {
-		b.waiting = map[string]time.Time{}
-	}
 	b.waiting[id] = since
 }
 
@@ -160,10 +155,7 @@ func (b *Board) Unspent(ctx context.Context, token string, span run.Span) error 
 	if err != nil {
 		return err
 	}
-	err = b.update(ctx, id, func(u update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
+	err = b.update(ctx, id, toBeOpen, func(u update) error {
 		a, lease, err := b.liveLease(u, id, number)
 		if err != nil {
 			return err
@@ -199,51 +191,9 @@ func (b *Board) Role(id, kindName string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if j := b.jobs[id]; j != nil {
-		return j.role()
+		return cmp.Or(j.role, j.kind.role)
 	}
-	if k := kindOf(kindName); k != nil {
-		return k.role
-	}
-	return ""
-}
-
-// role is that of the job's kind, unless several reviewers are asked about the same
-// code.
-func (j *Job) role() string {
-	if j.asked != nil && j.asked.Role != "" {
-		return j.asked.Role
-	}
-	return j.kind.role
-}
-
-// Roles are the roles that do the work of a run, by the names of the configuration.
-func Roles() []string {
-	var roles []string
-	for i := range kinds {
-		if !slices.Contains(roles, kinds[i].role) {
-			roles = append(roles, kinds[i].role)
-		}
-	}
-	return roles
-}
-
-// Format is the format of the answers of a kind: markdown or json.
-func Format(kindName string) string {
-	if k := kindOf(kindName); k != nil {
-		return k.format
-	}
-	return ""
-}
-
-func kindOf(name string) *kind {
-	for _, list := range [][]kind{kinds, codeKinds, askKinds} {
-		for i := range list {
-			if list[i].name == name {
-				return &list[i]
-			}
-		}
-	}
-	return nil
+	return kindOf(kindName).role
 }
 
 // Retry gives a job its tries again. It is a person's decision: the note is for the
@@ -269,7 +219,7 @@ func (b *Board) Retry(ctx context.Context, id, note string) (Job, error) {
 		if j.State == Accepted || j.State == Leased {
 			return notOpen(j)
 		}
-		if _, err := closeLapsed(u, &j); err != nil {
+		if _, err := closeLapsed(update{u, u}, &j); err != nil {
 			return err
 		}
 		u.Log(run.EventGranted, "job_retry", tidegate.Pairs("job_id", id, "attempt", j.Attempt, "note", run.Note(note), "args", tidegate.Pairs()))

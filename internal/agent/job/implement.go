@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 )
 
 // Implementation is what an implementer is asked for: to change the files of a
@@ -39,28 +40,43 @@ type ImplementBrief struct {
 // ImplementID is the id of the job that implements a round of a change.
 func ImplementID(round int64) string { return fmt.Sprintf("implement.%d", round) }
 
-var implementKind = kind{
-	name: "implement", role: "implementer", format: "markdown", furnished: true,
-	list: func(b *Board) ([]*Job, error) {
-		var jobs []*Job
-		if i := b.work.(*coding).change.Implement; i != nil {
-			jobs = append(jobs, &Job{ID: i.ID, Title: "Implement the change", implement: i})
+// Implement is the kind of the job that changes files: none where nothing is asked for.
+func Implement(asked *Implementation) Kind {
+	return Kind{kind: implementKind, waits: true, rounds: true, list: func() ([]*Job, error) {
+		if asked == nil {
+			return nil, nil
 		}
-		past, err := b.earlierRounds("implement", jobs)
-		return append(past, jobs...), err
-	},
-	done: acceptedLast,
-	prompt: func(_ context.Context, b *Board, j *Job) (draft, error) {
-		text, err := fill("implement.md", j.implement.Brief)
-		if err != nil {
-			return draft{}, err
-		}
-		text, err = b.withLast(j, text)
-		return draft{text: text, folder: j.implement.Folder}, err
-	},
-	judge: judgeImplementation,
-	// What was done lies in the folder; the answer is kept with the attempt.
-	accept: func(update, *Job, int, judgement) error { return nil },
+		return []*Job{{ID: asked.ID, Title: "Implement the change", task: asked}}, nil
+	}}
+}
+
+func (*Implementation) done(j *Job) bool { return j.lastAccepted() }
+
+func (i *Implementation) prompt(_ context.Context, j *Job) (draft, error) {
+	text, err := fill("implement.md", i.Brief)
+	if err != nil {
+		return draft{}, err
+	}
+	text, err = j.withLast(text)
+	return draft{text: text, folder: i.Folder}, err
+}
+
+// judge judges the files. What was done lies in the folder, and the answer is kept with the
+// attempt: nothing else is taken.
+func (i *Implementation) judge(ctx context.Context, _ *Job, _ answer) (judgement, error) {
+	files, forbidden, err := i.Touched(ctx)
+	if err != nil {
+		return judgement{}, err
+	}
+	var judged judgement
+	for _, f := range forbidden {
+		judged.faults = append(judged.faults, fault(string(f.Code), f.File+" was changed: "+f.Why, 0, "Make "+f.File+" what it was before, or remove it if it was not there."))
+	}
+	if len(files) == 0 && len(judged.faults) == 0 {
+		judged.faults = append(judged.faults, fault(string(tidegate.Unchanged), "no file differs from what was there before", 0,
+			"Change the files of the folder that you work in, so that they do what the change asks for."))
+	}
+	return judged, nil
 }
 
 // Said is the text of the last answer to a job, "" where there is none.
@@ -73,23 +89,6 @@ func (b *Board) Said(id string) string {
 	if err != nil {
 		return ""
 	}
-	text, _ := unwrap(data, j.kind.format)
+	text, _ := driver.Unwrap(data, j.answerFormat())
 	return strings.TrimSpace(text)
-}
-
-func judgeImplementation(ctx context.Context, _ *Board, j *Job, a answer) (judgement, error) {
-	files, forbidden, err := j.implement.Touched(ctx)
-	if err != nil {
-		return judgement{}, err
-	}
-	var judged judgement
-	for _, f := range forbidden {
-		judged.faults = append(judged.faults, fault(string(f.Code), f.File+" was changed: "+f.Why, 0, "Make "+f.File+" what it was before, or remove it if it was not there."))
-	}
-	if len(files) == 0 && len(judged.faults) == 0 {
-		judged.faults = append(judged.faults, fault(string(tidegate.Unchanged), "no file differs from what was there before", 0,
-			"Change the files of the folder that you work in, so that they do what the change asks for."))
-	}
-	judged.text = strings.TrimSpace(a.text)
-	return judged, nil
 }

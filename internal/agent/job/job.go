@@ -1,9 +1,11 @@
 package job
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
-	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -30,28 +32,25 @@ type Job struct {
 	Holder    *string `json:"holder" jsonschema:"who has it, null when nobody does"`
 	ExpiresAt *string `json:"expires_at" jsonschema:"when the lease ends, null when there is none"`
 
-	perspective string           // of which perspective, "" for a job of the whole run
+	kind        *Kind
+	task        task             // what it asks for; nil for a job that is not asked for any more
+	role        string           // that does it, "" for that of its kind
+	format      string           // of its answer, "" for that of its kind
+	perspective string           // of which perspective, "" for a job of the whole work
 	wave        run.Stage        // of the output that it is about
 	round       int64            // of review
-	section     int              // of the template, for a part of a long report
-	part        evidence.Part    // that a second reader is asked
-	unread      bool             // the part has a sentence without a verdict
 	byPerson    bool             // a person answers it
 	drawn       *string          // the seed that an attempt had which is done again
 	recorded    *recordedAttempt // that the next attempt repeats, nil for none
-	edits       bool             // it is answered by edits of the draft before
-	past        bool             // of an earlier round of a change
-	implement   *Implementation
-	asked       *CodeReview // what a reviewer of code is asked about
-	verify      *CodeVerify // what a reader of findings is asked about
-	kind        *kind
-	done        bool // the run has what the job is to write
-	attempts    []*Attempt
-	lease       *run.Lease
-	after       int    // the last attempt that does not count any more
-	note        string // of the person who gave the tries again
-	asOf        int    // the line of the log up to which all this is known, 0 when that is unknown
-	tally       tally
+
+	folder   *artifact.Folder // of the record that keeps it
+	done     bool             // the work has what the job is to write
+	attempts []*Attempt
+	lease    *run.Lease
+	after    int    // the last attempt that does not count any more
+	note     string // of the person who gave the tries again
+	asOf     int    // the line of the log up to which all this is known, 0 when that is unknown
+	tally    tally
 }
 
 // last is the last attempt, nil before the first.
@@ -70,12 +69,34 @@ func (j *Job) next() int {
 	return 1
 }
 
-// format is that of its answer: markdown or json.
-func (j *Job) format() string {
-	if j.edits {
-		return "json"
+// answerFormat is markdown or json.
+func (j *Job) answerFormat() string { return cmp.Or(j.format, j.kind.format) }
+
+// lastAccepted reports whether the last attempt was accepted and still counts.
+func (j *Job) lastAccepted() bool {
+	last := j.last()
+	return last != nil && last.Number > j.after && last.Outcome == OutcomeAccepted
+}
+
+// lastRefused finds the last answer that was judged and refused, nil when there is none
+// that counts.
+func (j *Job) lastRefused() (*lastAnswer, error) {
+	for _, a := range slices.Backward(j.attempts) {
+		if a.Number <= j.after && j.note == "" {
+			return nil, nil
+		}
+		for _, s := range slices.Backward(a.Submissions) {
+			if !s.Judged || len(s.Faults) == 0 {
+				continue
+			}
+			text, err := j.folder.Read(a.dir() + "/" + s.Answer)
+			if err != nil {
+				return nil, err
+			}
+			return &lastAnswer{string(text), s.Faults}, nil
+		}
 	}
-	return j.kind.format
+	return nil, nil
 }
 
 // maxGivenBack is how many tries of a job are given back at most.
@@ -111,5 +132,5 @@ func (j *Job) ranOut(now time.Time) bool {
 	return answer == nil || answer.Judged
 }
 
-// Now reports whether a run in that stage waits for the job.
-func (j *Job) Now(stage run.Stage) bool { return j.kind.now(stage) }
+// Now reports whether the work waits for the job.
+func (j *Job) Now() bool { return j.kind.waits }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -22,28 +23,19 @@ import (
 
 func state(t *testing.T, b *job.Board, id string) job.Job {
 	t.Helper()
-	j, err := b.Job(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(b.Job(id))(t)
 	return j
 }
 
 // verified fails the test unless the run's log and files agree.
 func verified(t *testing.T, manifest string) {
 	t.Helper()
-	r, err := run.Open(t.Context(), runs.Pinned, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), runs.Pinned, manifest))(t)
 	defer r.Close()
 	if err := r.CheckRecord(); err != nil {
 		t.Error(err)
 	}
-	recorded, err := r.Recorded()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := must.Get(r.Recorded())(t)
 	for name, digest := range recorded {
 		there, err := r.Folder().Exists(name)
 		if err != nil || there != (digest != "") {
@@ -124,28 +116,20 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 	// Released before anything was handed in: given back, ten times.
 	for n := range 10 {
 		a := lease(t, b, "wave1.grid")
-		if _, err := b.Release(t.Context(), a.Token, "not for me"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.Release(t.Context(), a.Token, "not for me"))(t)
 		if j := state(t, b, "wave1.grid"); j.TriesLeft != 4 || j.Attempt != n+1 {
 			t.Fatalf("after %d releases: %+v", n+1, j)
 		}
 	}
 	a := lease(t, b, "wave1.grid")
-	if _, err := b.Release(t.Context(), a.Token, "not for me"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Release(t.Context(), a.Token, "not for me"))(t)
 	if j := state(t, b, "wave1.grid"); j.TriesLeft != 3 {
 		t.Errorf("the eleventh release is given back: %+v", j)
 	}
 	// Released after an answer, expired without one.
 	a = lease(t, b, "wave1.grid")
-	if _, err := submit(t.Context(), b, a.Token, "no"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.Release(t.Context(), a.Token, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(submit(t.Context(), b, a.Token, "no"))(t)
+	must.Get(b.Release(t.Context(), a.Token, "enough"))(t)
 	lease(t, b, "wave1.grid")
 	set.pass(2 * time.Hour)
 	if j := state(t, b, "wave1.grid"); j.State != job.Open {
@@ -155,9 +139,7 @@ func TestTriesAreUsedUpAndGivenBack(t *testing.T) {
 	if j := state(t, b, "wave1.grid"); j.TriesLeft != 1 {
 		t.Errorf("%d tries are left", j.TriesLeft)
 	}
-	if _, err := b.End(t.Context(), last.Token, job.Ending{Outcome: "died"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.End(t.Context(), last.Token, job.Ending{Outcome: "died"}))(t)
 	if j := state(t, b, "wave1.grid"); j.State != job.Exhausted {
 		t.Errorf("%+v", j)
 	}
@@ -229,9 +211,7 @@ func TestAnAnswerInARunThatStandsStillIsTaken(t *testing.T) {
 	t.Parallel()
 	manifest, _, desk := inWave1(t, "a", "b")
 	a := lease(t, open(t, desk, manifest), "wave1.a")
-	if _, err := stage.Pause(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, stage.ControlInput{ManifestPath: manifest}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Pause(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, stage.ControlInput{ManifestPath: manifest}))(t)
 	b := open(t, desk, manifest)
 	_, err := b.Lease(t.Context(), job.LeaseInput{Holder: "another"})
 	runs.WantCode(t, err, tidegate.InvalidState)
@@ -247,10 +227,7 @@ func TestExtensionsLastADayAtMost(t *testing.T) {
 	a := lease(t, b, "wave1.grid")
 	began := desk.Now()
 	for range 40 {
-		until, err := b.Extend(t.Context(), a.Token, 2*time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		until := must.Get(b.Extend(t.Context(), a.Token, 2*time.Hour))(t)
 		at, _ := tidegate.ParseTime(until)
 		if at.After(began.Add(24 * time.Hour)) {
 			t.Fatalf("extended until %s", until)
@@ -365,14 +342,9 @@ func TestPerspectivesAreJudgedAndTaken(t *testing.T) {
 
 func TestBudgetStopsLeasing(t *testing.T) {
 	manifest, _, desk := inWave1(t, "grid", "cost")
-	r, err := run.Open(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), desk, manifest))(t)
 	defer r.Close()
-	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget("max_tokens", 10, "test") }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Update(t.Context(), func(u *run.Update) error { return u.SetBudget("max_tokens", 10, "test") }))(t)
 	b := open(t, desk, manifest)
 	a := lease(t, b, "wave1.grid")
 	verdict, err := b.Submit(t.Context(), job.SubmitInput{Token: a.Token, Answer: []byte(good), Usage: &job.Usage{InputTokens: 1}})
@@ -394,27 +366,21 @@ func TestFetchingIsTimeOfTheRun(t *testing.T) {
 	r := open(t, desk, manifest).Run()
 	for _, wait := range []time.Duration{30 * time.Second, 30 * time.Second} {
 		now.pass(wait)
-		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			u.Log(run.EventFetched, "test", nil)
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	b := open(t, desk, manifest)
 	if spent := b.Spent(); spent.Minutes != 1 {
 		t.Errorf("fetched under a lease of a minute: %v minutes", spent.Minutes)
 	}
-	if _, err := b.Release(t.Context(), a.Token, "test"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Release(t.Context(), a.Token, "test"))(t)
 	now.pass(30 * time.Second)
-	if _, err := r.Update(t.Context(), func(u *run.Update) error {
+	must.Get(r.Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventFetched, "test", nil)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if spent := open(t, desk, manifest).Spent(); spent.Minutes != 1.5 {
 		t.Errorf("fetched for half a minute after a lease of a minute: %v minutes", spent.Minutes)
 	}
@@ -427,18 +393,11 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 	b := open(t, desk, manifest)
 	for _, id := range []string{"wave1.grid", "wave1.cost"} {
 		a := lease(t, b, id)
-		if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: 1}}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: 1}}))(t)
 		file := filepath.Join(filepath.Dir(manifest), "jobs", id, "001/attempt.json")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		astray := strings.NewReplacer(`"input_tokens": 1,`, `"input_tokens": -4611686018427387906,`, `"cost_usd": null`, `"cost_usd": 1.7e308`).Replace(string(text))
-		if err := os.WriteFile(file, []byte(astray), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(astray), 0o644))
 	}
 	b = open(t, desk, manifest)
 	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != 2*job.MaxCostUSD {
@@ -447,9 +406,7 @@ func TestWhatIsSpentStaysANumber(t *testing.T) {
 	budget := func(tokens, cost float64) {
 		t.Helper()
 		for name, value := range map[string]float64{"max_tokens": tokens, "max_cost_usd": cost} {
-			if _, err := b.Run().Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.Run().Update(t.Context(), func(u *run.Update) error { return u.SetBudget(name, value, "test") }))(t)
 		}
 		b = open(t, desk, manifest)
 	}
@@ -474,9 +431,7 @@ func TestUsageOfAnAttemptStopsAtTheMost(t *testing.T) {
 	manifest, _, desk := inWave1(t, "grid", "cost")
 	b := open(t, desk, manifest)
 	a, fortune := lease(t, b, "wave1.grid"), 1.7e308
-	if _, err := b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.End(t.Context(), a.Token, job.Ending{Outcome: "refused", Usage: &job.Usage{InputTokens: math.MaxInt64, OutputTokens: math.MinInt64, CostUSD: &fortune}}))(t)
 	if spent := b.Spent(); spent.Tokens != 2*job.MaxTokens || spent.CostUSD != job.MaxCostUSD {
 		t.Errorf("spent are %+v", spent)
 	}
@@ -489,15 +444,9 @@ func TestNamesOfToolsAreShown(t *testing.T) {
 	doc.Get("perspectives").Elems()[0].Get("prompt_contract").Set("tool_budget", codec.Of(tidegate.Pairs("a\x1b[2J\u009b\u202eb", 5)))
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	dir := filepath.Dir(manifest)
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}))(t)
+	must.Get(step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}))(t)
+	must.Get(stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}))(t)
 	lease(t, open(t, desk, manifest), "wave1.grid")
 	prompt := read(t, manifest, "jobs/wave1.grid/001/prompt.md")
 	if strings.ContainsAny(prompt, "\x1b\u009b\u202e") || !strings.Contains(prompt, "aU+001B[2JU+009BU+202Eb") {
@@ -562,10 +511,7 @@ func TestNoLeaseOfThePastLivesAgain(t *testing.T) {
 			if verdict, err := submit(t.Context(), b, second.Token, good); err != nil || !verdict.Accepted {
 				t.Errorf("%+v, %v", verdict, err)
 			}
-			ended, err := codec.Parse([]byte(read(t, manifest, "jobs/wave1.grid/001/attempt.json")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			ended := must.Get(codec.Parse([]byte(read(t, manifest, "jobs/wave1.grid/001/attempt.json"))))(t)
 			if from, to := ended.Get("started_at").Str(), ended.Get("ended_at").Str(); to < from {
 				t.Errorf("the attempt began at %s and ended at %s", from, to)
 			}

@@ -16,9 +16,6 @@ const shortLeap = 10 * time.Second
 func (b *Board) begins(at time.Time, id string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.begun == nil {
-		b.begun = map[string]time.Time{}
-	}
 	b.begun[id] = at
 }
 

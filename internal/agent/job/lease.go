@@ -16,7 +16,6 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // How long a lease lasts.
@@ -83,15 +82,6 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 	if err := b.mayLease(ctx, in); err != nil {
 		return nil, err
 	}
-	if r := b.Run(); r != nil {
-		adopted, err := step.AdoptEvidence(ctx, r)
-		if err == nil && adopted {
-			err = b.Reload(ctx)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	reader := readerName("", "", run.Note(in.Holder))
 	if in.Home != nil {
 		reader = readerName(in.Home.Driver, in.Home.Model, "")
@@ -132,8 +122,8 @@ func (b *Board) Lease(ctx context.Context, in LeaseInput) (*Assignment, error) {
 // mayLease returns what forbids leasing any job.
 func (b *Board) mayLease(ctx context.Context, in LeaseInput) error {
 	w := b.present()
-	if err := w.takesJobs(); err != nil {
-		return err
+	if w.stopped != nil {
+		return w.stopped
 	}
 	if in.Home == nil && tidegate.ActorOf(ctx).Kind == tidegate.Agent {
 		holder, held, err := w.Folder().Claimed(run.HomeFile)
@@ -182,19 +172,15 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		}
 		j.recorded = &kept
 	}
-	made, err := j.kind.prompt(ctx, b, &j)
+	made, err := j.task.prompt(ctx, &j)
 	if err != nil {
 		return nil, err
 	}
-	made.from = from
 	var leased *Assignment
 	var begun *Attempt
 	var lease *run.Lease
 	line, lapsed := 0, false
-	err = b.update(ctx, id, func(u update) error {
-		if err := b.present().unmoved(u); err != nil {
-			return err
-		}
+	err = b.update(ctx, id, toStand, func(u update) error {
 		if err := b.Refresh(id); err != nil {
 			return err
 		}
@@ -211,7 +197,7 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 		if lapsed, err = closeLapsed(u, &shown); err != nil {
 			return err
 		}
-		leased, begun, lease, err = b.begin(u, &shown, in, made)
+		leased, begun, lease, err = b.begin(u, &shown, in, made, from)
 		line = u.LastLine()
 		return err
 	})
@@ -239,9 +225,9 @@ func (a *Assignment) furnish(made draft) {
 // unchanged returns INVALID_STATE when a document is not the one that was seen.
 func (b *Board) unchanged(u update, seen map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		found := u.Found(name)
+		found := u.run.Found(name)
 		if found == "" { // not one of the documents that are looked at anyway
-			digest, err := b.digests().Of(name)
+			digest, err := b.present().run.digests.Of(name)
 			if err != nil {
 				return err
 			}
@@ -255,7 +241,7 @@ func (b *Board) unchanged(u update, seen map[string]string) error {
 }
 
 // begin stages a new attempt with its lease and its prompt.
-func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment, *Attempt, *run.Lease, error) {
+func (b *Board) begin(u update, j *Job, in LeaseInput, made draft, from *MadeFrom) (*Assignment, *Attempt, *run.Lease, error) {
 	number := j.next()
 	token, digest := b.newToken(u, j.ID, number)
 	lease := &run.Lease{
@@ -264,7 +250,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	a := &Attempt{
 		SchemaVersion: AttemptVersion, RunID: b.ID(), JobID: j.ID, Kind: j.Kind, Number: number, Holder: lease.Holder,
-		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources, ControlSeed: made.seed, MadeFrom: made.from,
+		PromptDigest: codec.DigestBytes([]byte(made.text)), TokenDigest: digest, StartedAt: u.Now(), Sources: made.sources, ControlSeed: made.seed, MadeFrom: from,
 	}
 	if in.Home != nil {
 		a.Driver, a.Model = in.Home.Driver, in.Home.Model
@@ -287,7 +273,7 @@ func (b *Board) begin(u update, j *Job, in LeaseInput, made draft) (*Assignment,
 	}
 	return &Assignment{
 		JobID: j.ID, Kind: j.Kind, Attempt: number, Token: token, PromptMD: made.text, PromptDigest: a.PromptDigest,
-		AnswerFormat: j.format(), ExpiresAt: lease.ExpiresAt,
+		AnswerFormat: j.answerFormat(), ExpiresAt: lease.ExpiresAt,
 	}, a, lease, nil
 }
 
@@ -361,8 +347,8 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 	if _, err := b.Job(id); err != nil {
 		return "", err
 	}
-	err = b.update(ctx, id, func(u update) error {
-		a, lease, err := b.held(u, token)
+	err = b.update(ctx, id, toBeOpen, func(u update) error {
+		a, lease, err := b.leaseByToken(u, token)
 		if err != nil {
 			return err
 		}
@@ -385,14 +371,11 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 	return expiresAt, b.Refresh(id)
 }
 
-// held is the attempt and the living lease that a token is for, read under the
+// leaseByToken is the attempt and the living lease that a token is for, read under the
 // lock. It returns LEASE_LOST.
-func (b *Board) held(u update, token string) (*Attempt, *run.Lease, error) {
+func (b *Board) leaseByToken(u update, token string) (*Attempt, *run.Lease, error) {
 	id, number, err := ofToken(token)
 	if err != nil {
-		return nil, nil, err
-	}
-	if err := u.NotFinal(); err != nil {
 		return nil, nil, err
 	}
 	a, lease, err := b.liveLease(u, id, number)
@@ -462,8 +445,8 @@ func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	err = b.update(ctx, id, func(u update) error {
-		a, lease, err := b.held(u, token)
+	err = b.update(ctx, id, toBeOpen, func(u update) error {
+		a, lease, err := b.leaseByToken(u, token)
 		if err != nil {
 			return err
 		}
@@ -488,9 +471,9 @@ func (b *Board) endAttempt(u update, a *Attempt, how Ending) error {
 	a.Outcome, a.Reason, a.EndedAt = how.Outcome, run.Note(how.Reason), u.Now()
 	switch {
 	case how.Usage != nil:
-		a.Usage.add(how.Usage.at(how.Price))
+		a.Usage.include(how.Usage.at(how.Price))
 	case how.Asked != "":
-		a.Usage.add(guessed(len(how.Asked), 0).at(how.Price))
+		a.Usage.include(guessed(len(how.Asked), 0).at(how.Price))
 	}
 	a.note(how.Version, "", how.ToolCalls)
 	logEnded(u, a, b.eventsKept(how.Events)...)
@@ -522,10 +505,7 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 	if _, err := b.Job(id); err != nil {
 		return Job{}, err
 	}
-	err := b.update(ctx, id, func(u update) error {
-		if err := u.NotFinal(); err != nil {
-			return err
-		}
+	err := b.update(ctx, id, toBeOpen, func(u update) error {
 		lease, err := run.JobsIn(b.Folder()).Lease(id)
 		if err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -48,10 +49,7 @@ func readPrompt(t *testing.T, prompt string) standIn {
 		if m == nil {
 			return 0
 		}
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(strconv.Atoi(m[1]))(t)
 		return n
 	}
 	s.words, s.chars, s.sources = number(wordCap), number(charCap), number(sourceCap)
@@ -134,10 +132,7 @@ func TestAnAgentThatFollowsThePromptPasses(t *testing.T) {
 	begin(t, manifest, desk, codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "harbour", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list)))
 	b := open(t, desk, manifest)
 	for {
-		a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "obedient"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "obedient"}))(t)
 		if a == nil {
 			break
 		}
@@ -163,15 +158,9 @@ func begin(t *testing.T, manifest string, desk run.Desk, doc *codec.Value) {
 	t.Helper()
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule})
 	dir := filepath.Dir(manifest)
-	if _, err := step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(ctx, desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(dir, "perspectives.json"), Value: doc, Reason: "test"}))(t)
+	must.Get(step.Plan(ctx, desk, step.PlanInput{ManifestPath: manifest, Reason: "test"}))(t)
+	must.Get(stage.Advance(ctx, desk, stage.AdvanceInput{ManifestPath: manifest, GatesPath: filepath.Join(dir, "gates.json"), Reason: "test"}))(t)
 }
 
 // TestTheExampleOfAPromptPasses hands in the example itself.
@@ -251,9 +240,7 @@ func TestHabitsAreTakenOffAndRecorded(t *testing.T) {
 					Unwrapped []string `json:"unwrapped"`
 				} `json:"submissions"`
 			}
-			if err := json.Unmarshal([]byte(read(t, manifest, "jobs/wave1.grid/001/attempt.json")), &attempt); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(read(t, manifest, "jobs/wave1.grid/001/attempt.json")), &attempt))
 			if got := attempt.Submissions[0].Unwrapped; !slices.Equal(got, c.took) {
 				t.Errorf("took off %q, want %q", got, c.took)
 			}

@@ -25,7 +25,7 @@ func (b *Board) waitForLine(ctx context.Context, id string, number, n int) (Verd
 	var lease *run.Lease
 	var a *Attempt
 	line := 0
-	err := b.update(ctx, id, func(u update) (err error) {
+	err := b.update(ctx, id, toBeOpen, func(u update) (err error) {
 		if a, lease, err = b.liveLease(u, id, number); err != nil {
 			return err
 		}

@@ -5,54 +5,51 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
-// outlineKind plans a long report: what each section must answer, and from which
+// outlineTask plans a long report: what each section must answer, and from which
 // perspectives.
-var outlineKind = kind{
-	name: "outline", role: "writer", format: "json", stages: []run.Stage{run.Synthesis},
-	list: func(b *Board) ([]*Job, error) {
-		if parts, err := b.inParts(); err != nil || !parts {
-			return nil, err
-		}
-		return []*Job{{ID: "outline", Title: "Outline the report", round: 1}}, nil
-	},
-	done: func(b *Board, j *Job) bool {
-		there, err := b.run.Folder().Exists(b.run.Layout().Outline())
-		return err == nil && there && (acceptedLast(b, j) || b.run.Manifest().ReviewRounds() > 0)
-	},
-	prompt: outlinePrompt,
-	judge:  judgeOutline,
-	accept: inRun(func(u *run.Update, _ *Job, _ int, judged judgement) error {
-		return step.TakeOutline(u, *judged.outline)
-	}),
+type outlineTask struct{ *research }
+
+func (r *research) outlineJobs() ([]*Job, error) {
+	if parts, err := r.inParts(); err != nil || !parts {
+		return nil, err
+	}
+	return []*Job{{ID: "outline", Title: "Outline the report", round: 1, task: outlineTask{r}}}, nil
 }
 
-// inParts reports whether the report is written by several agents side by side. It is
-// called with the board's own lock held.
-func (b *Board) inParts() (bool, error) {
-	shape, err := b.run.Shape()
-	if err != nil || !shape.InParts() || !b.policy.Evidence.Sentences {
+func (o outlineTask) done(j *Job) bool {
+	return o.exists(o.Layout().Outline()) && (j.lastAccepted() || o.Manifest().ReviewRounds() > 0)
+}
+
+// outlineResult is an accepted outline.
+type outlineResult struct{ synthesis.Outline }
+
+func (o outlineResult) take(u update, _ *Job, _ int) error {
+	return sentences.TakeOutline(u.run, o.Outline)
+}
+
+// inParts reports whether the report is written by several agents side by side.
+func (r *research) inParts() (bool, error) {
+	shape, err := r.Shape()
+	if err != nil || !shape.InParts() {
 		return false, err
 	}
-	return b.sourced()
+	return r.sourced()
 }
 
-func outlinePrompt(_ context.Context, b *Board, j *Job) (draft, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	said, seen, err := b.about(j)
+func (o outlineTask) prompt(_ context.Context, j *Job) (draft, error) {
+	said, seen, err := o.about(j)
 	if err != nil {
 		return draft{}, err
 	}
-	all, err := b.sources()
+	all, err := o.sources()
 	if err != nil {
 		return draft{}, err
 	}
 	seen[all.name] = all.digest
-	summaries, err := b.summaries(all)
+	summaries, err := o.summaries(all)
 	if err != nil {
 		return draft{}, err
 	}
@@ -60,7 +57,7 @@ func outlinePrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	data := outlineTask{about: said, Summaries: summaries, Words: said.Shape.Words(),
+	data := outlinePrompt{about: said, Summaries: summaries, Words: said.Shape.Words(),
 		Sections: template.Titles(func(s evidence.Section) bool { return !s.Summary }),
 		Ending:   template.Titles(func(s evidence.Section) bool { return s.Summary })}
 	if evidence.IsOutline(said.Shape.Template) {
@@ -71,8 +68,8 @@ func outlinePrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	return draft{text: text, seen: seen}, err
 }
 
-// outlineTask is what the prompt of an outline says.
-type outlineTask struct {
+// outlinePrompt is what the prompt of an outline says.
+type outlinePrompt struct {
 	about
 	Summaries []summarized
 	Sections  []string // that agents write
@@ -82,18 +79,12 @@ type outlineTask struct {
 	Example   string
 }
 
-func judgeOutline(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	outputs, err := b.outputs()
+func (o outlineTask) judge(_ context.Context, _ *Job, a answer) (judgement, error) {
+	ids, err := o.perspectives()
 	if err != nil {
 		return judgement{}, err
 	}
-	var ids []string
-	for _, o := range outputs {
-		ids = append(ids, o.perspective)
-	}
-	shape, err := b.run.Shape()
+	shape, err := o.Shape()
 	if err != nil {
 		return judgement{}, err
 	}
@@ -102,5 +93,5 @@ func judgeOutline(_ context.Context, b *Board, _ *Job, a answer) (judgement, err
 		return judgement{}, err
 	}
 	outline, faults := synthesis.ParseOutline([]byte(a.text), template, ids, shape.Words())
-	return judgement{faults: faultsOf(faults), outline: &outline, seen: map[string]string{}}, nil
+	return judgement{faults: faultsOf(faults), result: outlineResult{outline}}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -17,29 +18,28 @@ import (
 // PerspectivesID is the id of the job that plans the research.
 const PerspectivesID = "perspectives"
 
-var perspectivesKind = kind{
-	name: "perspectives", role: "planner", format: "json", stages: []run.Stage{run.Init, run.Perspectives},
-	list: func(b *Board) ([]*Job, error) {
-		j := &Job{ID: PerspectivesID, Title: "Plan the perspectives of the research"}
-		begun, err := b.run.HasFolder(run.JobDir(j.ID))
-		if err != nil {
-			return nil, err
-		}
-		there, err := b.run.Folder().Exists(b.run.Layout().Perspectives)
-		if err != nil || there && !begun {
-			return nil, err // written by hand
-		}
-		return []*Job{j}, nil
-	},
-	done: func(b *Board, _ *Job) bool {
-		there, err := b.run.Folder().Exists(b.run.Layout().Perspectives)
-		return err == nil && there
-	},
-	prompt: perspectivesPrompt,
-	judge:  judgePerspectives,
-	accept: inRun(func(u *run.Update, _ *Job, _ int, judged judgement) error {
-		return step.TakePerspectives(u, judged.value, "accepted from the job "+PerspectivesID)
-	}),
+// planTask plans the perspectives of a run.
+type planTask struct{ *research }
+
+func (r *research) planJobs() ([]*Job, error) {
+	begun, err := r.HasFolder(run.JobDir(PerspectivesID))
+	if err != nil {
+		return nil, err
+	}
+	there, err := r.Folder().Exists(r.Layout().Perspectives)
+	if err != nil || there && !begun {
+		return nil, err // written by hand
+	}
+	return []*Job{{ID: PerspectivesID, Title: "Plan the perspectives of the research", task: planTask{r}}}, nil
+}
+
+func (p planTask) done(*Job) bool { return p.exists(p.Layout().Perspectives) }
+
+// planResult is a document of perspectives.
+type planResult struct{ doc *codec.Value }
+
+func (p planResult) take(u update, _ *Job, _ int) error {
+	return step.TakePerspectives(u.run, p.doc, "accepted from the job "+PerspectivesID)
 }
 
 // PerspectivesAllowed is how many perspectives the run's first wave may have.
@@ -48,15 +48,13 @@ func PerspectivesAllowed(m run.Manifest) int {
 	return int(math.Floor(max(0, limit)))
 }
 
-func perspectivesPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	said, seen, err := b.about(j)
+func (p planTask) prompt(ctx context.Context, j *Job) (draft, error) {
+	said, seen, err := p.about(j)
 	if err != nil {
 		return draft{}, err
 	}
-	allowed := PerspectivesAllowed(b.run.Manifest())
-	asked := b.policy.Perspectives
+	allowed := PerspectivesAllowed(p.Manifest())
+	asked := p.policy.Perspectives
 	count := "exactly 1 perspective"
 	switch {
 	case asked > 1:
@@ -71,12 +69,17 @@ func perspectivesPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	documents, err := sourcing.Outline(ctx, p.Run)
+	if err != nil {
+		return draft{}, err
+	}
 	text, err := fill("perspectives.md", struct {
 		about
-		Count    string
-		Services string // that the run may ask, "" for none
-		Example  string
-	}{said, count, strings.Join(b.policy.Search, ", "), string(example)})
+		Count     string
+		Services  string // that the run may ask, "" for none
+		Documents string // a list of the person's own, "" for none
+		Example   string
+	}{said, count, strings.Join(p.policy.Search, ", "), documents, string(example)})
 	return draft{text: text, seen: seen}, err
 }
 
@@ -101,8 +104,7 @@ func perspectivesExample(n int) *codec.Value {
 	return codec.Of(tidegate.Pairs("schema_version", wave.PerspectivesVersion, "run_id", "filled in", "created_at", "filled in", "perspectives", list))
 }
 
-func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement, error) {
-	r := b.Run()
+func (p planTask) judge(_ context.Context, _ *Job, a answer) (judgement, error) {
 	doc, err := codec.ParseGiven([]byte(a.text))
 	if err != nil {
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), "the answer is not strict JSON: "+err.Error(), 0,
@@ -110,15 +112,15 @@ func judgePerspectives(_ context.Context, b *Board, _ *Job, a answer) (judgement
 	}
 	if doc.Kind() == codec.Object {
 		doc = doc.Clone()
-		doc.Set("run_id", codec.Of(r.ID()))
-		doc.Set("created_at", r.Manifest().Doc().Get("created_at"))
+		doc.Set("run_id", codec.Of(p.ID()))
+		doc.Set("created_at", codec.Of(p.CreatedAt()))
 	}
-	faults, warnings, err := CheckPerspectives(doc, PerspectivesAllowed(r.Manifest()))
-	if n, asked := doc.Get("perspectives").Len(), b.Policy().Perspectives; asked > 0 && n != asked {
+	faults, warnings, err := CheckPerspectives(doc, PerspectivesAllowed(p.Manifest()))
+	if n, asked := doc.Get("perspectives").Len(), p.policy.Perspectives; asked > 0 && n != asked {
 		faults = append(faults, fault(string(tidegate.PerspectiveCount), fmt.Sprintf("the document lists %d perspectives, and exactly %d are asked for", n, asked), 0,
 			fmt.Sprintf("List exactly %d perspectives.", asked)))
 	}
-	return judgement{faults: faults, warnings: warnings, value: doc}, err
+	return judgement{faults: faults, warnings: warnings, result: planResult{doc}}, err
 }
 
 // maxFindings is how many findings of one answer are listed.

@@ -22,18 +22,13 @@ func (b *Board) Controls(id string) ([]Control, error) {
 	if err != nil || j.Kind != verifyKind.name || !b.closed(&j) {
 		return nil, err
 	}
-	b.mu.Lock()
-	claims, err := b.claimsOf(j.round)
-	if err == nil && claims != nil && b.shownOf != claims {
-		b.shownOf, b.asShown = claims, map[string]bool{}
-		for i := range claims.Sentences {
-			b.asShown[reading.Shown(claims.Sentences[i].Text)] = true
-		}
-	}
-	shown := b.asShown
-	b.mu.Unlock()
+	claims, err := b.present().run.claims(j.round)
 	if err != nil || claims == nil {
 		return nil, err
+	}
+	shown := map[string]bool{}
+	for i := range claims.Sentences {
+		shown[reading.Shown(claims.Sentences[i].Text)] = true
 	}
 	var all []Control
 	for _, a := range j.attempts {

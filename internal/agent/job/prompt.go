@@ -127,53 +127,41 @@ type scope struct {
 	digest string
 }
 
-// readScope reads the scope of the run, once.
-func (b *Board) readScope() error {
-	if b.scope != nil {
-		return nil
-	}
-	data, err := b.run.Folder().Read(run.ScopeFile)
-	if err != nil {
-		return tidegate.WithDetails(err, tidegate.Pairs("scope_path", b.run.Path(run.ScopeFile)))
-	}
-	doc, err := codec.ParseFile("scope_path", b.run.Path(run.ScopeFile), data)
-	if err == nil {
-		b.scope = &scope{doc, codec.DigestBytes(data)}
-	}
-	return err
-}
-
 // about is what prompts say about the run, with the digest of its scope.
-func (b *Board) about(j *Job) (about, map[string]string, error) {
-	m := b.run.Manifest()
-	err := b.readScope()
+func (r *research) about(j *Job) (about, map[string]string, error) {
+	m := r.Manifest()
+	s, err := r.scope.get(r.readScope)
 	if err != nil {
 		return about{}, nil, err
 	}
-	scope := b.scope.doc
 	a := about{
-		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Frozen: !b.policy.Frozen.IsZero(), Allowed: append(b.policy.Frozen.Lines(""), b.policy.Sources.Lines("")...), Attempt: 1, Note: j.note,
-		Questions: lines(scope.Get("questions")), NonGoals: lines(scope.Get("non_goals")), Deliverable: markdown.OneLine(scope.Get("deliverable").Str()),
-		Notes: markdown.OneLine(scope.Get("notes").Str()), Assumptions: lines(scope.Get("assumptions")),
+		Job: j.ID, Question: strings.TrimSpace(m.Query()), Sensitivity: m.Sensitivity(), Attempt: j.next(), Note: j.note,
+		Frozen: !r.policy.Frozen.IsZero(), Allowed: append(r.policy.Frozen.Lines(""), r.policy.Sources.Lines("")...),
+		Questions: lines(s.doc.Get("questions")), NonGoals: lines(s.doc.Get("non_goals")), Deliverable: markdown.OneLine(s.doc.Get("deliverable").Str()),
+		Notes: markdown.OneLine(s.doc.Get("notes").Str()), Assumptions: lines(s.doc.Get("assumptions")),
 	}
-	if a.Shape, err = b.run.Shape(); err != nil {
+	if a.Shape, err = r.Shape(); err != nil {
 		return about{}, nil, err
 	}
-	if a.Earlier, err = b.earlier(); err != nil {
+	if a.Earlier, err = r.earlier(); err != nil {
 		return about{}, nil, err
 	}
-	created := b.work.createdAt()
+	created := r.CreatedAt()
 	a.Day, a.Language = created[:min(len(created), len("2006-01-02"))], cmp.Or(a.Shape.Language, page.QuestionLanguage(a.Question))
 	if len(a.Questions) == 1 && a.Questions[0] == markdown.OneLine(a.Question) {
 		a.Questions = nil // it stands above already
 	}
-	if last := j.last(); last != nil {
-		a.Attempt = last.Number + 1
+	a.Last, err = j.lastRefused()
+	return a, map[string]string{run.ScopeFile: s.digest}, err
+}
+
+func (r *research) readScope() (scope, error) {
+	data, err := r.Folder().Read(run.ScopeFile)
+	if err != nil {
+		return scope{}, tidegate.WithDetails(err, tidegate.Pairs("scope_path", r.Path(run.ScopeFile)))
 	}
-	if a.Last, err = b.lastRefused(j); err != nil {
-		return about{}, nil, err
-	}
-	return a, map[string]string{run.ScopeFile: b.scope.digest}, nil
+	doc, err := codec.ParseFile("scope_path", r.Path(run.ScopeFile), data)
+	return scope{doc, codec.DigestBytes(data)}, err
 }
 
 // earlierShown is the run that this one builds on as prompts show it.
@@ -188,8 +176,8 @@ type earlierShown struct {
 const mostEarlier = 24 << 10
 
 // earlier is the run that this one builds on; nil for none.
-func (b *Board) earlier() (*earlierShown, error) {
-	e, err := b.run.Earlier()
+func (r *research) earlier() (*earlierShown, error) {
+	e, err := r.Run.Earlier()
 	if err != nil || e == nil {
 		return nil, err
 	}
@@ -223,29 +211,6 @@ func lines(list *codec.Value) []string {
 	return out
 }
 
-// lastRefused finds the last answer that was judged and refused, nil when there
-// is none that counts.
-func (b *Board) lastRefused(j *Job) (*lastAnswer, error) {
-	for i := len(j.attempts) - 1; i >= 0; i-- {
-		a := j.attempts[i]
-		if a.Number <= j.after && j.note == "" {
-			return nil, nil
-		}
-		for n := len(a.Submissions) - 1; n >= 0; n-- {
-			s := a.Submissions[n]
-			if !s.Judged || len(s.Faults) == 0 {
-				continue
-			}
-			text, err := b.work.Folder().Read(a.dir() + "/" + s.Answer)
-			if err != nil {
-				return nil, err
-			}
-			return &lastAnswer{string(text), s.Faults}, nil
-		}
-	}
-	return nil, nil
-}
-
 // fill makes a prompt of the file name.
 func fill(name string, data any) (string, error) {
 	var b strings.Builder
@@ -255,12 +220,9 @@ func fill(name string, data any) (string, error) {
 	return strings.TrimSpace(b.String()) + "\n", nil
 }
 
-// Repair is the prompt that goes back into the session of an agent whose answer
-// was refused. Warnings say what else it may mend; earlier versions did not tell them.
-func (b *Board) Repair(format string, faults, warnings []Fault) (string, error) {
-	if !b.Policy().Evidence.Sentences {
-		warnings = nil
-	}
+// Repair is the prompt that goes back into the session of an agent whose answer was
+// refused. Warnings say what else it may mend.
+func Repair(format string, faults, warnings []Fault) (string, error) {
 	return fill("repair.md", struct {
 		Format           string
 		Faults, Warnings []Fault

@@ -1,14 +1,12 @@
 package job
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Recording is an agent whose answers were kept earlier. It answers what it was asked
@@ -32,20 +30,19 @@ type MadeFrom struct {
 // madeFrom is what the attempts at a job of a run are asked about, nil for a job of a
 // code change.
 func (b *Board) madeFrom(j *Job) (*MadeFrom, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.run == nil {
+	r := b.present().run
+	if r == nil {
 		return nil, nil
 	}
-	from := &MadeFrom{Question: b.run.Manifest().Query(), Kind: j.Kind, Perspective: j.perspective}
+	from := &MadeFrom{Question: r.Manifest().Query(), Kind: j.Kind, Perspective: j.perspective}
 	if j.perspective != "" {
-		_, contract, err := b.perspective(cmp.Or(j.wave, run.Stage(j.Kind)), j.perspective)
+		_, contract, err := r.contract(j.wave, j.perspective)
 		if err != nil {
 			return nil, err
 		}
 		from.Contract = codec.Digest(contract)
 	}
-	documents, err := b.attached()
+	documents, err := r.attached()
 	for _, d := range documents {
 		from.Documents = append(from.Documents, d.Digest)
 	}

@@ -180,7 +180,7 @@ func (b *Board) Prompt(ctx context.Context, id string) (PromptResult, error) {
 	if j.Kind == verifyKind.name {
 		j.byPerson = true // who asks without taking the job is no reader to be tested
 	}
-	made, err := j.kind.prompt(ctx, b, &j)
+	made, err := j.task.prompt(ctx, &j)
 	return PromptResult{JobID: id, PromptMD: made.text}, err
 }
 

@@ -6,91 +6,102 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/text/markdown"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
-var reviewKind = kind{
-	name: "review", role: "reviewer", format: "json", stages: []run.Stage{run.Review},
-	list: func(b *Board) ([]*Job, error) {
-		m := b.run.Manifest()
-		n := m.ReviewRounds()
-		if m.Stage() != run.Synthesis {
-			claims, err := b.claimsOf(n + 1)
-			if err != nil {
-				return nil, err
-			}
-			if !b.policy.Evidence.Reader || b.passed || claims == nil || claims.Judge(true).Pass() && len(claims.Unread()) == 0 {
-				n++ // before, the sentences are read
-			}
-		}
-		byRule := m.RoundsByRule()
-		return slices.DeleteFunc(rounds("review", "Review the report", n), func(j *Job) bool { return byRule[j.round] }), nil
-	},
-	done: func(b *Board, j *Job) bool {
-		if j.round <= b.run.Manifest().ReviewRounds() {
-			return true
-		}
-		data, err := b.run.Folder().Read(b.run.Layout().ReviewBundle)
-		if err != nil {
-			return false
-		}
-		doc, err := codec.Parse(data)
-		if err != nil {
-			return false
-		}
-		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
-		bundle, problem := synthesis.ReadBundle(doc)
-		return err == nil && problem == "" && bundle.Objection(written) == ""
-	},
-	prompt: reviewPrompt,
-	judge:  judgeReview,
-	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		return step.TakeSynthesisReview(u, judged.review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
-	}),
+// reviewTask reads the report as a whole, and lets it pass or sends it back.
+type reviewTask struct {
+	*research
+	round int64
 }
 
-func reviewPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	r := b.Run()
-	name := r.Layout().Synthesis()
-	text, err := r.Folder().Read(name)
+func (r *research) reviewJobs() ([]*Job, error) {
+	m := r.Manifest()
+	n := m.ReviewRounds()
+	if m.Stage() != run.Synthesis {
+		claims, err := r.claims(n + 1)
+		if err != nil {
+			return nil, err
+		}
+		if !r.policy.Evidence.Reader || r.passed || claims == nil || claims.Judge(true).Pass() && len(claims.Unread()) == 0 {
+			n++ // before, the sentences are read
+		}
+	}
+	byRule := m.RoundsByRule()
+	jobs := slices.DeleteFunc(rounds("review", "Review the report", n), func(j *Job) bool { return byRule[j.round] })
+	for _, j := range jobs {
+		j.task = reviewTask{r, j.round}
+	}
+	return jobs, nil
+}
+
+func (v reviewTask) done(*Job) bool {
+	if v.round <= v.Manifest().ReviewRounds() {
+		return true
+	}
+	data, err := v.Folder().Read(v.Layout().ReviewBundle)
+	if err != nil {
+		return false
+	}
+	doc, err := codec.Parse(data)
+	if err != nil {
+		return false
+	}
+	written, err := v.Folder().Digest(v.Layout().Synthesis())
+	bundle, problem := synthesis.ReadBundle(doc)
+	return err == nil && problem == "" && bundle.Objection(written) == ""
+}
+
+// reviewResult is an accepted review.
+type reviewResult struct{ synthesis.Review }
+
+func (v reviewResult) take(u update, j *Job, attempt int) error {
+	return sentences.TakeSynthesisReview(u.run, v.Review, synthesis.MadeBy{Actor: tidegate.Agent, Job: j.ID, Attempt: attempt})
+}
+
+// draft is the report as it stands, and how it is judged by rule.
+func (v reviewTask) draft(ctx context.Context) (name string, text []byte, found sentences.Judged, err error) {
+	name = v.Layout().Synthesis()
+	if text, err = v.Folder().Read(name); err != nil {
+		return name, nil, found, err
+	}
+	found, err = sentences.JudgeDraft(ctx, v.Run, text)
+	return name, text, found, err
+}
+
+func (v reviewTask) prompt(ctx context.Context, j *Job) (draft, error) {
+	name, text, found, err := v.draft(ctx)
 	if err != nil {
 		return draft{}, err
 	}
-	found, err := step.JudgeDraft(ctx, r, text)
+	statements, err := v.statements(ctx, nil)
 	if err != nil {
 		return draft{}, err
 	}
-	statements, err := b.statements(ctx, nil)
-	if err != nil {
-		return draft{}, err
-	}
-	ignored, faults := step.Ignored(step.Contradictions(statements), found.Claims)
+	ignored, faults := sentences.Ignored(sentences.Contradictions(statements), found.Claims)
 	found.Warnings = append(found.Warnings, faults...)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	said, seen, err := b.about(j)
+	said, seen, err := v.about(j)
 	if err != nil {
 		return draft{}, err
 	}
 	seen[name] = codec.DigestBytes(text)
-	all, err := b.sources()
+	all, err := v.sources()
 	if err != nil {
 		return draft{}, err
 	}
-	summaries, err := b.summaries(all)
+	summaries, err := v.summaries(all)
 	if err != nil {
 		return draft{}, err
 	}
 	shown, lines := numbered(all.shorten(string(text)))
 	example := `{"decision":"PASS","findings":[{"severity":"low","line":1,"message":"The summary could come to the point sooner."}],"directives":[]}`
-	if !found.Pass() && !b.passed {
+	if !found.Pass() && !v.passed {
 		example = `{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"Do what the rules ask for."}]}`
 	}
 	filled, err := fill("review.md", struct {
@@ -150,20 +161,11 @@ func shownWindow(s *evidence.Claim) string {
 	return ""
 }
 
-func judgeReview(ctx context.Context, b *Board, _ *Job, a answer) (judgement, error) {
-	r := b.Run()
-	name := r.Layout().Synthesis()
-	text, err := r.Folder().Read(name)
+func (v reviewTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	name, text, found, err := v.draft(ctx)
 	if err != nil {
 		return judgement{}, err
 	}
-	found, err := step.JudgeDraft(ctx, r, text)
-	if err != nil {
-		return judgement{}, err
-	}
-	b.mu.Lock()
-	pass := found.Pass() || b.passed
-	b.mu.Unlock()
-	review, faults := synthesis.ParseReview([]byte(a.text), text, pass)
-	return judgement{faults: faultsOf(faults), review: review, seen: map[string]string{name: codec.DigestBytes(text)}}, nil
+	review, faults := synthesis.ParseReview([]byte(a.text), text, found.Pass() || v.passed)
+	return judgement{faults: faultsOf(faults), result: reviewResult{review}, seen: map[string]string{name: codec.DigestBytes(text)}}, nil
 }

@@ -8,47 +8,69 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
-// sectionKind writes one section of a long report, and, from the second round on, edits
-// one for which the review asks for changes.
-var sectionKind = kind{
-	name: "section", role: "writer", format: "markdown", stages: []run.Stage{run.Synthesis},
-	list: func(b *Board) ([]*Job, error) {
-		if parts, err := b.inParts(); err != nil || !parts {
+// sectionTask writes one section of a long report, and, from the second round on, edits one
+// for which the review asks for changes.
+type sectionTask struct {
+	*research
+	number int // of the template
+	round  int64
+}
+
+func (r *research) sectionJobs() ([]*Job, error) {
+	if parts, err := r.inParts(); err != nil || !parts {
+		return nil, err
+	}
+	outline, err := sentences.ReadOutline(r.Run)
+	if err != nil || outline == nil {
+		return nil, err
+	}
+	var jobs []*Job
+	for round := int64(1); round <= r.Manifest().ReviewRounds()+1; round++ {
+		numbers, err := r.sections(outline, round)
+		if err != nil {
 			return nil, err
 		}
-		outline, err := step.ReadOutline(b.run)
-		if err != nil || outline == nil {
-			return nil, err
-		}
-		var jobs []*Job
-		for _, p := range outline.Sections {
-			jobs = append(jobs, &Job{ID: fmt.Sprintf("section.%d", p.Number), Title: "Write the section: " + p.Section, round: 1, section: p.Number})
-		}
-		for round := int64(2); round <= b.run.Manifest().ReviewRounds()+1; round++ {
-			numbers, _, err := step.DirectedParts(b.run, round)
-			if err != nil {
-				return nil, err
+		for _, n := range numbers {
+			j := &Job{ID: fmt.Sprintf("section.%d", n), Title: "Write the section: " + outline.Part(n).Section, round: round, task: sectionTask{r, n, round}}
+			if round > 1 {
+				j.ID, j.Title, j.format = fmt.Sprintf("section.%d.%d", n, round), fmt.Sprintf("Change the section: %s, round %d", outline.Part(n).Section, round), "json"
 			}
-			for _, n := range numbers {
-				jobs = append(jobs, &Job{ID: fmt.Sprintf("section.%d.%d", n, round), Title: fmt.Sprintf("Change the section: %s, round %d", outline.Part(n).Section, round),
-					round: round, section: n, edits: true})
-			}
+			jobs = append(jobs, j)
 		}
-		return jobs, nil
-	},
-	done: func(b *Board, j *Job) bool {
-		there, err := b.run.Folder().Exists(b.run.Layout().Part(j.section, j.round))
-		return err == nil && there && (acceptedLast(b, j) || j.round <= b.run.Manifest().ReviewRounds())
-	},
-	prompt: sectionPrompt,
-	judge:  judgeSection,
-	accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
-		return step.TakePart(u, j.section, j.round, []byte(judged.text))
-	}),
+	}
+	return jobs, nil
+}
+
+// sections are the numbers of those that agents write, or edit, alone in a round.
+func (r *research) sections(outline *synthesis.Outline, round int64) (numbers []int, err error) {
+	if round > 1 {
+		numbers, _, err = sentences.DirectedParts(r.Run, round)
+		return numbers, err
+	}
+	for _, p := range outline.Sections {
+		numbers = append(numbers, p.Number)
+	}
+	return numbers, nil
+}
+
+func (s sectionTask) edits() bool { return s.round > 1 }
+
+func (s sectionTask) done(j *Job) bool {
+	return s.exists(s.Layout().Part(s.number, s.round)) && (j.lastAccepted() || s.round <= s.Manifest().ReviewRounds())
+}
+
+// sectionResult is a section of a round, with cids, or the edits of it.
+type sectionResult struct {
+	number int
+	round  int64
+	text   string
+}
+
+func (s sectionResult) take(u update, _ *Job, _ int) error {
+	return sentences.TakePart(u.run, s.number, s.round, []byte(s.text))
 }
 
 // OpensOthers reports whether the jobs of a run may be others when that one is accepted:
@@ -58,25 +80,18 @@ func OpensOthers(id string) bool {
 	return kind == outlineKind.name || kind == sectionKind.name
 }
 
-// partsDone reports whether the sections of a round are written. It is called with the
-// board's own lock held.
-func (b *Board) partsDone(round int64) (bool, error) {
-	outline, err := step.ReadOutline(b.run)
+// partsDone reports whether the sections of a round are written.
+func (r *research) partsDone(round int64) (bool, error) {
+	outline, err := sentences.ReadOutline(r.Run)
 	if err != nil || outline == nil {
 		return false, err
 	}
-	var numbers []int
-	if round > 1 {
-		if numbers, _, err = step.DirectedParts(b.run, round); err != nil {
-			return false, err
-		}
-	} else {
-		for _, p := range outline.Sections {
-			numbers = append(numbers, p.Number)
-		}
+	numbers, err := r.sections(outline, round)
+	if err != nil {
+		return false, err
 	}
 	for _, n := range numbers {
-		if there, err := b.run.Folder().Exists(b.run.Layout().Part(n, round)); err != nil || !there {
+		if there, err := r.Folder().Exists(r.Layout().Part(n, round)); err != nil || !there {
 			return false, err
 		}
 	}
@@ -95,20 +110,17 @@ func joinWithin(o *synthesis.Outline, words int) (least, most int) {
 	return within(o.Join)
 }
 
-func sectionPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	r := b.Run()
-	outline, err := step.ReadOutline(r)
+func (s sectionTask) prompt(ctx context.Context, j *Job) (draft, error) {
+	outline, err := sentences.ReadOutline(s.Run)
 	if err != nil {
 		return draft{}, err
 	}
-	part := outline.Part(j.section)
-	statements, err := b.statements(ctx, part.Perspectives)
+	part := outline.Part(s.number)
+	statements, err := s.statements(ctx, part.Perspectives)
 	if err != nil {
 		return draft{}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	data, seen, all, err := b.writing(j, statements, part.Perspectives)
+	data, seen, all, err := s.writing(j, statements, part.Perspectives)
 	if err != nil {
 		return draft{}, err
 	}
@@ -126,8 +138,8 @@ func sectionPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	}
 	data.Least, data.Most = within(part.Words)
 	data.Example = synthesisExample(evidence.Template{Sections: []evidence.Section{own}}, all.list)
-	if j.edits {
-		revision, err := step.ReadRevision(r)
+	if s.edits() {
+		revision, err := sentences.ReadRevision(s.Run)
 		if err != nil {
 			return draft{}, err
 		}
@@ -135,61 +147,53 @@ func sectionPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 		data.Reviewed, _ = numberedFrom(all.shorten(text), line)
 		data.Directives, data.Example, data.Edits = revision.Directed(own.Title, nil), editsExample, true
 		data.Least = 0
+		data.disputedAlone()
 	}
 	text, err := fill("synthesis.md", data)
 	return draft{text: text, seen: seen, sources: all.table()}, err
 }
 
-func judgeSection(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
-	r := b.Run()
-	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{}}
-	for _, name := range []string{r.Layout().Citations, r.Layout().Outline()} {
-		digest, err := r.Folder().Digest(name)
-		if err != nil {
-			return judgement{}, err
-		}
-		judged.seen[name] = digest
-	}
-	outline, err := step.ReadOutline(r)
+func (s sectionTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	text := expand(a.text, a.attempt.Sources)
+	seen, err := s.seen(s.Layout().Citations, s.Layout().Outline())
 	if err != nil {
 		return judgement{}, err
 	}
-	part := outline.Part(j.section)
-	var found step.Judged
-	if j.edits {
-		revision, err := step.ReadRevision(r)
+	outline, err := sentences.ReadOutline(s.Run)
+	if err != nil {
+		return judgement{}, err
+	}
+	part := outline.Part(s.number)
+	var found sentences.Judged
+	if s.edits() {
+		revision, err := sentences.ReadRevision(s.Run)
 		if err != nil {
 			return judgement{}, err
 		}
-		edited, faults := revision.ApplyPart([]byte(judged.text), part.Section)
+		edited, faults := revision.ApplyPart([]byte(text), part.Section)
 		if len(faults) > 0 {
-			judged.faults = faultsOf(faults)
-			return judged, nil
+			return judgement{faults: faultsOf(faults), seen: seen}, nil
 		}
-		found, err = step.JudgeEdited(ctx, r, edited.Draft, revision.Directed(part.Section, nil))
+		found, err = sentences.JudgeEdited(ctx, s.Run, edited.Draft, revision.Directed(part.Section, nil))
 		if err != nil {
 			return judgement{}, err
 		}
 	} else {
 		least, most := within(part.Words)
-		if found, err = step.JudgePart(ctx, r, []byte(judged.text), part.Number, least, most); err != nil {
+		if found, err = sentences.JudgePart(ctx, s.Run, []byte(text), part.Number, least, most); err != nil {
 			return judgement{}, err
 		}
 	}
-	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
-	if b.Policy().Evidence.Grounding {
-		judged.warnings = append(judged.warnings, faultsOf(found.Weak())...)
-	}
-	return judged, nil
+	return s.written(found, seen, sectionResult{s.number, s.round, text}), nil
 }
 
 // sectionsApart are the sections that agents edit alone in a round.
-func sectionsApart(r *run.Run, round int64) ([]string, error) {
-	outline, err := step.ReadOutline(r)
+func (r *research) sectionsApart(round int64) ([]string, error) {
+	outline, err := sentences.ReadOutline(r.Run)
 	if err != nil || outline == nil {
 		return nil, err
 	}
-	numbers, _, err := step.DirectedParts(r, round)
+	numbers, _, err := sentences.DirectedParts(r.Run, round)
 	var titles []string
 	for _, p := range outline.Sections {
 		if slices.Contains(numbers, p.Number) {
@@ -206,10 +210,9 @@ type joined struct {
 	Written bool // by another agent
 }
 
-// joins are the sections of a report for the part that joins them. It is called with the
-// board's own lock held.
-func (b *Board) joins(template evidence.Template, all *sources) ([]joined, *synthesis.Outline, error) {
-	outline, err := step.ReadOutline(b.run)
+// joins are the sections of a report for the part that joins them.
+func (r *research) joins(template evidence.Template, all *sources) ([]joined, *synthesis.Outline, error) {
+	outline, err := sentences.ReadOutline(r.Run)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -217,7 +220,7 @@ func (b *Board) joins(template evidence.Template, all *sources) ([]joined, *synt
 	for i, s := range template.Sections {
 		one := joined{Section: s.Title, Written: outline.Part(i+1) != nil}
 		if one.Written {
-			text, err := b.run.Folder().Read(b.run.Layout().Part(i+1, 1))
+			text, err := r.Folder().Read(r.Layout().Part(i+1, 1))
 			if err != nil {
 				return nil, nil, err
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // citable is a source that answers may cite, as prompts name it.
@@ -34,39 +33,35 @@ type sources struct {
 	digest string
 }
 
-// sources reads which sources can be cited: those that gate C judged, with ids
-// that are the same in every prompt of the run. It is read once.
-func (b *Board) sources() (*sources, error) {
-	if b.cited != nil {
-		return b.cited, nil
-	}
-	s := &sources{name: b.run.Layout().Citations}
-	data, err := b.run.Folder().Read(s.name)
+// sources are the sources that can be cited: those that gate C judged, with ids that are
+// the same in every prompt of the run.
+func (r *research) sources() (*sources, error) { return r.citable.get(r.readSources) }
+
+func (r *research) readSources() (*sources, error) {
+	s := &sources{name: r.Layout().Citations}
+	data, err := r.Folder().Read(s.name)
 	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", b.run.Path(s.name)))
+		return nil, tidegate.WithDetails(err, tidegate.Pairs("citations_path", r.Path(s.name)))
 	}
 	s.digest = codec.DigestBytes(data)
-	records, err := source.ParseRecords(b.run.Path(s.name), data)
+	records, err := source.ParseRecords(r.Path(s.name), data)
 	if err != nil {
 		return nil, err
 	}
 	slices.SortFunc(records, func(a, b source.Record) int { return strings.Compare(a.CID, b.CID) })
-	quotes, err := b.quotations()
-	if err != nil {
-		return nil, err
-	}
+	quotes, err := r.quotations()
 	for i := range records {
-		if r := &records[i]; r.Usable() {
-			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: r.CID, Title: markdown.OneLine(r.Title), URL: r.URL, Status: string(r.Status), Quotes: quotes[r.CID], Silent: r.Snippet == "" && b.policy.Evidence.Sentences})
+		if one := &records[i]; one.Usable() {
+			s.list = append(s.list, citable{ID: fmt.Sprintf("s%d", len(s.list)+1), CID: one.CID, Title: markdown.OneLine(one.Title), URL: one.URL,
+				Status: string(one.Status), Quotes: quotes[one.CID], Silent: one.Snippet == ""})
 		}
 	}
-	b.cited = s
-	return s, nil
+	return s, err
 }
 
 // sourced reports whether the run has a source that can be cited.
-func (b *Board) sourced() (bool, error) {
-	all, err := b.sources()
+func (r *research) sourced() (bool, error) {
+	all, err := r.sources()
 	return err == nil && len(all.list) > 0, err
 }
 
@@ -121,9 +116,20 @@ var (
 const maxQuotes = 5
 
 // quotations are what the outputs of both waves quote, by cid.
-func (b *Board) quotations() (map[string][]string, error) {
+func (r *research) quotations() (map[string][]string, error) {
+	outputs, err := r.outputs()
+	if err != nil {
+		return nil, err
+	}
 	found := map[string][]string{}
-	err := b.eachOutput(func(_ output, text []byte) {
+	for _, o := range outputs {
+		text, err := r.Folder().Read(r.Output(o.wave, o.perspective))
+		if tidegate.CodeOf(err) == tidegate.FileNotFound {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
 		for said, url := range source.Quoted(text) {
 			normalized, err := link.Normalize(strings.TrimRight(string(url), ".,;:"))
 			if err != nil {
@@ -134,51 +140,6 @@ func (b *Board) quotations() (map[string][]string, error) {
 				found[cid] = append(found[cid], words)
 			}
 		}
-	})
-	return found, err
-}
-
-// output is an output of a run.
-type output struct {
-	wave        run.Stage
-	perspective string
-	title       string
-}
-
-// eachOutput reads the outputs of all waves, in the order of their contracts.
-func (b *Board) eachOutput(visit func(o output, text []byte)) error {
-	list, err := b.outputs()
-	if err != nil {
-		return err
 	}
-	for _, o := range list {
-		text, err := b.run.Folder().Read(b.run.Output(o.wave, o.perspective))
-		if tidegate.CodeOf(err) == tidegate.FileNotFound {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		visit(o, text)
-	}
-	return nil
-}
-
-// outputs lists what the waves of the run were to write.
-func (b *Board) outputs() ([]output, error) {
-	waves, err := b.run.Waves()
-	if err != nil {
-		return nil, err
-	}
-	var list []output
-	for _, wave := range waves {
-		c, err := b.contracts(wave)
-		if err != nil {
-			return nil, err
-		}
-		for _, p := range c.doc.List {
-			list = append(list, output{wave, p.ID, markdown.OneLine(p.Title)})
-		}
-	}
-	return list, nil
+	return found, nil
 }

@@ -2,22 +2,16 @@ package job
 
 import (
 	"cmp"
-	"io/fs"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // Spent is what a run has used of its budget.
-type Spent struct {
-	Minutes float64 `json:"minutes"`
-	Tokens  float64 `json:"tokens"`
-	CostUSD float64 `json:"cost_usd"`
-	MB      float64 `json:"mb"`
-}
+type Spent run.Spent
 
 // ledger sums up what the attempts of a run took, so that asking for it costs only
 // as much as has changed.
@@ -127,7 +121,7 @@ func (b *Board) Limit() (name string, spent Spent) {
 func (b *Board) limit() (name string, spent Spent) {
 	spent = b.spent()
 	for _, name := range []string{"max_minutes", "max_tokens", "max_cost_usd", "max_mb"} {
-		if spent.of(name) >= b.policy.Budget.Of(name) {
+		if spent.of(name) >= b.work.policy.Budget.Of(name) {
 			return name, spent
 		}
 	}
@@ -164,24 +158,5 @@ func (b *Board) sizeOf(id string) (int64, error) {
 		return 0, err
 	}
 	defer dir.Close()
-	return sizeOf(dir.FS(), "")
-}
-
-// sizeOf adds up the files in a folder, except those in the folder that without names.
-func sizeOf(files fs.FS, without string) (int64, error) {
-	var size int64
-	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil // it went away, or is not ours to look at
-		case without != "" && name == without:
-			return fs.SkipDir
-		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
-			if info, err := e.Info(); err == nil {
-				size += info.Size()
-			}
-		}
-		return nil
-	})
-	return size, err
+	return artifact.SizeOf(dir.FS(), "")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -100,10 +101,7 @@ func TestAVerdictStandsOnWhatTheLogHasBeforeIt(t *testing.T) {
 			c.Kind, c.Hops = archive.Responded, []archive.Hop{{URL: url, Time: desk.Now(), Status: 200, Header: []archive.Field{{Name: "Content-Type", Value: "text/html"}},
 				Body: []byte("<title>Port and mill</title><p>" + strings.Repeat("The port handled some 4,200 calls in that year. ", 40))}}
 		}
-		packed, err := archive.Pack(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		packed := must.Get(archive.Pack(c))(t)
 		return packed
 	}
 	fetch := func(down string, then func()) func(context.Context, []string, func([]*archive.Packed) error) error {
@@ -144,14 +142,9 @@ func TestTimeBetweenHomesIsNotSpent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			manifest, set, desk := inWave1(t, "grid")
 			b := open(t, desk, manifest)
-			a, err := b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.grid", For: time.Hour, Home: &job.Home{Driver: "exec"}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(b.Lease(t.Context(), job.LeaseInput{Holder: "home", JobID: "wave1.grid", For: time.Hour, Home: &job.Home{Driver: "exec"}}))(t)
 			set.pass(3 * time.Minute)
-			if err := ends(b, a.Token); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, ends(b, a.Token))
 			set.pass(10 * time.Hour)
 			b = open(t, desk, manifest)
 			held, err := b.TakeOver(t.Context(), "next home", time.Hour, func(string) job.Home { return job.Home{} }, func(job.Job) bool { return true })

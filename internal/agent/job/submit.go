@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -136,8 +137,8 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 	n, line := 0, 0
 	var a *Attempt
 	var lease *run.Lease
-	err := b.update(ctx, j.ID, func(u update) (err error) {
-		a, lease, err = b.held(u, in.Token)
+	err := b.update(ctx, j.ID, toBeOpen, func(u update) (err error) {
+		a, lease, err = b.leaseByToken(u, in.Token)
 		if tidegate.CodeOf(err) == tidegate.LeaseLost {
 			return b.keepLate(u, j, in, err)
 		}
@@ -152,14 +153,14 @@ func (b *Board) keep(ctx context.Context, j *Job, in SubmitInput) (int, error) {
 			return tidegate.Errorf(tidegate.JobNotOpen, tidegate.Pairs("job_id", j.ID), "an answer to %s is being judged; wait for its verdict", j.ID)
 		}
 		n = len(a.Submissions) + 1
-		s := &Submission{Answer: fmt.Sprintf("answer-%d.%s", n, ending(j.format())), HandedInAt: u.Now(), Usage: in.Usage}
+		s := &Submission{Answer: fmt.Sprintf("answer-%d.%s", n, ending(j.answerFormat())), HandedInAt: u.Now(), Usage: in.Usage}
 		if in.ToolUsage != nil {
 			if s.ToolUsage, err = codec.MarshalLine(in.ToolUsage); err != nil {
 				return err
 			}
 		}
 		a.Submissions = append(a.Submissions, s)
-		a.Usage.add(b.charged(a, in))
+		a.Usage.include(b.charged(a, in))
 		if in.Home != nil {
 			a.note(in.Home.Version, in.Home.Session, calls(in.ToolUsage))
 			a.Confinement = in.Home.Confinement
@@ -221,7 +222,7 @@ func (b *Board) keepLate(u update, j *Job, in SubmitInput, lost error) error {
 	}
 	a.Late = true
 	u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", j.ID, "attempt", number, "digest", codec.DigestBytes(in.Answer), "late", true))
-	if err := u.Write(a.dir()+"/late."+ending(j.format()), in.Answer); err != nil {
+	if err := u.Write(a.dir()+"/late."+ending(j.answerFormat()), in.Answer); err != nil {
 		return err
 	}
 	return a.write(u)
@@ -309,7 +310,7 @@ func (b *Board) judgeOnce(ctx context.Context, id string, number, n int) (Verdic
 	verdict := Verdict{JobID: id, Attempt: number, Faults: judged.faults, Warnings: judged.warnings, Accepted: len(judged.faults) == 0}
 	var lease *run.Lease
 	line := 0
-	err = b.update(ctx, id, func(u update) (err error) {
+	err = b.update(ctx, id, toBeOpen, func(u update) (err error) {
 		if err := judged.stillHolds(ctx, id); err != nil {
 			return err
 		}
@@ -347,16 +348,17 @@ func (b *Board) judge(ctx context.Context, j *Job, a *Attempt, n int) (judgement
 	if err != nil {
 		return judgement{}, nil, err
 	}
-	text, took := unwrap(data, j.format())
+	text, took := driver.Unwrap(data, j.answerFormat())
 	usage, err := a.toolUse(n)
 	if err != nil {
 		return judgement{}, nil, err
 	}
-	if n := len(objectsIn(text)); j.kind.format == "json" && n > 1 {
+	if n := len(codec.Embedded(text)); j.kind.format == "json" && n > 1 {
 		return judgement{faults: []Fault{fault(string(tidegate.InvalidJSON), fmt.Sprintf("the answer has %d JSON objects with text around them", n), 0,
 			"Answer with one JSON object and nothing else.")}}, took, nil
 	}
-	judged, err := j.kind.judge(ctx, b, j, answer{text: text, toolUsage: usage, attempt: a, number: n})
+	judged, err := j.task.judge(ctx, j, answer{text: text, toolUsage: usage, attempt: a, number: n, fetch: b.Fetch,
+		lastTry: j.triesLeft(int(b.Policy().Budget.Tries), b.desk.Now()) <= 1})
 	if bytes.Contains(data, []byte(link.SecretMask)) {
 		judged.faults = append(judged.faults, fault(string(tidegate.SecretInAnswer), "the answer has a token or key of the agent in it", 0, "leave out what you log in with"))
 	}
@@ -396,9 +398,6 @@ func (a *Attempt) toolUse(n int) (*codec.Value, error) {
 // record stages the verdict on an answer: refused, or accepted with everything
 // that follows from it. It returns the attempt and its lease as they are then.
 func (b *Board) record(u update, j *Job, number, n int, took []string, judged judgement) (*Attempt, *run.Lease, error) {
-	if err := u.NotFinal(); err != nil {
-		return nil, nil, err
-	}
 	if err := b.unchanged(u, judged.seen); err != nil {
 		return nil, nil, err
 	}
@@ -435,11 +434,12 @@ func (b *Board) record(u update, j *Job, number, n int, took []string, judged ju
 	}
 	switch {
 	case len(judged.faults) == 0:
-		if err := j.kind.accept(u, j, number, judged); err != nil {
-			return nil, nil, err
+		if judged.result != nil {
+			if err := judged.result.take(u, j, number); err != nil {
+				return nil, nil, err
+			}
 		}
-		a.Outcome, a.EndedAt = OutcomeAccepted, u.Now()
-		a.Refuses = judged.reading != nil && judged.reading.Refuses
+		a.Outcome, a.EndedAt, a.Refuses = OutcomeAccepted, u.Now(), judged.refuses
 	case last:
 		a.Outcome, a.EndedAt = OutcomeRefused, u.Now()
 		logEnded(u, a)
@@ -518,4 +518,11 @@ func (b *Board) leftOver(id string) (number, n int) {
 		return 0, 0
 	}
 	return last.Number, len(last.Submissions)
+}
+
+// AsJudged is an answer to a job of a kind as its judge read it: the lines of its
+// faults are counted in that text.
+func AsJudged(kindName string, answer []byte) string {
+	text, _ := driver.Unwrap(answer, kindOf(kindName).format)
+	return text
 }

@@ -9,41 +9,72 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
-var summaryKind = kind{
-	name: "summary", role: "summarizer", format: "markdown", stages: []run.Stage{run.Summaries},
-	list: func(b *Board) ([]*Job, error) {
-		outputs, err := b.outputs()
-		if err != nil {
+// summaryTask summarizes an output.
+type summaryTask struct {
+	*research
+	output
+	given bool // the run was handed a pack with it
+}
+
+func (r *research) summaryJobs() ([]*Job, error) {
+	outputs, err := r.outputs()
+	if err != nil {
+		return nil, err
+	}
+	given, err := step.PackHandedIn(r.Run)
+	if err != nil {
+		return nil, err
+	}
+	var byRule map[string][]byte
+	at := r.Manifest().Stage()
+	if at == run.Summaries && !given {
+		if byRule, err = step.SummariesByRule(context.Background(), r.Run); err != nil {
 			return nil, err
 		}
-		var jobs []*Job
-		for _, o := range outputs {
-			jobs = append(jobs, &Job{ID: "summary." + o.perspective, Title: "Summarize: " + o.title, perspective: o.perspective, wave: o.wave})
+	}
+	var jobs []*Job
+	for _, o := range outputs {
+		id := "summary." + o.perspective
+		asked := byRule[o.perspective] == nil
+		if !given && (at == run.Synthesis || at == run.Review || at == run.Finalize) {
+			if asked, err = r.Folder().Exists(run.JobDir(id)); err != nil {
+				return nil, err
+			}
 		}
-		return jobs, nil
-	},
-	done: func(b *Board, j *Job) bool {
-		there, err := b.run.Folder().Exists(b.run.Summary(j.perspective))
-		return err == nil && there && acceptedLast(b, j) // a pack that was built early leaves files, too
-	},
-	prompt: summaryPrompt,
-	judge:  judgeSummary,
-	accept: inRun(func(u *run.Update, j *Job, _ int, judged judgement) error {
-		return step.TakeSummary(u, j.perspective, []byte(judged.text))
-	}),
+		if asked { // for what a rule writes nobody is
+			jobs = append(jobs, &Job{ID: id, Title: "Summarize: " + o.title, perspective: o.perspective, wave: o.wave, task: summaryTask{r, o, given}})
+		}
+	}
+	return jobs, nil
+}
+
+// done counts no file of a pack that was built early.
+func (s summaryTask) done(j *Job) bool {
+	return s.exists(s.Summary(s.perspective)) && (s.given || j.lastAccepted())
+}
+
+// summaryResult is a summary, with cids.
+type summaryResult struct {
+	perspective string
+	text        []byte
+}
+
+func (s summaryResult) take(u update, _ *Job, _ int) error {
+	return step.TakeSummary(u.run, s.perspective, s.text)
 }
 
 // summaryCap is how many bytes one summary may have: its own cap, or its share of
 // the cap of all.
-func summaryCap(b *Board) (int, error) {
-	outputs, err := b.outputs()
+func (r *research) summaryCap() (int, error) {
+	outputs, err := r.outputs()
 	if err != nil {
 		return 0, err
 	}
-	m := b.run.Manifest()
+	m := r.Manifest()
 	one, _ := m.Limit("max_summary_kb")
 	all, _ := m.Limit("max_total_summary_kb")
 	return most(min(one, all/float64(max(1, len(outputs)))) * 1024), nil
@@ -52,22 +83,20 @@ func summaryCap(b *Board) (int, error) {
 // citationBytes is what a citation takes in the text that is kept.
 const citationBytes = 71
 
-func summaryPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	said, seen, err := b.about(j)
+func (s summaryTask) prompt(_ context.Context, j *Job) (draft, error) {
+	said, seen, err := s.about(j)
 	if err != nil {
 		return draft{}, err
 	}
-	limit, err := summaryCap(b)
+	limit, err := s.summaryCap()
 	if err != nil {
 		return draft{}, err
 	}
-	text, usable, err := b.summarized(j, limit)
+	all, err := s.sources()
 	if err != nil {
 		return draft{}, err
 	}
-	all, err := b.sources()
+	text, usable, err := s.summarized(all, limit)
 	if err != nil {
 		return draft{}, err
 	}
@@ -82,14 +111,10 @@ func summaryPrompt(_ context.Context, b *Board, j *Job) (draft, error) {
 	return draft{text: filled, seen: seen, sources: all.table()}, err
 }
 
-// summarized is the output that a job summarizes, and the sources of it that can
-// be cited: none where there is no room for a citation.
-func (b *Board) summarized(j *Job, limit int) ([]byte, []citable, error) {
-	text, err := b.run.Folder().Read(b.run.Output(j.wave, j.perspective))
-	if err != nil {
-		return nil, nil, err
-	}
-	all, err := b.sources()
+// summarized is the output, and the sources of it that can be cited: none where there is
+// no room for a citation.
+func (s summaryTask) summarized(all *sources, limit int) ([]byte, []citable, error) {
+	text, err := s.Folder().Read(s.Output(s.wave, s.perspective))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -98,8 +123,8 @@ func (b *Board) summarized(j *Job, limit int) ([]byte, []citable, error) {
 		found = append(found, source.Found{Cited: c})
 	}
 	cids := map[string]bool{}
-	for _, s := range source.Sources(found) {
-		cids[s.CID] = true
+	for _, cited := range source.Sources(found) {
+		cids[cited.CID] = true
 	}
 	if limit < citationBytes {
 		return text, nil, nil
@@ -119,29 +144,28 @@ func summaryExample(usable []citable, limit int) string {
 	return text + "\n"
 }
 
-func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all, err := b.sources()
+func (s summaryTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	all, err := s.sources()
 	if err != nil {
 		return judgement{}, err
 	}
-	limit, err := summaryCap(b)
+	limit, err := s.summaryCap()
 	if err != nil {
 		return judgement{}, err
 	}
-	_, usable, err := b.summarized(j, limit)
+	_, usable, err := s.summarized(all, limit)
 	if err != nil {
 		return judgement{}, err
 	}
-	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{all.name: all.digest}}
-	text := claim.Inspect([]byte(judged.text))
+	written := []byte(expand(a.text, a.attempt.Sources))
+	judged := judgement{seen: map[string]string{all.name: all.digest}, result: summaryResult{s.perspective, written}}
+	text := claim.Inspect(written)
 	judged.faults = append(judged.faults, hygiene(text, all)...)
-	for _, line := range markdown.HiddenLines([]byte(judged.text)) {
+	for _, line := range markdown.HiddenLines(written) {
 		judged.faults = append(judged.faults, fault(string(tidegate.InvisibleText), fmt.Sprintf("line %d has a character that a reader cannot see", line), line,
 			"Remove the characters that cannot be seen."))
 	}
-	if size := len(judged.text); size > limit {
+	if size := len(written); size > limit {
 		judged.faults = append(judged.faults, fault(string(tidegate.SizeCapExceeded), fmt.Sprintf("the summary has %d bytes, of which %d are allowed; a citation counts as %d", size, limit, citationBytes), 0,
 			fmt.Sprintf("Shorten the summary by at least %d bytes.", size-limit)))
 	}
@@ -149,7 +173,7 @@ func judgeSummary(ctx context.Context, b *Board, j *Job, a answer) (judgement, e
 		judged.faults = append(judged.faults, fault(string(tidegate.NoCitation), "the summary cites no source of the output", 0,
 			"Cite a source of the output behind what it says, such as [@"+usable[0].ID+"]."))
 	}
-	grounding, err := step.GroundText(ctx, b.run, []byte(judged.text))
+	grounding, err := sentences.GroundText(ctx, s.Run, written)
 	if err != nil {
 		return judgement{}, err
 	}

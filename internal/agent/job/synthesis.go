@@ -6,65 +6,78 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/text/markdown"
-
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
-	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
-var synthesisKind = kind{
-	name: "synthesis", role: "writer", format: "markdown", stages: []run.Stage{run.Synthesis},
-	list: func(b *Board) ([]*Job, error) {
-		round := b.run.Manifest().ReviewRounds() + 1
-		jobs := rounds("synthesis", "Write the report", round)
-		if parts, err := b.inParts(); err != nil {
+// synthesisTask writes the report, and, from the second round on, changes it as the review
+// asks.
+type synthesisTask struct {
+	*research
+	round int64
+	edits bool // it is answered by edits of the draft before
+}
+
+func (r *research) synthesisJobs() ([]*Job, error) {
+	round := r.Manifest().ReviewRounds() + 1
+	jobs := rounds("synthesis", "Write the report", round)
+	if parts, err := r.inParts(); err != nil {
+		return nil, err
+	} else if parts {
+		if written, err := r.partsDone(round); err != nil {
 			return nil, err
-		} else if parts {
-			if written, err := b.partsDone(round); err != nil {
+		} else if !written {
+			jobs = jobs[:len(jobs)-1] // its sections come first
+		}
+	}
+	for _, j := range jobs {
+		claims := false
+		if j.round > 1 {
+			var err error
+			if claims, err = r.Folder().Exists(r.Layout().RoundClaims(j.round - 1)); err != nil {
 				return nil, err
-			} else if !written {
-				jobs = jobs[:len(jobs)-1] // its sections come first
 			}
 		}
-		for _, j := range jobs[min(1, len(jobs)):] {
-			claims, err := b.run.Folder().Exists(b.run.Layout().RoundClaims(j.round - 1))
-			if err != nil {
-				return nil, err
-			}
-			j.edits = claims
+		if j.task = (synthesisTask{r, j.round, claims}); claims {
+			j.format = "json"
 		}
-		return jobs, nil
-	},
-	done: func(b *Board, j *Job) bool {
-		past := b.run.Manifest().ReviewRounds()
-		if j.round <= past {
-			return true
-		}
-		written, err := b.run.Folder().Digest(b.run.Layout().Synthesis())
-		if err != nil || written == "" {
-			return false
-		}
-		if b.policy.Evidence.Sentences {
-			claims, err := step.ReadClaims(b.run)
-			sourced, _ := b.sourced()
-			if err != nil || sourced && (claims == nil || claims.SynthesisDigest != written) {
-				return false // a text that no job has judged
-			}
-		}
-		if past == 0 {
-			return true
-		}
-		draft, _ := b.run.Layout().Round(past)
-		reviewed, err := b.run.Folder().Digest(draft)
-		return err == nil && written != reviewed
-	},
-	prompt: synthesisPrompt,
-	judge:  judgeSynthesis,
-	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		return step.TakeSynthesis(u, []byte(judged.text), judged.draft.Claims, j.ID, attempt)
-	}),
+	}
+	return jobs, nil
+}
+
+func (p synthesisTask) done(*Job) bool {
+	past := p.Manifest().ReviewRounds()
+	if p.round <= past {
+		return true
+	}
+	written, err := p.Folder().Digest(p.Layout().Synthesis())
+	if err != nil || written == "" {
+		return false
+	}
+	claims, err := sentences.ReadClaims(p.Run)
+	sourced, _ := p.sourced()
+	if err != nil || sourced && (claims == nil || claims.SynthesisDigest != written) {
+		return false // a text that no job has judged
+	}
+	if past == 0 {
+		return true
+	}
+	draft, _ := p.Layout().Round(past)
+	reviewed, err := p.Folder().Digest(draft)
+	return err == nil && written != reviewed
+}
+
+// synthesisResult is a report, with its sentences.
+type synthesisResult struct {
+	text   string
+	claims *evidence.Claims
+}
+
+func (p synthesisResult) take(u update, j *Job, attempt int) error {
+	return sentences.TakeSynthesis(u.run, []byte(p.text), p.claims, j.ID, attempt)
 }
 
 // rounds are the jobs of a kind that is done once for each round of review.
@@ -84,14 +97,14 @@ func rounds(name, title string, n int64) []*Job {
 type summarized struct{ ID, Title, Text, Passages string }
 
 // summaries are the summaries of the run, with short ids in place of cids.
-func (b *Board) summaries(all *sources) ([]summarized, error) {
-	outputs, err := b.outputs()
+func (r *research) summaries(all *sources) ([]summarized, error) {
+	outputs, err := r.outputs()
 	if err != nil {
 		return nil, err
 	}
 	var list []summarized
 	for _, o := range outputs {
-		text, err := b.run.Folder().Read(b.run.Summary(o.perspective))
+		text, err := r.Folder().Read(r.Summary(o.perspective))
 		if err != nil {
 			return nil, err
 		}
@@ -104,34 +117,26 @@ func (b *Board) summaries(all *sources) ([]summarized, error) {
 const maxPassages = 96 << 10
 
 // statements are those of the summaries of some perspectives, all where only is nil.
-func (b *Board) statements(ctx context.Context, only []string) ([]step.Statement, error) {
-	b.mu.Lock()
-	outputs, err := b.outputs()
-	r, checked := b.run, b.policy.Evidence.Sentences
-	b.mu.Unlock()
-	if err != nil || !checked {
+func (r *research) statements(ctx context.Context, only []string) ([]sentences.Statement, error) {
+	ids, err := r.perspectives()
+	if err != nil {
 		return nil, err
 	}
-	var ids []string
-	for _, o := range outputs {
-		if only == nil || slices.Contains(only, o.perspective) {
-			ids = append(ids, o.perspective)
-		}
-	}
-	return step.ReadStatements(ctx, r, ids)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return only != nil && !slices.Contains(only, id) })
+	return sentences.ReadStatements(ctx, r.Run, ids)
 }
 
 // carry puts the passages of statements beside the summaries, as many as fit, and returns
 // how many do not.
-func (b *Board) carry(summaries []summarized, all *sources, statements []step.Statement) (left int, err error) {
-	outputs, err := b.outputs()
+func (r *research) carry(summaries []summarized, all *sources, statements []sentences.Statement) (left int, err error) {
+	ids, err := r.perspectives()
 	if err != nil {
 		return 0, err
 	}
-	shown, left := step.WithPassages(statements, maxPassages)
-	number := map[evidence.Window]int{}
+	shown, left := sentences.WithPassages(statements, maxPassages)
+	number := map[claim.Window]int{}
 	for _, s := range shown {
-		at := slices.IndexFunc(outputs, func(o output) bool { return o.perspective == s.Perspective })
+		at := slices.Index(ids, s.Perspective)
 		text, known := "", number[s.Passage]
 		if known == 0 {
 			known = len(number) + 1
@@ -143,11 +148,11 @@ func (b *Board) carry(summaries []summarized, all *sources, statements []step.St
 }
 
 // contradictionList lists contradictions for a quotation, each with both passages.
-func contradictionList(list []step.Contradiction, all *sources) string {
+func contradictionList(list []sentences.Contradiction, all *sources) string {
 	var b strings.Builder
 	for _, c := range list {
 		fmt.Fprintf(&b, "- %s or %s?\n", c.Number, c.Another)
-		for _, s := range []*step.Statement{c.First, c.Second} {
+		for _, s := range []*sentences.Statement{c.First, c.Second} {
 			fmt.Fprintf(&b, "  - %s\n", markdown.OneLine(s.Text))
 			if s.Passage.Text != "" {
 				fmt.Fprintf(&b, "    %s: %s\n", all.shorten("[@"+s.Passage.CID+"]"), markdown.OneLine(s.Passage.Text))
@@ -157,36 +162,32 @@ func contradictionList(list []step.Contradiction, all *sources) string {
 	return b.String()
 }
 
-func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	b.mu.Lock()
-	parts, err := b.inParts()
-	b.mu.Unlock()
+func (p synthesisTask) prompt(ctx context.Context, j *Job) (draft, error) {
+	parts, err := p.inParts()
 	if err != nil {
 		return draft{}, err
 	}
-	var statements []step.Statement
+	var statements []sentences.Statement
 	if !parts {
-		if statements, err = b.statements(ctx, nil); err != nil {
+		if statements, err = p.statements(ctx, nil); err != nil {
 			return draft{}, err
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	data, seen, all, err := b.writing(j, statements, nil)
+	data, seen, all, err := p.writing(j, statements, nil)
 	if err != nil {
 		return draft{}, err
 	}
 	var answered *synthesis.Answered
 	switch {
-	case j.edits:
-		revision, err := step.ReadRevision(b.run)
+	case p.edits:
+		revision, err := sentences.ReadRevision(p.Run)
 		if err != nil {
 			return draft{}, err
 		}
 		data.Reviewed, _ = numbered(all.shorten(revision.Numbered()))
 		answered, data.Example, data.Edits = revision.Answered, editsExample, true
 		if parts {
-			apart, err := sectionsApart(b.run, j.round)
+			apart, err := p.sectionsApart(p.round)
 			if err != nil {
 				return draft{}, err
 			}
@@ -198,14 +199,14 @@ func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 		if err != nil {
 			return draft{}, err
 		}
-		list, outline, err := b.joins(template, all)
+		list, outline, err := p.joins(template, all)
 		if err != nil {
 			return draft{}, err
 		}
 		data.Joins, data.Summaries, data.Findings = list, nil, 0
 		data.Least, data.Most = joinWithin(outline, data.Shape.Words())
 	default:
-		if answered, err = step.Answered(b.run); err != nil {
+		if answered, err = sentences.Answered(p.Run); err != nil {
 			return draft{}, err
 		}
 		if answered != nil {
@@ -215,31 +216,31 @@ func synthesisPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
 	if answered != nil {
 		data.Directives = answered.Directives
 	}
+	data.disputedAlone()
 	text, err := fill("synthesis.md", data)
 	return draft{text: text, seen: seen, sources: all.table()}, err
 }
 
 // writing is what every writer is told, with the digests of what it was made from. Only
-// the summaries of some perspectives are shown, all where only is nil. It is called with
-// the board's own lock held.
-func (b *Board) writing(j *Job, statements []step.Statement, only []string) (synthesisTask, map[string]string, *sources, error) {
-	fail := func(err error) (synthesisTask, map[string]string, *sources, error) {
-		return synthesisTask{}, nil, nil, err
+// the summaries of some perspectives are shown, all where only is nil.
+func (r *research) writing(j *Job, statements []sentences.Statement, only []string) (synthesisPrompt, map[string]string, *sources, error) {
+	fail := func(err error) (synthesisPrompt, map[string]string, *sources, error) {
+		return synthesisPrompt{}, nil, nil, err
 	}
-	said, seen, err := b.about(j)
+	said, seen, err := r.about(j)
 	if err != nil {
 		return fail(err)
 	}
-	all, err := b.sources()
+	all, err := r.sources()
 	if err != nil {
 		return fail(err)
 	}
 	seen[all.name] = all.digest
-	summaries, err := b.summaries(all)
+	summaries, err := r.summaries(all)
 	if err != nil {
 		return fail(err)
 	}
-	left, err := b.carry(summaries, all, statements)
+	left, err := r.carry(summaries, all, statements)
 	if err != nil {
 		return fail(err)
 	}
@@ -250,11 +251,12 @@ func (b *Board) writing(j *Job, statements []step.Statement, only []string) (syn
 	if err != nil {
 		return fail(err)
 	}
-	data := synthesisTask{LeftOut: left, Disagree: contradictionList(step.Contradictions(statements), all),
+	data := synthesisPrompt{LeftOut: left, Disagree: contradictionList(sentences.Contradictions(statements), all),
 		about: said, Summaries: summaries, Sources: all.list, Sections: template.Titles(nil), Reserved: reserved(said.Shape.Language),
 		Judged:   template.Titles(func(s evidence.Section) bool { return s.Judgement }),
 		Caveats:  template.Titles(func(s evidence.Section) bool { return s.Caveats }),
-		Required: b.policy.Evidence.Grounding, Reader: b.policy.Evidence.Reader, Example: synthesisExample(template, all.list)}
+		Required: r.policy.Evidence.Grounding, Reader: r.policy.Evidence.Reader, Example: synthesisExample(template, all.list)}
+	data.Answer = template.Answer()
 	data.FindingsTitle = template.Titles(func(s evidence.Section) bool { return s.Findings })[0]
 	if evidence.IsOutline(said.Shape.Template) {
 		data.Outline = said.Shape.Template
@@ -262,23 +264,24 @@ func (b *Board) writing(j *Job, statements []step.Statement, only []string) (syn
 	if data.Least, data.Most = said.Shape.Range(); j.round > 1 {
 		data.Least = 0
 	}
-	if b.policy.Evidence.Sentences && len(all.list) > 0 {
+	if len(all.list) > 0 {
 		data.Forms = true
-		if data.Findings, data.Perspectives, data.Cited, err = step.Substance(b.run); err != nil {
+		if data.Findings, data.Perspectives, data.Cited, err = sentences.Substance(r.Run); err != nil {
 			return fail(err)
 		}
 	}
 	return data, seen, all, nil
 }
 
-// synthesisTask is what the prompt of a synthesis says.
-type synthesisTask struct {
+// synthesisPrompt is what the prompt of a synthesis says.
+type synthesisPrompt struct {
 	about
 	Summaries []summarized
 	LeftOut   int    // statements whose passages are not shown
 	Disagree  string // the statements that contradict each other
 	Sources   []citable
 	Sections  []string // of the template
+	Answer    string   // the one that answers the question
 	Judged    []string // those in which any sentence may be inferred
 	Caveats   []string // those in which the research itself may be named
 	Reserved  []string
@@ -302,6 +305,29 @@ type synthesisTask struct {
 	FindingsTitle                 string
 	// How many words the report must and may have, 0 for any.
 	Least, Most int
+}
+
+// ID is the short id of a source.
+func (p synthesisPrompt) ID(cid string) string {
+	for _, s := range p.Sources {
+		if s.CID == cid {
+			return s.ID
+		}
+	}
+	return cid
+}
+
+// disputedAlone leaves out what edits of disputed sentences do not need: they come with the
+// passages of both looks.
+func (p *synthesisPrompt) disputedAlone() {
+	if !p.Edits || slices.ContainsFunc(p.Directives, func(d synthesis.Directive) bool { return d.About == nil }) {
+		return // a reviewer may ask for anything
+	}
+	p.Summaries, p.Disagree, p.LeftOut = nil, "", 0
+	p.Sources = slices.Clone(p.Sources)
+	for i := range p.Sources {
+		p.Sources[i].Quotes = nil
+	}
 }
 
 // editsExample is an answer of edits in the form that is asked for.
@@ -347,85 +373,90 @@ func numberedFrom(text string, first int) (shown string, lines int) {
 	return b.String(), lines
 }
 
-func judgeSynthesis(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
-	r := b.Run()
-	judged := judgement{text: expand(a.text, a.attempt.Sources), seen: map[string]string{}}
-	digest, err := r.Folder().Digest(r.Layout().Citations)
+func (p synthesisTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	text := expand(a.text, a.attempt.Sources)
+	seen, err := p.seen(p.Layout().Citations)
 	if err != nil {
 		return judgement{}, err
 	}
-	judged.seen[r.Layout().Citations] = digest
-	b.mu.Lock()
-	parts, err := b.inParts()
-	b.mu.Unlock()
+	parts, err := p.inParts()
 	if err != nil {
 		return judgement{}, err
 	}
-	var revision *step.Revision
+	var revision *sentences.Revision
 	var edited evidence.Edited
+	var faults []evidence.Fault
+	whole := []byte(text)
 	switch {
-	case j.edits:
-		if revision, err = step.ReadRevision(r); err != nil {
-			return judgement{}, err
-		}
-		var others evidence.Edits
-		if parts {
-			if others, err = step.PartEdits(r, j.round); err != nil {
-				return judgement{}, err
-			}
-		}
-		var faults []evidence.Fault
-		if edited, faults = revision.ApplyWith(others, []byte(judged.text)); len(faults) > 0 {
-			judged.faults = faultsOf(faults)
-			return judged, nil
-		}
-		judged.text = string(edited.Draft)
+	case p.edits:
+		revision, edited, faults, err = p.edit(text, parts)
+		whole = edited.Draft
 	case parts:
-		shape, err := r.Shape()
-		if err != nil {
-			return judgement{}, err
-		}
-		outline, err := step.ReadOutline(r)
-		if err != nil {
-			return judgement{}, err
-		}
-		least, most := joinWithin(outline, shape.Words())
-		alone, err := step.JudgeJoin(ctx, r, []byte(judged.text), least, most)
-		if err != nil {
-			return judgement{}, err
-		}
-		if len(alone.Faults) > 0 {
-			judged.faults = faultsOf(alone.Faults)
-			return judged, nil
-		}
-		draft, err := step.AssembleParts(r, []byte(judged.text))
-		if err != nil {
-			return judgement{}, err
-		}
-		judged.text = string(draft)
+		whole, faults, err = p.join(ctx, text)
 	}
-	found, err := step.JudgeDraft(ctx, r, []byte(judged.text))
+	if err != nil || len(faults) > 0 {
+		return judgement{faults: faultsOf(faults), seen: seen}, err
+	}
+	found, err := sentences.JudgeDraft(ctx, p.Run, whole)
 	if err != nil {
 		return judgement{}, err
 	}
 	if revision != nil {
 		revision.Carry(edited, found)
 	}
-	if found.Claims != nil && b.Policy().Evidence.Reader {
+	if found.Claims != nil && p.policy.Evidence.Reader {
 		found.Divide()
 	}
-	statements, err := b.statements(ctx, nil)
+	statements, err := p.statements(ctx, nil)
 	if err != nil {
 		return judgement{}, err
 	}
-	_, ignored := step.Ignored(step.Contradictions(statements), found.Claims)
+	_, ignored := sentences.Ignored(sentences.Contradictions(statements), found.Claims)
 	found.Warnings = append(found.Warnings, ignored...)
-	judged.draft = found
-	judged.faults, judged.warnings = faultsOf(found.Faults), faultsOf(found.Warnings)
-	if b.Policy().Evidence.Grounding {
+	return p.written(found, seen, synthesisResult{string(whole), found.Claims}), nil
+}
+
+// edit makes the draft of the last round into that of this one.
+func (p synthesisTask) edit(text string, parts bool) (revision *sentences.Revision, edited evidence.Edited, faults []evidence.Fault, err error) {
+	if revision, err = sentences.ReadRevision(p.Run); err != nil {
+		return nil, edited, nil, err
+	}
+	var others evidence.Edits
+	if parts {
+		if others, err = sentences.PartEdits(p.Run, p.round); err != nil {
+			return nil, edited, nil, err
+		}
+	}
+	edited, faults = revision.ApplyWith(others, []byte(text))
+	return revision, edited, faults, nil
+}
+
+// join makes the sections, and what joins them, into a draft.
+func (p synthesisTask) join(ctx context.Context, text string) (draft []byte, faults []evidence.Fault, err error) {
+	shape, err := p.Shape()
+	if err != nil {
+		return nil, nil, err
+	}
+	outline, err := sentences.ReadOutline(p.Run)
+	if err != nil {
+		return nil, nil, err
+	}
+	least, most := joinWithin(outline, shape.Words())
+	alone, err := sentences.JudgeJoin(ctx, p.Run, []byte(text), least, most)
+	if err != nil || len(alone.Faults) > 0 {
+		return nil, alone.Faults, err
+	}
+	draft, err = sentences.AssembleParts(p.Run, []byte(text))
+	return draft, nil, err
+}
+
+// written is the judgement of something of the report by the rules of gate E.
+func (r *research) written(found sentences.Judged, seen map[string]string, as result) judgement {
+	judged := judgement{faults: faultsOf(found.Faults), warnings: faultsOf(found.Warnings), seen: seen, result: as}
+	if r.policy.Evidence.Grounding {
 		judged.warnings = append(judged.warnings, faultsOf(found.Weak())...)
 	}
-	return judged, nil
+	return judged
 }
 
 // faultsOf are the faults of a synthesis or a review as attempts keep them.

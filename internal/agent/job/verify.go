@@ -7,64 +7,91 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
-// verifyKind is the second reader: it sees sentences of the report with passages of the
-// pages that they cite, and is tested by errors that are planted among them.
-var verifyKind = kind{
-	name: "verify", role: "verifier", format: "json", stages: []run.Stage{run.Review},
-	list: func(b *Board) ([]*Job, error) {
-		var jobs []*Job
-		var err error
-		if b.passed, err = step.ReportAccepted(b.run); err != nil {
-			return nil, err
-		}
-		past := b.run.Manifest().ReviewRounds()
-		for round := int64(1); round <= past+1; round++ {
-			claims, err := b.claimsOf(round)
-			if err != nil {
-				return nil, err
-			}
-			if claims == nil {
-				continue
-			}
-			unread := map[int]bool{}
-			for _, p := range claims.Unread() {
-				unread[p.Number] = true
-			}
-			for _, p := range claims.Parts {
-				j := &Job{ID: step.VerifyJob(round, p.Number), Title: fmt.Sprintf("Read part %d of the report", p.Number), round: round, part: p, unread: unread[p.Number]}
-				if round > 1 {
-					j.Title += fmt.Sprintf(", round %d", round)
-				}
-				jobs = append(jobs, j)
-			}
-		}
-		return jobs, nil
-	},
-	done: func(b *Board, j *Job) bool {
-		if j.round <= b.run.Manifest().ReviewRounds() || b.passed {
-			return true
-		}
-		return !j.unread || j.readEnough()
-	},
-	prompt: verifyPrompt,
-	judge:  judgeReading,
-	accept: inRun(func(u *run.Update, j *Job, attempt int, judged judgement) error {
-		return step.TakeReading(u, readingOf(j, attempt, judged))
-	}),
+// readingTask asks a second reader about a part of a report: it sees sentences with passages of
+// the pages that they cite, and is tested by errors that are planted among them.
+type readingTask struct {
+	desk run.Desk
+	part evidence.Part
+	// questions are what second readers are asked, with the digests of the documents that
+	// they were made from.
+	questions func(context.Context) (*questions, map[string]string, error)
 }
 
-// readEnough reports whether a part was read: twice where its first reader refused most of
-// what stands by rule.
-func (j *Job) readEnough() bool {
+// runReadingTask asks about a part of the report of a run.
+type runReadingTask struct {
+	readingTask
+	*research
+	round  int64
+	unread bool // the part has a sentence without a verdict
+}
+
+func (r *research) readingJobs() ([]*Job, error) {
+	var jobs []*Job
+	var err error
+	if r.passed, err = sentences.ReportAccepted(r.Run); err != nil {
+		return nil, err
+	}
+	for round := int64(1); round <= r.Manifest().ReviewRounds()+1; round++ {
+		claims, err := r.claims(round)
+		if err != nil {
+			return nil, err
+		}
+		if claims == nil {
+			continue
+		}
+		unread := map[int]bool{}
+		for _, p := range claims.Unread() {
+			unread[p.Number] = true
+		}
+		for _, p := range claims.Parts {
+			j := readingJob(round, readingTask{r.desk, p, r.questions})
+			j.task = runReadingTask{j.task.(readingTask), r, round, unread[p.Number]}
+			if round > 1 {
+				j.Title += fmt.Sprintf(", round %d", round)
+			}
+			jobs = append(jobs, j)
+		}
+	}
+	return jobs, nil
+}
+
+func readingJob(round int64, asks readingTask) *Job {
+	return &Job{ID: sentences.VerifyJob(round, asks.part.Number), Title: fmt.Sprintf("Read part %d of the report", asks.part.Number), round: round, task: asks}
+}
+
+// Reading is the kind of the jobs that read a report of no run, or an answer, in a round:
+// none before there is something to ask.
+func Reading(desk run.Desk, asks *reading.Questions, round int64) Kind {
+	return Kind{kind: verifyKind, waits: true, rounds: true, list: func() ([]*Job, error) {
+		var jobs []*Job
+		if asks == nil {
+			return jobs, nil
+		}
+		own := &questions{Questions: asks}
+		for _, p := range asks.Claims.Parts {
+			jobs = append(jobs, readingJob(round, readingTask{desk, p, func(context.Context) (*questions, map[string]string, error) { return own, nil, nil }}))
+		}
+		return jobs, nil
+	}}
+}
+
+func (r runReadingTask) done(j *Job) bool {
+	return r.round <= r.Manifest().ReviewRounds() || r.passed || !r.unread || r.readingTask.done(j)
+}
+
+// done reports whether a part was read: twice where its first reader refused most of what
+// stands by rule.
+func (readingTask) done(j *Job) bool {
 	read := 0
 	for _, a := range j.attempts {
 		if a.Outcome == OutcomeAccepted {
@@ -76,97 +103,107 @@ func (j *Job) readEnough() bool {
 	return false
 }
 
-// readingOf is an answer as it is kept.
-func readingOf(j *Job, attempt int, judged judgement) step.Reading {
-	read := *judged.reading
-	read.SchemaVersion, read.JobID, read.Attempt, read.Round, read.Part, read.Look = step.ReadingVersion, j.ID, attempt, j.round, j.part.Number, j.part.Look
-	return read
+// readingResult is what a second reader said of a part.
+type readingResult struct {
+	reading.Judged
+	part evidence.Part
 }
 
-// knownClaims is a document of claims with the digest of its file.
-type knownClaims struct {
-	digest string
-	claims *evidence.Claims
+func (r readingResult) take(u update, j *Job, attempt int) error {
+	kept := r.document(j, attempt)
+	if u.run != nil {
+		return sentences.TakeReading(u.run, kept)
+	}
+	return u.WriteJSON(sentences.ReadingFile(j.ID, attempt), kept)
 }
 
-// claimsOf are the sentences of the synthesis of a round, nil where the run has none. It
-// is called with the board's own lock held.
-func (b *Board) claimsOf(round int64) (*evidence.Claims, error) {
-	m, name := b.run.Manifest(), b.run.Layout().Claims()
-	switch past := m.ReviewRounds(); {
-	case round <= past:
-		name = b.run.Layout().RoundClaims(round)
-	case m.Stage() == run.Synthesis:
-		return nil, nil
+func (r readingResult) document(j *Job, attempt int) sentences.Reading {
+	return sentences.Reading{SchemaVersion: sentences.ReadingVersion, JobID: j.ID, Attempt: attempt, Round: j.round, Part: r.part.Number, Look: r.part.Look, Judged: r.Judged}
+}
+
+// questions are what second readers are asked, with the parts as they were last asked.
+type questions struct {
+	*reading.Questions
+	mu    sync.Mutex
+	asked map[int]planted // by the number of the part
+}
+
+// planted is a part with the controls that a seed chose.
+type planted struct {
+	seed  string
+	asked reading.Asked
+}
+
+// asAsked is a part as an attempt has it: with controls, unless a person reads.
+func (q *questions) asAsked(part int, of *Attempt) (reading.Asked, error) {
+	if of.ControlSeed == "" {
+		return q.Open(part)
 	}
-	digest, err := b.known.Of(name)
-	if err != nil || digest == "" {
-		return nil, err
+	return q.ask(part, of.ControlSeed)
+}
+
+// ask is a part with the controls that a seed chooses. Mostly it is the one that was asked
+// last.
+func (q *questions) ask(part int, text string) (reading.Asked, error) {
+	q.mu.Lock()
+	last := q.asked[part]
+	q.mu.Unlock()
+	if text != "" && last.seed == text {
+		return last.asked, nil
 	}
-	if known := b.claims[name]; known.digest == digest {
-		return known.claims, nil
-	}
-	claims, err := step.ReadClaimsAt(b.run, name)
+	seed, err := readSeed(text)
 	if err != nil {
-		return nil, err
+		return reading.Asked{}, err
 	}
-	if b.claims == nil {
-		b.claims = map[string]knownClaims{}
+	asked, err := q.Ask(part, seed)
+	if err != nil {
+		return asked, err
 	}
-	b.claims[name] = knownClaims{digest, claims}
-	return claims, nil
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.asked == nil {
+		q.asked = map[int]planted{}
+	}
+	q.asked[part] = planted{text, asked}
+	return asked, nil
 }
 
-// questions are what second readers are asked, with the digests of the documents that they
-// were made from. Those of the synthesis of a run are made once for each state of its
-// claims.
-func (b *Board) questions(ctx context.Context) (*reading.Questions, map[string]string, error) {
-	if c, is := b.work.(*coding); is {
-		return c.change.Questions, nil, nil
-	}
-	r := b.Run()
-	digest, err := b.digests().Of(r.Layout().Claims())
+// questions are about the sentences of the synthesis, and made once for each state of
+// them.
+func (r *research) questions(ctx context.Context) (*questions, map[string]string, error) {
+	name := r.Layout().Claims()
+	digest, err := r.digests.Of(name)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := map[string]string{r.Layout().Claims(): digest}
-	b.mu.Lock()
-	known, of := b.asks, b.asksOf
-	b.mu.Unlock()
-	if known != nil && of == digest {
-		return known, seen, nil
-	}
-	asks, err := step.ReadQuestions(context.WithoutCancel(ctx), r) // it serves other calls, too
-	if err == nil && asks == nil {
-		err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", r.Layout().Claims()), "the run has no sentences to read")
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	b.mu.Lock()
-	b.asks, b.asksOf, b.planted = asks, digest, map[int]planted{}
-	b.mu.Unlock()
-	return asks, seen, nil
+	asks, err := r.before.questions.of(name, digest, func() (*questions, error) {
+		asks, err := sentences.ReadQuestions(context.WithoutCancel(ctx), r.Run) // it serves other calls, too
+		if err == nil && asks == nil {
+			err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("path", name), "the run has no sentences to read")
+		}
+		return &questions{Questions: asks}, err
+	})
+	return asks, map[string]string{name: digest}, err
 }
 
 // newSeed is the seed of the next attempt at a job. The one of an attempt that told its
 // holder nothing about its controls is used again, so that nobody learns them by
 // comparing two prompts.
-func (b *Board) newSeed(j *Job, synthesisDigest string) ([reading.SeedSize]byte, error) {
+func (r readingTask) newSeed(j *Job, synthesisDigest string) string {
 	last := j.last()
 	switch {
 	case last != nil && last.ControlSeed != "" && !last.disclosed():
-		return readSeed(last.ControlSeed)
+		return last.ControlSeed
 	case j.recorded != nil && j.recorded.ControlSeed != "":
-		return readSeed(j.recorded.ControlSeed)
-	case j.recorded != nil, b.desk.Pinned:
-		return reading.PinnedSeed(j.ID, j.next(), synthesisDigest), nil
-	case j.drawn != nil:
-		return readSeed(*j.drawn)
+		return j.recorded.ControlSeed
+	case j.recorded == nil && !r.desk.Pinned && j.drawn != nil:
+		return *j.drawn
 	}
 	var seed [reading.SeedSize]byte
-	rand.Read(seed[:])
-	return seed, nil
+	if rand.Read(seed[:]); j.recorded != nil || r.desk.Pinned {
+		seed = reading.PinnedSeed(j.ID, j.next(), synthesisDigest)
+	}
+	return hex.EncodeToString(seed[:])
 }
 
 func readSeed(text string) (seed [reading.SeedSize]byte, err error) {
@@ -191,83 +228,42 @@ func missedControls(faults []Fault) bool {
 	return slices.ContainsFunc(faults, func(f Fault) bool { return f.Code == string(tidegate.ControlFailed) })
 }
 
-func verifyPrompt(ctx context.Context, b *Board, j *Job) (draft, error) {
-	asks, seen, err := b.questions(ctx)
+func (r readingTask) prompt(ctx context.Context, j *Job) (draft, error) {
+	asks, seen, err := r.questions(ctx)
 	if err != nil {
 		return draft{}, err
 	}
 	if j.byPerson {
-		asked, err := asks.Open(j.part.Number)
+		asked, err := asks.Open(r.part.Number)
 		return draft{text: asked.Prompt(), seen: seen}, err
 	}
-	seed, err := b.newSeed(j, asks.Claims.SynthesisDigest)
+	seed := r.newSeed(j, asks.Claims.SynthesisDigest)
+	asked, err := asks.ask(r.part.Number, seed)
 	if err != nil {
 		return draft{}, err
 	}
-	asked, err := asks.Ask(j.part.Number, seed)
-	if err != nil {
-		return draft{}, err
-	}
-	made := draft{text: asked.Prompt(), seen: seen, seed: hex.EncodeToString(seed[:])}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.asks == asks {
-		b.planted[j.part.Number] = planted{made.seed, asked}
-	}
-	last := &lastAnswer{}
-	if j.last() == nil || !j.last().disclosed() {
-		if last, err = b.lastRefused(j); err != nil {
+	var last *lastAnswer
+	if j.last() == nil || !j.last().disclosed() { // else neither the answer nor what was wrong with it may help the next
+		if last, err = j.lastRefused(); err != nil {
 			return draft{}, err
 		}
-	} else {
-		last = nil // neither the answer nor what was wrong with it may help the next
 	}
 	again, err := fill("verify.md", about{Note: j.note, Last: last})
-	made.text += again
-	return made, err
+	return draft{text: asked.Prompt() + again, seen: seen, seed: seed}, err
 }
 
-func judgeReading(ctx context.Context, b *Board, j *Job, a answer) (judgement, error) {
-	asks, seen, err := b.questions(ctx)
+func (r readingTask) judge(ctx context.Context, _ *Job, a answer) (judgement, error) {
+	asks, seen, err := r.questions(ctx)
 	if err != nil {
 		return judgement{}, err
 	}
-	asked, err := b.asked(a.attempt, asks, j.part.Number)
+	asked, err := asks.asAsked(r.part.Number, a.attempt)
 	if err != nil {
 		return judgement{}, err
 	}
 	given, faults := asked.Judge([]byte(a.text))
-	given.Refuses = given.Refuses && j.part.Look == 1 // what is looked at again was refused before
-	return judgement{faults: faultsOf(faults), seen: seen, reading: &step.Reading{Judged: given}}, nil
-}
-
-// planted is a part with the controls that a seed chose.
-type planted struct {
-	seed  string
-	asked reading.Asked
-}
-
-// asked is the part as an attempt has it. Mostly it is the one that was last prompted.
-func (b *Board) asked(a *Attempt, asks *reading.Questions, part int) (reading.Asked, error) {
-	b.mu.Lock()
-	last, kept := b.planted[part], b.asks == asks
-	b.mu.Unlock()
-	if kept && last.seed != "" && last.seed == a.ControlSeed {
-		return last.asked, nil
-	}
-	return a.asked(asks, part)
-}
-
-// asked is the part as the attempt has it: with controls, unless a person reads.
-func (a *Attempt) asked(asks *reading.Questions, part int) (reading.Asked, error) {
-	if a.ControlSeed == "" {
-		return asks.Open(part)
-	}
-	seed, err := readSeed(a.ControlSeed)
-	if err != nil {
-		return reading.Asked{}, err
-	}
-	return asks.Ask(part, seed)
+	given.Refuses = given.Refuses && r.part.Look == 1 // what is looked at again was refused before
+	return judgement{faults: faultsOf(faults), seen: seen, result: readingResult{given, r.part}, refuses: given.Refuses}, nil
 }
 
 // reader names who made an attempt: driver and model, and by hand the holder.
@@ -316,13 +312,13 @@ func (b *Board) mayTake(id, reader string) error {
 	if j != nil && j.Kind == codeVerifyKind.name {
 		return b.mayRead(j, reader)
 	}
-	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name || b.run != nil && !b.policy.Evidence.Sentences {
+	if j == nil || j.Kind != verifyKind.name && j.Kind != reviewKind.name {
 		return nil
 	}
-	if !b.policy.Evidence.OneAgent {
+	if !b.work.policy.Evidence.OneAgent {
 		for _, other := range b.order {
 			written := b.jobs[other]
-			if writes(written.Kind) && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
+			if written.kind.writes && slices.ContainsFunc(written.attempts, func(a *Attempt) bool { return a.Outcome == OutcomeAccepted && a.reader() == reader }) {
 				return tidegate.Errorf(tidegate.SameHolder, tidegate.Pairs("job_id", id, "wrote", written.ID), "whoever wrote the report gets neither its reading nor its review, and %s has handed in %s", reader, written.ID)
 			}
 		}
@@ -331,11 +327,6 @@ func (b *Board) mayTake(id, reader string) error {
 		return b.mayRead(j, reader)
 	}
 	return nil
-}
-
-// writes reports whether jobs of a kind write something of the report.
-func writes(kind string) bool {
-	return kind == outlineKind.name || kind == sectionKind.name || kind == synthesisKind.name || kind == askKind.name
 }
 
 // mayRead returns JOB_NOT_OPEN for a reader that missed too many planted errors.
@@ -393,8 +384,8 @@ func (b *Board) noteUnfit(u update, j *Job, a *Attempt, outcome func(*Attempt) (
 // closed reports whether the round of a reading is over, so that its controls may be
 // shown.
 func (b *Board) closed(j *Job) bool {
-	m := b.Run().Manifest()
-	return j.round <= m.ReviewRounds() || m.Stage() == run.Finalize
+	r := b.Run()
+	return r != nil && (j.round <= r.Manifest().ReviewRounds() || r.Manifest().Stage() == run.Finalize)
 }
 
 // seedDigest is what the log has of a seed before it is used up.

@@ -11,7 +11,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -35,14 +38,7 @@ type operation func(s *scene) error
 // made it too.
 var errGiven = errors.New("it was handed in")
 
-// redo finds the operation that does a line again, nil for what was handed in.
-func (w *walk) redo(l line) operation {
-	if w.earlier {
-		return earlierOperation(l)
-	}
-	return operationOf(l)
-}
-
+// operationOf is the operation that does a line again, nil for what was handed in.
 func operationOf(l line) operation {
 	if again := byEvent[l.event]; again != nil {
 		return again
@@ -58,13 +54,12 @@ var (
 func init() {
 	byEvent = map[run.Event]operation{
 		run.EventCreated: created, run.EventMoved: moved, run.EventVerdict: verdict, run.EventDecided: decided, run.EventReviewed: reviewed,
-		run.EventStatus: statusSet, run.EventFailed: failed, run.EventPatched: patched, run.EventRetried: retriedGate, run.EventProgress: progressed,
+		run.EventStatus: statusSet, run.EventFailed: failed, run.EventProgress: progressed,
 	}
 	byKind = map[string]operation{
 		"wave1_plan": planned, "gates_write": gateWritten, "gate_accept": gateAccepted, "claim_accept": claimAccepted, "summary_pack_build": packed,
-		"citations_validate": judgedSources, "citations_render_md": rendered, "claims_read": readingsTaken, "review_kept": sentBack,
+		"citations_validate": judgedSources, "claims_read": readingsTaken, "review_kept": sentBack,
 		"job_lease": leased, "search": searched, "job_retry": retried, "policy_write": policySet, "manifest_write": manifestSet,
-		"gate_a_evaluate": judged, "gate_b_derive": judged, "gate_c_compute": judged, "gate_d_evaluate": judged, "gate_e_evaluate": judged, "gate_f_evaluate": judged,
 	}
 }
 
@@ -95,7 +90,7 @@ func (s *scene) has(fits func(line) bool) (line, bool) {
 // created compares the documents that the run began with.
 func created(s *scene) error {
 	if s.line.number != 1 {
-		return tidegate.Errorf(tidegate.InvalidState, nil, "a run begins once")
+		return tidegate.Errorf(tidegate.InvalidState, nil, "the log begins the run a second time")
 	}
 	for _, doc := range s.first {
 		difference := ""
@@ -138,15 +133,9 @@ func decided(s *scene) error {
 	return err
 }
 
-// gateWritten judges a gate and records what its judge says. What somebody wrote
-// without a judgement is written again.
+// gateWritten judges a gate and records what its judge says.
 func gateWritten(s *scene) error {
-	if patch := s.line.entry.Get("patch"); patch != nil {
-		_, err := step.GatesWrite(s.ctx, s.desk, step.GatesWriteInput{GatesPath: s.path(s.kept.Layout().Gates), Update: patch,
-			InputsDigest: s.line.get("inputs_digest"), Reason: s.reason()})
-		return err
-	}
-	_, err := step.RecordGate(s.ctx, s.desk, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
+	_, err := gates.RecordGate(s.ctx, s.desk, gates.GateInput{ManifestPath: s.manifestPath(), Gate: s.args.Get("gate").Str(), Reason: s.reason()})
 	return err
 }
 
@@ -162,7 +151,7 @@ func rejudged(s *scene) error {
 		if gate.Value.Str() != run.GatePass {
 			continue
 		}
-		found, err := step.Judge(s.ctx, r, gate.Key)
+		found, err := gates.Judge(s.ctx, r, gate.Key)
 		if err != nil {
 			return err
 		}
@@ -174,7 +163,7 @@ func rejudged(s *scene) error {
 
 // gateAccepted lets a gate pass, as a person did.
 func gateAccepted(s *scene) error {
-	_, err := step.RecordGate(s.ctx, s.desk, step.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
+	_, err := gates.RecordGate(s.ctx, s.desk, gates.GateInput{ManifestPath: s.manifestPath(), Gate: s.line.get("gate"), Accept: true, Reason: s.reason()})
 	return err
 }
 
@@ -182,27 +171,10 @@ func gateAccepted(s *scene) error {
 func claimAccepted(s *scene) error {
 	get := func(key string) string { return s.args.Get(key).Str() }
 	return s.update(func(u *run.Update) error {
-		_, err := step.TakeAcceptance(u, s.line.get("claim"), s.line.get("digest"),
+		_, err := sentences.TakeAcceptance(u, s.line.get("claim"), s.line.get("digest"),
 			evidence.Acceptance{By: get("by"), Reason: get("reason"), At: get("at"), Signature: get("signature")})
 		return err
 	})
-}
-
-// judged asks the judge again about a gate that was evaluated and not written.
-func judged(s *scene) error {
-	r, err := s.open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	found, err := step.Judge(s.ctx, r, s.line.get("gate"))
-	if err != nil {
-		return err
-	}
-	s.out.partial = true
-	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "gate", found.Gate, "status", found.Status(),
-		"inputs_digest", found.InputsDigest, "args", tidegate.Pairs()))}
-	return nil
 }
 
 // moved moves the run on, with everything that a move writes. Where that leads
@@ -220,7 +192,7 @@ func moved(s *scene) error {
 	}
 	in := stage.AdvanceInput{ManifestPath: s.manifestPath(), GatesPath: r.Path(r.Layout().Gates), RequestedNext: s.args.Get("requested_next").Str(),
 		Reason: strings.TrimPrefix(s.reason(), "stage_advance: ")}
-	advanced, err := stage.Advance(s.ctx, s.desk, in)
+	advanced, err := stage.Move(s.ctx, s.desk, in)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.Cancelled:
 		return err
@@ -255,19 +227,14 @@ func (s *scene) movedByRecord(r *run.Run) error {
 // judgedSources judges what the outputs cite by the archive, as far as it went.
 func judgedSources(s *scene) error {
 	nothing := func(context.Context, []string, func([]*archive.Packed) error) error { return nil }
-	_, err := step.ValidateCitations(s.ctx, s.desk, nothing, step.CitationsInput{ManifestPath: s.manifestPath(), DryRun: s.line.get("mode") == "dry_run", Reason: s.reason()})
-	return err
-}
-
-func rendered(s *scene) error {
-	_, err := step.RenderCitations(s.ctx, s.desk, step.RenderInput{ManifestPath: s.manifestPath(), CitationsPath: s.given("citations_path"), Reason: s.reason()})
+	_, err := sourcing.ValidateCitations(s.ctx, s.desk, nothing, sourcing.CitationsInput{ManifestPath: s.manifestPath(), DryRun: s.line.get("mode") == "dry_run", Reason: s.reason()})
 	return err
 }
 
 // packed builds the summary pack. Summaries that were handed in with it are taken
 // as they were kept.
 func packed(s *scene) error {
-	in := step.PackInput{ManifestPath: s.manifestPath(), PerspectivesPath: s.given("perspectives_path"), CitationsPath: s.given("citations_path"),
+	in := step.PackInput{ByRule: s.line.entry.Get("by_rule").Bool(), ManifestPath: s.manifestPath(), PerspectivesPath: s.given("perspectives_path"), CitationsPath: s.given("citations_path"),
 		Mode: s.line.get("mode"), Reason: s.reason()}
 	if in.Mode == step.PackGiven {
 		r, err := s.open()
@@ -307,18 +274,13 @@ func leased(s *scene) error {
 	}
 	name, digest := run.AttemptDir(id, int(number))+"/prompt.md", codec.DigestBytes([]byte(again.PromptMD))
 	s.out.partial = true
-	if board.Policy().Evidence.Sentences || digest == s.line.get("prompt_digest") {
-		s.out.files[name] = []byte(again.PromptMD)
-	} else {
-		s.leave("%s, whose words are those of an earlier version; it is compared by its digest", name)
-		s.byDigest[name], digest = true, s.change.files[name]
-	}
+	s.out.files[name] = []byte(again.PromptMD)
 	fields := tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "job_id", id, "attempt", again.Attempt, "prompt_digest", digest, "args", tidegate.Pairs())
 	if again.ControlSeedDigest != "" {
 		fields = append(fields, tidegate.Detail{Key: "control_seed_digest", Value: again.ControlSeedDigest})
 	}
 	s.out.lines = []*codec.Value{codec.Of(fields)}
-	if from := attempt.Get("made_from"); board.Policy().Evidence.Sentences && codec.Digest(from) != codec.Digest(codec.Of(again.MadeFrom)) {
+	if from := attempt.Get("made_from"); codec.Digest(from) != codec.Digest(codec.Of(again.MadeFrom)) {
 		s.step(attemptFile(id, int(number)), "made_from is "+shown(from)+" and comes out as "+shown(codec.Of(again.MadeFrom)))
 	}
 	return nil
@@ -331,7 +293,7 @@ func searched(s *scene) error {
 		return err
 	}
 	defer r.Close()
-	doc, err := step.SearchAgain(s.ctx, r, s.line.entry)
+	doc, err := sourcing.SearchAgain(s.ctx, r, s.line.entry)
 	if err != nil {
 		return err
 	}
@@ -340,7 +302,7 @@ func searched(s *scene) error {
 		return err
 	}
 	s.out.partial = true
-	s.out.files[step.SearchFile(doc.SearchID)] = data
+	s.out.files[sourcing.SearchFile(doc.SearchID)] = data
 	s.out.lines = []*codec.Value{codec.Of(tidegate.Pairs("kind", s.line.kind, "event", s.line.event, "search_id", doc.SearchID, "args", s.args))}
 	return nil
 }
@@ -352,7 +314,7 @@ func readingsTaken(s *scene) error {
 		return err
 	}
 	defer r.Close()
-	taken, err := step.RecordReadings(s.ctx, r)
+	taken, err := sentences.RecordReadings(s.ctx, r)
 	if err == nil && !taken {
 		err = tidegate.Errorf(tidegate.InvalidState, nil, "not every part that waits for it was read")
 	}
@@ -369,7 +331,7 @@ func sentBack(s *scene) error {
 		return err
 	}
 	defer r.Close()
-	refused, err := step.SendBack(s.ctx, r)
+	refused, err := sentences.SendBack(s.ctx, r)
 	if err == nil && refused == 0 {
 		err = tidegate.Errorf(tidegate.InvalidState, nil, "no sentence of the report is refused")
 	}
@@ -402,7 +364,23 @@ func verdict(s *scene) error {
 	if err := s.compareRepair(id, int(number), int(n), again.Repair); err != nil {
 		return err
 	}
+	if err := s.readAgain(run.AttemptDir(id, int(number)) + "/events.jsonl"); err != nil {
+		return err
+	}
 	return s.compareAttempt(id, int(number), int(n), again, "faults", "warnings", "unwrapped")
+}
+
+// readAgain answers again what the agent of an attempt asked of the person's documents.
+func (s *scene) readAgain(events string) error {
+	data, err := s.kept.Folder().Read(events)
+	if err != nil {
+		return nil // an attempt by hand has none
+	}
+	differs, err := sourcing.ConsultAgain(s.ctx, s.kept, string(data))
+	if err == nil && differs != "" {
+		s.step(events, differs)
+	}
+	return err
 }
 
 // shown is a value of a line for people.

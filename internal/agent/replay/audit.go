@@ -10,11 +10,12 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // inAudit is where the files of an audit lie in its seal.
@@ -60,13 +61,13 @@ func auditAgain(ctx context.Context, a *audit.Audit, program string) (Result, er
 
 // readAgain judges the accepted answers to a part again.
 func (r *Result) readAgain(a *audit.Audit, asks *reading.Questions, part evidence.Part) error {
-	id := step.VerifyJob(1, part.Number)
+	id := sentences.VerifyJob(1, part.Number)
 	has, err := run.JobsIn(a.Folder()).Of(id)
 	if err != nil {
 		return err
 	}
 	for _, n := range has.Attempts {
-		name := step.ReadingFile(id, n)
+		name := sentences.ReadingFile(id, n)
 		kept, err := a.Folder().Read(name)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue
@@ -96,7 +97,7 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 	if err != nil {
 		return a.ID(), nil, err
 	}
-	files, err := seal.FilesOf(a.Folder(), inAudit)
+	files, left, err := seal.FilesOf(a.Folder(), inAudit, a.Named())
 	if err != nil {
 		return a.ID(), nil, err
 	}
@@ -113,7 +114,7 @@ func SealAudit(ctx context.Context, desk run.Desk, path string, key *seal.Key, p
 		return a.ID(), nil, tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", path), "a seal of this audit would not verify: %s", why)
 	}
 	at := desk.Stamp()
-	about := codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(), "created_at", a.Created(), "program", program, "sealed_at", at))
+	about := codec.Of(tidegate.Pairs("audit_id", a.ID(), "question", "the audit of "+a.ReportName(), "created_at", a.Created(), "program", program, "sealed_at", at, leftOut, left))
 	if !wacz {
 		var out bytes.Buffer
 		err = seal.Write(ctx, &out, key, files, about)
@@ -133,8 +134,7 @@ func auditPage(ctx context.Context, a *audit.Audit) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	shown, _, err := result.Export("html")
-	return shown, err
+	return paper.AuditOf(result).HTML(), nil
 }
 
 // examineAudit holds the files of a sealed audit against themselves.

@@ -68,7 +68,7 @@ func (w *walk) lineDifference(kept, made *codec.Value, partial bool) string {
 	skip := func(key string) bool {
 		ofTheManifest := slices.Contains(ofTheRecord, key) || key == packDigest && made.Get("kind").Str() == "summary_pack_build"
 		ofTheLog := slices.Contains(ofTheLog, key) && (key != "by" || made.Get(key) == nil) // a move says who sent the run back
-		return ofTheLog || !w.exact && ofTheManifest || w.earlier && key == "args"
+		return ofTheLog || !w.exact && ofTheManifest
 	}
 	for _, m := range made.Members() {
 		if skip(m.Key) {

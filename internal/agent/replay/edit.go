@@ -41,18 +41,6 @@ func failed(s *scene) error {
 	return s.update(func(u *run.Update) error { return u.Fail(run.Status(s.line.get("status")), failure, s.reason()) })
 }
 
-func patched(s *scene) error {
-	return s.update(func(u *run.Update) error { return u.Patch(s.line.entry.Get("patch"), nil, s.reason()) })
-}
-
-// retriedGate counts one more attempt at a gate.
-func retriedGate(s *scene) error {
-	attempt, _ := s.line.entry.Get("attempt").Int()
-	return s.update(func(u *run.Update) error {
-		return u.Retry(s.line.get("gate"), attempt, s.args.Get("change_note").Str(), s.args.Get("reason").Str(), s.reason())
-	})
-}
-
 func progressed(s *scene) error {
 	label := s.line.get("progress")
 	return s.update(func(u *run.Update) error {
@@ -69,9 +57,6 @@ func manifestSet(s *scene) error {
 		return s.update(func(u *run.Update) error { return u.SetLimit(s.line.get("limit"), to, s.reason()) })
 	case run.EventAccepted:
 		return accepted(s)
-	}
-	if s.earlier {
-		return errGiven
 	}
 	return tidegate.Errorf(tidegate.InvalidState, nil, "no rule writes a manifest for the event %q", tidegate.Cut(string(s.line.event)))
 }
@@ -109,12 +94,8 @@ func policySet(s *scene) error {
 // evidenceSet stages that every sentence is checked from then on, or what a person chose
 // of it.
 func (s *scene) evidenceSet(u *run.Update) error {
-	to := s.line.entry.Get("to")
-	if to.Kind() != codec.Object {
-		return u.CheckSentences()
-	}
 	var choice run.EvidenceChoice
-	text, err := codec.MarshalLine(to)
+	text, err := codec.MarshalLine(s.line.entry.Get("to"))
 	if err == nil {
 		err = json.Unmarshal(text, &choice)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -31,22 +32,17 @@ type forger struct {
 
 func (f forger) read(name string) []byte {
 	f.t.Helper()
-	data, err := os.ReadFile(filepath.Join(f.root, name))
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(f.root, name)))(f.t)
 	return data
 }
 
 func (f forger) write(name string, data []byte) {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.root, name), data, 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	must.Do(f.t, os.WriteFile(filepath.Join(f.root, name), data, 0o600))
 }
 
 func (f forger) lines() [][]byte {
-	return bytes.Split(bytes.TrimSpace(f.read(run.AuditFile)), []byte("\n"))
+	return bytes.Split(bytes.TrimSpace(f.read(run.LogFile)), []byte("\n"))
 }
 
 // file changes a file as change says, and its digest wherever the log has it.
@@ -112,10 +108,7 @@ func (f forger) record(lines [][]byte) {
 			}
 			e.Delete("prev") // it stands last
 			e.Set("prev", codec.Of(prev))
-			text, err := codec.MarshalLine(e)
-			if err != nil {
-				f.t.Fatal(err)
-			}
+			text := must.Get(codec.MarshalLine(e))(f.t)
 			sum := sha256.Sum256(text)
 			prev = "sha256:" + hex.EncodeToString(sum[:])
 			log.Write(text)
@@ -123,7 +116,7 @@ func (f forger) record(lines [][]byte) {
 		}
 		i--
 	}
-	f.write(run.AuditFile, log.Bytes())
+	f.write(run.LogFile, log.Bytes())
 	f.write(run.HeadFile, fmt.Appendf(nil, `{"lines":%d,"digest":%q,"size":%d}`+"\n", len(lines), prev, log.Len()))
 }
 
@@ -153,10 +146,7 @@ func TestForgedRecordHoldsTogether(t *testing.T) {
 // nothing but gates that judged something else: their digests are not forged.
 func (f forger) holdsTogether() {
 	f.t.Helper()
-	out, err := run.Verify(f.t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows})
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	out := must.Get(run.Verify(f.t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows}))(f.t)
 	for _, finding := range out.Findings {
 		if finding.Level == "error" && finding.Rule != "gate-stale" {
 			f.t.Fatalf("the forger is to do its work well: %+v", finding)
@@ -259,24 +249,19 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 
 // TestNoGatePassesUnjudged adds a line by which a gate passes, without a judgement.
 func TestNoGatePassesUnjudged(t *testing.T) {
-	for _, made := range []string{"golden", "earlier"} {
-		f := forger{t, unpacked(t, filepath.Join("testdata", made, "second-wave.zip"), t.TempDir(), "second-wave")}
-		before := f.read("gates.json")
-		doc := runs.Parse(t, before).Clone()
-		revision, _ := doc.Get("revision").Int()
-		doc.Set("revision", codec.Of(revision+1))
-		doc.Get("gates").Get("F").Set("notes", codec.Of("forged"))
-		after, err := codec.MarshalFile(doc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.write("gates.json", after)
-		f.add("gates_write", "gates", "prev_revision", revision, "new_revision", revision+1, "reason", "x", "inputs_digest", doc.Get("inputs_digest"),
-			"gates_digest", codec.DigestBytes(after), "prev_digest", codec.DigestBytes(before), "gates", tidegate.Pairs("F", "pass"))
-		out, err := replay.Run(t.Context(), open(t, f.root), "")
-		if err != nil || !strings.Contains(differences(out), "gate_judged belongs to it") {
-			t.Errorf("%s: %s %v", made, differences(out), err)
-		}
+	f := forger{t, golden(t, t.TempDir(), "second-wave")}
+	before := f.read("gates.json")
+	doc := runs.Parse(t, before).Clone()
+	revision, _ := doc.Get("revision").Int()
+	doc.Set("revision", codec.Of(revision+1))
+	doc.Get("gates").Get("F").Set("notes", codec.Of("forged"))
+	after := must.Get(codec.MarshalFile(doc))(t)
+	f.write("gates.json", after)
+	f.add("gates_write", "gates", "prev_revision", revision, "new_revision", revision+1, "reason", "x", "inputs_digest", doc.Get("inputs_digest"),
+		"gates_digest", codec.DigestBytes(after), "prev_digest", codec.DigestBytes(before), "gates", tidegate.Pairs("F", "pass"))
+	out, err := replay.Run(t.Context(), open(t, f.root), "")
+	if err != nil || !strings.Contains(differences(out), "gate_judged belongs to it") {
+		t.Errorf("%s %v", differences(out), err)
 	}
 }
 
@@ -301,9 +286,7 @@ func TestReplayReadsNothingButTheRecord(t *testing.T) {
 func TestReplayLeavesTransactionsAlone(t *testing.T) {
 	root := golden(t, t.TempDir(), "second-wave")
 	staged := filepath.Join(root, ".tidegate-tx")
-	if err := errors.Join(os.Mkdir(staged, 0o700), os.WriteFile(filepath.Join(staged, "0"), []byte("half"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(staged, 0o700), os.WriteFile(filepath.Join(staged, "0"), []byte("half"), 0o600)))
 	out, err := replay.Run(t.Context(), open(t, root), "")
 	if err != nil || !out.Pass {
 		t.Errorf("%s %v", differences(out), err)
@@ -339,9 +322,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 			lines := f.lines()
 			e := runs.Parse(t, lines[at.line]).Clone()
 			var value any
-			if err := json.Unmarshal([]byte(shownLine(t, e.Get(at.key))), &value); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal([]byte(shownLine(t, e.Get(at.key))), &value))
 			e.Set(at.key, codec.Of(otherThan(value)))
 			lines[at.line] = []byte(shownLine(t, e))
 			f.record(lines)
@@ -369,10 +350,7 @@ func comparedField(e *codec.Value, key string) bool {
 
 func shownLine(t *testing.T, v *codec.Value) string {
 	t.Helper()
-	text, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(codec.MarshalLine(v))(t)
 	return string(text)
 }
 
@@ -411,17 +389,11 @@ func TestAForgedAcceptanceShows(t *testing.T) {
 			lines := f.lines()
 			lines[len(lines)-1] = bytes.Replace(lines[len(lines)-1], []byte(`"actor":"agent"`), []byte(`"actor":"`+actor+`"`), 1)
 			f.record(lines)
-			verified, err := run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows})
-			if err != nil {
-				t.Fatal(err)
-			}
+			verified := must.Get(run.Verify(t.Context(), pinned, run.VerifyInput{ManifestPath: filepath.Join(f.root, run.ManifestFile), Follows: stage.Follows}))(t)
 			if !slices.ContainsFunc(verified.Decisions, func(d run.Decided) bool { return d.What == run.AcceptedRecord && d.About == name && !d.Signed }) {
 				t.Errorf("verify lists %v", verified.Decisions)
 			}
-			out, err := replay.Run(t.Context(), open(t, f.root), "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := must.Get(replay.Run(t.Context(), open(t, f.root), ""))(t)
 			differs := slices.ContainsFunc(out.Steps, func(s replay.Step) bool { return !s.Same && strings.Contains(s.What+s.Difference, name) })
 			if verified.Pass && !differs {
 				t.Errorf("neither verify nor replay names it: %s", differences(out))

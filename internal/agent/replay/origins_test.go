@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/test/full"
-	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -53,10 +53,7 @@ func replayFound(t *testing.T, parallel int) {
 	desk := run.Desk{Pinned: true, Now: func() time.Time {
 		return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Millisecond)
 	}}
-	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired}))(t)
 	ctx, dies := context.WithCancel(t.Context())
 	pool := &finder{&crew{agent: writer(nil), asked: map[string]string{}}, dies}
 	options := engine.Options{Desk: desk, Pool: pool, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents, Parallel: parallel}
@@ -69,7 +66,7 @@ func replayFound(t *testing.T, parallel int) {
 		t.Fatalf("%s: %s, %v", out.Status, out.Reason, err)
 	}
 	r := open(t, made.Root)
-	log := runs.Read(t, r.Path(run.AuditFile))
+	log := must.Read(t, r.Path(run.LogFile))
 	if n := strings.Count(log, `"faults":["ORIGIN_UNKNOWN"]`); n == 0 {
 		t.Error("no answer was refused")
 	}

@@ -6,24 +6,27 @@ import (
 	"encoding/hex"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
+	"github.com/tidegate/tidegate/internal/work/gates"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // edit changes lines of the log, with a chain that fits: change returns the lines in the
@@ -71,10 +74,7 @@ func (f forger) document(name string, change func(doc *codec.Value)) {
 	f.file(name, func(data []byte) []byte {
 		doc := runs.Parse(f.t, data).Clone()
 		change(doc)
-		after, err := codec.MarshalFile(doc)
-		if err != nil {
-			f.t.Fatal(err)
-		}
+		after := must.Get(codec.MarshalFile(doc))(f.t)
 		return after
 	})
 }
@@ -135,9 +135,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 				}
 				return []*codec.Value{e}
 			})
-			if err := os.RemoveAll(filepath.Join(f.root, "jobs/verify.1/001")); err != nil {
-				f.t.Fatal(err)
-			}
+			must.Do(f.t, os.RemoveAll(filepath.Join(f.root, "jobs/verify.1/001")))
 		}},
 		"a reader that is fit all the same": {kind: "unfit-reader", found: "a line READER_UNFIT belongs to it", forge: func(f forger) {
 			f.edit(func(e *codec.Value) []*codec.Value {
@@ -183,9 +181,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 		}},
 		"a reading from nowhere": {kind: "second-wave", found: "jobs/verify.1/002/reading.json", forge: func(f forger) {
 			data := f.read(reading)
-			if err := os.Mkdir(filepath.Join(f.root, "jobs/verify.1/002"), 0o700); err != nil {
-				f.t.Fatal(err)
-			}
+			must.Do(f.t, os.Mkdir(filepath.Join(f.root, "jobs/verify.1/002"), 0o700))
 			f.write("jobs/verify.1/002/reading.json", data)
 		}},
 		"what the rule asks for": {kind: "sent-back", found: "review/rounds/1/review-bundle.json", forge: func(f forger) {
@@ -203,9 +199,9 @@ func TestForgedReadingsAreFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := forger{t, golden(t, t.TempDir(), test.kind)}
-			before := f.read(run.AuditFile)
+			before := f.read(run.LogFile)
 			test.forge(f)
-			if bytes.Equal(before, f.read(run.AuditFile)) && !test.loose && name != "a reading from nowhere" {
+			if bytes.Equal(before, f.read(run.LogFile)) && !test.loose && name != "a reading from nowhere" {
 				t.Fatal("nothing was forged")
 			}
 			if !test.loose {
@@ -270,28 +266,16 @@ func TestADrawnSeedIsReplayed(t *testing.T) {
 const standsByBoth = "stand by rule and second reader"
 
 // TestASealedRunTellsItsStanding: whoever checks a sealed run is told how its sentences
-// were checked. The short form has an earlier run;
-// TestSealedRunIsCheckedWithOnlyItsFile has one of the present.
+// were checked.
 func TestASealedRunTellsItsStanding(t *testing.T) {
 	t.Parallel()
-	for kind, says := range map[string]string{
-		filepath.Join("testdata", "golden", "sent-back.zip"):   standsByBoth,
-		filepath.Join("testdata", "unread", "second-wave.zip"): "Checked by an earlier version, no second reader",
-	} {
-		if says == standsByBoth && !full.Asked() {
-			continue
-		}
-		root := unpacked(t, kind, t.TempDir(), "sealed")
-		key, signers := signing.New(t)
-		data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := unseal(t, data, signers)
-		trust, readErr := step.ReadTrust(open(t, root))
-		if err != nil || readErr != nil || !out.Pass || out.Trust != trust.Line || !strings.Contains(textOf(out.Report()), says) {
-			t.Errorf("%s: pass %v, trust %q, %s %v %v", kind, out.Pass, out.Trust, differences(out.Replay), out.Findings, err)
-		}
+	root := golden(t, t.TempDir(), "sent-back")
+	key, signers := signing.New(t)
+	data := must.Get(replay.Seal(t.Context(), open(t, root), key, program, false))(t)
+	out, err := unseal(t, data, signers)
+	trust, readErr := sentences.ReadTrust(open(t, root))
+	if err != nil || readErr != nil || !out.Pass || out.Trust != trust.Line || !strings.Contains(textOf(out.Report()), standsByBoth) {
+		t.Errorf("pass %v, trust %q, %s %v %v", out.Pass, out.Trust, differences(out.Replay), out.Findings, err)
 	}
 }
 
@@ -315,34 +299,21 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 		decide decision
 	}{
 		"a sentence stands": {lying, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
-			claims, err := step.ReadClaims(runs.OpenAt(t, desk, manifest))
-			if err != nil {
-				t.Fatal(err)
-			}
+			claims := must.Get(sentences.ReadClaims(runs.OpenAt(t, desk, manifest)))(t)
 			refused := claims.Judge(true).Refused
-			if _, err := step.AcceptClaim(ctx, desk, step.AcceptClaimInput{ManifestPath: manifest, ID: refused[0].ID, Reason: "I was there"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(sentences.AcceptClaim(ctx, desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: refused[0].ID, Reason: "I was there"}))(t)
 		}},
 		"the report stands": {lying, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
-			if _, err := step.RecordGate(ctx, desk, step.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "I was there"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(gates.RecordGate(ctx, desk, gates.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "I was there"}))(t)
 		}},
 		"a person reads": {mute, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
-			claims, err := step.ReadClaims(runs.OpenAt(t, desk, manifest))
-			if err != nil {
-				t.Fatal(err)
-			}
+			claims := must.Get(sentences.ReadClaims(runs.OpenAt(t, desk, manifest)))(t)
 			verdicts := []tidegate.Details{}
 			for _, s := range claims.Sentences {
-				at := slices.IndexFunc(s.Windows, func(w evidence.Window) bool { return strings.Contains(w.Text, s.Text) })
+				at := slices.IndexFunc(s.Windows, func(w claim.Window) bool { return strings.Contains(w.Text, s.Text) })
 				verdicts = append(verdicts, tidegate.Pairs("claim", s.ID, "verdict", "supported", "passage", at+1, "words", s.Text))
 			}
-			board, err := job.OpenBoard(ctx, desk, manifest)
-			if err != nil {
-				t.Fatal(err)
-			}
+			board := must.Get(job.OpenBoard(ctx, desk, manifest))(t)
 			defer board.Close()
 			out, err := board.Answer(ctx, "verify.1", []byte(shownLine(t, codec.Of(tidegate.Pairs("verdicts", verdicts)))))
 			if err != nil || !out.Accepted {
@@ -374,28 +345,21 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 	}
 }
 
-// TestAnEarlierSealIsHeldToWhatItStates: reports of a version without a second reader may
-// look otherwise, and say what the run says.
-func TestAnEarlierSealIsHeldToWhatItStates(t *testing.T) {
-	t.Parallel()
-	root := unpacked(t, filepath.Join("testdata", "unread", "second-wave.zip"), t.TempDir(), "sealed")
+// TestASealIsHeldToWhatItStates: its reports say what the run says.
+func TestASealIsHeldToWhatItStates(t *testing.T) {
+	root := golden(t, t.TempDir(), "second-wave")
 	key, signers := signing.New(t)
-	reported, err := step.ReadReport(t.Context(), open(t, root), false, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), open(t, root), false, program))(t)
 	trust := reported.Report.Trust
 	for name, test := range full.Some(map[string]struct {
 		change func([]byte) []byte
 		pass   bool
 	}{
-		"as it was": {func(data []byte) []byte { return data }, true},
-		"without how it stands": {func(data []byte) []byte {
-			return regexp.MustCompile("(?m)^.*"+regexp.QuoteMeta(trust)+".*\n+").ReplaceAll(data, nil)
-		}, true},
-		"another end":         {func(data []byte) []byte { return append(data, "made otherwise"...) }, true},
-		"a changed statement": {replaced("4,200 calls", "4,300 calls"), false},
-		"nothing":             {func([]byte) []byte { return nil }, false},
+		"as it was":             {func(data []byte) []byte { return data }, true},
+		"without how it stands": {replaced(trust, ""), false},
+		"another end":           {func(data []byte) []byte { return append(data, "made otherwise"...) }, false},
+		"a changed statement":   {replaced("mooring fees from 140", "mooring fees from 150"), false},
+		"nothing":               {func([]byte) []byte { return nil }, false},
 		"more before its end": {func(data []byte) []byte {
 			return append(data, "\n\nIt is a lie.\n\n## How this report was made\n"...)
 		}, false},
@@ -404,5 +368,34 @@ func TestAnEarlierSealIsHeldToWhatItStates(t *testing.T) {
 		if out, err := unseal(t, data, signers); err != nil || out.Pass != test.pass {
 			t.Errorf("%s: pass %v, %s %v %v", name, out.Pass, differences(out.Replay), out.Replay.Left, err)
 		}
+	}
+}
+
+// TestGroundingAnswersAsTheClaims: the check of a finished report has its sentences as claims.v1
+// has them, with windows and verdicts, and a link to each match.
+func TestGroundingAnswersAsTheClaims(t *testing.T) {
+	t.Parallel()
+	root := golden(t, t.TempDir(), "no-second-wave")
+	r := open(t, root)
+	claims := must.Get(sentences.ReadClaims(r))(t)
+	out := must.Get(sentences.Ground(t.Context(), pinned, sentences.GroundInput{ManifestPath: filepath.Join(root, run.ManifestFile)}))(t)
+	if diff := cmp.Diff(must.Get(codec.MarshalFile(claims.Sentences))(t), must.Get(codec.MarshalFile(out.Sentences))(t)); diff != "" {
+		t.Errorf("the sentences are others (-claims.json +check):\n%s", diff)
+	}
+	read, linked := 0, 0
+	for _, s := range out.Sentences {
+		if s.Verdict != nil && len(s.Windows) > 0 {
+			read++
+		}
+	}
+	for _, c := range out.Claims {
+		for _, m := range c.Numbers {
+			if strings.Contains(m.Link, "#:~:text=") {
+				linked++
+			}
+		}
+	}
+	if read == 0 || linked == 0 {
+		t.Errorf("%d sentences have verdicts, %d numbers links", read, linked)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -62,8 +61,14 @@ func (r Result) differ() int {
 // It returns the errors of reading the run, and WRITE_FAILED where there is no
 // room for a temporary folder. What differs is a result.
 func Run(ctx context.Context, r *run.Run, program string) (Result, error) {
-	w := &walk{kept: r, left: map[string]bool{}, claims: map[string]*evidence.Claims{}, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
-	if err := w.read(); err != nil {
+	w := &walk{kept: r, left: map[string]bool{}, out: Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}}
+	if err := w.readLog(); err != nil {
+		return Result{}, err
+	}
+	if err := r.CheckLog(); tidegate.CodeOf(err) == tidegate.Tampered {
+		w.step(run.LogFile, tidegate.AsError(err).Message) // nothing can be done again by such a log
+		return w.out, nil
+	} else if err != nil {
 		return Result{}, err
 	}
 	var err error
@@ -168,8 +173,6 @@ func (w *walk) compareEnd() error {
 				difference += "; " + firstDifference(kept, made)
 			}
 			w.step(name, difference)
-		case w.byDigest[name], w.kept.Legacy():
-			w.step(name, "")
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -60,25 +61,14 @@ func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "review-rounds")
 	name := "jobs/synthesis.2/001/prompt-2.md"
-	repair, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, err := os.ReadFile(filepath.Join(root, "jobs/synthesis.2/001/prompt.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	repair := must.Get(os.ReadFile(filepath.Join(root, name)))(t)
+	task := must.Get(os.ReadFile(filepath.Join(root, "jobs/synthesis.2/001/prompt.md")))(t)
 	for text, same := range map[string]bool{string(task) + "\n" + string(repair): true, string(task): false, string(task) + "\nmore" + string(repair): false} {
 		if text == string(task) && !full.Asked() {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		result, err := replay.Run(t.Context(), open(t, root), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+		result := must.Get(replay.Run(t.Context(), open(t, root), ""))(t)
 		at := slices.IndexFunc(result.Steps, func(s replay.Step) bool { return s.What == name })
 		if at < 0 || result.Steps[at].Same != same {
 			t.Errorf("%q: %s", text[:40], differences(result))

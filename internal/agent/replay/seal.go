@@ -4,24 +4,19 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"html"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
-	"unicode"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // What a sealed run holds beside the files of the run, which lie below inRun.
@@ -31,19 +26,23 @@ const (
 	sealedMarkdown = "report.md"
 )
 
+// leftOut is the key of a seal's statement under which it names the files that it does not
+// hold, because no line of the log records them.
+const leftOut = "left_out"
+
 // Seal puts a completed run into one signed file: its report, its evidence and its
 // record, with a statement over their digests. A run that [Unseal] would not let pass is
 // not sealed. With wacz the file is one that readers of web archives open, too.
 //
 // It returns INVALID_STATE for a run that is not completed, TAMPERED for one that would
-// not verify, with why, the errors of [step.ReadReport] and [seal.Write], and
+// not verify, with why, the errors of [reporting.ReadReport] and [seal.Write], and
 // READ_FAILED.
 func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
-	files, reported, err := sealable(ctx, r, program)
+	s, err := sealable(ctx, r, program)
 	if err != nil {
 		return nil, err
 	}
-	return sealFiles(ctx, r, files, reported, key, program, wacz)
+	return s.sign(ctx, r, key, program, wacz)
 }
 
 // SealAndState is [Seal], and makes in-toto statements about the files that it seals.
@@ -51,44 +50,56 @@ func Seal(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz b
 // It returns INVALID_STATE for a run that has a gate which does not count as passed or does
 // not say what it judged, too, and the errors of [seal.Attest].
 func SealAndState(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) (sealed, statements []byte, err error) {
-	files, reported, err := sealable(ctx, r, program)
+	s, err := sealable(ctx, r, program)
 	if err != nil {
 		return nil, nil, err
 	}
-	if statements, err = state(ctx, r.Desk(), files, key, program); err != nil {
+	if statements, err = state(ctx, r.Desk(), s.files, key, program); err != nil {
 		return nil, nil, err
 	}
-	sealed, err = sealFiles(ctx, r, files, reported, key, program, wacz)
+	sealed, err = s.sign(ctx, r, key, program, wacz)
 	return sealed, statements, err
 }
 
-func sealFiles(ctx context.Context, r *run.Run, files []seal.File, reported step.Reported, key *seal.Key, program string, wacz bool) ([]byte, error) {
+// contents are what of a run is sealed.
+type contents struct {
+	files    []seal.File
+	left     []string // the files of the run that its log does not record
+	reported reporting.Reported
+}
+
+func (s contents) sign(ctx context.Context, r *run.Run, key *seal.Key, program string, wacz bool) ([]byte, error) {
 	at := r.Desk().Stamp()
 	about := codec.Of(tidegate.Pairs("run_id", r.ID(), "question", r.Manifest().Query(),
-		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", at))
+		"created_at", r.Manifest().Doc().Get("created_at"), "program", program, "sealed_at", at, leftOut, s.left))
 	var out bytes.Buffer
 	if !wacz {
-		err := seal.Write(ctx, &out, key, files, about)
+		err := seal.Write(ctx, &out, key, s.files, about)
 		return out.Bytes(), err
 	}
-	more, err := webOfRun(ctx, r, reported, at)
+	more, err := webOfRun(ctx, r, s.reported, at)
 	if err != nil {
 		return nil, err
 	}
-	return more.write(ctx, key, files, about)
+	return more.write(ctx, key, s.files, about)
 }
 
 // sealable are the files of a run with its report, as they would verify once they are
 // sealed. It returns the errors of [Seal].
-func sealable(ctx context.Context, r *run.Run, program string) (files []seal.File, reported step.Reported, err error) {
-	if reported, err = step.ReadReport(ctx, r, false, program); err != nil {
-		return nil, reported, err
+func sealable(ctx context.Context, r *run.Run, program string) (s contents, err error) {
+	if s.reported, err = reporting.ReadReport(ctx, r, false, program); err != nil {
+		return s, err
 	}
-	if files, err = seal.FilesOf(r.Folder(), inRun); err != nil {
-		return nil, reported, err
+	named, err := r.Named()
+	if err != nil {
+		return s, err
 	}
-	files = append(files, seal.File{Name: sealedHTML, Data: reported.Report.HTML()}, seal.File{Name: sealedMarkdown, Data: reported.Report.Markdown()})
-	return files, reported, holds(ctx, r, files, program)
+	if s.files, s.left, err = seal.FilesOf(r.Folder(), inRun, named); err != nil {
+		return s, err
+	}
+	made := s.reported.Report
+	s.files = append(s.files, seal.File{Name: sealedHTML, Data: made.HTML()}, seal.File{Name: sealedMarkdown, Data: made.Markdown()})
+	return s, holds(ctx, r, s.files, program)
 }
 
 // holds returns TAMPERED for files of a run that would not verify once they are sealed,
@@ -131,6 +142,7 @@ type Unsealed struct {
 	SealedAt    string            `json:"sealed_at" jsonschema:"by the signer's own word"`
 	Files       int               `json:"files"`
 	Trust       string            `json:"trust" jsonschema:"how the sentences of the report were checked"`
+	LeftOut     []string          `json:"left_out" jsonschema:"files that lay there, and that no line of the log records"`
 	Findings    []run.Finding     `json:"findings" jsonschema:"where the record does not agree with itself"`
 	Decisions   []run.Decided     `json:"decisions" jsonschema:"what people decided in the life of the run, oldest first"`
 	Confinement []run.Confinement `json:"confinement" jsonschema:"how the agents of the run were kept, by the word of whoever sealed it"`
@@ -162,7 +174,10 @@ func Unseal(ctx context.Context, desk run.Desk, in UnsealInput) (Unsealed, error
 	}
 	about := sealed.Predicate
 	out := Unsealed{RunID: about.Get("run_id").Str(), Question: about.Get("question").Str(), Program: about.Get("program").Str(), SealedAt: about.Get("sealed_at").Str(),
-		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files), wacz: sealed.WACZ}
+		Signer: sealed.Signer.String(), Fingerprint: sealed.Signer.Fingerprint, Files: len(sealed.Files), LeftOut: []string{}, wacz: sealed.WACZ}
+	for _, name := range about.Get(leftOut).Elems() {
+		out.LeftOut = append(out.LeftOut, name.Str())
+	}
 	if id := about.Get("audit_id").Str(); id != "" {
 		out.RunID, out.audit = id, true
 		return out, out.examineAudit(ctx, desk, sealed.Files, in.Program)
@@ -195,35 +210,21 @@ func (u *Unsealed) examine(ctx context.Context, desk run.Desk, files []seal.File
 		return err
 	}
 	defer r.Close()
+	if tidegate.CodeOf(r.CheckLog()) == tidegate.Tampered {
+		u.Replay = Result{RunID: r.ID(), Program: program, Steps: []Step{}, Left: []string{}}
+		return nil // the findings say why
+	}
 	replayed, err := Run(ctx, r, program)
 	if err != nil {
 		return err
 	}
-	reported, err := step.ReadReport(ctx, r, false, u.Program)
+	reported, err := reporting.ReadReport(ctx, r, false, u.Program)
 	if err != nil {
 		return err
-	}
-	policy, err := r.Policy()
-	if err != nil {
-		return err
-	}
-	claims, err := step.ReadClaims(r)
-	if err != nil {
-		return err
-	}
-	earlier, trust := !policy.Evidence.Sentences, reported.Report.Trust
-	if claims != nil && claims.Earlier() {
-		earlier, trust = true, strings.ReplaceAll(trust, evidence.ByRules(claims.Rules), "") // which its own version did not say
 	}
 	u.Replay, u.Trust = replayed, reported.Report.Trust
 	for _, again := range []seal.File{{Name: sealedHTML, Data: reported.Report.HTML()}, {Name: sealedMarkdown, Data: reported.Report.Markdown()}} {
-		kept := reports[again.Name]
-		compared := same(again.Name, kept, again.Data)
-		if earlier && !compared.Same && stated(kept, trust) == stated(again.Data, trust) {
-			compared = Step{What: again.Name, Same: true}
-			u.Replay.Left = append(u.Replay.Left, again.Name+", as far as it says how it was made and what it looks like: its form is that of an earlier version")
-		}
-		u.Replay.Steps = append(u.Replay.Steps, compared)
+		u.Replay.Steps = append(u.Replay.Steps, same(again.Name, reports[again.Name], again.Data))
 	}
 	if u.wacz {
 		again, err := webOfRun(ctx, r, reported, u.SealedAt)
@@ -260,32 +261,6 @@ func (u *Unsealed) lay(laid *artifact.Replica, files []seal.File, below string) 
 // unsealedAt is the path of a sealed run while it is checked; it is not on the disk.
 var unsealedAt = artifact.NoPlace("sealed")
 
-// stated is what a report says, word by word, whatever it looks like: everything before
-// how it was made, except how its sentences were checked, which earlier versions did not
-// say, and digests and figures at its head, which versions show in their own ways.
-func stated(report []byte, trust string) string {
-	text := string(report)
-	if at := strings.Index(text, "<body"); at >= 0 {
-		text = text[at:]
-	}
-	text = text[:max(0, strings.LastIndex(text, "How this report was made"))]
-	var said strings.Builder
-	for line := range strings.Lines(text) {
-		if trust == "" || !strings.Contains(html.UnescapeString(line), trust) {
-			said.WriteString(line)
-		}
-	}
-	text = said.String()
-	text = looks().ReplaceAllString(strings.Replace(text, "Research report of", "Research report", 1), " ")
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
-}
-
-// looks is what differs between versions and says nothing: digests, figures at the head,
-// links to references, and markup.
-var looks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)<div><dt>Digest</dt><dd><code>sha256:[0-9a-f]{64}</code></dd></div>|, sha256:[0-9a-f]{64}|<dl class="tiles">.*?</dl>|\]\(#source-\d+\)|<[^>]*>`)
-})
-
 func same(what string, kept, again []byte) Step {
 	difference := firstDifference(kept, again)
 	return Step{what, difference == "", difference}
@@ -308,6 +283,9 @@ func (u Unsealed) Report() report.Report {
 	facts := report.Fields{{Name: "question", Value: u.Question}, {Name: "key", Value: u.Fingerprint}, {Name: "program", Value: u.Program},
 		{Name: "sealed", Value: u.SealedAt + ", by the signer's own word"}}
 	out.Blocks = append([]report.Block{facts, report.Paragraph(u.Trust)}, out.Blocks...)
+	if len(u.LeftOut) > 0 {
+		out.Add(report.Paragraph("Files that lay there and that no line of the log records were not sealed: " + strings.Join(u.LeftOut, ", ") + "."))
+	}
 	var findings []string
 	for _, f := range u.Findings {
 		findings = append(findings, f.Level+" "+f.Rule+": "+f.Message)

@@ -15,10 +15,11 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 const program = "tidegate test"
@@ -35,10 +36,7 @@ func unseal(t *testing.T, data []byte, signers *seal.Signers) (replay.Unsealed, 
 func sealed(t *testing.T, root string, key *seal.Key, program string, change func([]byte) []byte) []byte {
 	t.Helper()
 	r := open(t, root)
-	reported, err := step.ReadReport(t.Context(), r, false, program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), r, false, program))(t)
 	if change == nil {
 		change = func(data []byte) []byte { return data }
 	}
@@ -47,9 +45,7 @@ func sealed(t *testing.T, root string, key *seal.Key, program string, change fun
 		files = append(files, seal.File{Name: "run/" + name, Data: forger{t, root}.read(name)})
 	}
 	var data bytes.Buffer
-	if err := seal.Write(t.Context(), &data, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "program", program))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, seal.Write(t.Context(), &data, key, files, codec.Of(tidegate.Pairs("run_id", r.ID(), "program", program))))
 	return data.Bytes()
 }
 
@@ -59,13 +55,8 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	key, signers := signing.New(t)
-	data, err := replay.Seal(t.Context(), open(t, root), key, program, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(root); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(replay.Seal(t.Context(), open(t, root), key, program, false))(t)
+	must.Do(t, os.RemoveAll(root))
 	out, err := unseal(t, data, signers)
 	if err != nil || !out.Pass || out.Signer != "ada@example.org" || out.RunID != "second-wave" || out.Program != program {
 		t.Fatalf("%s %v %v", differences(out.Replay), out.Findings, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -27,14 +28,8 @@ func TestOthersVerifyStatements(t *testing.T) {
 	t.Parallel()
 	root := golden(t, t.TempDir(), "second-wave")
 	path, verifier := signing.PKCS8(t)
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sealed, data, err := replay.SealAndState(t.Context(), open(t, root), key, program, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{}))(t)
+	sealed, data := must.Both(replay.SealAndState(t.Context(), open(t, root), key, program, false))(t)
 	alone, err := replay.Seal(t.Context(), open(t, root), key, program, false)
 	if err != nil || !bytes.Equal(sealed, alone) {
 		t.Errorf("the seal beside statements is another one: %v", err)
@@ -45,16 +40,11 @@ func TestOthersVerifyStatements(t *testing.T) {
 	}
 	for i, line := range lines {
 		var envelope dsse.Envelope
-		if err := json.Unmarshal(line, &envelope); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(line, &envelope))
 		if _, err := verifier.Verify(t.Context(), &envelope); err != nil {
 			t.Errorf("statement %d: %v", i, err)
 		}
-		payload, err := envelope.DecodeB64Payload()
-		if err != nil {
-			t.Fatal(err)
-		}
+		payload := must.Get(envelope.DecodeB64Payload())(t)
 		var s struct {
 			Type    string `json:"_type"`
 			Subject []struct {
@@ -68,14 +58,12 @@ func TestOthersVerifyStatements(t *testing.T) {
 				PassedBy     string `json:"passed_by"`
 			}
 		}
-		if err := json.Unmarshal(payload, &s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(payload, &s))
 		if s.Type != "https://in-toto.io/Statement/v1" || len(s.Subject) == 0 || s.Predicate.RunID != "second-wave" {
 			t.Errorf("statement %d is %s", i, payload)
 		}
 		for _, sub := range s.Subject {
-			file := runs.Read(t, filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(sub.Name, "run/"))))
+			file := must.Read(t, filepath.Join(root, filepath.FromSlash(strings.TrimPrefix(sub.Name, "run/"))))
 			if "sha256:"+sub.Digest["sha256"] != codec.DigestBytes([]byte(file)) {
 				t.Errorf("statement %d: %s has another digest", i, sub.Name)
 			}
@@ -109,14 +97,12 @@ func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
 	}, 1) {
 		root := golden(t, t.TempDir(), "second-wave")
 		path := filepath.Join(root, "gates.json")
-		kept := runs.Read(t, path)
+		kept := must.Read(t, path)
 		forged := forge(kept)
 		if forged == kept {
 			t.Fatalf("gates that are %s: nothing was forged", name)
 		}
-		if err := os.WriteFile(path, []byte(forged), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(forged), 0o600))
 		_, _, err := replay.SealAndState(t.Context(), open(t, root), nil, program, false)
 		if runs.WantCode(t, err, tidegate.Tampered); t.Failed() {
 			t.Fatalf("gates that are %s are stated", name)

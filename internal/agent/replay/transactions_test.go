@@ -13,9 +13,12 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -29,13 +32,10 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	desk := run.Desk{Pinned: true, Now: func() time.Time { at = at.Add(time.Millisecond); return at }}
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	many := int64(9)
-	made, err := run.Create(ctx, desk, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
-		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, RequireBoundGates: true, ConfirmPlan: true, Perspectives: 2,
+	made := must.Get(run.Create(ctx, desk, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
+		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, ConfirmPlan: true, Perspectives: 2,
 		Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"},
-		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}}))(t)
 	root := made.Root
 	path := func(name string) string { return filepath.Join(root, name) }
 	manifest := func() string { return path(run.ManifestFile) }
@@ -77,7 +77,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	}
 	gate := func(id string, accept bool) func() error {
 		return func() error {
-			_, err := step.RecordGate(ctx, desk, step.GateInput{ManifestPath: manifest(), Gate: id, Accept: accept, Reason: "looked at"})
+			_, err := gates.RecordGate(ctx, desk, gates.GateInput{ManifestPath: manifest(), Gate: id, Accept: accept, Reason: "looked at"})
 			return err
 		}
 	}
@@ -105,15 +105,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		{"outputs", ingest},
 		{"a part reviewed", review(7, "sun", "moon")},
 		{"reviewed", review(3)},
-		{"gate B derived", func() error {
-			_, err := step.DeriveGateB(ctx, desk, step.GateBInput{ManifestPath: manifest(), Reason: "look"})
-			return err
-		}},
 		{"gate B", gate("B", false)},
-		{"one more attempt", func() error {
-			_, err := stage.RetryRecord(ctx, desk, stage.RetryInput{ManifestPath: manifest(), GateID: "B", ChangeNote: "  another note ", Reason: "because"})
-			return err
-		}},
 		{"paused", func() error {
 			_, err := stage.Pause(ctx, desk, stage.ControlInput{ManifestPath: manifest(), Reason: "lunch"})
 			return err
@@ -134,15 +126,6 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		{"a choice about sentences", func() error {
 			return stage.ChooseEvidence(ctx, desk, manifest(), run.EvidenceChoice{OneAgent: true, NoReader: true})
 		}},
-		{"a note", func() error {
-			_, err := stage.ManifestWrite(ctx, desk, stage.ManifestWriteInput{ManifestPath: manifest(), Patch: runs.Parse(t, `{"notes":"n"}`), Reason: "note"})
-			return err
-		}},
-		{"a gate written", func() error {
-			_, err := step.GatesWrite(ctx, desk, step.GatesWriteInput{GatesPath: path("gates.json"), InputsDigest: "sha256:x", Reason: "by hand",
-				Update: runs.Parse(t, `{"F":{"status":"fail","checked_at":"2026-02-14T12:00:00Z"}}`)})
-			return err
-		}},
 		{"pivot", advance("")},
 		{"decided", func() error {
 			in, err := step.PivotOf(ctx, desk, manifest())
@@ -154,11 +137,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		}},
 		{"citations, as asked for", advance(run.Citations)},
 		{"sources", func() error {
-			_, err := step.ValidateCitations(ctx, desk, web, step.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
-			return err
-		}},
-		{"rendered", func() error {
-			_, err := step.RenderCitations(ctx, desk, step.RenderInput{ManifestPath: manifest(), CitationsPath: path("citations/citations.jsonl"), Reason: "show"})
+			_, err := sourcing.ValidateCitations(ctx, desk, web, sourcing.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
 			return err
 		}},
 		{"jobs without an answer", fail(run.Failure{Code: tidegate.JobNotOpen, Count: 1, Jobs: []run.JobTries{{ID: "wave1.sun", Attempts: 4}}, Message: "no more tries"})},
@@ -177,11 +156,11 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 				return err
 			}
 			first, _, _ := bytes.Cut(data, []byte("\n"))
-			_, err = step.Attach(ctx, desk, step.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Over: true, Reason: "saved"})
+			_, err = sourcing.Attach(ctx, desk, sourcing.AttachInput{ManifestPath: manifest(), CID: runs.Parse(t, first).Get("cid").Str(), FilePath: file, Over: true, Reason: "saved"})
 			return err
 		}},
 		{"sources again, without fetching", func() error {
-			_, err := step.ValidateCitations(ctx, desk, nil, step.CitationsInput{ManifestPath: manifest(), DryRun: true, Reason: "again"})
+			_, err := sourcing.ValidateCitations(ctx, desk, nil, sourcing.CitationsInput{ManifestPath: manifest(), DryRun: true, Reason: "again"})
 			return err
 		}},
 		{"another that needs a person", fail(run.Failure{Code: tidegate.GateBlocked, Gate: "C", Message: "gate C does not pass"})},
@@ -192,9 +171,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 			t.Fatalf("%s: %v", each.name, err)
 		}
 		to := filepath.Join(t.TempDir(), fmt.Sprintf("elsewhere %d", i))
-		if err := os.Rename(root, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(root, to))
 		root = to
 		if i%full.Stride(8, 1) != 0 && each.name != "summaries" {
 			continue

@@ -15,8 +15,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // Where readers of web archives look.
@@ -38,8 +39,8 @@ type cited struct {
 }
 
 // webOfRun is for a run whose report is sealed at a time.
-func webOfRun(ctx context.Context, r *run.Run, reported step.Reported, at string) (web, error) {
-	pages, err := step.Pages(ctx, r)
+func webOfRun(ctx context.Context, r *run.Run, reported reporting.Reported, at string) (web, error) {
+	pages, err := sourcing.Pages(ctx, r)
 	if err != nil {
 		return nil, err
 	}

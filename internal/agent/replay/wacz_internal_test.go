@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestNoPagePassesForTheReport: an answer from the host of the report is in no index, however
@@ -21,30 +22,16 @@ func TestNoPagePassesForTheReport(t *testing.T) {
 	others := []string{"https://report.invalid.example/", "https://a.example/?q=report.invalid", "https://a.example/\n{}\r\ninvalid,report)/ 1", "https://a.example/\u202e/../.."}
 	var packed []*archive.Packed
 	for _, url := range append([]string{seal.ReportURL, "http://report.invalid/", "https://REPORT.invalid:443/x", "https://report.invalid./"}, others...) {
-		p, err := archive.Pack(archive.Attachment(url, "page.html", "text/html", []byte("not the report"), at))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(archive.Pack(archive.Attachment(url, "page.html", "text/html", []byte("not the report"), at)))(t)
 		packed = append(packed, p)
 	}
 	data, _ := archive.Lay(0, packed...)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "a.warc.gz"), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := artifact.Everywhere.Open("run", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "a.warc.gz"), data, 0o600))
+	folder := must.Get(artifact.Everywhere.Open("run", dir))(t)
 	defer folder.Close()
-	pages, err := archive.Open(t.Context(), folder, "a.warc.gz", func(string) bool { return true })
-	if err != nil {
-		t.Fatal(err)
-	}
-	made, err := webOf(t.Context(), &pages.List, "q\n", []byte("the report"), nil, "2026-05-03T12:00:00.000Z")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(archive.Open(t.Context(), folder, "a.warc.gz", func(string) bool { return true }))(t)
+	made := must.Get(webOf(t.Context(), &pages.List, "q\n", []byte("the report"), nil, "2026-05-03T12:00:00.000Z"))(t)
 	var reports, lines int
 	for line := range strings.Lines(string(made[1].Data)) {
 		lines++

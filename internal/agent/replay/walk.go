@@ -15,39 +15,32 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // walk is one replay under way: the record of the run, and a copy of the run that
 // goes through every state in the record.
 type walk struct {
-	kept   *run.Run
-	stage  *artifact.Replica // the run as it stood
-	memory run.Memory
-	moves  []change
-	root   string      // where the copy stands
-	first  []run.First // the documents that the run began with
-	// earlier says that the log does not know its transactions: where they begin, and
-	// what they were asked for, follows from signs.
-	earlier bool
-
-	recorded map[string]string           // what the lines so far say of each file: its digest, "" when it was removed
-	order    []string                    // the files of recorded, as they were first named
-	later    map[string]int              // how many lines that are still to come name a file
-	log      []byte                      // the whole log
-	ends     map[int]int64               // where each of its lines ends
-	logged   int64                       // how much of it the copy has
-	byDigest map[string]bool             // files of changes that are not done again
-	byRecord map[string][]byte           // what the present change wrote, according to the record alone
-	left     map[string]bool             // what the result says was left out
-	begun    bool                        // the log begins with the run
-	exact    bool                        // manifest and gates are, byte for byte, what they were
-	board    *job.Board                  // of the copy; nil where none is open
-	now      time.Time                   // for it
-	pinned   bool                        // its clock
-	round    int64                       // of the report, as far as the walk has come
-	claims   map[string]*evidence.Claims // by file: those that the run keeps and earlier rules made, nil for others
+	kept     *run.Run
+	stage    *artifact.Replica // the run as it stood
+	memory   store.Memory
+	moves    []change
+	root     string            // where the copy stands
+	first    []run.First       // the documents that the run began with
+	recorded map[string]string // what the lines so far say of each file: its digest, "" when it was removed
+	order    []string          // the files of recorded, as they were first named
+	later    map[string]int    // how many lines that are still to come name a file
+	log      []byte            // the whole log
+	ends     map[int]int64     // where each of its lines ends
+	logged   int64             // how much of it the copy has
+	byRecord map[string][]byte // what the present change wrote, according to the record alone
+	left     map[string]bool   // what the result says was left out
+	begun    bool              // the log begins with the run
+	exact    bool              // manifest and gates are, byte for byte, what they were
+	board    *job.Board        // of the copy; nil where none is open
+	now      time.Time         // for it
+	pinned   bool              // its clock
 
 	out Result
 }
@@ -73,33 +66,29 @@ func (l line) get(key string) string { return l.entry.Get(key).Str() }
 // nothing is done again by it.
 func (l line) args() *codec.Value { return l.entry.Get("args") }
 
-// read reads the log and splits it into changes.
-func (w *walk) read() error {
-	w.recorded, w.later, w.ends, w.byDigest, w.exact = map[string]string{}, map[string]int{}, map[int]int64{}, map[string]bool{}, true
-	w.root, w.earlier = w.kept.Root(), !w.kept.Numbered()
-	if w.earlier {
-		w.root = w.firstRoot()
-	}
+// readLog reads the log and splits it into changes.
+func (w *walk) readLog() error {
+	w.recorded, w.later, w.ends, w.exact = map[string]string{}, map[string]int{}, map[int]int64{}, true
+	w.root = w.kept.Root()
 	events, err := w.kept.Events()
 	if err != nil {
 		return err
 	}
-	if w.log, err = w.kept.Folder().Read(run.AuditFile); err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
+	if w.log, err = w.kept.Folder().Read(run.LogFile); err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return err
 	}
 	for l := range artifact.ReadLog(bytes.NewReader(w.log)) {
 		w.ends[l.Number] = l.End
 	}
-	w.round = 1
 	var last line
 	for _, e := range events {
 		l := line{e.Number, e.Event, e.Entry.Get("kind").Str(), e.Entry}
-		if len(w.moves) == 0 || w.begins(last, l) {
+		if len(w.moves) == 0 || begins(last, l) {
 			w.moves = append(w.moves, change{files: map[string]string{}})
 		}
 		last = l
 		t := &w.moves[len(w.moves)-1]
-		if l.event == run.EventFiles || l.event == run.EventAccepted && l.get("what") == "record" || slices.Contains(gone, l.kind) {
+		if l.event == run.EventFiles || l.event == run.EventAccepted && l.get("what") == "record" {
 			for _, m := range l.entry.Get("files").Members() {
 				if _, named := t.files[m.Key]; !named {
 					t.order = append(t.order, m.Key)
@@ -115,10 +104,7 @@ func (w *walk) read() error {
 
 // begins reports whether a line is the first of a transaction, so that the line
 // before it belongs to another.
-func (w *walk) begins(before, l line) bool {
-	if w.earlier {
-		return beginsBySigns(before, l)
-	}
+func begins(before, l line) bool {
 	was, _ := before.entry.Get("tx").Int()
 	is, numbered := l.entry.Get("tx").Int()
 	return !numbered || is != was
@@ -133,14 +119,9 @@ func (w *walk) begin() error {
 	w.out.Recorded = first.get("program")
 	named := func(name string) bool { return w.later[name] > 0 }
 	begun := map[string][]byte{}
-	if w.begun = first.kind == "run_init" && !w.kept.Legacy(); w.begun {
+	if w.begun = first.kind == "run_init"; w.begun {
 		var err error
-		if w.earlier {
-			w.first, err = w.undone(first)
-		} else {
-			w.first, err = w.kept.FirstDocuments(first.entry)
-		}
-		if err != nil {
+		if w.first, err = w.kept.FirstDocuments(first.entry); err != nil {
 			return err
 		}
 		for _, doc := range w.first {
@@ -166,7 +147,7 @@ func (w *walk) begin() error {
 				return fs.SkipDir // what a transaction left belongs to the next one that locks the run
 			}
 			return nil
-		case !entry.Type().IsRegular(), strings.HasPrefix(path.Base(name), ".tidegate"), name == ".lock", name == run.AuditFile, name == run.HeadFile:
+		case !entry.Type().IsRegular(), strings.HasPrefix(path.Base(name), ".tidegate"), name == ".lock", name == run.LogFile, name == run.HeadFile:
 			return nil
 		}
 		if data, ok := begun[name]; ok {
@@ -201,44 +182,30 @@ func (w *walk) manifestPath() string { return filepath.Join(w.root, run.Manifest
 
 // follow does a change again, compares, and brings the copy into the state after it.
 func (w *walk) follow(ctx context.Context, c change) error {
-	earlier, err := w.byEarlierRules(c)
-	if err != nil {
-		return err
-	}
 	given := map[int]bool{}
 	for _, l := range c.lines {
 		given[l.number] = l.event != run.EventFiles
 	}
 	fresh := map[string][]byte{}
 	w.byRecord = nil
-	explained := !earlier
-	for _, l := range w.causes(c, given) {
-		if earlier {
-			break
-		}
-		again := w.redo(l)
-		if !given[l.number] || again == nil {
-			continue
-		}
-		rehearsed, err := w.rehearse(ctx, c, l, again)
+	explained := !w.byAnother(c.lines[0])
+	if cause := causeOf(c); explained && cause >= 0 {
+		rehearsed, err := w.rehearse(ctx, c, c.lines[cause], operationOf(c.lines[cause]))
 		if err != nil {
 			return err
 		}
-		if rehearsed == nil {
-			explained = false
-			continue
+		if rehearsed != nil {
+			w.compareLines(c, rehearsed, given)
+			w.compareFiles(c, rehearsed.files)
+			maps.Copy(fresh, rehearsed.files)
 		}
-		w.compareLines(c, rehearsed, given)
-		w.compareFiles(c, rehearsed.files)
-		maps.Copy(fresh, rehearsed.files)
+		explained = rehearsed != nil
 	}
 	maps.Copy(fresh, w.byRecord)
-	if !w.earlier && explained {
+	if explained {
 		if err := w.unexplained(ctx, c, given); err != nil {
 			return err
 		}
-	}
-	if explained {
 		w.unmade(c, fresh)
 	}
 	for _, l := range c.lines {
@@ -252,17 +219,14 @@ func (w *walk) follow(ctx context.Context, c change) error {
 	return w.refreshBoard(c)
 }
 
-// causes are the lines from which the others of a change follow: the first that says
-// what was asked for. In an earlier log several may be.
-func (w *walk) causes(c change, given map[int]bool) []line {
-	if w.earlier {
-		w.locate(c)
-		return w.causesBySigns(c, given)
+// byAnother reports whether another program wrote a line, which says nothing of what was
+// asked for. In a log that this program began there is none.
+func (w *walk) byAnother(l line) bool {
+	if l.entry.Get("tx") != nil || !w.kept.Older() {
+		return false
 	}
-	if at := causeOf(c); at >= 0 {
-		return c.lines[at : at+1]
-	}
-	return nil
+	w.leave("the lines of the log that another program wrote; what they are about is compared by its digest")
+	return true
 }
 
 // causeOf is the index of the first line that says what was asked for, -1 for none.
@@ -271,9 +235,9 @@ func causeOf(c change) int {
 }
 
 // mayLack are the kinds of lines that need not say what was asked for: files from
-// outside the run, gaps that somebody named, or a patch that the log does not keep.
+// outside the run, or gaps that somebody named.
 // What rests on them is judged again.
-var mayLack = []string{"wave_review", "pivot_decide", "summary_pack_build", "gate_b_derive", "gate_e_evaluate"}
+var mayLack = []string{"wave_review", "pivot_decide", "summary_pack_build"}
 
 // unexplained looks at the lines of a change that a rule writes and that did not come
 // out again: nobody can hand them in.
@@ -292,7 +256,7 @@ func (w *walk) unexplained(ctx context.Context, c change, given map[int]bool) er
 			if rehearsed != nil {
 				w.compareLines(c, rehearsed, given)
 			}
-		case l.event == run.EventPatched, slices.Contains(mayLack, l.kind):
+		case slices.Contains(mayLack, l.kind):
 			w.leave("%s, because the log does not say all of what was asked for", w.name(l))
 		default:
 			w.step(w.name(l), "nothing in its transaction says what was asked for")
@@ -311,13 +275,13 @@ func (w *walk) unmade(c change, fresh map[string][]byte) {
 	for _, name := range c.order {
 		_, made := fresh[name]
 		switch {
-		case made, w.byDigest[name], w.kept.Legacy():
+		case made:
 		case name == run.ManifestFile, name == l.Gates:
 			w.step(name, "a line other than its own records it")
 		case !named && name == l.Pivot: // whoever decides need not give a reason, and then no line says so
 			w.leave("%s, because the log does not say what was asked for", name)
 		case !named && !strings.HasPrefix(name, run.JobsDir+"/"),
-			c.files[name] != "" && w.isReading(name), !w.earlier && !lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
+			c.files[name] != "" && w.isReading(name), !lacking && c.files[name] != "" && slices.Contains(w.byRule(), name):
 			w.step(name, "no line of its transaction says how it came")
 		}
 	}
@@ -331,7 +295,7 @@ func (w *walk) byRule() []string {
 
 // isReading reports whether a file says what second readers said: the document of the
 // claims, as it is or as it was in a round, or an accepted answer to a part. None of them
-// is handed in, and earlier versions had none.
+// is handed in.
 func (w *walk) isReading(name string) bool {
 	l := w.kept.Layout()
 	rounds := path.Dir(path.Dir(l.RoundClaims(1)))
@@ -407,11 +371,6 @@ func (w *walk) adoptFile(name, digest string, made []byte) error {
 			return w.stage.Write(name, recovered)
 		}
 	}
-	if made == nil {
-		if done, err := w.adoptEarlier(name, digest); err != nil || done {
-			return err
-		}
-	}
 	w.notAsThen(name)
 	if made == nil {
 		return nil // a state that is not kept; lines that need it say so
@@ -465,8 +424,8 @@ func (w *walk) extendLog(c change) error {
 	end := w.ends[c.lines[len(c.lines)-1].number]
 	from := w.logged
 	if end < from {
-		return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("path", w.kept.Path(run.AuditFile)), "the log has become shorter while the run was replayed")
+		return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("path", w.kept.Path(run.LogFile)), "the log has become shorter while the run was replayed")
 	}
 	w.logged = end
-	return w.stage.Append(run.AuditFile, w.log[from:end])
+	return w.stage.Append(run.LogFile, w.log[from:end])
 }

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,10 +18,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 const name = "evidence/archive.warc.gz"
 
@@ -76,34 +73,22 @@ func pack(t testing.TB, captures ...archive.Capture) []*archive.Packed {
 
 func folder(t testing.TB) *artifact.Folder {
 	t.Helper()
-	f, err := artifact.Everywhere.Open("dir", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(artifact.Everywhere.Open("dir", t.TempDir()))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
 
 func open(t testing.TB, f *artifact.Folder, counts func(string) bool) *archive.Archive {
 	t.Helper()
-	a, err := archive.Open(context.Background(), f, name, counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(archive.Open(context.Background(), f, name, counts))(t)
 	return a
 }
 
 func add(t testing.TB, f *artifact.Folder, a *archive.Archive, captures ...archive.Capture) []archive.Entry {
 	t.Helper()
-	lock, err := f.Lock(context.Background(), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(f.Lock(context.Background(), time.Now))(t)
 	defer lock.Unlock()
-	entries, err := a.Append(context.Background(), lock, pack(t, captures...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(a.Append(context.Background(), lock, pack(t, captures...)...))(t)
 	return entries
 }
 
@@ -116,10 +101,7 @@ func bytesOf(t testing.TB, captures ...archive.Capture) []byte {
 
 func read(t testing.TB, f *artifact.Folder) []byte {
 	t.Helper()
-	data, err := f.Read(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(f.Read(name))(t)
 	return data
 }
 
@@ -127,9 +109,7 @@ func read(t testing.TB, f *artifact.Folder) []byte {
 func holding(t testing.TB, data []byte) *artifact.Folder {
 	t.Helper()
 	f := folder(t)
-	if err := f.Write(name, data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(name, data))
 	return f
 }
 
@@ -157,23 +137,14 @@ func TestAPackedCaptureIsTheOneThatIsRead(t *testing.T) {
 		f := folder(t)
 		packed := pack(t, capture)[0]
 		a := open(t, f, nil)
-		lock, err := f.Lock(t.Context(), time.Now)
-		if err != nil {
-			t.Fatal(err)
-		}
-		entries, err := a.Append(t.Context(), lock, packed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		lock := must.Get(f.Lock(t.Context(), time.Now))(t)
+		entries := must.Get(a.Append(t.Context(), lock, packed))(t)
 		lock.Unlock()
 		again := open(t, f, nil)
 		if diff := cmp.Diff(entries, again.Entries()); diff != "" {
 			t.Errorf("%s: the entry as appended and as read:\n%s", capture.URL, diff)
 		}
-		got, err := again.Read(t.Context(), again.Entries()[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(again.Read(t.Context(), again.Entries()[0]))(t)
 		if diff := cmp.Diff(packed.Capture(), got, cmp.Comparer(bytes.Equal)); diff != "" {
 			t.Errorf("%s: the capture as packed and as read:\n%s", capture.URL, diff)
 		}
@@ -195,10 +166,7 @@ func TestWhatIsAppendedIsReadAgain(t *testing.T) {
 			t.Errorf("%q is not found", capture.URL)
 			continue
 		}
-		got, err := again.Read(context.Background(), entry)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(again.Read(context.Background(), entry))(t)
 		if diff := cmp.Diff(capture, got, cmp.Comparer(bytes.Equal)); diff != "" {
 			t.Errorf("%q (-written +read):\n%s", capture.URL, diff)
 		}
@@ -211,27 +179,9 @@ func TestWhatIsAppendedIsReadAgain(t *testing.T) {
 // TestTheFileItself shows what stands in the archive.
 func TestTheFileItself(t *testing.T) {
 	small := slices.DeleteFunc(samples(), func(c archive.Capture) bool { return c.Last().Truncated != "" || c.Kind == archive.Redirects })
-	zipped, err := gzip.NewReader(bytes.NewReader(bytesOf(t, small...)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := io.ReadAll(zipped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden := filepath.Join("testdata", "archive.warc")
-	if *update {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	zipped := must.Get(gzip.NewReader(bytes.NewReader(bytesOf(t, small...))))(t)
+	got := must.Get(io.ReadAll(zipped))(t)
+	golden.Check(t, "testdata/archive.warc", got)
 }
 
 func TestTheLastCompleteCaptureThatCountsIsFound(t *testing.T) {
@@ -286,9 +236,7 @@ func TestKilledAtAnyByte(t *testing.T) {
 				continue
 			}
 			left := slices.Concat(all[:cut], junk)
-			if err := f.Write(name, left); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, f.Write(name, left))
 			a := open(t, f, nil)
 			want := 0
 			for want < len(ends) && bytes.HasPrefix(left, all[:ends[want]]) {
@@ -329,19 +277,14 @@ func TestAnArchiveThatBecameShorterIsRefused(t *testing.T) {
 	f := holding(t, data)
 	a := open(t, f, nil)
 	entry, _ := a.Find("https://example.org/paper.pdf")
-	if err := f.Write(name, data[:len(data)/2]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(name, data[:len(data)/2]))
 	if err := a.Refresh(context.Background()); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("refresh: %v", err)
 	}
 	if _, err := a.Read(context.Background(), entry); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("read: %v", err)
 	}
-	lock, err := f.Lock(context.Background(), time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(f.Lock(context.Background(), time.Now))(t)
 	defer lock.Unlock()
 	if _, err := a.Append(context.Background(), lock, pack(t, page("https://x.example/", ""))...); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("append: %v", err)
@@ -352,9 +295,7 @@ func TestAnArchiveWhoseLastRecordIsAnotherIsRefused(t *testing.T) {
 	f := folder(t)
 	a := open(t, f, nil)
 	add(t, f, a, page("https://example.org/", "one text"))
-	if err := f.Write(name, bytesOf(t, page("https://example.org/", "two text"), page("https://example.org/more", "which makes it longer"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(name, bytesOf(t, page("https://example.org/", "two text"), page("https://example.org/more", "which makes it longer"))))
 	if err := a.Refresh(context.Background()); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("got %v", err)
 	}
@@ -389,9 +330,7 @@ func TestARecordThatChangedIsNotRead(t *testing.T) {
 	a := open(t, f, nil)
 	add(t, f, a, page("https://example.org/", "one text"))
 	entry, _ := a.Find("https://example.org/")
-	if err := f.Write(name, bytesOf(t, page("https://example.org/", "two text"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write(name, bytesOf(t, page("https://example.org/", "two text"))))
 	if _, err := a.Read(context.Background(), entry); tidegate.CodeOf(err) != tidegate.InvalidState && tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("got %v", err)
 	}
@@ -435,10 +374,7 @@ func TestNothingBreaksOutOfARecord(t *testing.T) {
 	hop.Header = append(hop.Header, archive.Field{Name: evil, Value: evil}, archive.Field{Name: "A", Value: evil})
 	hop.Request = append(hop.Request, archive.Field{Name: "B", Value: evil})
 	data := bytesOf(t, c, page("https://example.org/", "next"))
-	a, err := archive.Open(context.Background(), holding(t, data), name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(archive.Open(context.Background(), holding(t, data), name, nil))(t)
 	if a.Size() != int64(len(data)) || len(a.Entries()) == 0 || a.Entries()[len(a.Entries())-1].URL != "https://example.org/" {
 		t.Errorf("%d of %d bytes are records, of %q", a.Size(), len(data), urls(a))
 	}
@@ -531,10 +467,7 @@ func TestRecordsThatDoNotBelongTogether(t *testing.T) {
 		return data[ref.Offset : ref.Offset+ref.Length]
 	}
 	changed := func(data []byte, from, to string) []byte {
-		zip, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			t.Fatal(err)
-		}
+		zip := must.Get(gzip.NewReader(bytes.NewReader(data)))(t)
 		text, err := io.ReadAll(zip)
 		if err != nil || !strings.Contains(string(text), from) {
 			t.Fatalf("there is no %q in %s: %v", from, text, err)
@@ -598,9 +531,7 @@ func FuzzOpen(f *testing.F) {
 			return
 		}
 		for _, entry := range a.Entries() {
-			if _, err := a.Read(context.Background(), entry); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(a.Read(context.Background(), entry))(t)
 		}
 		add(t, folder, a, page("https://d.example/", "d"))
 		if again := open(t, folder, nil); len(again.Entries()) != len(a.Entries()) || again.Size() != int64(len(read(t, folder))) {

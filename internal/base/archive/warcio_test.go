@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // warcio is what other people read archives with.
@@ -44,19 +45,12 @@ func TestAForeignReaderSeesTheSame(t *testing.T) {
 	dir := npmPackage(t)
 	file := filepath.Join(t.TempDir(), "archive.warc.gz")
 	all := samples()
-	if err := os.WriteFile(file, bytesOf(t, all...), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, bytesOf(t, all...), 0o600))
 	path := filepath.Join(dir, "read.mjs")
-	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(script), 0o600))
 	cmd := exec.Command("node", path, file)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	type seen struct {
 		Type, Target, Payload, Says string
 		Status                      int
@@ -64,9 +58,7 @@ func TestAForeignReaderSeesTheSame(t *testing.T) {
 		Offset                      int64
 	}
 	var got []seen
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &got))
 	var want []seen
 	for i, c := range all {
 		for _, hop := range c.Hops {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestAppendReplacesWhatFollows(t *testing.T) {
@@ -22,9 +23,7 @@ func TestAppendReplacesWhatFollows(t *testing.T) {
 		{4, "three", "one three"}, // a torn record is cut
 		{0, "x", "x"},
 	} {
-		if err := lock.Append("below/log", step.at, []byte(step.data)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, lock.Append("below/log", step.at, []byte(step.data)))
 		if got := tree(t, dir)["below/log"]; got != step.want {
 			t.Errorf("%q at %d: %q, want %q", step.data, step.at, got, step.want)
 		}

@@ -11,24 +11,18 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func commitFiles(tb testing.TB, f *artifact.Folder, n int, data []byte) {
-	l, err := f.Lock(context.Background(), time.Now)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	l := must.Get(f.Lock(context.Background(), time.Now))(tb)
 	defer l.Unlock()
 	tx := l.Begin()
 	for i := range n {
-		if err := tx.Write(fmt.Sprintf("summaries/%05d.md", i), data); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, tx.Write(fmt.Sprintf("summaries/%05d.md", i), data))
 	}
 	tx.Log("logs/audit.jsonl", map[string]any{"kind": "summary"})
-	if err := tx.Commit(); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, tx.Commit())
 }
 
 // A transaction of as many files as a large summary pack has, replacing the files
@@ -36,10 +30,7 @@ func commitFiles(tb testing.TB, f *artifact.Folder, n int, data []byte) {
 func BenchmarkCommit(b *testing.B) {
 	for _, n := range []int{1, 2, 5000} {
 		b.Run(fmt.Sprintf("%d_files_of_5_KB", n), func(b *testing.B) {
-			f, err := artifact.Everywhere.Open("dir", b.TempDir())
-			if err != nil {
-				b.Fatal(err)
-			}
+			f := must.Get(artifact.Everywhere.Open("dir", b.TempDir()))(b)
 			defer f.Close()
 			data := bytes.Repeat([]byte("word "), 1024)
 			for b.Loop() {
@@ -55,15 +46,9 @@ func BenchmarkLine(b *testing.B) {
 	for _, files := range []int{0, 1} {
 		for _, recorded := range []bool{false, true} {
 			b.Run(fmt.Sprintf("with_%d_files_recorded_%v", files, recorded), func(b *testing.B) {
-				f, err := artifact.Everywhere.Open("dir", b.TempDir())
-				if err != nil {
-					b.Fatal(err)
-				}
+				f := must.Get(artifact.Everywhere.Open("dir", b.TempDir()))(b)
 				defer f.Close()
-				l, err := f.Lock(context.Background(), time.Now)
-				if err != nil {
-					b.Fatal(err)
-				}
+				l := must.Get(f.Lock(context.Background(), time.Now))(b)
 				defer l.Unlock()
 				for b.Loop() {
 					tx := l.Begin()
@@ -75,9 +60,7 @@ func BenchmarkLine(b *testing.B) {
 					} else {
 						tx.Log(auditLog, line)
 					}
-					if err := errors.Join(tx.Commit(), tx.LogError()); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, errors.Join(tx.Commit(), tx.LogError()))
 				}
 			})
 		}
@@ -85,16 +68,11 @@ func BenchmarkLine(b *testing.B) {
 }
 
 func BenchmarkWrite(b *testing.B) {
-	f, err := artifact.Everywhere.Open("dir", b.TempDir())
-	if err != nil {
-		b.Fatal(err)
-	}
+	f := must.Get(artifact.Everywhere.Open("dir", b.TempDir()))(b)
 	defer f.Close()
 	data := bytes.Repeat([]byte("word "), 1024)
 	for b.Loop() {
-		if err := f.Write("a.md", data); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f.Write("a.md", data))
 	}
 }
 
@@ -102,9 +80,7 @@ func BenchmarkWrite(b *testing.B) {
 func BenchmarkOpen(b *testing.B) {
 	dir := b.TempDir()
 	path := filepath.Join(dir, "a.md")
-	if err := os.WriteFile(path, []byte("text\n"), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(path, []byte("text\n"), 0o600))
 	b.Run("os.Open", func(b *testing.B) {
 		for b.Loop() {
 			file, _ := os.Open(path)

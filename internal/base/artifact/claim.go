@@ -120,7 +120,7 @@ func (f *Folder) Claimed(name string) (holder tidegate.Details, held bool, err e
 	if err != nil {
 		return nil, false, err
 	}
-	file, err := openRegular(f.root, local, os.O_RDWR)
+	file, err := openRegular(f.root, local, os.O_RDONLY) // the disk may be read-only
 	if err != nil {
 		err = f.place(name).unreadable(err)
 		return nil, false, UnlessMissing(err)

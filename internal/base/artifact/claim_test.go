@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
@@ -21,10 +22,7 @@ func TestClaimIsHeldByOneAndSaysByWhom(t *testing.T) {
 	if _, held, err := folder.Claimed(name); held || err != nil {
 		t.Fatalf("nobody claimed it: %v, %v", held, err)
 	}
-	claim, err := folder.Claim(name, tidegate.Pairs("host", "tug", "process", 7))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must.Get(folder.Claim(name, tidegate.Pairs("host", "tug", "process", 7)))(t)
 	_, err = folder.Claim(name, tidegate.Pairs("host", "other"))
 	if tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Fatalf("a second claim gives %v", err)
@@ -48,10 +46,7 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 	dir := t.TempDir()
 	stop := make(chan struct{})
 	var lookers sync.WaitGroup
-	folder, err := artifact.Everywhere.Open("path", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("path", dir))(t)
 	defer folder.Close()
 	for range 2 {
 		lookers.Go(func() {
@@ -80,21 +75,13 @@ func TestLookingAtAClaimDoesNotTakeIt(t *testing.T) {
 // TestTheHolderOfAClaimChangesItsNote reads notes of different lengths, one after
 // the other, and what is left of a longer one.
 func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
-	folder, err := artifact.Everywhere.Open("path", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("path", t.TempDir()))(t)
 	defer folder.Close()
 	const name = ".tidegate.home"
-	claim, err := folder.Claim(name, tidegate.Pairs("first", "a rather long note"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must.Get(folder.Claim(name, tidegate.Pairs("first", "a rather long note")))(t)
 	defer claim.Release()
 	for _, note := range []tidegate.Details{tidegate.Pairs("a", "b"), nil, tidegate.Pairs("c", "a longer note", "d", "and more"), tidegate.Pairs("e", "f")} {
-		if err := claim.Note(note); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, claim.Note(note))
 		got, held, err := folder.Claimed(name)
 		if err != nil || !held || len(got) != len(note) || len(got) > 0 && got[0].Key != note[0].Key {
 			t.Errorf("noted %v, read %v (%v, %v)", note, got, held, err)
@@ -107,26 +94,15 @@ func TestTheHolderOfAClaimChangesItsNote(t *testing.T) {
 func TestAClaimWaitsForWhatADeadHolderLeft(t *testing.T) {
 	t.Parallel()
 	dead := exec.Command(os.Args[0], "-test.run", "^$")
-	if err := dead.Run(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, dead.Run())
 	host, err := os.Hostname()
 	if err != nil {
 		t.Skip(err)
 	}
-	folder, err := artifact.Everywhere.Open("path", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("path", t.TempDir()))(t)
 	defer folder.Close()
-	left, err := folder.Claim("home", tidegate.Pairs("host", host, "process", dead.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(folder.Claim("home", tidegate.Pairs("host", host, "process", dead.Process.Pid)))(t)
 	time.AfterFunc(200*time.Millisecond, left.Release)
-	claim, err := folder.Claim("home", tidegate.Pairs("host", host, "process", os.Getpid()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must.Get(folder.Claim("home", tidegate.Pairs("host", host, "process", os.Getpid())))(t)
 	claim.Release()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // use calls everything that takes a name in a folder.
@@ -159,9 +160,7 @@ func TestLinkSwappedInDuringWrites(t *testing.T) {
 	above := t.TempDir()
 	dir := filepath.Join(above, "folder")
 	put(t, above, map[string]string{"folder/d/x": "x\n"})
-	if err := os.Mkdir(filepath.Join(above, "outside"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(above, "outside"), 0o700))
 	if err := os.Symlink("../outside", filepath.Join(dir, "evil")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
@@ -207,9 +206,7 @@ func TestHardLinksAreNotWrittenThrough(t *testing.T) {
 	put(t, above, map[string]string{"outside": "secret\n", "folder/a": "a\n"})
 	dir := filepath.Join(above, "folder")
 	f := open(t, dir)
-	if err := f.Write("b", []byte("b\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Write("b", []byte("b\n")))
 	plant := func(name string) {
 		t.Helper()
 		os.Remove(filepath.Join(dir, name))

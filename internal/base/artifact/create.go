@@ -19,8 +19,8 @@ type Draft struct {
 // CreateFolder makes the folder at path, which the caller was given as the
 // argument arg or derived from it, with all that fill puts into it. It appears
 // whole and durable, or not at all: it is made beside its place and renamed.
-// Missing folders above it are made. A draft that a killed process left is
-// removed by the next call for the same path.
+// Missing folders above it are made. Drafts that killed processes left beside it are
+// removed.
 //
 // It returns ALREADY_EXISTS_CONFLICT (and [fs.ErrExist] as its cause) when
 // something is there already, WRITE_FAILED when it cannot be made, and the
@@ -46,6 +46,7 @@ func createIn(root *os.Root, name string, p place, fill func(*Draft) error) erro
 	if err := notThere(root, name, p); err != nil {
 		return err
 	}
+	sweepFolders(root)
 	temp, err := createTempFolder(root, name)
 	if err != nil {
 		return err

@@ -50,7 +50,11 @@ func (p place) unwritable(err error) error {
 	if known, ok := p.known(err); ok {
 		return known
 	}
-	return tidegate.Errorf(tidegate.WriteFailed, p.details(), "cannot write (%w): %s", bare(err), p.path)
+	details := p.details()
+	if p.arg == "home" || p.arg == "root" { // where tidegate keeps what it makes
+		details = append(details, tidegate.Detail{Key: "help", Value: "export TIDEGATE_HOME=FOLDER"})
+	}
+	return tidegate.Errorf(tidegate.WriteFailed, details, "cannot write (%w): %s", bare(err), p.path)
 }
 
 // known is the error for err where it is the same for reading and writing; nil

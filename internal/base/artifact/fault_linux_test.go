@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // These tests run an operation in another process under strace, once for every
@@ -75,10 +76,7 @@ func traced(t *testing.T, op, dir string, options ...string) (said string, trace
 	cmd := self(t, op, dir, before...)
 	hung := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	printed, _ := cmd.Output()
-	data, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(out))(t)
 	if !hung.Stop() {
 		t.Fatalf("%s did not end:\n%s", op, lastLines(string(data), 60))
 	}

@@ -13,19 +13,15 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // Nothing waits for the other end of a FIFO, or reads or writes a device.
 func TestWhatIsNoFile(t *testing.T) {
 	dir := t.TempDir()
 	fifo, socket := filepath.Join(dir, "fifo"), filepath.Join(dir, "socket")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(fifo, 0o600))
+	listener := must.Get(net.Listen("unix", socket))(t)
 	defer listener.Close()
 	f := open(t, dir)
 	for _, name := range []string{"fifo", "socket"} {
@@ -72,9 +68,7 @@ func asNobody(t *testing.T) {
 		return
 	}
 	runtime.LockOSThread() // the thread ends with the test
-	if err := syscall.Setfsuid(65534); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Setfsuid(65534))
 	t.Cleanup(func() { syscall.Setfsuid(0) })
 }
 
@@ -83,14 +77,10 @@ func TestWithoutPermission(t *testing.T) {
 	put(t, dir, map[string]string{"open/secret": "secret\n", "closed/secret": "secret\n", "open/log.jsonl": ""})
 	before := tree(t, dir)
 	for name, mode := range map[string]os.FileMode{".": 0o755, "open": 0o755, "open/secret": 0, "open/log.jsonl": 0, "closed": 0} {
-		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, name), mode))
 	}
 	if os.Geteuid() != 0 {
-		if err := os.Chmod(filepath.Join(dir, "open"), 0o555); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, "open"), 0o555))
 	}
 	f := open(t, dir)
 	t.Run("no rights", func(t *testing.T) {
@@ -123,9 +113,7 @@ func TestWithoutPermission(t *testing.T) {
 		}
 	})
 	for name, mode := range map[string]os.FileMode{"closed": 0o700, "open": 0o700, "open/secret": 0o600, "open/log.jsonl": 0o600} {
-		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, name), mode))
 	}
 	if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
 		t.Errorf("files (-before +after):\n%s", diff)
@@ -138,18 +126,14 @@ func TestARecordedLineInALogThatMayNotBeWritten(t *testing.T) {
 	dir := recorded(t, 2)
 	put(t, dir, map[string]string{"a.json": "old\n"})
 	for name, mode := range map[string]os.FileMode{".": 0o777, "logs": 0o777, "logs/audit.jsonl": 0o444, "logs/audit.head": 0o666, "a.json": 0o666, ".tidegate.lock": 0o666} {
-		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, name), mode))
 	}
 	want := tree(t, dir)
 	f := open(t, dir)
 	t.Run("recorded", func(t *testing.T) {
 		asNobody(t)
 		tx := locked(t, f).Begin()
-		if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Record(auditLog, event{N: 3})); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Write("a.json", []byte("new\n")), tx.Record(auditLog, event{N: 3})))
 		if err := tx.Commit(); tidegate.CodeOf(err) != tidegate.WriteFailed || !errors.Is(err, os.ErrPermission) {
 			t.Errorf("%v, want WRITE_FAILED", err)
 		}
@@ -168,5 +152,23 @@ func TestARecordedLineInALogThatMayNotBeWritten(t *testing.T) {
 	want["a.json"] = "new\n"
 	if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 		t.Errorf("logged: files (-want +got):\n%s", diff)
+	}
+}
+
+// TestWhoMayOnlyReadSeesAClaim, as on a disk that has become read-only.
+func TestWhoMayOnlyReadSeesAClaim(t *testing.T) {
+	dir := t.TempDir()
+	f := open(t, dir)
+	claim := must.Get(f.Claim("claim", nil))(t)
+	defer claim.Release()
+	must.Do(t, os.Chmod(filepath.Join(dir, "claim"), 0o444))
+	must.Do(t, os.Chmod(dir, 0o755))
+	if os.Geteuid() == 0 {
+		runtime.LockOSThread() // the thread ends with the test
+		must.Do(t, syscall.Setfsuid(65534))
+		t.Cleanup(func() { syscall.Setfsuid(0) })
+	}
+	if _, held, err := f.Claimed("claim"); err != nil || !held {
+		t.Errorf("held %v: %v", held, err)
 	}
 }

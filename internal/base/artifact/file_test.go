@@ -6,14 +6,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestReadingAnArgument(t *testing.T) {
@@ -59,10 +64,7 @@ func TestReadingInAFolder(t *testing.T) {
 			t.Errorf("%s exists: %v, %v", name, there, err)
 		}
 	}
-	sub, err := f.Folder("sub")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must.Get(f.Folder("sub"))(t)
 	defer sub.Close()
 	if data, err := sub.Read("a.md"); err != nil || string(data) != "text\n" || sub.Path() != filepath.Join(dir, "sub") {
 		t.Errorf("%q, %v in %s", data, err, sub.Path())
@@ -87,12 +89,8 @@ func TestReadingInAFolder(t *testing.T) {
 func TestListingAFolder(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"sub/b.md": "", "sub/B.md": "", "sub/a/x": "", "file": ""})
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(t.TempDir(), filepath.Join(dir, "out")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
+	must.Do(t, os.Symlink(t.TempDir(), filepath.Join(dir, "out")))
 	f := open(t, dir)
 	names := func(name string) string {
 		list, err := f.List(name)
@@ -122,12 +120,8 @@ func TestWriting(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, dir)
 	for _, content := range []string{"first\n", "second\n", ""} {
-		if err := f.Write("deep/er/a.json", []byte(content)); err != nil {
-			t.Fatal(err)
-		}
-		if err := artifact.Everywhere.WriteFile("report_path", filepath.Join(dir, "report.json"), []byte(content)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Write("deep/er/a.json", []byte(content)))
+		must.Do(t, artifact.Everywhere.WriteFile("report_path", filepath.Join(dir, "report.json"), []byte(content)))
 		want := map[string]string{"deep": "folder", "deep/er": "folder", "deep/er/a.json": content, "report.json": content}
 		if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
 			t.Errorf("files (-want +got):\n%s", diff)
@@ -189,9 +183,7 @@ func draft(d *artifact.Draft) error {
 func TestCreatingAFolder(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "home", "runs", "r1")
-	if err := artifact.Everywhere.CreateFolder("root", path, draft); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, artifact.Everywhere.CreateFolder("root", path, draft))
 	made := tree(t, path)
 	if report := verify(t, made["logs/audit.jsonl"]); report.Lines != 2 || report.Broken+report.Unchained > 0 {
 		t.Errorf("%+v", report)
@@ -212,9 +204,7 @@ func TestCreatingAFolder(t *testing.T) {
 func TestCreatingAFolderThatIsThere(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"file": "x\n", "folder/x": "x\n", ".tidegate.lock": ""})
-	if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "empty"), 0o700))
 	if err := os.Symlink("nowhere", filepath.Join(dir, "link")); err != nil {
 		t.Logf("no symbolic links here: %v", err)
 	}
@@ -295,5 +285,149 @@ func TestReadingEndsWithTheContext(t *testing.T) {
 	cancel()
 	if n, err := r.Read(first); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("after: %d bytes, %v", n, err)
+	}
+}
+
+// TestAReplicaStandsInForAnAbsolutePath: what is sealed is checked under such a path, and
+// one without a drive is not absolute on every system.
+func TestAReplicaStandsInForAnAbsolutePath(t *testing.T) {
+	if path := artifact.NoPlace("sealed"); !filepath.IsAbs(path) {
+		t.Errorf("%s is not absolute", path)
+	}
+}
+
+// TestAFolderIsBeingWritten: a folder is being written while the record of a transaction stands,
+// and not before and after.
+func TestAFolderIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f := open(t, dir)
+	if f.Pending() {
+		t.Error("a new folder is being written")
+	}
+	put(t, dir, map[string]string{".tidegate-tx/record": "{}"})
+	if !f.Pending() {
+		t.Error("a folder with the record of a transaction is not being written")
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for id, want := range map[string]string{
+		"wave1.grid":  "wave1.grid",
+		"wave1.a:b":   "wave1.a%3Ab",
+		"wave1.a%3Ab": "wave1.a%253Ab",
+		"..":          "%2E%2E",
+		"a/../b":      "a%2F..%2Fb",
+		"wave1.x.":    "wave1.x%2E",
+		"wave1.größe": "wave1.größe",
+		"tab\tbed":    "tab%09bed",
+	} {
+		if got := artifact.FileName(id); got != want {
+			t.Errorf("FileName(%q) = %q, want %q", id, got, want)
+		}
+	}
+	one, other := artifact.FileName(strings.Repeat("?", 128)), artifact.FileName(strings.Repeat("?", 127)+"!")
+	long := artifact.FileName(strings.Repeat("ö", 128))
+	if one == other || len(one) > 255 || len(long) > 255 || !utf8.ValidString(long) {
+		t.Errorf("long ids become %q, %q and %q", one, other, long)
+	}
+}
+
+func TestRemoveFolder(t *testing.T) {
+	home := t.TempDir()
+	for _, name := range []string{"one/a/b.txt", "one/c.txt", "two/d.txt", "file", ".tidegate.removed-BEFORE/e.txt"} {
+		path := filepath.Join(home, name)
+		must.Write(t, path, "12345")
+	}
+	if err := os.Symlink("two", filepath.Join(home, "link")); err != nil {
+		t.Skip(err)
+	}
+	folder := must.Get(artifact.Everywhere.Open("home", home))(t)
+	defer folder.Close()
+	one := must.Get(folder.Folder("one"))(t)
+	files, bytes, err := one.Size()
+	one.Close()
+	if files != 2 || bytes != 10 || err != nil {
+		t.Errorf("one has %d files of %d bytes, %v", files, bytes, err)
+	}
+	for name, want := range map[string]tidegate.Code{
+		"one": "", "link": tidegate.PathNotAllowed, "file": tidegate.WriteFailed, "none": tidegate.FileNotFound, "../x": tidegate.PathNotAllowed,
+	} {
+		if got := tidegate.CodeOf(folder.RemoveFolder(name)); got != want {
+			t.Errorf("removing %s: %q, want %q", name, got, want)
+		}
+	}
+	entries, err := os.ReadDir(home)
+	if err != nil || len(entries) != 3 {
+		t.Errorf("what is left: %v, %v", entries, err)
+	}
+	if _, err := os.Stat(filepath.Join(home, "two", "d.txt")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDigestsNoticeEveryChange changes a file in the ways that leave its size and
+// its time of modification as they were.
+func TestDigestsNoticeEveryChange(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a")
+	folder := must.Get(artifact.Everywhere.Open("path", dir))(t)
+	defer folder.Close()
+	digests := folder.Digests()
+	check := func(what, text string) {
+		t.Helper()
+		want := ""
+		if text != "" {
+			want = codec.DigestBytes([]byte(text))
+		}
+		for range 3 {
+			if got, err := digests.Of("a"); err != nil || got != want {
+				t.Errorf("%s: %s, %v, want %s", what, got, err, want)
+			}
+		}
+	}
+	check("no file", "")
+	old := time.Now().Add(-time.Hour)
+	write := func(text string) {
+		t.Helper()
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
+		must.Do(t, os.Chtimes(path, old, old))
+	}
+	for i := range 50 {
+		text := string(rune('a' + i%26))
+		write(text)
+		check("written in place", text)
+	}
+	must.Do(t, os.WriteFile(path+"2", []byte("x"), 0o600))
+	must.Do(t, os.Chtimes(path+"2", old, old))
+	must.Do(t, os.Rename(path+"2", path))
+	check("replaced", "x")
+	must.Do(t, os.Remove(path))
+	check("removed", "")
+}
+
+// TestWhatKilledProcessesLeftIsSwept: folders in the making, and temporary copies of others,
+// go with the next call of any process; those that somebody is making stay.
+func TestWhatKilledProcessesLeftIsSwept(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	const left, made = ".tidegate-0123456789ab-0.tmp", ".tidegate-ba9876543210-0.tmp"
+	put(t, dir, map[string]string{left + "/.tidegate.lock": "", left + "/half": "x", made + "/.tidegate.lock": ""})
+	defer locked(t, open(t, filepath.Join(dir, made))).Unlock()
+	put(t, temp, map[string]string{"tidegate-replica-1/claim": `{"process":1,"since":1}`, "tidegate-replica-1/files/half": "x", "tidegate-replica-2/files/young": "x"})
+	living, remove, err := artifact.Scratch("tidegate-replica-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remove()
+	must.Do(t, artifact.Everywhere.CreateFolder("dir", filepath.Join(dir, "another"), func(d *artifact.Draft) error { return d.Write("x", nil) }))
+	must.Get(artifact.NewReplica())(t).Close()
+	for path, want := range map[string]bool{
+		filepath.Join(dir, left): runtime.GOOS == "windows", filepath.Join(dir, made): true,
+		filepath.Join(temp, "tidegate-replica-1"): false, filepath.Join(temp, "tidegate-replica-2"): true, living: true,
+	} {
+		if _, err := os.Stat(path); (err == nil) != want {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 }

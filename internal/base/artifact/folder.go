@@ -84,17 +84,6 @@ func (f *Folder) Close() error { return f.root.Close() }
 // the folder is closed.
 func (f *Folder) FS() fs.FS { return f.root.FS() }
 
-// Writing reports whether a transaction is changing files of the folder, or was
-// interrupted while it did: what is read then may be of two states.
-func (f *Folder) Writing() bool {
-	for _, name := range []string{recordName, undoName} {
-		if _, err := f.root.Lstat(inStaging(name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
 // Is reports whether f and other are the same folder, by whatever path they
 // were opened.
 func (f *Folder) Is(other *Folder) bool {

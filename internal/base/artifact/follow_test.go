@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // followed is what came of following a log. It is used in a bubble, where time
@@ -72,17 +73,10 @@ func (f *followed) expect(t *testing.T, when string, want ...string) {
 
 func appendTo(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "logs"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.OpenFile(filepath.Join(dir, "logs", "audit.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "logs"), 0o700))
+	file := must.Get(os.OpenFile(filepath.Join(dir, "logs", "audit.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))(t)
 	defer file.Close()
-	if _, err := file.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(file.WriteString(text))(t)
 }
 
 func TestFollowing(t *testing.T) {
@@ -132,9 +126,7 @@ func TestFollowingALineThatIsTakenBack(t *testing.T) {
 		pass()
 		write(t, dir, auditLog, "a\nc\n")
 		// The bubble's clock does not reach the file's.
-		if err := os.Chtimes(filepath.Join(dir, "logs", "audit.jsonl"), time.Time{}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(dir, "logs", "audit.jsonl"), time.Time{}, time.Now()))
 		pass()
 		f.expect(t, "another line", "1 a", "2 c")
 	})
@@ -167,9 +159,7 @@ func TestFollowingEndsWhenTheLogIsTamperedWith(t *testing.T) {
 				pass()
 				f.expect(t, "before", "1 a", "2 b")
 				path := filepath.Join(dir, "logs", "audit.jsonl")
-				if err := test.tamper(t, dir, path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, test.tamper(t, dir, path))
 				pass()
 				if reason, _ := tidegate.AsError(f.err).Details.Get("reason"); tidegate.CodeOf(f.err) != tidegate.Tampered || !strings.Contains(fmt.Sprint(reason), test.reason) || !f.ended {
 					t.Errorf("%v, want TAMPERED with %q", f.err, test.reason)

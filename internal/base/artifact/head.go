@@ -237,6 +237,20 @@ func (l *Lock) CheckLog(name string) (LogState, error) {
 	return LogState{Lines: end.Lines, Digest: end.Digest, Headed: true}, moveHead(f, local, text, end)
 }
 
+// CheckEnd is [Lock.CheckLog] for a reader: it takes no lock and moves nothing. It returns
+// TAMPERED and READ_FAILED.
+func (f *Folder) CheckEnd(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	text, err := readHead(f, local)
+	if err == nil {
+		_, _, err = checkLog(f, local, text)
+	}
+	return f.place(local).unreadable(err)
+}
+
 // checkLog compares the log name with the text of its head file; see roll.
 func checkLog(f *Folder, name, text string) (end head, torn Line, err error) {
 	h := noLines

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const auditLog, auditHead = "logs/audit.jsonl", "logs/audit.head"
@@ -22,16 +23,11 @@ const auditLog, auditHead = "logs/audit.jsonl", "logs/audit.head"
 // record adds lines that are part of their transaction, one in each.
 func record(t testing.TB, f *artifact.Folder, lines ...any) {
 	t.Helper()
-	l, err := f.Lock(t.Context(), pinned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(f.Lock(t.Context(), pinned))(t)
 	defer l.Unlock()
 	for _, line := range lines {
 		tx := l.Begin()
-		if err := errors.Join(tx.Record(auditLog, line), tx.Commit()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Record(auditLog, line), tx.Commit()))
 	}
 }
 
@@ -39,10 +35,7 @@ func record(t testing.TB, f *artifact.Folder, lines ...any) {
 func recorded(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
-	f, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(artifact.Everywhere.Open("dir", dir))(t)
 	defer f.Close()
 	for i := range n {
 		record(t, f, event{N: i + 1})
@@ -58,10 +51,7 @@ func headOf(log string) string {
 
 func read(t testing.TB, dir, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(dir, filepath.FromSlash(name))))(t)
 	return string(data)
 }
 
@@ -72,15 +62,9 @@ func write(t testing.TB, dir, name, text string) {
 // checkLog looks at the log of a folder, as a process that opens it does.
 func checkLog(t testing.TB, dir string) (artifact.LogState, error) {
 	t.Helper()
-	f, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(artifact.Everywhere.Open("dir", dir))(t)
 	defer f.Close()
-	l, err := f.Lock(t.Context(), pinned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(f.Lock(t.Context(), pinned))(t)
 	defer l.Unlock()
 	return l.CheckLog(auditLog)
 }
@@ -115,9 +99,7 @@ func TestEveryLineMovesTheHead(t *testing.T) {
 	l := locked(t, f)
 	tx := l.Begin()
 	tx.Log(auditLog, event{N: 5})
-	if err := errors.Join(tx.Write("a.json", nil), tx.Record(auditLog, event{N: 6}), tx.Commit(), tx.LogError()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(tx.Write("a.json", nil), tx.Record(auditLog, event{N: 6}), tx.Commit(), tx.LogError()))
 	tx.Log(auditLog, event{N: 7})
 	l.Unlock()
 	expect("with a file", 6)
@@ -172,9 +154,7 @@ func TestTheNameOfAHead(t *testing.T) {
 	l := locked(t, open(t, dir))
 	for _, name := range []string{"log.jsonl", "deep/audit.jsonl", "other.log"} {
 		tx := l.Begin()
-		if err := errors.Join(tx.Record(name, event{}), tx.Commit()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Record(name, event{}), tx.Commit()))
 	}
 	state := tree(t, dir)
 	for _, name := range []string{"log.head", "deep/audit.head", "other.log.head"} {
@@ -297,9 +277,7 @@ func tampered(t *testing.T, tamper func([]string, string) (string, string)) stri
 	write(t, dir, auditHead, head)
 	write(t, dir, auditLog, log)
 	if log == "none" {
-		if err := os.Remove(filepath.Join(dir, "logs", "audit.jsonl")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(dir, "logs", "audit.jsonl")))
 	}
 	return dir
 }
@@ -348,9 +326,7 @@ func TestALogCanBeAcceptedAsItIsFound(t *testing.T) {
 				if !alone {
 					tx.Write("a.json", []byte("a\n"))
 				}
-				if err := errors.Join(tx.Accept(auditLog), tx.Record(auditLog, event{Kind: "accept"}), tx.Commit()); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(tx.Accept(auditLog), tx.Record(auditLog, event{Kind: "accept"}), tx.Commit()))
 				l.Unlock()
 				log := read(t, dir, auditLog)
 				if !strings.HasPrefix(log, before) || strings.Count(log, `"kind":"accept"`) != 1 || !strings.Contains(log[len(before):], `"prev":`) {
@@ -473,9 +449,7 @@ func TestALineComesAfterWhatWasLeftUnderTheSameLock(t *testing.T) {
 	left := fmt.Sprintf(`{"schema_version":"tidegate_commit.v1","folders":[],"changes":[],"logs":[{"name":%q,"from":%d,"lines":["{\"n\":8}"]}]}`, auditLog, len(read(t, dir, auditLog)))
 	put(t, dir, map[string]string{".tidegate-tx/record": left + "\n" + codec.DigestBytes([]byte(left)) + "\n"})
 	tx := l.Begin()
-	if err := errors.Join(tx.Record(auditLog, event{N: 9}), tx.Commit()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(tx.Record(auditLog, event{N: 9}), tx.Commit()))
 	log := read(t, dir, auditLog)
 	if eight, nine := strings.Index(log, `"n":8`), strings.Index(log, `"n":9`); eight < 0 || nine < eight || read(t, dir, auditHead) != headOf(log) || f.Interrupted() {
 		t.Errorf("log is\n%s", log)
@@ -484,12 +458,9 @@ func TestALineComesAfterWhatWasLeftUnderTheSameLock(t *testing.T) {
 
 func TestARecordedLineOfADraft(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	err := artifact.Everywhere.CreateFolder("root", dir, func(d *artifact.Draft) error {
+	must.Do(t, artifact.Everywhere.CreateFolder("root", dir, func(d *artifact.Draft) error {
 		return errors.Join(d.Record(auditLog, event{N: 1}), d.Write("a.json", nil), d.Record(auditLog, event{N: 2}))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	state, err := checkLog(t, dir)
 	log := read(t, dir, auditLog)
 	if want := (artifact.LogState{Lines: 2, Digest: verify(t, log).Head, Headed: true}); err != nil || state != want || read(t, dir, auditHead) != headOf(log) {
@@ -500,10 +471,7 @@ func TestARecordedLineOfADraft(t *testing.T) {
 // verifyFolder is what a look at the log and its head shows.
 func verifyFolder(t *testing.T, dir string) artifact.LogReport {
 	t.Helper()
-	report, err := open(t, dir).VerifyLog(auditLog)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(open(t, dir).VerifyLog(auditLog))(t)
 	return report
 }
 
@@ -522,9 +490,7 @@ func TestVerifyingALogWithItsHead(t *testing.T) {
 	if report := verifyFolder(t, dir); report.Mismatch == "" {
 		t.Error("another number of lines is not found")
 	}
-	if err := os.Remove(filepath.Join(dir, "logs", "audit.head")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "logs", "audit.head")))
 	if report := verifyFolder(t, dir); report.Headed || report.Mismatch != "" {
 		t.Errorf("without a head: %+v", report)
 	}
@@ -549,10 +515,7 @@ func TestAnyChangeOfAByteOfALogOrItsHeadIsFound(t *testing.T) {
 				whole[:at] + string(whole[at]^1) + whole[at+1:], whole[:at] + whole[at+1:], whole[:at] + "x" + whole[at:], whole[:at],
 			} {
 				write(t, dir, name, changed)
-				report, err := f.VerifyLog(auditLog)
-				if err != nil {
-					t.Fatal(err)
-				}
+				report := must.Get(f.VerifyLog(auditLog))(t)
 				if report.Mismatch == "" && report.Broken == 0 {
 					t.Errorf("a change of byte %d of %s is not found:\n%s", at, name, changed)
 				}
@@ -588,9 +551,7 @@ func FuzzCheckLog(f *testing.F) {
 				t.Fatalf("files (-before +after):\n%s", diff)
 			}
 		}
-		if err := errors.Join(tx.Record(auditLog, event{N: 1}), tx.Commit()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Record(auditLog, event{N: 1}), tx.Commit()))
 		after, again := l.CheckLog(auditLog)
 		if again != nil || !after.Headed || err == nil && (after.Lines != state.Lines+1 || !strings.Contains(read(t, dir, auditLog), `"prev":"`+state.Digest+`"}`)) {
 			t.Fatalf("%+v, %v became %+v, %v", state, err, after, again)

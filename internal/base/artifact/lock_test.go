@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestNoUpdateIsLostBetweenProcesses(t *testing.T) {
@@ -141,13 +142,8 @@ func holdLock(dir string) error {
 func TestAKilledHolderBlocksNobody(t *testing.T) {
 	dir := t.TempDir()
 	holder := self(t, "hold", dir)
-	out, err := holder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(holder.StdoutPipe())(t)
+	must.Do(t, holder.Start())
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "held\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
@@ -156,9 +152,7 @@ func TestAKilledHolderBlocksNobody(t *testing.T) {
 	if _, err := open(t, dir).Lock(ctx, time.Now); tidegate.CodeOf(err) != tidegate.Cancelled {
 		t.Errorf("the lock of another process was taken: %v", err)
 	}
-	if err := holder.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, holder.Process.Kill())
 	holder.Wait()
 	locked(t, open(t, dir)).Unlock()
 }
@@ -211,9 +205,7 @@ func TestGoroutinesGetTheLockInTurn(t *testing.T) {
 
 func TestSomethingElseInPlaceOfTheLock(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, ".tidegate.lock"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, ".tidegate.lock"), 0o700))
 	if _, err := open(t, dir).Lock(t.Context(), time.Now); tidegate.CodeOf(err) != tidegate.WriteFailed {
 		t.Errorf("%v, want WRITE_FAILED", err)
 	}
@@ -284,16 +276,9 @@ func TestLeaseOfAProcessOfThisHost(t *testing.T) {
 	}
 	process := func() *exec.Cmd {
 		holder := self(t, "hold", t.TempDir())
-		out, err := holder.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := holder.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(holder.StdoutPipe())(t)
+		must.Do(t, holder.Start())
+		must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 		return holder
 	}
 	running, gone := process(), process()

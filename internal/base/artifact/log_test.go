@@ -18,22 +18,18 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // addTo appends lines to a log, each in a transaction of its own.
 func addTo(t testing.TB, f *artifact.Folder, name string, lines ...any) {
 	t.Helper()
-	l, err := f.Lock(t.Context(), pinned)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(f.Lock(t.Context(), pinned))(t)
 	defer l.Unlock()
 	for _, line := range lines {
 		tx := l.Begin()
 		tx.Log(name, line)
-		if err := errors.Join(tx.Commit(), tx.LogError()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Commit(), tx.LogError()))
 	}
 }
 
@@ -65,9 +61,7 @@ func TestLinesOfOneTransactionAreChainedToo(t *testing.T) {
 	tx.Log("a.jsonl", event{N: 1})
 	tx.Log("b.jsonl", event{N: 2})
 	tx.Log("./a.jsonl", event{N: 3})
-	if err := errors.Join(tx.Commit(), tx.LogError()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(tx.Commit(), tx.LogError()))
 	for name, want := range map[string]int{"a.jsonl": 2, "b.jsonl": 1} {
 		if report := verify(t, tree(t, dir)[name]); report.Lines != want || report.Broken+report.Unchained > 0 {
 			t.Errorf("%s: %+v", name, report)
@@ -122,10 +116,7 @@ func TestALogThatCannotBeWrittenChangesNothingElse(t *testing.T) {
 
 func verify(t testing.TB, log string) artifact.LogReport {
 	t.Helper()
-	report, err := artifact.VerifyLog(strings.NewReader(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := must.Get(artifact.VerifyLog(strings.NewReader(log)))(t)
 	return report
 }
 
@@ -183,10 +174,7 @@ func TestAppendingDoesNotReadTheLog(t *testing.T) {
 		} else {
 			addTo(t, f, auditLog, event{N: 1})
 		}
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(path))(t)
 		defer f.Close()
 		f.Seek(size, 0)
 		var tail bytes.Buffer
@@ -205,10 +193,7 @@ func writtenLog(t *testing.T, n int, mixed bool) []string {
 	f := open(t, dir)
 	for i := range n {
 		if mixed && i%3 == 1 {
-			file, err := os.OpenFile(filepath.Join(dir, "log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(os.OpenFile(filepath.Join(dir, "log.jsonl"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))(t)
 			fmt.Fprintf(file, `{"foreign":%d}`+"\n", i)
 			file.Close()
 			continue
@@ -397,19 +382,11 @@ func FuzzContinueLog(f *testing.F) {
 	f.Add([]byte(`{"ts":"","kind":"","n":1,"prev":"sha256:00000`))
 	f.Fuzz(func(t *testing.T, log []byte) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "log.jsonl"), log, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		folder, err := artifact.Everywhere.Open("dir", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "log.jsonl"), log, 0o600))
+		folder := must.Get(artifact.Everywhere.Open("dir", dir))(t)
 		defer folder.Close()
 		addTo(t, folder, "log.jsonl", event{N: 1}, event{N: 2})
-		data, err := folder.Read("log.jsonl")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(folder.Read("log.jsonl"))(t)
 		before, after := verify(t, string(log)), verify(t, string(data))
 		if !bytes.HasPrefix(data, log) || after.Torn || after.Lines-before.Lines < 2 || after.Broken > before.Broken+1 || after.Broken > before.Broken && !before.Torn {
 			t.Fatalf("%+v became %+v\n%q", before, after, data)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -56,10 +57,7 @@ var operations = map[string]func(dir string) error{"count": countUp, "hold": hol
 
 func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	args := append(before, exe)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), opVar+"="+op, folderVar+"="+dir, "GOMAXPROCS=2")
@@ -68,10 +66,7 @@ func self(t *testing.T, op, dir string, before ...string) *exec.Cmd {
 
 func open(t *testing.T, dir string) *artifact.Folder {
 	t.Helper()
-	f, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(artifact.Everywhere.Open("dir", dir))(t)
 	t.Cleanup(func() { f.Close() })
 	return f
 }
@@ -80,10 +75,7 @@ func locked(t *testing.T, f *artifact.Folder) *artifact.Lock {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	l, err := f.Lock(ctx, time.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(f.Lock(ctx, time.Now))(t)
 	t.Cleanup(l.Unlock)
 	return l
 }
@@ -95,7 +87,7 @@ func pinned() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || path == dir {
 			return err
 		}
@@ -112,10 +104,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		data, err := os.ReadFile(path)
 		all[name] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -123,12 +112,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, content)
 	}
 }
 

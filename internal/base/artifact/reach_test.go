@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // confined is a folder with two roots, inside and other, and with a secret
@@ -19,12 +20,7 @@ func confined(t *testing.T) (dir, inside, other string) {
 	inside, other = filepath.Join(dir, "inside"), filepath.Join(dir, "other")
 	put := func(name, text string) {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, path, text)
 	}
 	put("inside/file", "in")
 	put("inside/deep/er/file", "deep")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func init() {
@@ -269,9 +270,7 @@ func TestSyncsOfARecordedLine(t *testing.T) {
 	syncs := func(op string) int {
 		dir := t.TempDir()
 		put(t, dir, map[string]string{"log.jsonl": oldLog, "other.jsonl": oldLog})
-		if err := operations["one file, recorded"](dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, operations["one file, recorded"](dir))
 		_, trace := traced(t, op, dir, "-f")
 		return strings.Count(trace, "fsync(")
 	}

@@ -1,9 +1,12 @@
 package artifact
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -19,6 +22,37 @@ func (f *Folder) Pending() bool {
 		}
 	}
 	return false
+}
+
+// readerWait is how long a reader waits for a transaction that is under way, once.
+const readerWait = 5 * time.Second
+
+// stopped are the records of transactions that were waited for in vain, by folder.
+var stopped sync.Map
+
+// Settle ends a transaction that nobody is working on any more, for a reader, and reports
+// whether something may have changed. One that is under way is waited for a moment: what a
+// process holds longer, which may have been stopped, is read as it is. A lease of the earlier
+// system does not matter: whoever committed the transaction held the lock.
+func (f *Folder) Settle(ctx context.Context) bool {
+	if !f.Pending() {
+		return false
+	}
+	at, _ := f.root.Lstat(inStaging(recordName))
+	if before, waited := stopped.Load(f.path); waited && at != nil && os.SameFile(before.(os.FileInfo), at) && before.(os.FileInfo).ModTime().Equal(at.ModTime()) {
+		return true
+	}
+	limited, cancel := context.WithTimeout(ctx, readerWait)
+	defer cancel()
+	afterEveryLease := func() time.Time { return time.Unix(1<<40, 0) }
+	lock, err := f.Lock(limited, afterEveryLease)
+	if err == nil {
+		stopped.Delete(f.path)
+		lock.Unlock()
+	} else if at != nil && ctx.Err() == nil {
+		stopped.Store(f.path, at)
+	}
+	return true
 }
 
 // Interrupted reports whether a transaction has left anything behind, a record

@@ -2,7 +2,9 @@ package artifact
 
 import (
 	"crypto/rand"
+	"errors"
 	"io/fs"
+	"path"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -33,6 +35,15 @@ func (f *Folder) RemoveFolder(name string) error {
 	if err := f.root.Rename(local, removedPrefix+rand.Text()); err != nil {
 		return f.place(name).unwritable(err)
 	}
+	if err := f.SweepRemoved(); err != nil {
+		return err
+	}
+	return f.place(name).unwritable(syncFolder(f.root, "."))
+}
+
+// SweepRemoved removes what a process left in f that was killed in [Folder.RemoveFolder].
+// It returns WRITE_FAILED and READ_FAILED.
+func (f *Folder) SweepRemoved() error {
 	entries, err := fs.ReadDir(f.root.FS(), ".")
 	if err != nil {
 		return f.place(".").unreadable(err)
@@ -45,7 +56,37 @@ func (f *Folder) RemoveFolder(name string) error {
 			return f.place(entry.Name()).unwritable(err)
 		}
 	}
-	return f.place(name).unwritable(syncFolder(f.root, "."))
+	return nil
+}
+
+// Remove removes a file of f durably; one that is not there is removed already. It
+// returns PATH_NOT_ALLOWED and WRITE_FAILED.
+func (f *Folder) Remove(name string) error {
+	local, err := f.local(name)
+	if err != nil {
+		return err
+	}
+	if err := f.root.Remove(local); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return f.place(name).unwritable(err)
+	}
+	return f.place(name).unwritable(syncFolder(f.root, path.Dir(local)))
+}
+
+// SyncAll makes durable what other programs wrote to the file system of f, where the
+// system can do that. It returns WRITE_FAILED.
+func (f *Folder) SyncAll() error {
+	if !canSyncAll {
+		return nil
+	}
+	dir, err := f.root.Open(".")
+	if err != nil {
+		return f.place(".").unwritable(err)
+	}
+	defer dir.Close()
+	return f.place(".").unwritable(syncAll(dir))
 }
 
 // Size counts the files in f and below it, and their bytes. It returns
@@ -67,4 +108,24 @@ func (f *Folder) Size() (files, bytes int64, err error) {
 		return 0, 0, f.place(".").unreadable(err)
 	}
 	return files, bytes, nil
+}
+
+// SizeOf adds up the files in a folder that others write to, except those in the folder
+// that without names and the program's own. What went away meanwhile counts nothing.
+func SizeOf(files fs.FS, without string) (int64, error) {
+	var size int64
+	err := fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return nil // it went away, or is not ours to look at
+		case without != "" && name == without:
+			return fs.SkipDir
+		case e.Type().IsRegular() && !strings.HasPrefix(e.Name(), ".tidegate"):
+			if info, err := e.Info(); err == nil {
+				size += info.Size()
+			}
+		}
+		return nil
+	})
+	return size, err
 }

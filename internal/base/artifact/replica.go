@@ -18,9 +18,13 @@ type Replica struct {
 	remove func()
 }
 
-// NewReplica makes an empty replica. Close it in the end. It returns WRITE_FAILED.
+const replicaPrefix = "tidegate-replica-"
+
+// NewReplica makes an empty replica. Close it in the end. What killed processes have left of
+// theirs is removed. It returns WRITE_FAILED.
 func NewReplica() (*Replica, error) {
-	scratch, remove, err := Scratch("tidegate-replica-")
+	sweepScratch(replicaPrefix)
+	scratch, remove, err := Scratch(replicaPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package artifact
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
@@ -38,6 +39,29 @@ func Scratch(prefix string) (path string, remove func(), err error) {
 		claim.Release()
 		os.RemoveAll(path)
 	}, nil
+}
+
+// sweepScratch removes the temporary folders with a prefix whose processes were killed. A
+// folder that has no claim yet, or not its note, is being made or removed.
+func sweepScratch(prefix string) {
+	temp := os.TempDir()
+	entries, _ := os.ReadDir(temp)
+	for _, entry := range entries {
+		path := filepath.Join(temp, entry.Name())
+		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), prefix) {
+			continue
+		}
+		folder, err := Everywhere.Open("scratch", path)
+		if err != nil {
+			continue
+		}
+		since, err := ScratchSince(path)
+		_, held, other := folder.Claimed(ScratchClaim)
+		folder.Close()
+		if err == nil && other == nil && !since.IsZero() && !held {
+			os.RemoveAll(path)
+		}
+	}
 }
 
 // ClaimScratch takes the claim of the temporary folder at path, as [Folder.Claim] does.

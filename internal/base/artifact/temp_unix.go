@@ -123,6 +123,21 @@ func createTempFolder(root *os.Root, target string) (*tempFolder, error) {
 	return nil, errors.New("too many writers of one folder")
 }
 
+// sweepFolders removes the folders in the making in root that nobody makes any more.
+func sweepFolders(root *os.Root) {
+	entries, _ := fs.ReadDir(root.FS(), ".")
+	for _, entry := range entries {
+		if named, _ := path.Match(".tidegate-????????????-*.tmp", entry.Name()); !named || !entry.IsDir() {
+			continue
+		}
+		t := &tempFolder{root: root, name: entry.Name()}
+		if owned, err := t.own(); owned && err == nil {
+			t.remove()
+		}
+		t.close()
+	}
+}
+
 // own takes the lock in the folder and reports whether it then still is the
 // lock of that folder.
 func (t *tempFolder) own() (bool, error) {

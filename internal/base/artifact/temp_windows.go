@@ -50,6 +50,9 @@ func createTempFolder(root *os.Root, target string) (*tempFolder, error) {
 	return &tempFolder{root, name}, root.Mkdir(name, folderMode)
 }
 
+// sweepFolders does nothing here, as clearTemp.
+func sweepFolders(*os.Root) {}
+
 // rename gives the folder its own name.
 func (t *tempFolder) rename(target string) error { return t.root.Rename(t.name, target) }
 

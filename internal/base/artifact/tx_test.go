@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestTransactionThatIsNotCommittedChangesNothing(t *testing.T) {
@@ -29,9 +30,7 @@ func TestTransactionThatIsNotCommittedChangesNothing(t *testing.T) {
 			before := tree(t, dir)
 			l := locked(t, open(t, dir))
 			tx := l.Begin()
-			if err := errors.Join(tx.Write("a.json", []byte("new\n")), tx.Write("deep/b.json", []byte("new\n")), tx.Remove("folder/x")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, errors.Join(tx.Write("a.json", []byte("new\n")), tx.Write("deep/b.json", []byte("new\n")), tx.Remove("folder/x")))
 			tx.Log("log.jsonl", event{N: 1})
 			end(l, tx)
 			if diff := cmp.Diff(before, tree(t, dir)); diff != "" {
@@ -59,9 +58,7 @@ func TestTransactionsFollowEachOther(t *testing.T) {
 	l := locked(t, open(t, dir))
 	for i := range 3 {
 		tx := l.Begin()
-		if err := errors.Join(tx.Write("a.json", fmt.Appendln(nil, i)), tx.Remove("not there"), tx.Remove(fmt.Sprint(i-1)), tx.Write(fmt.Sprint(i), nil), tx.Commit()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(tx.Write("a.json", fmt.Appendln(nil, i)), tx.Remove("not there"), tx.Remove(fmt.Sprint(i-1)), tx.Write(fmt.Sprint(i), nil), tx.Commit()))
 	}
 	if err := l.Begin().Commit(); err != nil {
 		t.Errorf("an empty transaction: %v", err)
@@ -87,16 +84,11 @@ func TestModes(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"shared": "old\n", "public": "old\n", "fixed": "old\n"})
 	for name, mode := range map[string]os.FileMode{"shared": 0o640, "public": 0o644, "fixed": 0o400} {
-		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(filepath.Join(dir, name), mode))
 	}
 	f := open(t, dir)
 	tx := locked(t, f).Begin()
-	err := errors.Join(f.Write("public", []byte("new\n")), f.Write("a/new", nil), tx.Write("shared", []byte("new\n")), tx.Write("fixed", []byte("new\n")), tx.Write("b/new", nil), tx.Commit())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(f.Write("public", []byte("new\n")), f.Write("a/new", nil), tx.Write("shared", []byte("new\n")), tx.Write("fixed", []byte("new\n")), tx.Write("b/new", nil), tx.Commit()))
 	for name, want := range map[string]os.FileMode{"shared": 0o640, "public": 0o644, "fixed": 0o400, "a": 0o700 | os.ModeDir, "a/new": 0o600, "b": 0o700 | os.ModeDir, "b/new": 0o600, ".tidegate.lock": 0o600} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode() != want {
 			t.Errorf("%s has mode %v, want %v (%v)", name, info.Mode(), want, err)
@@ -107,32 +99,20 @@ func TestModes(t *testing.T) {
 func TestModesOfASharedFolder(t *testing.T) {
 	dir := t.TempDir()
 	// What another program makes shows the umask.
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "usual"), 0o777), os.WriteFile(filepath.Join(dir, "usual", "file"), nil, 0o666),
-		os.WriteFile(filepath.Join(dir, "private"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Mkdir(filepath.Join(dir, "usual"), 0o777), os.WriteFile(filepath.Join(dir, "usual", "file"), nil, 0o666),
+		os.WriteFile(filepath.Join(dir, "private"), nil, 0o600)))
 	mode := func(name string) os.FileMode {
-		info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(filepath.Join(dir, filepath.FromSlash(name))))(t)
 		return info.Mode()
 	}
 	root := open(t, dir)
 	root.Share()
-	if err := root.MakeFolder("agentd/changes"); err != nil {
-		t.Fatal(err)
-	}
-	f, err := root.Folder("agentd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, root.MakeFolder("agentd/changes"))
+	f := must.Get(root.Folder("agentd"))(t)
 	defer f.Close()
 	tx := locked(t, f).Begin()
 	tx.Log("logs/log.jsonl", map[string]int{"a": 1})
-	if err := errors.Join(f.Write("a/one", nil), tx.Write("b/two", nil), tx.Commit(), tx.LogError(), root.Write("private", []byte("new\n"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(f.Write("a/one", nil), tx.Write("b/two", nil), tx.Commit(), tx.LogError(), root.Write("private", []byte("new\n"))))
 	for _, name := range []string{"agentd", "agentd/changes", "agentd/a", "agentd/b", "agentd/logs"} {
 		if got := mode(name); got != mode("usual") {
 			t.Errorf("%s has mode %v, want %v", name, got, mode("usual"))

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestMarshalKeepsOrderAndText(t *testing.T) {
@@ -20,14 +21,11 @@ func TestMarshalKeepsOrderAndText(t *testing.T) {
 		Cap   float64          `json:"cap"`
 		Extra tidegate.Details `json:"extra"`
 	}
-	got, err := codec.Marshal(result{
+	got := must.Get(codec.Marshal(result{
 		Text:  "a<b>&\u2028 \xff",
 		Cap:   800,
 		Extra: tidegate.Pairs("z", []string(nil), "a", tidegate.Pairs("<", 1)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	want := "{\n  \"ok\": true,\n  \"text\": \"a<b>&\u2028 \ufffd\",\n  \"list\": [],\n  \"cap\": 800,\n  \"extra\": {\n    \"z\": [],\n    \"a\": {\n      \"<\": 1\n    }\n  }\n}"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("bytes differ (-want +got):\n%s", diff)
@@ -35,17 +33,11 @@ func TestMarshalKeepsOrderAndText(t *testing.T) {
 }
 
 func TestMarshalOfParsedDocumentChangesOneMemberOnly(t *testing.T) {
-	v, err := codec.Parse([]byte(`{"b": 1.50, "a": [1e2, "x"], "zero": {}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse([]byte(`{"b": 1.50, "a": [1e2, "x"], "zero": {}}`)))(t)
 	v.Set("a", codec.Of("changed"))
 	v.Set("more", codec.Of([]int{}))
 	v.Delete("zero")
-	got, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(codec.MarshalLine(v))(t)
 	if want := `{"b":1.50,"a":"changed","more":[]}`; string(got) != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -58,10 +50,7 @@ func TestDigestVectors(t *testing.T) {
 		{`{"metrics":{"beta":{"y":2,"x":1},"alpha":1}}`, "sha256:41b857f47ac327e600a7dcba283ca6c6904d68c5f46bdc24585cd71597a2a844"},
 		{`{"n":0.571429,"a":[{"d":null,"c":"é<&>` + "\u2028" + `"}],"b":1}`, "sha256:d45c081d0b4f4c525d52773876ce734531145dad9f8ac25f8d0a2575629e9302"},
 	} {
-		v, err := codec.Parse([]byte(tt.document))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(codec.Parse([]byte(tt.document)))(t)
 		if got := codec.Digest(v); got != tt.want {
 			t.Errorf("digest of %s = %s, want %s", tt.document, got, tt.want)
 		}
@@ -155,20 +144,14 @@ func TestIntAcceptsIntegralSpellingsOnly(t *testing.T) {
 // the race detector sees a reader that writes. The digests show that each saw
 // the whole value.
 func TestReadingChangesNothing(t *testing.T) {
-	small, err := codec.Parse([]byte(`{"b":[1,{"a":null,"c":"x"}],"a":1.50}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(codec.Parse([]byte(`{"b":[1,{"a":null,"c":"x"}],"a":1.50}`)))(t)
 	large, list := codec.NewObject(), codec.Of([]any{})
 	for i := range 2000 {
 		large.Set(strconv.Itoa(i), codec.Of(i))
 		list.Append(codec.Of([]int{i}))
 	}
 	large.Set("list", list)
-	parsed, err := codec.Parse([]byte(inOneLine(t, large)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(codec.Parse([]byte(inOneLine(t, large))))(t)
 	for _, shared := range []*codec.Value{small, large, parsed} {
 		want, text := codec.Digest(shared.Clone()), inOneLine(t, shared)
 		var readers sync.WaitGroup

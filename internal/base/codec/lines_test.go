@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // shown are the lines of text as "number a=kind:text b=kind:text".
@@ -38,10 +39,7 @@ func TestEachLine(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			for name, r := range map[string]io.Reader{"whole": strings.NewReader(test.text), "byte by byte": iotest.OneByteReader(strings.NewReader(test.text))} {
-				got, err := shown(r)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got := must.Get(shown(r))(t)
 				if diff := cmp.Diff(test.want, got); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
@@ -126,9 +124,7 @@ func TestEachLineAllocatesNothingPerLine(t *testing.T) {
 	read := func(lines int) float64 {
 		text := strings.Repeat(`{"schema":"citation.v1","a":"cid_x","b":"valid","found_by":[{"wave":1}]}`+"\n", lines)
 		return testing.AllocsPerRun(5, func() {
-			if err := codec.EachLine(strings.NewReader(text), []string{"a", "b"}, func(int, []codec.LineMember) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, codec.EachLine(strings.NewReader(text), []string{"a", "b"}, func(int, []codec.LineMember) error { return nil }))
 		})
 	}
 	if few, many := read(100), read(1100); many > few+20 {

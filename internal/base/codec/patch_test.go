@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestMergePatchVectorsOfRFC7396(t *testing.T) {
@@ -50,18 +51,12 @@ func FuzzMergePatch(f *testing.F) {
 
 func parsed(t *testing.T, text string) *codec.Value {
 	t.Helper()
-	v, err := codec.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse([]byte(text)))(t)
 	return v
 }
 
 func inOneLine(t *testing.T, v *codec.Value) string {
 	t.Helper()
-	text, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(codec.MarshalLine(v))(t)
 	return string(text)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var boat = codec.Table(
@@ -38,10 +39,7 @@ func TestCheckNamesTheFirstViolation(t *testing.T) {
 		{"null where not allowed", `{"schema_version":"boat.v1","name":null}`, "$.name", "got null"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v, err := codec.Parse([]byte(tt.document))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(codec.Parse([]byte(tt.document)))(t)
 			e := tidegate.AsError(boat.Check(v))
 			if e == nil || e.Code != tidegate.SchemaValidationFailed {
 				t.Fatalf("got %v", e)
@@ -63,10 +61,7 @@ func TestCheckFieldsNamesAViolationOfEachField(t *testing.T) {
 		{"missing and wrong", `{"name":3,"crew":[{"age":15},{"age":14}],"ports":[" "]}`, []string{"$.schema_version", "$.name", "$.crew[0].age", "$.ports[0]"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v, err := codec.Parse([]byte(tt.document))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(codec.Parse([]byte(tt.document)))(t)
 			var got []string
 			for _, err := range boat.CheckFields("$", v) {
 				path, _ := tidegate.AsError(err).Details.Get("path")
@@ -91,10 +86,7 @@ func TestUsingDemandsTheUsedFieldsAndTheTypesOfOthers(t *testing.T) {
 		{"what lies below it keeps its rule", `{"schema_version":"boat.v1","crew":[{"age":20}],"ports":["a",""]}`, "$.ports[1]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			v, err := codec.Parse([]byte(tt.document))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(codec.Parse([]byte(tt.document)))(t)
 			path := ""
 			if e := tidegate.AsError(reader.Check(v)); e != nil {
 				value, _ := e.Details.Get("path")

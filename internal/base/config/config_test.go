@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const everything = `
@@ -69,15 +70,11 @@ func place(t *testing.T, project, user string) config.Places {
 	dir := t.TempDir()
 	p := config.Places{Dir: filepath.Join(dir, "project", "a", "b"), User: filepath.Join(dir, "user")}
 	for _, folder := range []string{p.Dir, p.User, filepath.Join(dir, "project", "docs"), filepath.Join(dir, "elsewhere")} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 	}
 	for path, text := range map[string]string{filepath.Join(dir, "project"): project, p.User: user} {
 		if text != "" {
-			if err := os.WriteFile(filepath.Join(path, config.FileName), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(path, config.FileName), []byte(text), 0o600))
 		}
 	}
 	return p
@@ -85,10 +82,7 @@ func place(t *testing.T, project, user string) config.Places {
 
 func load(t *testing.T, p config.Places) config.Config {
 	t.Helper()
-	c, err := config.Load(context.Background(), p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load(context.Background(), p))(t)
 	return c
 }
 
@@ -128,10 +122,7 @@ func TestTheUsersFileCountsAsAWhole(t *testing.T) {
 func TestWhatAProjectDecidesByItself(t *testing.T) {
 	p := place(t, everything, "")
 	c := load(t, p)
-	real, err := filepath.EvalSymlinks(filepath.Join(p.Dir, "..", "..", "docs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(filepath.EvalSymlinks(filepath.Join(p.Dir, "..", "..", "docs")))(t)
 	want := config.Settings{
 		Roots:   []string{real},
 		Formats: map[string]string{"report": "html"},
@@ -170,10 +161,7 @@ func TestRootsThatLeadOutWait(t *testing.T) {
 		t.Skip(err)
 	}
 	c := load(t, p)
-	real, err := filepath.EvalSymlinks(project)
-	if err != nil {
-		t.Fatal(err)
-	}
+	real := must.Get(filepath.EvalSymlinks(project))(t)
 	want := []string{filepath.Join(real, "docs"), filepath.Join(real, "docs"), real}
 	if diff := cmp.Diff(want, c.Roots); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -202,25 +190,19 @@ func TestTrust(t *testing.T) {
 			t.Error("an agent trusted the file")
 		}
 		for range 2 {
-			if err := p.Trust(person, source); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Trust(person, source))
 		}
 		c := load(t, p)
 		if !c.Project.Trusted || c.Project.Waiting != nil || c.Home != "/var/runs" || c.Review.Test != "go test ./..." || len(c.Roots) != 3 {
 			t.Errorf("after trust: %+v", c)
 		}
 		// Another file, or the same one elsewhere, is another thing.
-		if err := os.WriteFile(source.Path, []byte(everything+"\n# more\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(source.Path, []byte(everything+"\n# more\n"), 0o600))
 		if c := load(t, p); c.Project.Trusted || c.Review.Test != "" {
 			t.Errorf("a changed file is trusted: %+v", c.Project)
 		}
 		inner := filepath.Join(p.Dir, config.FileName)
-		if err := os.WriteFile(inner, []byte(everything), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(inner, []byte(everything), 0o600))
 		if c := load(t, p); c.Project.Trusted || c.Project.Path != inner {
 			t.Errorf("a copy is trusted: %+v", c.Project)
 		}
@@ -233,9 +215,7 @@ func TestTrust(t *testing.T) {
 func TestATrustListThatIsDamagedIsAnError(t *testing.T) {
 	for _, text := range []string{"{", `{"schema_version":"trusted.v2","files":[]}`, `{"schema_version":"trusted.v1"}`, `{"schema_version":"trusted.v1","files":[{"path":1,"digest":"x"}]}`} {
 		p := place(t, everything, "")
-		if err := os.WriteFile(filepath.Join(p.User, "trusted.json"), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(p.User, "trusted.json"), []byte(text), 0o600))
 		if _, err := config.Load(context.Background(), p); tidegate.ClassOf(tidegate.CodeOf(err)) != tidegate.Invalid {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -273,9 +253,7 @@ model = "mini"
 // that is trusted.
 func TestListsOfBothFilesAreJoined(t *testing.T) {
 	p := place(t, "roots = [\"docs\"]\n[fetch]\nallow = [\"wiki.project\"]\n", "roots = [\"/srv/texts\"]\n[fetch]\nallow = [\"wiki.internal\"]\n")
-	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *load(t, p).Project); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *load(t, p).Project))
 	c := load(t, p)
 	if len(c.Roots) != 2 || c.Roots[0] != "/srv/texts" || filepath.Base(c.Roots[1]) != "docs" {
 		t.Errorf("the roots are %q", c.Roots)
@@ -375,9 +353,7 @@ func TestFaults(t *testing.T) {
 
 func TestAFolderInThePlaceOfAFileIsAnError(t *testing.T) {
 	p := place(t, "", "")
-	if err := os.Mkdir(filepath.Join(p.Dir, config.FileName), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(p.Dir, config.FileName), 0o700))
 	if _, err := config.Load(context.Background(), p); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("got %v", err)
 	}
@@ -391,9 +367,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("roots = ['/']\n[fetch]\nallow = ['localhost']\n")
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text string) {
-		if err := os.WriteFile(filepath.Join(dir, config.FileName), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, config.FileName), []byte(text), 0o600))
 		c, err := config.Load(context.Background(), config.Places{Dir: dir})
 		if err != nil {
 			if tidegate.CodeOf(err) != tidegate.InvalidArgs {
@@ -419,9 +393,7 @@ func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
 		t.Skip("folders have no modes")
 	}
 	p := place(t, "roots = ['docs']\n[formats]\nreport = 'html'\n[agents.default]\ndriver = 'codex'\n", "")
-	if err := os.Chmod(filepath.Join(p.Dir, "..", ".."), 0o1777); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(p.Dir, "..", ".."), 0o1777))
 	c := load(t, p)
 	if len(c.Roots)+len(c.Formats)+len(c.Agents) != 0 || !slices.Equal(c.Project.Waiting, []string{"agents.default.driver", "formats.report", "roots"}) {
 		t.Errorf("it decides %+v", c)
@@ -431,9 +403,7 @@ func TestAFileThatAnybodyCouldHaveWritten(t *testing.T) {
 	}); i < 0 {
 		t.Error("nothing says why")
 	}
-	if err := p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *c.Project); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Trust(tidegate.WithActor(context.Background(), tidegate.Actor{Kind: tidegate.Person}), *c.Project))
 	if c := load(t, p); c.Formats["report"] != "html" || len(c.Roots) != 1 {
 		t.Errorf("trusted, it decides %+v", c.Settings)
 	}

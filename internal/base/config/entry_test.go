@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // file is a file in which every key has its example.
@@ -77,10 +78,7 @@ allow = ["wiki.internal"]
 	p.Getenv = func(name string) string {
 		return map[string]string{"TIDEGATE_HOME": "/of/the/shell", "TIDEGATE_FETCH_ALLOW": "localhost"}[name]
 	}
-	docs, err := filepath.EvalSymlinks(filepath.Join(p.Dir, "..", "..", "docs"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(filepath.EvalSymlinks(filepath.Join(p.Dir, "..", "..", "docs")))(t)
 	project, user := filepath.Join(filepath.Dir(docs), "tidegate.toml"), filepath.Join(p.User, "tidegate.toml")
 	elsewhere := filepath.Join(filepath.Dir(filepath.Dir(docs)), "elsewhere")
 	trust := "not before `tidegate config trust`: "

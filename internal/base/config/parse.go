@@ -37,6 +37,12 @@ var (
 	formatName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9-]*$`) })
 )
 
+// ParsesTOML says what keeps a text from being TOML.
+func ParsesTOML(text []byte) error {
+	var values map[string]any
+	return toml.Unmarshal(text, &values)
+}
+
 // parse reads the text of a file at a path. It returns INVALID_ARGS.
 func (p Places) parse(path string, text []byte) (Settings, error) {
 	values := map[string]any{}

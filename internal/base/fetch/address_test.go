@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // hostile are URLs that lead to where no public page is.
@@ -188,10 +189,7 @@ func FuzzTarget(f *testing.F) {
 		options := w.options()
 		client := fetch.New(options)
 		defer client.Close()
-		c, err := client.Get(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(client.Get(t.Context(), url))(t)
 		_, dialed := w.seen()
 		for _, address := range dialed {
 			at := netip.MustParseAddrPort(address)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // wait lets a handler take its time, as long as somebody waits for it.
@@ -452,9 +453,7 @@ func TestABusyHostIsLeftAlone(t *testing.T) {
 		options.Limits.PerHost = 1
 		client := fetch.New(options)
 		defer client.Close()
-		if err := client.Each(t.Context(), []string{"http://a.example/1", "http://a.example/2", "http://a.example/3"}, func([]*archive.Packed) error { return nil }, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, client.Each(t.Context(), []string{"http://a.example/1", "http://a.example/2", "http://a.example/3"}, func([]*archive.Packed) error { return nil }, nil))
 		for _, at := range times[1:] {
 			if at.Sub(times[0]) < 8*time.Second {
 				t.Errorf("the host was asked again after %v", at.Sub(times[0]))
@@ -557,14 +556,11 @@ func TestProgressNamesWhatIsSlow(t *testing.T) {
 		client := fetch.New(w.options())
 		defer client.Close()
 		var heard []string
-		err := client.Each(t.Context(), []string{"http://slow.example/", "http://a.example/", "http://a.example/", "http://u:p@b.example/"},
+		must.Do(t, client.Each(t.Context(), []string{"http://slow.example/", "http://a.example/", "http://a.example/", "http://u:p@b.example/"},
 			func([]*archive.Packed) error { return nil },
 			func(p fetch.Progress) {
 				heard = append(heard, fmt.Sprintf("%d/%d %s %v", p.Done, p.Total, p.Slow, p.For))
-			})
-		if err != nil {
-			t.Fatal(err)
-		}
+			}))
 		for _, want := range []string{"1/2  0s", "1/2 http://slow.example/ 3s", "1/2 http://slow.example/ 9s", "2/2  0s"} {
 			if !slices.Contains(heard, want) {
 				t.Errorf("nobody heard %q: %q", want, heard)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const secret = `k/"e y+7`
@@ -25,14 +26,8 @@ func (w *small) call(t testing.TB, r archive.Request) archive.Capture {
 	client := fetch.New(w.options())
 	defer client.Close()
 	r.Secrets = []string{secret, ""}
-	c, err := client.Call(t.Context(), "search://0001", r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed, err := archive.Pack(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Call(t.Context(), "search://0001", r))(t)
+	packed := must.Get(archive.Pack(c))(t)
 	if whole := fmt.Sprintf("%+v %q", packed.Capture(), c.Last().Body); strings.Contains(whole, secret) || strings.Contains(whole, url.QueryEscape(secret)) {
 		t.Errorf("the secret is kept: %s", whole)
 	}

@@ -20,7 +20,11 @@ const perAddress = 10 * time.Second
 // address a moment later.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if c.proxies.knows(address) {
-		return c.options.Dial(ctx, network, address)
+		conn, err := c.options.Dial(ctx, network, address)
+		if err != nil {
+			return nil, newFault(archive.Unreachable, address, "the proxy "+address+" does not answer: "+err.Error())
+		}
+		return conn, nil
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -95,6 +95,7 @@ func (f *fetching) request(ctx context.Context, t *target, hop *archive.Hop) (*h
 		req.Body, req.GetBody = nil, nil
 	}
 	req.Header.Set("User-Agent", UserAgent)
+	// No Accept-Language: a page is quoted as its site shows it to everyone.
 	req.Header.Set("Accept", accept)
 	var asked []archive.Field
 	if f.call != nil {

@@ -137,6 +137,9 @@ func (f *fetching) follow(t *target, location string) *url.URL {
 func (f *fetching) end(how *fault) {
 	f.capture.Kind, f.capture.Address, f.capture.Detail = how.kind, how.address, how.detail
 	f.capture.Time = f.client.options.Now()
+	if idle := f.client.proxies.idle; idle != "" && (how.kind == archive.Unreachable || how.kind == archive.NoSuchName) {
+		f.capture.Detail += "; " + idle + " names a proxy, which is used where tidegate.toml has `[fetch] proxy = true`"
+	}
 }
 
 // becomeLarge waits until there is a place for another large body. It returns

@@ -19,16 +19,14 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const archiveName = "evidence/archive.warc.gz"
 
 func openFolder(t testing.TB, dir string) *artifact.Folder {
 	t.Helper()
-	folder, err := artifact.Everywhere.Open("dir", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("dir", dir))(t)
 	t.Cleanup(func() { folder.Close() })
 	return folder
 }
@@ -126,20 +124,14 @@ func TestKilledProcess(t *testing.T) {
 	if testing.Short() {
 		t.Skip("many processes are left out of the short form")
 	}
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	exe := must.Get(os.Executable())(t)
 	dir := t.TempDir()
 	file := filepath.Join(dir, filepath.FromSlash(archiveName))
 	for round := 0; ; round++ {
 		if round > 200 {
 			t.Fatal("it never ends")
 		}
-		before, err := archive.Open(context.Background(), openFolder(t, dir), archiveName, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		before := must.Get(archive.Open(context.Background(), openFolder(t, dir), archiveName, nil))(t)
 		cmd := exec.Command(exe, fmt.Sprintf("-full=%v", full.Asked()))
 		cmd.Env = append(os.Environ(), childVar+"="+dir)
 		cmd.Stderr = os.Stderr
@@ -179,10 +171,7 @@ func TestKilledProcess(t *testing.T) {
 			break
 		}
 	}
-	a, err := archive.Open(context.Background(), openFolder(t, dir), archiveName, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(archive.Open(context.Background(), openFolder(t, dir), archiveName, nil))(t)
 	times := map[string]int{}
 	for _, entry := range a.Entries() {
 		times[entry.URL]++

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 )
 
@@ -110,9 +111,6 @@ func (w *small) get(t testing.TB, options fetch.Options, url string) archive.Cap
 	t.Helper()
 	client := fetch.New(options)
 	defer client.Close()
-	c, err := client.Get(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(client.Get(t.Context(), url))(t)
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 )
 
@@ -77,15 +78,12 @@ func TestThePlantedWeb(t *testing.T) {
 		client := fetch.New(options)
 		defer client.Close()
 		captures := map[string]archive.Entry{}
-		err := client.Each(t.Context(), urlsOf(pages), func(batch []*archive.Packed) error {
+		must.Do(t, client.Each(t.Context(), urlsOf(pages), func(batch []*archive.Packed) error {
 			for _, packed := range batch {
 				captures[packed.Entry().URL] = packed.Entry()
 			}
 			return nil
-		}, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}, nil))
 		for _, page := range pages {
 			got, ok := captures[page.URL]
 			if !fetch.Fetchable(page.URL) {

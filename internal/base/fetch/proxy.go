@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 
@@ -22,19 +23,53 @@ import (
 // proxies are those that the environment names, where a person wants them used.
 type proxies struct {
 	find  func(*url.URL) (*url.URL, error)
+	idle  string   // the variable that names one, where they are not to be used
 	known sync.Map // addresses of proxies, which are dialled as they are
 }
 
 func newProxies(use bool, getenv func(string) string) *proxies {
-	switch {
-	case !use:
-		return &proxies{find: func(*url.URL) (*url.URL, error) { return nil, nil }}
-	case getenv == nil:
-		return &proxies{find: httpproxy.FromEnvironment().ProxyFunc()}
+	if getenv == nil {
+		getenv = os.Getenv
+	}
+	if !use {
+		idle := &proxies{find: func(*url.URL) (*url.URL, error) { return nil, nil }}
+		idle.idle = proxyVariable(getenv)
+		return idle
 	}
 	either := func(name string) string { return cmp.Or(getenv(name), getenv(strings.ToLower(name))) }
 	config := httpproxy.Config{HTTPProxy: either("HTTP_PROXY"), HTTPSProxy: either("HTTPS_PROXY"), NoProxy: either("NO_PROXY")}
 	return &proxies{find: config.ProxyFunc()}
+}
+
+// proxyVariable is the variable of an environment that names a proxy, "" where none does.
+func proxyVariable(getenv func(string) string) string {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		if getenv(name) != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// AskProxy asks the proxy that an environment names for a connection to itself alone. It
+// returns the variable that names it, "" where none does, the proxy's address, and why
+// it cannot be used.
+func AskProxy(ctx context.Context, getenv func(string) string) (variable, address string, err error) {
+	if variable = proxyVariable(getenv); variable == "" {
+		return "", "", nil
+	}
+	proxy, err := url.Parse(getenv(variable))
+	if err != nil || proxy.Hostname() == "" {
+		return variable, "", errors.New("its address cannot be read")
+	}
+	address = proxyAddress(proxy)
+	ctx, cancel := context.WithTimeout(ctx, perAddress)
+	defer cancel()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return variable, address, err
+	}
+	return variable, address, conn.Close()
 }
 
 // of is the proxy for a request, nil for none.

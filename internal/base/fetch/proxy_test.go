@@ -2,13 +2,17 @@ package fetch_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/base/fetch"
 )
 
 // throughProxy fetches a URL with an environment that names a proxy, and returns
@@ -31,6 +35,35 @@ func throughProxy(t *testing.T, use bool, url string, resolve func(string) ([]ne
 	c = w.get(t, options, url)
 	_, dialed = w.seen()
 	return c, dialed, asked
+}
+
+// TestAProxyThatIsNotUsedOrDoesNotAnswerIsNamed fetches where nothing answers.
+func TestAProxyThatIsNotUsedOrDoesNotAnswerIsNamed(t *testing.T) {
+	for use, says := range map[bool]string{
+		false: "https_proxy names a proxy, which is used where tidegate.toml has `[fetch] proxy = true`",
+		true:  "the proxy 10.9.9.9:3128 does not answer: refused",
+	} {
+		for _, url := range []string{"https://example.org/", "http://example.org/"} {
+			environ := map[string]string{"https_proxy": "http://10.9.9.9:3128", "http_proxy": "http://10.9.9.9:3128"}
+			client := fetch.New(fetch.Options{
+				Proxy: use, Getenv: func(name string) string { return environ[name] }, Now: time.Now,
+				Resolve: func(context.Context, string) ([]netip.Addr, error) {
+					return []netip.Addr{netip.MustParseAddr("20.1.2.3")}, nil
+				},
+				Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("refused") },
+			})
+			err := client.Each(t.Context(), []string{url}, func(batch []*archive.Packed) error {
+				if e := batch[0].Entry(); e.Kind != archive.Unreachable || !strings.Contains(e.Detail, says) {
+					t.Errorf("%s: %s, %s", url, e.Kind, e.Detail)
+				}
+				return nil
+			}, nil)
+			client.Close()
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
 
 func TestProxies(t *testing.T) {

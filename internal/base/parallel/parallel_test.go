@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/parallel"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestEveryStepIsDoneOnce(t *testing.T) {
@@ -19,7 +20,7 @@ func TestEveryStepIsDoneOnce(t *testing.T) {
 	var workers atomic.Int64
 	var mu sync.Mutex
 	var heard []int
-	err := parallel.Each(t.Context(), n, func(done, total int) {
+	must.Do(t, parallel.Each(t.Context(), n, func(done, total int) {
 		mu.Lock()
 		defer mu.Unlock()
 		if total != n {
@@ -32,10 +33,7 @@ func TestEveryStepIsDoneOnce(t *testing.T) {
 			calls[i].Add(1)
 			return nil
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i := range calls {
 		if got := calls[i].Load(); got != 1 {
 			t.Errorf("step %d was done %d times", i, got)

@@ -91,9 +91,26 @@ func firstOf(texts ...string) string {
 // those are known.
 func (f Finding) matters() string {
 	for _, p := range f.Properties {
-		if p.Name == "severity" {
+		if p.Name == SeverityProperty {
 			return p.Value
 		}
 	}
 	return string(f.Level.known())
 }
+
+// SeverityProperty is the property with the severity in the words of who found it.
+const SeverityProperty = "severity"
+
+// facts are the other properties in one line.
+func (f Finding) facts() string {
+	var parts []string
+	for _, p := range f.Properties {
+		if p.Name != SeverityProperty {
+			parts = append(parts, OneLine(p.Name)+": "+OneLine(p.Value))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// last is the last line that a finding is about.
+func (f Finding) last() int { return max(f.Line, f.EndLine) }

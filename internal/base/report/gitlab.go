@@ -19,7 +19,8 @@ func GitLab(w io.Writer, r Report, o Options) error {
 		if f.File == "" {
 			continue // the format has no place for it
 		}
-		e := glEntry{Description: f.prose(), CheckName: f.Rule, Severity: glSeverity(f.Level), Location: glLocation{f.File, glLines{max(1, f.Line)}}}
+		e := glEntry{Description: f.prose(), CheckName: f.Rule, Severity: glSeverity(f.Level), Location: glLocation{f.File,
+			glLines{max(1, f.Line), max(1, f.last())}}}
 		// GitLab drops entries with the fingerprint of another one.
 		key := f.ID
 		if key == "" {
@@ -54,6 +55,7 @@ type glLocation struct {
 
 type glLines struct {
 	Begin int `json:"begin"`
+	End   int `json:"end"`
 }
 
 func glSeverity(l Level) string {

@@ -285,5 +285,8 @@ func mdFinding(c Case, f Finding, name, root string) string {
 	if help := Inline(shorten(f.Help, mdLongText)); help != "" {
 		text += " — *What to do:* " + help
 	}
+	if facts := Inline(shorten(f.facts(), mdCellText)); facts != "" {
+		text += " (" + facts + ")"
+	}
 	return text + "\n"
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote))
@@ -77,9 +78,7 @@ func checkStructure(t *testing.T, s string, hostile, harmless report.Report) str
 		t.Fatalf("%q changes the structure (-want +got):\n%s\n%s", s, diff, got)
 	}
 	var page bytes.Buffer
-	if err := github.Convert(got, &page); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, github.Convert(got, &page))
 	for _, forbidden := range []string{"<a ", "<img", "<!--", "<script", "<div", "<input", "<sup"} {
 		if strings.Contains(page.String(), forbidden) {
 			t.Errorf("%q makes %s:\n%s", s, forbidden, page.String())
@@ -188,9 +187,7 @@ func TestAddressesStandInCodeWithoutTheirPunctuation(t *testing.T) {
 		"write to ann@example.org;":                                "write to `ann@example.org`;",
 	} {
 		var out bytes.Buffer
-		if err := report.Markdown(&out, report.Report{Blocks: []report.Block{report.Paragraph(sentence)}}, report.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, report.Markdown(&out, report.Report{Blocks: []report.Block{report.Paragraph(sentence)}}, report.Options{}))
 		if got := strings.TrimSpace(out.String()); got != want {
 			t.Errorf("%s\n got %s\nwant %s", sentence, got, want)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // schemas is where other people's schemas lie beside a checkout; they are not
@@ -46,10 +47,7 @@ var (
 // validate checks a document against a schema, if there is one.
 func validate(t *testing.T, load func() (*jsonschema.Schema, error), document []byte) {
 	t.Helper()
-	s, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(load())(t)
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(document))
 	if err != nil {
 		t.Fatalf("not JSON: %v\n%s", err, document)
@@ -112,9 +110,7 @@ func checkSARIF(t *testing.T, s string) {
 			}
 		}
 	}
-	if err := json.Unmarshal(out, &log); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &log))
 	run := log.Runs[0]
 	if len(run.Results) != 3 || run.Tool.Driver.Name != "tidegate" {
 		t.Fatalf("%q: %d results of %q, want 3 of tidegate", s, len(run.Results), run.Tool.Driver.Name)
@@ -167,9 +163,7 @@ func checkRDJSON(t *testing.T, s string) {
 			Location struct{ Path string }
 		}
 	}
-	if err := json.Unmarshal(out, &result); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &result))
 	if len(result.Diagnostics) != 3 {
 		t.Fatalf("%q: %d diagnostics, want 3", s, len(result.Diagnostics))
 	}
@@ -187,9 +181,7 @@ func checkGitLab(t *testing.T, s string) {
 			Lines struct{ Begin int }
 		}
 	}
-	if err := json.Unmarshal(render(t, "gitlab", everywhere(s, s), report.Options{}), &entries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(render(t, "gitlab", everywhere(s, s), report.Options{}), &entries))
 	if valid(s) == "" {
 		return // a finding without a file has no place there
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -17,10 +18,18 @@ func RDJSON(w io.Writer, r Report, o Options) error {
 		d := tidegate.Pairs("message", f.prose())
 		if f.File != "" {
 			location := tidegate.Pairs("path", f.File)
+			lines := tidegate.Pairs("start", tidegate.Pairs("line", f.Line))
+			if f.last() > f.Line {
+				lines = append(lines, tidegate.Pairs("end", tidegate.Pairs("line", f.last()))...)
+			}
 			if f.Line > 0 {
-				location = append(location, tidegate.Pairs("range", tidegate.Pairs("start", tidegate.Pairs("line", f.Line)))...)
+				location = append(location, tidegate.Pairs("range", lines)...)
 			}
 			d = append(d, tidegate.Pairs("location", location)...)
+			if f.Fix != "" && f.Line > 0 {
+				d = append(d, tidegate.Pairs("suggestions", []tidegate.Details{tidegate.Pairs("range", lines, "text",
+					strings.TrimSuffix(f.Fix, "\n"))})...)
+			}
 		}
 		d = append(d, tidegate.Pairs("severity", levelShownAs[f.Level].rdjson, "code", tidegate.Pairs("value", f.Rule))...)
 		diagnostics = append(diagnostics, d)

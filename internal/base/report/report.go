@@ -54,6 +54,8 @@ type Finding struct {
 	Category   string
 	File       string // "" means the file of the case
 	Line       int    // 1-based; below 1 means the file as a whole
+	EndLine    int    // the last one that it is about; below Line means Line
+	Fix        string // what could stand in the place of these lines, "" for nothing known; Help says it, too
 	ID         string // stable across runs; "" derives one from case, rule, file and title
 	Properties []Property
 }

@@ -2,17 +2,11 @@ package report_test
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // sample uses every part of a report once.
 func sample() report.Report {
@@ -95,20 +89,7 @@ func TestGolden(t *testing.T) {
 		{"gitlab.json", "gitlab", options},
 	} {
 		t.Run(test.file, func(t *testing.T) {
-			got := render(t, test.format, sample(), test.options)
-			path := filepath.Join("testdata", test.file)
-			if *update {
-				if err := os.WriteFile(path, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s differs from the golden file (-want +got):\n%s", test.format, diff)
-			}
+			golden.Check(t, "testdata/"+test.file, render(t, test.format, sample(), test.options))
 		})
 	}
 }

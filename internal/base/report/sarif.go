@@ -99,11 +99,23 @@ func sarifResult(f occurrence, ruleIndex int) tidegate.Details {
 	}
 	result := tidegate.Pairs("ruleId", f.Rule, "ruleIndex", ruleIndex, "level", f.Level, "message", sarifText(message))
 	if f.File != "" {
-		physical := tidegate.Pairs("artifactLocation", tidegate.Pairs("uri", fileURI(f.File)))
+		location := tidegate.Pairs("uri", fileURI(f.File))
+		physical := tidegate.Pairs("artifactLocation", location)
+		region := tidegate.Pairs("startLine", f.Line)
+		if f.last() > f.Line {
+			region = append(region, tidegate.Pairs("endLine", f.last())...)
+		}
 		if f.Line > 0 {
-			physical = append(physical, tidegate.Pairs("region", tidegate.Pairs("startLine", f.Line))...)
+			physical = append(physical, tidegate.Pairs("region", region)...)
 		}
 		result = append(result, tidegate.Pairs("locations", []tidegate.Details{tidegate.Pairs("physicalLocation", physical)})...)
+		if f.Fix != "" && f.Line > 0 {
+			replaced := tidegate.Pairs("deletedRegion", region, "insertedContent", sarifText(strings.TrimSuffix(f.Fix, "\n")))
+			result = append(result, tidegate.Pairs("fixes", []tidegate.Details{tidegate.Pairs("description",
+				sarifText("Replace the lines"),
+				"artifactChanges", []tidegate.Details{tidegate.Pairs("artifactLocation", location, "replacements",
+					[]tidegate.Details{replaced})})})...)
+		}
 	}
 	return append(result, tidegate.Pairs("partialFingerprints", tidegate.Pairs("tidegateFinding/v1", f.ID), "properties", bag)...)
 }

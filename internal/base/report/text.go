@@ -215,6 +215,9 @@ func (t *terminal) finding(c Case, f Finding) {
 	if title := OneLine(f.Title); title != "" {
 		t.wrapped("    ", "    ", title, bold)
 	}
+	if facts := f.facts(); facts != "" {
+		t.wrapped("    ", "    ", facts, dim)
+	}
 	if message := strings.TrimSpace(Visible(f.Message)); message != "" {
 		t.wrapped("    ", "    ", message, "")
 	}

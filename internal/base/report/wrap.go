@@ -72,6 +72,23 @@ func Filled(text string, width int) string {
 	return out.String()
 }
 
+// Hanging is a line of text in lines that are not wider than width, the first of which
+// begins with first and the others with rest. A width of 0 breaks nothing.
+func Hanging(first, rest, text string, width int) []string {
+	room := func(indent string) int {
+		if width == 0 {
+			return 0
+		}
+		return max(width-Columns(indent), minWidth/2)
+	}
+	parts := wrap(text, room(first), room(rest))
+	for i, part := range parts {
+		parts[i] = first + part
+		first = rest
+	}
+	return parts
+}
+
 // wrap breaks one line at blanks, and between wide characters, which are written
 // without blanks, so that the first part is not wider than first and no other
 // part wider than rest. A word that is wider stays whole, on a part of its own;

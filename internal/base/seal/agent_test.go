@@ -16,15 +16,13 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // socket is a path for a socket, short enough for every system.
 func socket(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "agent")
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "agent"))(t)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return filepath.Join(dir, "s")
 }
@@ -55,10 +53,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 // has.
 func byAgent(t *testing.T, public ssh.PublicKey, socket string) *seal.Key {
 	t.Helper()
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", put(t, "key.pub", ssh.MarshalAuthorizedKey(public)), seal.Unlock{Agent: socket})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", put(t, "key.pub", ssh.MarshalAuthorizedKey(public)), seal.Unlock{Agent: socket}))(t)
 	return key
 }
 
@@ -66,19 +61,17 @@ func TestAnAgentSigns(t *testing.T) {
 	t.Parallel()
 	ring := agent.NewKeyring()
 	for _, kind := range kinds {
-		if err := ring.Add(agent.AddedKey{PrivateKey: private[kind]()}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ring.Add(agent.AddedKey{PrivateKey: private[kind]()}))
 	}
 	path := listen(t, func(conn net.Conn) { _ = agent.ServeAgent(ring, conn) })
 	for _, kind := range kinds {
-		key := byAgent(t, must(ssh.NewPublicKey(private[kind]().Public())), path)
+		key := byAgent(t, must.Value(ssh.NewPublicKey(private[kind]().Public())), path)
 		signer, err := signers(t, "alice "+key.PublicKey()).Verify([]byte("decision"), sign(t, key, "decision"), noon)
 		if err != nil || signer.Fingerprint != key.Fingerprint() {
 			t.Errorf("%s: %+v, %v", kind, signer, err)
 		}
 	}
-	absent := byAgent(t, must(ssh.NewPublicKey(seeded(9).Public())), path)
+	absent := byAgent(t, must.Value(ssh.NewPublicKey(seeded(9).Public())), path)
 	_, err := absent.Sign(t.Context(), []byte("decision"))
 	refused(t, err, tidegate.FileNotFound, "the ssh-agent does not have the key "+absent.Fingerprint())
 
@@ -91,10 +84,8 @@ func TestAnAgentSigns(t *testing.T) {
 	_, err = seal.OpenKey(artifact.Everywhere, "sign", put(t, "key-cert.pub", []byte(certificate(t))), seal.Unlock{Agent: path})
 	refused(t, err, tidegate.InvalidArgs, "keys of type ssh-ed25519-cert-v01@openssh.com are not supported")
 
-	if err := ring.Lock([]byte("locked")); err != nil {
-		t.Fatal(err)
-	}
-	locked := byAgent(t, must(ssh.NewPublicKey(seeded(1).Public())), path)
+	must.Do(t, ring.Lock([]byte("locked")))
+	locked := byAgent(t, must.Value(ssh.NewPublicKey(seeded(1).Public())), path)
 	_, err = locked.Sign(t.Context(), []byte("decision"))
 	refused(t, err, tidegate.FileNotFound, "does not have the key")
 }
@@ -115,12 +106,10 @@ func TestAFaultyAgentIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	ring := agent.NewKeyring().(agent.ExtendedAgent)
 	for _, key := range []any{seeded(1), private["rsa"](), private["nistp256"]()} {
-		if err := ring.Add(agent.AddedKey{PrivateKey: key}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ring.Add(agent.AddedKey{PrivateKey: key}))
 	}
-	other := must(ssh.NewSignerFromKey(seeded(2)))
-	old := must(ssh.NewSignerFromKey(private["rsa"]())).(ssh.AlgorithmSigner)
+	other := must.Value(ssh.NewSignerFromKey(seeded(2)))
+	old := must.Value(ssh.NewSignerFromKey(private["rsa"]())).(ssh.AlgorithmSigner)
 	for _, test := range []struct {
 		name, kind string
 		sign       func(data []byte) (*ssh.Signature, error)
@@ -140,7 +129,7 @@ func TestAFaultyAgentIsNotBelieved(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := listen(t, func(conn net.Conn) { _ = agent.ServeAgent(misled{ring, test.sign}, conn) })
-			key := byAgent(t, must(ssh.NewPublicKey(private[test.kind]().Public())), path)
+			key := byAgent(t, must.Value(ssh.NewPublicKey(private[test.kind]().Public())), path)
 			_, err := key.Sign(t.Context(), []byte("decision"))
 			refused(t, err, tidegate.ReadFailed, test.why)
 		})
@@ -149,7 +138,7 @@ func TestAFaultyAgentIsNotBelieved(t *testing.T) {
 
 func TestAnAgentThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	public := must(ssh.NewPublicKey(seeded(1).Public()))
+	public := must.Value(ssh.NewPublicKey(seeded(1).Public()))
 	_, err := byAgent(t, public, socket(t)).Sign(t.Context(), []byte("decision"))
 	refused(t, err, tidegate.ReadFailed, "the ssh-agent cannot be reached")
 	for name, answer := range map[string]string{"nothing": "", "half a length": "\x00\x00", "a giant": "\xff\xff\xff\xff", "garbage": "\x00\x00\x00\x01\xee", "a failure": "\x00\x00\x00\x01\x05"} {
@@ -174,7 +163,7 @@ func TestWaitingForAnAgentCanBeGivenUp(t *testing.T) {
 		cancel()
 		_, _ = conn.Read(make([]byte, 100)) // until the other end gives up
 	})
-	_, err := byAgent(t, must(ssh.NewPublicKey(seeded(1).Public())), path).Sign(ctx, []byte("decision"))
+	_, err := byAgent(t, must.Value(ssh.NewPublicKey(seeded(1).Public())), path).Sign(ctx, []byte("decision"))
 	refused(t, err, tidegate.Cancelled, "")
 }
 
@@ -184,13 +173,8 @@ func realAgent(t *testing.T) string {
 	path := socket(t)
 	cmd := exec.Command(program(t, "ssh-agent"), "-D", "-a", path)
 	cmd.Env = []string{"SSH_ASKPASS=false"} // no window may open
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
@@ -215,7 +199,7 @@ func TestTheAgentOfOpenSSHSigns(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
-			key := byAgent(t, must(ssh.NewPublicKey(private[kind]().Public())), path)
+			key := byAgent(t, must.Value(ssh.NewPublicKey(private[kind]().Public())), path)
 			_, err := key.Sign(t.Context(), []byte("decision"))
 			refused(t, err, tidegate.FileNotFound, "does not have the key")
 
@@ -227,7 +211,7 @@ func TestTheAgentOfOpenSSHSigns(t *testing.T) {
 	}
 	t.Run("a key that needs a yes", func(t *testing.T) {
 		load(t, seeded(5), "-c") // nobody is there to say yes
-		_, err := byAgent(t, must(ssh.NewPublicKey(seeded(5).Public())), path).Sign(t.Context(), []byte("decision"))
+		_, err := byAgent(t, must.Value(ssh.NewPublicKey(seeded(5).Public())), path).Sign(t.Context(), []byte("decision"))
 		refused(t, err, tidegate.ReadFailed, "the ssh-agent did not sign with SHA256:")
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // A run with an archive of 64 MiB.
@@ -15,9 +16,7 @@ func BenchmarkWrite(b *testing.B) {
 	key := open(b, inOpenSSH(seeded(1)))
 	b.SetBytes(64 << 20)
 	for b.Loop() {
-		if err := seal.Write(context.Background(), io.Discard, key, large, predicate()); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, seal.Write(context.Background(), io.Discard, key, large, predicate()))
 	}
 }
 
@@ -26,9 +25,7 @@ func BenchmarkOpen(b *testing.B) {
 	data, list := write(b, key, large), signers(b, "alice "+key.PublicKey())
 	b.SetBytes(64 << 20)
 	for b.Loop() {
-		if _, err := seal.Open(data, list, noon); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(seal.Open(data, list, noon))(b)
 	}
 }
 
@@ -36,8 +33,6 @@ func BenchmarkVerify(b *testing.B) {
 	key := open(b, inOpenSSH(seeded(1)))
 	sig, list := sign(b, key, "decision"), signers(b, "alice "+key.PublicKey())
 	for b.Loop() {
-		if _, err := list.Verify([]byte("decision"), sig, noon); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(list.Verify([]byte("decision"), sig, noon))(b)
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -98,28 +100,56 @@ func OpenBundle(data []byte) (*Bundle, error) {
 	return &Bundle{list.Kind, list.ID, files}, nil
 }
 
-// checkBundled is checkNames for the files of a bundle. They lie in one folder, so that no
-// name can be that of a folder, too, and none is one of those by which programs hold a
-// folder or finish what was interrupted in it.
+// checkBundled is checkNames for the files of a bundle. They lie in one folder, on any system,
+// so that no name can be that of a folder or of another file in other letters, and none is
+// one that a system or another program obeys, or by which programs hold a folder.
 func checkBundled(files []File) (name, fault string) {
 	if name, fault = checkNames(files); fault != "" {
 		return name, fault
 	}
-	names := map[string]bool{}
-	for _, file := range files {
-		names[file.Name] = true
-	}
+	names := map[string]string{} // as systems compare them → as they stand here, folders with a slash
 	for _, file := range files {
 		if strings.EqualFold(file.Name, BundleName) || isHolder(file.Name) {
 			return file.Name, "a file of that name cannot be moved"
 		}
-		for above := path.Dir(file.Name); above != "."; above = path.Dir(above) {
-			if names[above] {
-				return above, "a name is that of a file and of a folder"
+		for at := file.Name; at != "."; at = path.Dir(at) {
+			if fault := obeyed(path.Base(at)); fault != "" {
+				return file.Name, fault
 			}
+			written, folded := at, strings.ToLower(strings.ToUpper(at))
+			if at != file.Name {
+				written += "/"
+			}
+			if other, there := names[folded]; there && other != written {
+				return at, "a name is that of a file and of a folder, or differs from another in the case of letters alone"
+			}
+			names[folded] = written
 		}
 	}
 	return "", ""
+}
+
+// toldBy are names by which other programs take instructions or settings from whatever
+// folder they are started in.
+var toldBy = []string{"claude.md", "claude.local.md", "agents.md", "agents.override.md", "gemini.md", "tidegate.toml",
+	"opencode.json", "opencode.jsonc", "desktop.ini", "autorun.inf"}
+
+// devices are names that Windows keeps for devices, whatever follows a dot.
+var devices = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?i:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9\x{b9}\x{b2}\x{b3}]) *(?:\.|$)`)
+})
+
+// obeyed says why a file or folder of that name is not moved to another machine; "" when it is.
+func obeyed(name string) string {
+	switch {
+	case name[0] == '.' && name != ".accepted": // where a run keeps the outputs that it took
+		return "a hidden file cannot be moved"
+	case slices.Contains(toldBy, strings.ToLower(name)):
+		return "programs take instructions from a file of that name, so that it cannot be moved"
+	case devices().MatchString(name), strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.HasSuffix(name, " "):
+		return "Windows has no file of that name, so that it cannot be moved"
+	}
+	return ""
 }
 
 // isHolder holds for the files at the top of a folder by which programs hold it.
@@ -128,20 +158,50 @@ func isHolder(name string) bool {
 	return strings.HasPrefix(name, ".tidegate") || name == ".lock"
 }
 
-// FilesOf are all files of a folder except those by which programs hold it, each with a
-// prefix before its name. It returns READ_FAILED.
-func FilesOf(folder *artifact.Folder, prefix string) ([]File, error) {
-	var files []File
-	err := fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() || isHolder(name) {
-			return err
-		}
+// Recorded are the files that a log records, by name, each with how many bytes of it: those of
+// an archive end with its last record. All bytes of another file are -1.
+type Recorded map[string]int64
+
+// FilesOf are the files of a folder that its log records, each with a prefix before its name,
+// and the names of those that it does not record; see [Unrecorded]. It returns READ_FAILED.
+func FilesOf(folder *artifact.Folder, prefix string, recorded Recorded) (files []File, left []string, err error) {
+	left, err = eachFile(folder, recorded, func(name string, end int64) error {
 		data, err := folder.Read(name)
+		if end >= 0 && int64(len(data)) > end {
+			data = data[:end]
+		}
 		files = append(files, File{Name: prefix + name, Data: data})
 		return err
 	})
+	return files, left, err
+}
+
+// Unrecorded are the names of what lies in a folder and its log does not record, in order.
+// Folders are not, nor files by which programs hold it. It returns READ_FAILED.
+func Unrecorded(folder *artifact.Folder, recorded Recorded) ([]string, error) {
+	return eachFile(folder, recorded, func(string, int64) error { return nil })
+}
+
+// eachFile visits the files of a folder that are recorded, and names the others.
+func eachFile(folder *artifact.Folder, recorded Recorded, visit func(name string, end int64) error) (others []string, err error) {
+	others = []string{}
+	err = fs.WalkDir(folder.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
+		end, known := recorded[name]
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && isHolder(name):
+			return fs.SkipDir
+		case entry.IsDir() || isHolder(name):
+			return nil
+		case known && entry.Type().IsRegular():
+			return visit(name, end)
+		}
+		others = append(others, name)
+		return nil
+	})
 	if err != nil && tidegate.CodeOf(err) == tidegate.Internal {
-		return nil, tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the folder cannot be read: %w", err)
+		err = tidegate.Errorf(tidegate.ReadFailed, tidegate.Pairs("path", folder.Path()), "the folder cannot be read: %w", err)
 	}
-	return files, err
+	return others, err
 }

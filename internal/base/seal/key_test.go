@@ -20,6 +20,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const passphrase = "correct horse battery"
@@ -27,7 +28,7 @@ const passphrase = "correct horse battery"
 // encrypted is the key seeded(1) with the passphrase, as ssh-keygen -a 1 writes it.
 // With its usual rounds, each attempt at a passphrase is slow, on purpose.
 var encrypted = sync.OnceValue(func() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "OPENSSH PRIVATE KEY", Bytes: must(base64.StdEncoding.DecodeString(
+	return pem.EncodeToMemory(&pem.Block{Type: "OPENSSH PRIVATE KEY", Bytes: must.Value(base64.StdEncoding.DecodeString(
 		"b3BlbnNzaC1rZXktdjEAAAAACmFlczI1Ni1jdHIAAAAGYmNyeXB0AAAAGAAAABBtzNRsLL/JkJ9YncGifszwAAAAAQAAAAEAAAAzAAAAC3NzaC1lZDI1NTE5" +
 			"AAAAIC3wQSXwAVr7R86FOu+HcglP+UmMFMsbnhKXPCkn2g+mAAAAkOYfAJ2TGEP9Rjy06uNyQgBax//qnU5xm0U/umWrIPdZ6z2v7r7VXu1XVXbYPefEA4pE" +
 			"LefhyDQ4+LNkj0ZV4wbhzkrI+6qPP7OTu0xr040Cpvc7EQTathJuEs+viC0miM/lbNuYtK6dIlkkt6pE7fvKMjn/UFohq+xrht4xYRkrtLoXOZRy9uGGiqu1" +
@@ -63,9 +64,7 @@ func TestAnEncryptedKeyAsksForItsPassphrase(t *testing.T) {
 func TestNobodyElseIsAsked(t *testing.T) {
 	asked := filepath.Join(t.TempDir(), "asked")
 	script := put(t, "askpass", []byte("#!/bin/sh\necho > '"+asked+"'\necho '"+passphrase+"'\n"))
-	if err := os.Chmod(script, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(script, 0o700))
 	t.Setenv("SSH_ASKPASS", script)
 	t.Setenv("SSH_ASKPASS_REQUIRE", "force")
 	t.Setenv("DISPLAY", ":0")
@@ -79,7 +78,7 @@ func TestNobodyElseIsAsked(t *testing.T) {
 func TestKeysThatCannotBeUsed(t *testing.T) {
 	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
-	p224 := must(x509.MarshalECPrivateKey(must(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))))
+	p224 := must.Value(x509.MarshalECPrivateKey(must.Value(ecdsa.GenerateKey(elliptic.P224(), rand.Reader))))
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -141,9 +140,7 @@ func TestNothingOfAKeyIsShown(t *testing.T) {
 		for i := 0; i < len(data); i += test.stride {
 			bad := bytes.Clone(data)
 			bad[i] ^= 3
-			if err := os.WriteFile(path, bad, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(path, bad, 0o600))
 			key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte("no"), nil }})
 			if err == nil {
 				shown(t, fmt.Sprintf("%v %+v %#v", key, key, key), bad)

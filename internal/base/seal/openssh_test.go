@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // keygen runs OpenSSH's ssh-keygen with message on its standard input.
@@ -74,22 +75,14 @@ func TestSignaturesGoBothWays(t *testing.T) {
 				path = put(t, "key", inOpenSSH(fixedRSA()))
 				args = []string{"-q", "-p", "-P", "", "-N", "", "-f", path}
 			}
-			if _, err := keygen(t, "", args...); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(keygen(t, "", args...))(t)
 			public, err := keygen(t, "", "-y", "-P", passphrase, "-f", path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(passphrase), nil }})
-			if err != nil {
-				t.Fatal(err)
-			}
+			key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{Passphrase: func() ([]byte, error) { return []byte(passphrase), nil }}))(t)
 			file := put(t, "signers", []byte("# ours\nalice@example.com namespaces=\"tidegate\" "+key.PublicKey()+"\n"))
-			list, err := seal.ReadSigners(artifact.Everywhere, "signers", file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(seal.ReadSigners(artifact.Everywhere, "signers", file))(t)
 
 			ours := sign(t, key, "decision")
 			if err := keygenVerifies(t, "decision", ours, file, "alice@example.com", noon); err != nil {
@@ -102,10 +95,7 @@ func TestSignaturesGoBothWays(t *testing.T) {
 				return // ssh-keygen would ask the terminal
 			}
 			for _, hash := range []string{"sha512", "sha256"} {
-				theirs, err := keygen(t, "decision", "-Y", "sign", "-f", path, "-n", "tidegate", "-O", "hashalg="+hash)
-				if err != nil {
-					t.Fatal(err)
-				}
+				theirs := must.Get(keygen(t, "decision", "-Y", "sign", "-f", path, "-n", "tidegate", "-O", "hashalg="+hash))(t)
 				signer, err := list.Verify([]byte("decision"), []byte(theirs), noon)
 				if err != nil || signer.Principal != "alice@example.com" {
 					t.Errorf("%s: %+v, %v", hash, signer, err)
@@ -117,10 +107,7 @@ func TestSignaturesGoBothWays(t *testing.T) {
 					t.Errorf("ssh-keygen writes\n%s and not\n%s", theirs, ours)
 				}
 			}
-			theirs, err := keygen(t, "decision", "-Y", "sign", "-f", path, "-n", "git")
-			if err != nil {
-				t.Fatal(err)
-			}
+			theirs := must.Get(keygen(t, "decision", "-Y", "sign", "-f", path, "-n", "git"))(t)
 			_, err = list.Verify([]byte("decision"), []byte(theirs), noon)
 			refused(t, err, tidegate.Tampered, `was made for "git"`)
 		})
@@ -138,17 +125,14 @@ func TestSignaturesByAnAgentGoBothWays(t *testing.T) {
 	if out, err := add.CombinedOutput(); err != nil {
 		t.Fatalf("ssh-add: %v\n%s", err, out)
 	}
-	key := byAgent(t, must(ssh.NewPublicKey(seeded(1).Public())), path)
+	key := byAgent(t, must.Value(ssh.NewPublicKey(seeded(1).Public())), path)
 	public := put(t, "key.pub", []byte(key.PublicKey()+"\n"))
 	list := put(t, "signers", []byte("alice "+key.PublicKey()+"\n"))
 
 	cmd := exec.Command(program(t, "ssh-keygen"), "-Y", "sign", "-f", public, "-n", "tidegate")
 	cmd.Env = append(os.Environ(), "SSH_AUTH_SOCK="+path)
 	cmd.Stdin = strings.NewReader("decision")
-	theirs, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := must.Get(cmd.Output())(t)
 	ours := sign(t, key, "decision")
 	if !bytes.Equal(ours, theirs) {
 		t.Errorf("ssh-keygen writes\n%s and not\n%s", theirs, ours)
@@ -210,7 +194,7 @@ func TestSignersFilesAreReadAsOpenSSHReadsThem(t *testing.T) {
 // ssh-keygen verifies the signature of a token as we do.
 func TestATokenVerifiesInOpenSSH(t *testing.T) {
 	t.Parallel()
-	public := must(ssh.ParsePublicKey(ssh.Marshal(struct {
+	public := must.Value(ssh.ParsePublicKey(ssh.Marshal(struct {
 		Type        string
 		Key         []byte
 		Application string

@@ -24,6 +24,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // noon is the time at which the tests verify.
@@ -32,11 +33,11 @@ var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 // private makes the private keys of the tests, once.
 var private = map[string]func() crypto.Signer{
 	"ed25519":   sync.OnceValue(func() crypto.Signer { return seeded(1) }),
-	"nistp256":  sync.OnceValue(func() crypto.Signer { return must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }),
-	"nistp384":  sync.OnceValue(func() crypto.Signer { return must(ecdsa.GenerateKey(elliptic.P384(), rand.Reader)) }),
-	"nistp521":  sync.OnceValue(func() crypto.Signer { return must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)) }),
+	"nistp256":  sync.OnceValue(func() crypto.Signer { return must.Value(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)) }),
+	"nistp384":  sync.OnceValue(func() crypto.Signer { return must.Value(ecdsa.GenerateKey(elliptic.P384(), rand.Reader)) }),
+	"nistp521":  sync.OnceValue(func() crypto.Signer { return must.Value(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)) }),
 	"rsa":       sync.OnceValue(func() crypto.Signer { return fixedRSA() }),
-	"short rsa": sync.OnceValue(func() crypto.Signer { return must(rsa.GenerateKey(rand.Reader, 1024)) }),
+	"short rsa": sync.OnceValue(func() crypto.Signer { return must.Value(rsa.GenerateKey(rand.Reader, 1024)) }),
 }
 
 // kinds are the kinds of keys that are good enough.
@@ -67,59 +68,41 @@ func fixedRSA() *rsa.PrivateKey {
 	return key
 }
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // put writes a file and returns its path.
 func put(t testing.TB, name string, data []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, data, 0o600))
 	return path
 }
 
 // inOpenSSH is a private key in the form of OpenSSH.
 func inOpenSSH(key crypto.PrivateKey) []byte {
-	return pem.EncodeToMemory(must(ssh.MarshalPrivateKey(key, "a comment")))
+	return pem.EncodeToMemory(must.Value(ssh.MarshalPrivateKey(key, "a comment")))
 }
 
 // inPKCS8 is a private key as openssl genpkey writes it.
 func inPKCS8(key crypto.PrivateKey) []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must(x509.MarshalPKCS8PrivateKey(key))})
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: must.Value(x509.MarshalPKCS8PrivateKey(key))})
 }
 
 // open opens the key in data.
 func open(t testing.TB, data []byte) *seal.Key {
 	t.Helper()
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", put(t, "key", data), seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", put(t, "key", data), seal.Unlock{}))(t)
 	return key
 }
 
 // signers is the signers file with those lines.
 func signers(t testing.TB, lines ...string) *seal.Signers {
 	t.Helper()
-	s, err := seal.ParseSigners([]byte(strings.Join(lines, "\n") + "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(seal.ParseSigners([]byte(strings.Join(lines, "\n") + "\n")))(t)
 	return s
 }
 
 func sign(t testing.TB, key *seal.Key, message string) []byte {
 	t.Helper()
-	sig, err := key.Sign(context.Background(), []byte(message))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sig := must.Get(key.Sign(context.Background(), []byte(message)))(t)
 	return sig
 }
 

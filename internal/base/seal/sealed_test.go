@@ -9,10 +9,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -24,9 +22,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
-
-var update = flag.Bool("update", false, "write the golden files again")
 
 // sample is what the tests seal, in byte order of names.
 var sample = []seal.File{
@@ -38,15 +36,13 @@ var sample = []seal.File{
 }
 
 func predicate() *codec.Value {
-	return must(codec.Parse([]byte(`{"run_id":"harbour","version":"1.0","cost":1.50,"gates":["A","B"]}`)))
+	return must.Value(codec.Parse([]byte(`{"run_id":"harbour","version":"1.0","cost":1.50,"gates":["A","B"]}`)))
 }
 
 func write(t testing.TB, key *seal.Key, files []seal.File) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := seal.Write(context.Background(), &b, key, files, predicate()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, seal.Write(context.Background(), &b, key, files, predicate()))
 	return b.Bytes()
 }
 
@@ -68,17 +64,14 @@ func TestWhatIsSealedIsReadBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			list := signers(t, "alice@example.com "+key.PublicKey())
 			data := write(t, key, shuffled)
-			got, err := seal.Open(data, list, noon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(seal.Open(data, list, noon))(t)
 			if diff := cmp.Diff(sample, got.Files, cmp.Transformer("text", func(b []byte) string { return string(b) })); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 			if want := (seal.Signer{Principal: "alice@example.com", Fingerprint: key.Fingerprint()}); got.Signer != want {
 				t.Errorf("signer %+v, want %+v", got.Signer, want)
 			}
-			if text := must(codec.MarshalLine(got.Predicate)); string(text) != string(must(codec.MarshalLine(predicate()))) {
+			if text := must.Value(codec.MarshalLine(got.Predicate)); string(text) != string(must.Value(codec.MarshalLine(predicate()))) {
 				t.Errorf("predicate %s", text)
 			}
 			if !strings.Contains(name, "ECDSA") && !bytes.Equal(data, write(t, key, sample)) {
@@ -98,19 +91,8 @@ func TestSealedFilesStayAsTheyAre(t *testing.T) {
 	} {
 		key := open(t, encode(seeded(1)))
 		data := write(t, key, sample)
-		if *update {
-			if err := os.WriteFile(file, data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		golden, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(data, golden) {
-			t.Errorf("%s: other bytes than the golden file", file)
-		}
-		if _, err := seal.Open(golden, signers(t, "alice "+key.PublicKey()), noon); err != nil {
+		golden.Check(t, file, data)
+		if _, err := seal.Open(data, signers(t, "alice "+key.PublicKey()), noon); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
@@ -148,7 +130,7 @@ func TestWhatCannotBeSealed(t *testing.T) {
 		})
 	}
 	for text, why := range map[string]string{`[]`: "an array", `"x"`: `the string "x"`} {
-		err := seal.Write(t.Context(), io.Discard, key, sample, must(codec.Parse([]byte(text))))
+		err := seal.Write(t.Context(), io.Discard, key, sample, must.Value(codec.Parse([]byte(text))))
 		refused(t, err, tidegate.InvalidArgs, "the predicate must be an object, not "+why)
 	}
 	refused(t, seal.Write(t.Context(), io.Discard, key, sample, nil), tidegate.InvalidArgs, "the predicate must be an object")
@@ -188,10 +170,7 @@ type part struct {
 // parts are the stretches of the sealed file in data.
 func parts(t *testing.T, data []byte) (all []part) {
 	t.Helper()
-	reader, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	end := 0
 	for _, file := range reader.File {
 		end += 30 + len(file.Name)
@@ -242,8 +221,8 @@ func TestEveryChangedByteIsFound(t *testing.T) {
 				"a byte before it":  append([]byte{0}, data...),
 				"twice":             append(bytes.Clone(data), data...),
 				"nothing":           nil,
-				"an empty archive":  must(packed()),
-				"only the envelope": must(packed(unpacked(t, data)[0])),
+				"an empty archive":  must.Value(packed()),
+				"only the envelope": must.Value(packed(unpacked(t, data)[0])),
 			} {
 				if _, err := seal.Open(bad, list, noon); tidegate.CodeOf(err) != tidegate.Tampered {
 					t.Errorf("%s: %v", what, err)
@@ -262,16 +241,10 @@ func packed(files ...seal.File) ([]byte, error) {
 // unpacked is what lies in the archive of a sealed file, the envelope first.
 func unpacked(t testing.TB, data []byte) (files []seal.File) {
 	t.Helper()
-	reader, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
 	for _, file := range reader.File {
-		content, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, seal.File{Name: file.Name, Data: must(io.ReadAll(content))})
+		content := must.Get(file.Open())(t)
+		files = append(files, seal.File{Name: file.Name, Data: must.Value(io.ReadAll(content))})
 	}
 	return files
 }
@@ -296,7 +269,7 @@ func TestEveryChangedByteIsFoundInAnArchiveMadeAnew(t *testing.T) {
 						flip := flips[j]
 						files[n].Data = bytes.Clone(good)
 						files[n].Data[i] ^= flip
-						_, err := seal.Open(must(packed(files...)), list, noon)
+						_, err := seal.Open(must.Value(packed(files...)), list, noon)
 						if tidegate.CodeOf(err) != tidegate.Tampered || !strings.Contains(err.Error(), says) {
 							t.Fatalf("byte %d of %s changed by %#x: %v", i, files[n].Name, flip, err)
 						}
@@ -304,7 +277,7 @@ func TestEveryChangedByteIsFoundInAnArchiveMadeAnew(t *testing.T) {
 				}
 				files[n].Data = good
 			}
-			if _, err := seal.Open(must(packed(files...)), list, noon); err != nil {
+			if _, err := seal.Open(must.Value(packed(files...)), list, noon); err != nil {
 				t.Errorf("as it was: %v", err)
 			}
 		})
@@ -337,11 +310,11 @@ func TestNoFileMoreOrLess(t *testing.T) {
 		{"a way out", "a name that cannot stand here", with(append([]seal.File{{Name: "../x"}}, files...)...)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := seal.Open(must(packed(test.files...)), list, noon)
+			_, err := seal.Open(must.Value(packed(test.files...)), list, noon)
 			refused(t, err, tidegate.Tampered, test.says)
 		})
 	}
-	if _, err := seal.Open(must(packed(with(files...)...)), list, noon); err != nil {
+	if _, err := seal.Open(must.Value(packed(with(files...)...)), list, noon); err != nil {
 		t.Errorf("as it was: %v", err)
 	}
 }
@@ -356,7 +329,7 @@ func resealed(t *testing.T, key *seal.Key, change func(envelope string) string) 
 		t.Fatal("nothing was changed")
 	}
 	files[0].Data = []byte(after)
-	return must(packed(files...))
+	return must.Value(packed(files...))
 }
 
 func TestForgedEnvelopesAreRefused(t *testing.T) {
@@ -393,11 +366,11 @@ func TestForgedEnvelopesAreRefused(t *testing.T) {
 		{"another signer", key, again(other, statement), ""},
 		{"the namespace of others", key, func(string) string { return string(enveloped(t, key, "git", statement)) }, `was made for "git"`},
 		{"the twin of the signature", curve, func(s string) string {
-			sig := must(base64.StdEncoding.DecodeString(between(s, `"sig": "`, `"`)))
+			sig := must.Value(base64.StdEncoding.DecodeString(between(s, `"sig": "`, `"`)))
 			return strings.Replace(s, base64.StdEncoding.EncodeToString(sig), base64.StdEncoding.EncodeToString(twin(t, private["nistp256"]().Public(), sig)), 1)
 		}, "is not written as it was made"},
 		{"other line ends in the signature", key, func(s string) string {
-			sig := must(base64.StdEncoding.DecodeString(between(s, `"sig": "`, `"`)))
+			sig := must.Value(base64.StdEncoding.DecodeString(between(s, `"sig": "`, `"`)))
 			return strings.Replace(s, base64.StdEncoding.EncodeToString(sig), base64.StdEncoding.EncodeToString(bytes.ReplaceAll(sig, []byte("\n"), []byte("\r\n"))), 1)
 		}, "is not written as it was made"},
 		{"no statement", key, again(key, "x"), "the statement is not JSON"},
@@ -456,18 +429,15 @@ func between(s, before, after string) string {
 // statementOf is the statement in an envelope.
 func statementOf(t testing.TB, envelope []byte) string {
 	t.Helper()
-	return string(must(base64.StdEncoding.DecodeString(must(codec.Parse(envelope)).Get("payload").Str())))
+	return string(must.Value(base64.StdEncoding.DecodeString(must.Value(codec.Parse(envelope)).Get("payload").Str())))
 }
 
 // enveloped is an envelope in which everything is right except what the caller
 // changes.
 func enveloped(t testing.TB, key *seal.Key, namespace, statement string) []byte {
 	t.Helper()
-	sig, err := seal.SignFor(key, context.Background(), namespace, pae(statement))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return must(codec.MarshalFile(struct {
+	sig := must.Get(seal.SignFor(key, context.Background(), namespace, pae(statement)))(t)
+	return must.Value(codec.MarshalFile(struct {
 		Payload     []byte `json:"payload"`
 		PayloadType string `json:"payloadType"`
 		Signatures  []any  `json:"signatures"`
@@ -517,13 +487,8 @@ func TestOthersVerifyTheEnvelope(t *testing.T) {
 	key := open(t, inPKCS8(seeded(1)))
 	envelope := unpacked(t, write(t, key, sample))[0].Data
 	parsed := new(dsse.Envelope)
-	if err := json.Unmarshal(envelope, parsed); err != nil {
-		t.Fatal(err)
-	}
-	verifier, err := dsse.NewEnvelopeVerifier(outsider(seeded(1).Public().(ed25519.PublicKey)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(envelope, parsed))
+	verifier := must.Get(dsse.NewEnvelopeVerifier(outsider(seeded(1).Public().(ed25519.PublicKey))))(t)
 	accepted, err := verifier.Verify(t.Context(), parsed)
 	if err != nil || len(accepted) != 1 || accepted[0].KeyID != key.Fingerprint() {
 		t.Errorf("got %+v, %v", accepted, err)
@@ -539,7 +504,7 @@ func TestOpenSSHVerifiesTheEnvelope(t *testing.T) {
 	t.Parallel()
 	key := open(t, inOpenSSH(seeded(1)))
 	envelope := unpacked(t, write(t, key, sample))[0].Data
-	sig := must(base64.StdEncoding.DecodeString(between(string(envelope), `"sig": "`, `"`)))
+	sig := must.Value(base64.StdEncoding.DecodeString(between(string(envelope), `"sig": "`, `"`)))
 	list := put(t, "signers", []byte("alice "+key.PublicKey()+"\n"))
 	if err := keygenVerifies(t, string(pae(statementOf(t, envelope))), sig, list, "alice", noon); err != nil {
 		t.Error(err)
@@ -577,7 +542,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Add(enveloped(f, key, "git", statementOf(f, ssh)))
 	f.Add(enveloped(f, open(f, inOpenSSH(seeded(2))), "tidegate", "{}"))
 	f.Fuzz(func(t *testing.T, envelope []byte) {
-		data := must(packed(append([]seal.File{{Name: seal.EnvelopeName, Data: envelope}}, files[1:]...)...))
+		data := must.Value(packed(append([]seal.File{{Name: seal.EnvelopeName, Data: envelope}}, files[1:]...)...))
 		if _, err := seal.Open(data, list, noon); err == nil && !bytes.Equal(envelope, ssh) && !bytes.Equal(envelope, ed25519) {
 			t.Fatalf("%q opens", envelope)
 		} else if err != nil && tidegate.CodeOf(err) != tidegate.Tampered {
@@ -592,8 +557,8 @@ func FuzzOpen(f *testing.F) {
 	good := write(f, key, sample)
 	f.Add(good)
 	f.Add(good[:len(good)/2])
-	f.Add(must(packed()))
-	f.Add(must(packed(sample...)))
+	f.Add(must.Value(packed()))
+	f.Add(must.Value(packed(sample...)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := seal.Open(data, list, noon); err == nil && !bytes.Equal(data, good) {
 			t.Fatalf("%q opens", data)

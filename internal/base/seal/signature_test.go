@@ -19,6 +19,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestASignatureNamesItsSigner(t *testing.T) {
@@ -30,7 +31,7 @@ func TestASignatureNamesItsSigner(t *testing.T) {
 		}{{"OpenSSH", inOpenSSH}, {"PKCS#8", inPKCS8}} {
 			t.Run(kind+" in "+form.name, func(t *testing.T) {
 				key := open(t, form.encode(private[kind]()))
-				public := must(ssh.NewPublicKey(private[kind]().Public()))
+				public := must.Value(ssh.NewPublicKey(private[kind]().Public()))
 				other := open(t, inOpenSSH(seeded(7)))
 				list := signers(t, "bob@example.com "+other.PublicKey(), "alice@example.com "+key.PublicKey())
 
@@ -69,7 +70,7 @@ type blob struct {
 // forge makes a signature with an Ed25519 key that is right except for what spoil
 // does to its fields before it is signed.
 func forge(message string, spoil func(*blob), after func(*blob)) []byte {
-	signer := must(ssh.NewSignerFromKey(seeded(1)))
+	signer := must.Value(ssh.NewSignerFromKey(seeded(1)))
 	b := blob{Magic: [6]byte([]byte("SSHSIG")), Version: 1, Key: signer.PublicKey().Marshal(), Namespace: "tidegate", Hash: "sha512"}
 	spoil(&b)
 	sum := sha512.Sum512([]byte(message))
@@ -78,7 +79,7 @@ func forge(message string, spoil func(*blob), after func(*blob)) []byte {
 		short := sha256.Sum256([]byte(message))
 		digest = short[:]
 	}
-	b.Signature = ssh.Marshal(must(signer.Sign(rand.Reader, ssh.Marshal(struct {
+	b.Signature = ssh.Marshal(must.Value(signer.Sign(rand.Reader, ssh.Marshal(struct {
 		Magic                     [6]byte
 		Namespace, Reserved, Hash string
 		Digest                    []byte
@@ -114,7 +115,7 @@ func TestForgedFieldsAreRefused(t *testing.T) {
 		{"hash changed after signing", nothing, func(b *blob) { b.Hash = "sha256" }, "does not count"},
 		{"no signature", nothing, func(b *blob) { b.Signature = nil }, "does not have the fields"},
 		{"bytes behind the signature", nothing, func(b *blob) { b.Signature = append(b.Signature, 0) }, "more bytes"},
-		{"another key", nothing, func(b *blob) { b.Key = must(ssh.NewPublicKey(seeded(2).Public())).Marshal() }, "not among the signers"},
+		{"another key", nothing, func(b *blob) { b.Key = must.Value(ssh.NewPublicKey(seeded(2).Public())).Marshal() }, "not among the signers"},
 		{"no key", nothing, func(b *blob) { b.Key = nil }, "not among the signers"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -132,7 +133,7 @@ func TestForgedFieldsAreRefused(t *testing.T) {
 
 func TestRSAWithSHA1IsRefused(t *testing.T) {
 	t.Parallel()
-	signer := must(ssh.NewSignerFromKey(private["rsa"]())).(ssh.AlgorithmSigner)
+	signer := must.Value(ssh.NewSignerFromKey(private["rsa"]())).(ssh.AlgorithmSigner)
 	key := open(t, inOpenSSH(private["rsa"]()))
 	list := signers(t, "alice "+key.PublicKey())
 	for algorithm, why := range map[string]string{
@@ -146,7 +147,7 @@ func TestRSAWithSHA1IsRefused(t *testing.T) {
 			Namespace, Reserved, Hash string
 			Digest                    []byte
 		}{[6]byte([]byte("SSHSIG")), "tidegate", "", "sha512", sum[:]})
-		sig := must(signer.SignWithAlgorithm(rand.Reader, signed, algorithm))
+		sig := must.Value(signer.SignWithAlgorithm(rand.Reader, signed, algorithm))
 		_, err := list.Verify([]byte("decision"), armor(ssh.Marshal(blob{
 			Magic: [6]byte([]byte("SSHSIG")), Version: 1, Key: signer.PublicKey().Marshal(),
 			Namespace: "tidegate", Hash: "sha512", Signature: ssh.Marshal(sig),
@@ -164,11 +165,9 @@ func TestRSAWithSHA1IsRefused(t *testing.T) {
 // certificate is a certificate for the first Ed25519 key, as it stands in a file.
 func certificate(t *testing.T) string {
 	t.Helper()
-	signer := must(ssh.NewSignerFromKey(seeded(1)))
+	signer := must.Value(ssh.NewSignerFromKey(seeded(1)))
 	cert := &ssh.Certificate{Key: signer.PublicKey(), CertType: ssh.UserCert, ValidPrincipals: []string{"alice"}, ValidBefore: ssh.CertTimeInfinity}
-	if err := cert.SignCert(rand.Reader, signer); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cert.SignCert(rand.Reader, signer))
 	return string(ssh.MarshalAuthorizedKey(cert))
 }
 
@@ -196,9 +195,7 @@ func TestAnRSASignatureHasOneForm(t *testing.T) {
 		good := sign(t, key, message)
 		b := dearmor(t, good)
 		var sig ssh.Signature
-		if err := ssh.Unmarshal(b.Signature, &sig); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, ssh.Unmarshal(b.Signature, &sig))
 		if sig.Blob[0] != 0 {
 			continue
 		}
@@ -317,19 +314,12 @@ func twin(t testing.TB, public crypto.PublicKey, armored []byte) []byte {
 	b := dearmor(t, armored)
 	var sig ssh.Signature
 	var pair struct{ R, S *big.Int }
-	if err := ssh.Unmarshal(b.Signature, &sig); err != nil {
-		t.Fatal(err)
-	}
-	if err := ssh.Unmarshal(sig.Blob, &pair); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ssh.Unmarshal(b.Signature, &sig))
+	must.Do(t, ssh.Unmarshal(sig.Blob, &pair))
 	pair.S.Sub(order(public), pair.S)
 	sig.Blob = ssh.Marshal(pair)
 	b.Signature = ssh.Marshal(sig)
-	again, err := seal.Rewrite(armored)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(seal.Rewrite(armored))(t)
 	out := rearmor(b)
 	if bytes.Equal(out, again) {
 		t.Fatal("the twin is the signature itself")
@@ -340,9 +330,7 @@ func twin(t testing.TB, public crypto.PublicKey, armored []byte) []byte {
 func dearmor(t testing.TB, armored []byte) (b blob) {
 	t.Helper()
 	text := strings.TrimSuffix(strings.TrimPrefix(string(armored), "-----BEGIN SSH SIGNATURE-----\n"), "-----END SSH SIGNATURE-----\n")
-	if err := ssh.Unmarshal(must(base64.StdEncoding.DecodeString(text)), &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, ssh.Unmarshal(must.Value(base64.StdEncoding.DecodeString(text)), &b))
 	return b
 }
 
@@ -360,7 +348,7 @@ func rearmor(b blob) []byte {
 // of software.
 func TestATokenMustBeTouched(t *testing.T) {
 	t.Parallel()
-	public := must(ssh.ParsePublicKey(ssh.Marshal(struct {
+	public := must.Value(ssh.ParsePublicKey(ssh.Marshal(struct {
 		Type        string
 		Key         []byte
 		Application string
@@ -438,7 +426,7 @@ func TestTheTimeDecides(t *testing.T) {
 		{`valid-after="20260501",valid-before="20260601"`, "2026-06-04T12:00:00Z", "was valid only until"},
 	} {
 		list := signers(t, "# ours", "alice "+test.options+" "+key.PublicKey())
-		_, err := list.Verify([]byte("decision"), sig, must(time.Parse(time.RFC3339, test.at)))
+		_, err := list.Verify([]byte("decision"), sig, must.Value(time.Parse(time.RFC3339, test.at)))
 		if test.why == "" {
 			if err != nil {
 				t.Errorf("%s at %s: %v", test.options, test.at, err)

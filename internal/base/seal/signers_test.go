@@ -13,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestWhatSignersFilesMayHold(t *testing.T) {
@@ -39,10 +40,7 @@ func TestWhatSignersFilesMayHold(t *testing.T) {
 		{"the first line that lets it sign", "bob namespaces=\"git\" " + public + "\nalice " + public + "\ncarol " + public, "alice"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			list, err := seal.ParseSigners([]byte(test.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			list := must.Get(seal.ParseSigners([]byte(test.text)))(t)
 			signer, err := list.Verify([]byte("decision"), sig, noon)
 			if err != nil || signer.Principal != test.principal {
 				t.Errorf("got %+v, %v, want %s", signer, err, test.principal)
@@ -84,7 +82,7 @@ func TestMalformedLinesAreNamed(t *testing.T) {
 	t.Parallel()
 	public := open(t, inOpenSSH(seeded(1))).PublicKey()
 	kind, encoded, _ := strings.Cut(public, " ")
-	short := string(ssh.MarshalAuthorizedKey(must(ssh.NewPublicKey(private["short rsa"]().Public()))))
+	short := string(ssh.MarshalAuthorizedKey(must.Value(ssh.NewPublicKey(private["short rsa"]().Public()))))
 	for _, test := range []struct{ line, why string }{
 		{"alice", "expected the type of a key"},
 		{"alice " + kind, "not written in base64"},
@@ -232,7 +230,5 @@ func TestRootsConfineKeysAndSigners(t *testing.T) {
 	refused(t, err, tidegate.PathNotAllowed, "")
 	_, err = seal.OpenKey(reach, "sign", path, seal.Unlock{})
 	refused(t, err, tidegate.PathNotAllowed, "")
-	if _, err := os.Stat(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.Stat(path))(t)
 }

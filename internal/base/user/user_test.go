@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -31,14 +32,8 @@ func wantCode(t *testing.T, err error, code tidegate.Code) {
 func TestATokenCountsUntilItEndsOrIsTaken(t *testing.T) {
 	now := noon
 	list := user.List{Home: filepath.Join(t.TempDir(), "home"), Now: func() time.Time { return now }}
-	ada, err := list.Add(person(t), "ada", user.Decide, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bob, err := list.Add(person(t), "bob@example.org", user.Read, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ada := must.Get(list.Add(person(t), "ada", user.Decide, 2))(t)
+	bob := must.Get(list.Add(person(t), "bob@example.org", user.Read, 0))(t)
 	kept, err := os.ReadFile(filepath.Join(list.Home, user.File))
 	if err != nil || strings.Contains(string(kept), ada) || strings.Contains(string(kept), bob) {
 		t.Errorf("the file has a token: %s %v", kept, err)
@@ -64,9 +59,7 @@ func TestATokenCountsUntilItEndsOrIsTaken(t *testing.T) {
 	if _, ok, _ := list.ByToken(bob); !ok {
 		t.Error("a token for good does not count")
 	}
-	if err := list.Remove(person(t), "bob@example.org"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, list.Remove(person(t), "bob@example.org"))
 	if _, ok, _ := list.ByToken(bob); ok {
 		t.Error("a token counts that was taken")
 	}
@@ -86,24 +79,17 @@ func TestATokenCountsUntilItEndsOrIsTaken(t *testing.T) {
 // TestAListThatOthersWrite: nobody on it is let in.
 func TestAListThatOthersWrite(t *testing.T) {
 	list := user.List{Home: t.TempDir(), Now: func() time.Time { return noon }}
-	token, err := list.Add(person(t), "ada", user.Work, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(list.Add(person(t), "ada", user.Work, 0))(t)
 	path := filepath.Join(list.Home, user.File)
 	if runtime.GOOS != "windows" {
-		if err := os.Chmod(path, 0o640); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chmod(path, 0o640))
 		_, ok, err := list.ByToken(token)
 		if wantCode(t, err, tidegate.InvalidState); ok {
 			t.Error("a list that others can read lets somebody in")
 		}
 	}
 	for text, code := range map[string]tidegate.Code{"{": tidegate.InvalidJSON, `{"schema_version":"users.v1","users":[{"name":"eve","role":"owner","digest":"x","added_at":"y"}]}`: tidegate.SchemaValidationFailed} {
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 		_ = os.Chmod(path, 0o600)
 		_, ok, err := list.ByToken("x")
 		if wantCode(t, err, code); ok {

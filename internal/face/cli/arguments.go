@@ -200,6 +200,15 @@ func streamed(cmd *cobra.Command, c *tool.Command) (file string, given bool) {
 	return flag.Value.String(), flag.Changed
 }
 
+// chosen is what was chosen with a flag that goes with a stream.
+func chosen(cmd *cobra.Command, c tool.Choice) (string, error) {
+	value := cmd.Flags().Lookup(c.Flag).Value.String()
+	if !slices.Contains(c.Values, value) {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(c.Flag, value), "--%s must be one of %s, got %q", c.Flag, strings.Join(c.Values, ", "), value)
+	}
+	return value, nil
+}
+
 // operandsOf is the rule for the operands of a command, of which it takes none while it
 // streams.
 func operandsOf(c *tool.Command) cobra.PositionalArgs {

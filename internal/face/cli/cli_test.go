@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -214,9 +215,7 @@ func TestErrorsUnderJSONAreTheEnvelopeOnStdout(t *testing.T) {
 func TestCallReadsArgumentsFromThreePlaces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "args.json")
 	args := `{"boat":"/jolly"}`
-	if err := os.WriteFile(file, []byte(args), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(args), 0o600))
 	fromStdin := run(t, args, "call", "boat_weigh")
 	for _, other := range []outcome{run(t, "", "call", "boat_weigh", "--args", args), run(t, "", "call", "boat_weigh", "--args", "@"+file)} {
 		if diff := cmp.Diff(fromStdin, other, cmp.AllowUnexported(outcome{})); diff != "" || fromStdin.status != 0 {
@@ -227,10 +226,7 @@ func TestCallReadsArgumentsFromThreePlaces(t *testing.T) {
 
 func TestToolsListsSchemas(t *testing.T) {
 	got := run(t, "", "tools", "--json")
-	v, err := codec.Parse([]byte(got.stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse([]byte(got.stdout)))(t)
 	entry := v.Get("tools").Elems()[0]
 	var keys []string
 	for _, m := range entry.Members() {
@@ -238,6 +234,22 @@ func TestToolsListsSchemas(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"name", "summary", "effect", "input_schema", "output_schema"}, keys); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestToolsPrintsTheReference(t *testing.T) {
+	got := run(t, "", "tools", "--markdown").stdout
+	for _, schema := range []*codec.Value{weigh().InputSchema(), weigh().OutputSchema()} {
+		for _, p := range schema.Get("properties").Members() {
+			if !strings.Contains(got, "\n| `"+p.Key+"` | ") {
+				t.Errorf("%s is missing in\n%s", p.Key, got)
+			}
+		}
+	}
+	for _, want := range []string{"\n## boat_weigh\n", "| `boat_weigh` | `boat weigh` |"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
 	}
 }
 

@@ -57,8 +57,10 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 	if t.Command.Follow != nil {
 		cmd.Flags().BoolVar(&follow, "follow", false, "keep printing what is added, one line each, until interrupted")
 	}
-	if t.Command.Stream != nil {
-		cmd.Flags().String(t.Command.Stream.Flag, "", t.Command.Stream.About)
+	if s := t.Command.Stream; s != nil {
+		cmd.Flags().String(s.Flag, "", s.About)
+		cmd.Flags().String(s.Choice.Flag, s.Choice.Values[0], s.Choice.About+" ("+strings.Join(s.Choice.Values, ", ")+")")
+		complete(cmd, s.Choice.Flag, s.Choice.Values)
 	}
 	if t.Command.Confirm != nil {
 		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -68,7 +70,13 @@ func (p *Program) toolCommand(t *tool.Tool) *cobra.Command {
 			if file != tool.Stdin {
 				file = absolute(p.Dir, file)
 			}
-			return t.Command.Stream.Run(cmd.Context(), file, p.Stdin, p.Stdout)
+			choice, err := chosen(cmd, t.Command.Stream.Choice)
+			if err != nil {
+				return err
+			}
+			return t.Command.Stream.Run(cmd.Context(), file, choice, p.Stdin, p.Stdout)
+		} else if s := t.Command.Stream; s != nil && cmd.Flags().Changed(s.Choice.Flag) {
+			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(s.Choice.Flag, nil), "--%s goes with --%s", s.Choice.Flag, s.Flag)
 		}
 		configured := p.Formats[t.Command.Path]
 		if configured != "" && !cmd.Flags().Changed("format") {
@@ -276,21 +284,25 @@ func (p *Program) extraCommand(c Command) *cobra.Command {
 }
 
 func (p *Program) toolsCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, asMarkdown bool
 	cmd := &cobra.Command{
 		Use:     "tools",
 		Short:   "List the tools with their schemas",
 		Long:    "List the tools: what agents call over MCP and scripts with `tidegate call`.",
-		Example: "  tidegate tools\n  tidegate tools --json",
+		Example: "  tidegate tools\n  tidegate tools --markdown >tools.md\n  tidegate tools --json",
 		Args:    atMost(0),
 		RunE: func(*cobra.Command, []string) error {
-			if asJSON {
+			switch {
+			case asJSON:
 				return p.print(tool.List(tool.ForAgents(p.Tools)))
+			case asMarkdown:
+				return p.write([]byte(reference(tool.ForAgents(p.Tools))))
 			}
 			return p.render(tool.Overview(tool.ForAgents(p.Tools)), "text")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print names, summaries, effects and schemas as JSON")
+	cmd.Flags().BoolVar(&asMarkdown, "markdown", false, "print every argument and result as Markdown")
 	return cmd
 }
 

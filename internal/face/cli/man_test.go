@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -18,14 +19,9 @@ func TestManualPagesAreTheSameBytesEachTime(t *testing.T) {
 	for i := range pages {
 		dir := t.TempDir()
 		program := cli.Program{Tools: []*tool.Tool{weigh()}, Version: "v1.2.3"}
-		if err := program.WriteManual(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, program.WriteManual(dir))
 		for _, name := range []string{"tidegate.1", "tidegate-boat-weigh.1"} {
-			data, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(filepath.Join(dir, name)))(t)
 			pages[i] += string(data)
 		}
 	}

@@ -165,16 +165,16 @@ func (p *Program) tree(under string) *cobra.Command {
 	root := &cobra.Command{
 		Use:   cmp.Or(p.Name, "tidegate"),
 		Short: "The gate between what an AI agent wrote and everything that trusts it",
-		Long: cmp.Or(p.About, `tidegate takes a question to a report that can be trusted, with AI agents that
-cannot: it starts them, judges what they write by contract, says exactly what to
-change, and checks every source against what it is cited for. It does the same
-for code reviews.
+		Long: cmp.Or(p.About, `tidegate gives you a report in which every sentence leads to the words of a page
+that say it, or is marked because none does: of a file that you have (audit, which
+needs no agent), or of a question that you ask (research). It does the same for
+reviews of code (review run).
 
-Every judgement is deterministic and offline: no model is asked, and a source is
-judged by its archived page. Fetching is a step of its own, by research, citations
-fetch and the commands that resume a run; a run created with --sensitivity no_web
-fetches nothing.`),
-		Example:           cmp.Or(p.Example, "  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\"\n  tidegate wave review perspectives.json wave-1"),
+What counts is judged by rules, offline: no model is asked, and a source is judged
+by its archived page. Pages are fetched by audit, research, run update, citations
+fetch and the commands that resume a run, and by nothing else; a run created with
+--sensitivity no_web fetches nothing.`),
+		Example:           cmp.Or(p.Example, "  tidegate audit report.md\n  tidegate demo\n  tidegate research \"Which heat pump fits an old house?\""),
 		Version:           p.Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // pipes is a listener whose callers are in this process.
@@ -111,10 +112,7 @@ func TestStreamsEndWithTheServer(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	exposed := errors.New("can be reached from other machines")
 	for address, want := range map[string]string{
@@ -141,9 +139,6 @@ func TestAddresses(t *testing.T) {
 		}
 		listener.Close()
 	}
-	listener, err := cli.Listen("0.0.0.0:0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(cli.Listen("0.0.0.0:0", nil))(t)
 	listener.Close()
 }

@@ -2,7 +2,9 @@ package demo
 
 import (
 	"embed"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -40,6 +42,8 @@ type section struct {
 	data    string
 }
 
+var verbs = []string{"file", "link", "folder", "remove", "append", "tear", "replace", "call", "judge", "answer", "text"}
+
 const failing, fixed = "failing", "fixed"
 
 func readArchive(name string) (archive, error) {
@@ -48,6 +52,9 @@ func readArchive(name string) (archive, error) {
 		return archive{}, err
 	}
 	parsed := parseArchive(string(data))
+	if err := parsed.check(); err != nil {
+		return archive{}, fmt.Errorf("rules/%s: %w", name, err)
+	}
 	if base := parsed.header["base"]; base != "" {
 		below, err := readArchive("base/" + base + ".txtar")
 		if err != nil {
@@ -56,6 +63,16 @@ func readArchive(name string) (archive, error) {
 		parsed.sections = append(below.sections, parsed.sections...)
 	}
 	return parsed, nil
+}
+
+// check returns an error for a section that is no step: it would be played by nobody.
+func (a archive) check() error {
+	for _, s := range a.sections {
+		if !slices.Contains(verbs, s.verb) {
+			return fmt.Errorf("no section is called %q; expected one of %s", s.verb, strings.Join(verbs, ", "))
+		}
+	}
+	return nil
 }
 
 func parseArchive(text string) archive {

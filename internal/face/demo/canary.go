@@ -261,6 +261,9 @@ func saidOf(v *codec.Value, id string) string {
 			return said
 		}
 	}
+	if names(v.Get("warnings"), id) {
+		return strings.Join(v.Get("changes").Strs(), "\n")
+	}
 	return ""
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 )
 
-//go:embed data
+//go:embed data further
 var samples embed.FS
 
 // unpack makes a folder and writes the sample data into it. It returns INVALID_ARGS
@@ -50,12 +50,17 @@ func unpackTo(folder, root string) error {
 
 // UnpackAgents writes the recorded answers into a temporary folder, which remove
 // removes. It returns WRITE_FAILED.
-func UnpackAgents() (folder string, remove func(), err error) {
+func UnpackAgents() (folder string, remove func(), err error) { return unpackApart("data/agents") }
+
+// UnpackFurther is UnpackAgents for the answers to [Further].
+func UnpackFurther() (folder string, remove func(), err error) { return unpackApart("further") }
+
+func unpackApart(root string) (folder string, remove func(), err error) {
 	folder, remove, err = artifact.Scratch("tidegate-recorded-")
 	if err != nil {
 		return "", nil, err
 	}
-	if err := unpackTo(folder, "data/agents"); err != nil {
+	if err := unpackTo(folder, root); err != nil {
 		remove()
 		return "", nil, err
 	}

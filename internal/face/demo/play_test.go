@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestACommandThatEndsOtherwiseEndsTheStory(t *testing.T) {
@@ -28,9 +29,7 @@ func TestACommandThatEndsOtherwiseEndsTheStory(t *testing.T) {
 
 func TestTheStoryNeedsAFolderOfItsOwn(t *testing.T) {
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "precious.txt"), []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "precious.txt"), []byte("x"), 0o600))
 	player := &demo.Player{Out: new(bytes.Buffer), Folder: folder, Run: func(context.Context, []string) int { return 0 }}
 	if err := player.Play(t.Context()); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 		t.Errorf("got %v", err)

@@ -13,15 +13,19 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 var update = flag.Bool("update", false, "rewrite what the second reader of the demo answers")
@@ -42,16 +46,13 @@ const (
 // and that reader, which misses one planted error, once. What it says is what is
 // recorded.
 func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
-	others, err := driver.New(driver.Settings{Driver: "recorded:" + recordings}, driver.Host{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	said := &readings{others: others, answers: map[string]string{}}
+	others := must.Get(client.New(driver.Settings{Driver: "recorded:" + recordings}, driver.Host{}))(t)
+	said := &readings{others: others, answers: map[string]string{}, under: recordings}
 	recording := &job.Recording{Question: demo.Question, Attempt: func(id string, attempt int) []byte {
 		if *update {
 			return nil
 		}
-		return driver.Recorded(others, id, attempt)
+		return client.Recorded(others, id, attempt)
 	}}
 	desk := run.Desk{Now: time.Now}
 	made := runs.CreateAt(t, desk, run.InitInput{Query: demo.Question, RunID: "harbour", Shape: demo.Shape, Evidence: run.EvidenceChoice{OneAgent: true}})
@@ -64,33 +65,47 @@ func TestTheSecondReaderKnowsTheTruth(t *testing.T) {
 	}
 	r := runs.Open(t, filepath.Join(made.Root, run.ManifestFile))
 	compare(t, said.answers, madeFrom(t, made.Root))
-	if first := runs.Read(t, made.Root+"/jobs/verify.1/001/attempt.json"); !strings.Contains(first, string(tidegate.ControlFailed)) {
+	if first := must.Read(t, made.Root+"/jobs/verify.1/001/attempt.json"); !strings.Contains(first, string(tidegate.ControlFailed)) {
 		t.Errorf("the first reading is not refused for a planted error: %s", first)
 	}
-	claims, err := step.ReadClaims(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	claims := must.Get(sentences.ReadClaims(r))(t)
 	for _, s := range claims.Sentences {
 		if s.Verdict == nil || s.Verdict.Verdict != "supported" {
 			t.Errorf("%s does not stand: %s", s.ID, s.Text)
 		}
 	}
+	askFurther(t, made.Root)
 	if rounds := r.Manifest().RoundsByRule(); !rounds[1] || r.Manifest().ReviewRounds() != 2 {
 		t.Errorf("the rule sent back the rounds %v of %d", rounds, r.Manifest().ReviewRounds())
 	}
+}
+
+// askFurther asks the further question about the run of the story. What its reader says is
+// what is recorded.
+func askFurther(t *testing.T, root string) {
+	t.Helper()
+	const further = "further"
+	others := must.Get(client.New(driver.Settings{Driver: "recorded:" + further}, driver.Host{}))(t)
+	desk, home := run.Desk{Now: time.Now, Reach: artifact.Everywhere}, filepath.Dir(root)
+	item := must.Get(library.Open(t.Context(), desk, home, home, filepath.Base(root)))(t)
+	defer item.Close()
+	asked := must.Get(library.AskOf(t.Context(), demo.Further, item))(t)
+	pool := &readings{others: others, answers: map[string]string{}, under: further}
+	agent := engine.Agent{Driver: "recorded:demo", Recording: &job.Recording{Question: demo.Further, Attempt: func(id string, attempt int) []byte { return client.Recorded(others, id, attempt) }}}
+	answered, _, err := engine.Answer(t.Context(), home, asked, run.DefaultBudget(nil), true, engine.Options{Desk: desk, Pool: pool, Agents: map[string]engine.Agent{job.AskWriter: agent, engine.AskReader: agent}})
+	if err != nil || !answered.Pass {
+		t.Fatalf("the further question has no answer: %+v, %v", answered, err)
+	}
+	compareIn(t, further, pool.answers, map[string]string{})
 }
 
 // madeFrom is what the attempts of a run were asked about, by the files that record it.
 func madeFrom(t *testing.T, root string) map[string]string {
 	t.Helper()
 	kept := map[string]string{}
-	for name, text := range runs.Tree(t, filepath.Join(root, "jobs")) {
+	for name, text := range must.Tree(t, filepath.Join(root, "jobs")) {
 		if filepath.Base(name) == "attempt.json" {
-			from, err := codec.MarshalFile(codec.Of(tidegate.Pairs("made_from", runs.Parse(t, text).Get("made_from"))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			from := must.Get(codec.MarshalFile(codec.Of(tidegate.Pairs("made_from", runs.Parse(t, text).Get("made_from")))))(t)
 			kept[recordings+"/jobs/"+filepath.ToSlash(name)] = string(from)
 		}
 	}
@@ -100,14 +115,15 @@ func madeFrom(t *testing.T, root string) map[string]string {
 // compare compares files with what is recorded: the answers of the second reader, and what
 // every attempt was asked about.
 func compare(t *testing.T, answers, asked map[string]string) {
+	compareIn(t, recordings, answers, asked)
+}
+
+func compareIn(t *testing.T, under string, answers, asked map[string]string) {
 	t.Helper()
 	want := maps.Clone(asked)
 	maps.Copy(want, answers)
 	for _, pattern := range []string{"/jobs/*/*/attempt.json", "/jobs/verify.*/*/answer-1.json"} {
-		kept, err := filepath.Glob(recordings + pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := must.Get(filepath.Glob(under + pattern))(t)
 		for _, name := range kept {
 			if _, made := want[name]; made {
 				continue
@@ -131,6 +147,7 @@ func compare(t *testing.T, answers, asked map[string]string) {
 // recorded. It keeps what the reader says, by the file that records it.
 type readings struct {
 	others  driver.Driver
+	under   string // where it is recorded
 	mu      sync.Mutex
 	answers map[string]string
 }
@@ -139,7 +156,7 @@ func (r *readings) Do(ctx context.Context, task driver.Task, note func(driver.Ev
 	if task.Kind != "verify" {
 		return r.others.Run(ctx, task, note)
 	}
-	missed := task.Job != "verify.1" || task.Attempt > 1
+	missed := task.Job != "verify.1" || task.Attempt > 1 || r.under != recordings
 	text := reader.Answer(task.Prompt, func(c reader.Claim) reader.Verdict {
 		v := judge(c)
 		if v.Verdict == "unsupported" && c.Sentence != lie && !missed {
@@ -151,7 +168,7 @@ func (r *readings) Do(ctx context.Context, task driver.Task, note func(driver.Ev
 	text = strings.NewReplacer(`{"verdicts":[`, "{\"verdicts\":[\n", `},{`, "},\n{", `}]}`, "}\n]}\n").Replace(text)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.answers[filepath.ToSlash(filepath.Join(recordings, "jobs", task.Job, attemptName(task.Attempt), "answer-1.json"))] = text
+	r.answers[filepath.ToSlash(filepath.Join(r.under, "jobs", task.Job, attemptName(task.Attempt), "answer-1.json"))] = text
 	return driver.Answer{Text: text}, nil
 }
 
@@ -199,6 +216,8 @@ func careless(c reader.Claim) reader.Verdict {
 // truth has the sentences of the report that are true, each with the words of its page
 // that say so; a frame needs none.
 var truth = map[string]string{
+	"The electric tugs of three contracts have 70 tonnes of bollard pull.":                                                            "electric tugs of 70 tonnes bollard pull",
+	"None of the crews that changed to electric tugs has had a problem with bollard pull.":                                            "None of them has had a problem with bollard pull",
 	"The concession obliges the port to keep four tugs on standby, whatever drives them.":                                             "keep four tugs on standby at all times, whatever drives them",
 	"The two oldest diesel boats stand in the books of the port at 1.3 million euro.":                                                 "They stand in the books of the port at 1.3 million euro",
 	"There is no ban on diesel engines in harbour craft, and none is proposed before 2035.":                                           "none is proposed before 2035",

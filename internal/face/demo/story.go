@@ -25,6 +25,9 @@ func tidegateLine(status int, after string, args ...string) action {
 // Question is what the recorded agents were asked.
 const Question = "Harbour: should the port replace two of its four tugs with electric ones?"
 
+// Further is what recorded agents were asked about the finished run.
+const Further = "How much bollard pull does the electric tug have?"
+
 // Shape is what the report was to be.
 var Shape = evidence.Shape{Template: "decision", Audience: "the board of the port"}
 
@@ -137,6 +140,9 @@ Try next, in {folder}:
   report.html                    the report, for a browser
   export TIDEGATE_HOME=$PWD
   tidegate report harbour        the report here
+  tidegate ask harbour "How much bollard pull does the electric tug have?"
+                                 a further question, answered from its pages
+  tidegate run update harbour    do its sentences still stand today?
   tidegate claim list harbour    its sentences, and how each stands
   tidegate run log harbour       everything that happened, in order
   tidegate serve                 all of it as pages, in a browser

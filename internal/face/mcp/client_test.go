@@ -3,18 +3,16 @@ package mcp_test
 import (
 	"encoding/base64"
 	"encoding/json"
-	"flag"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 var server = mcp.Entry{Name: "tidegate", Command: "/opt/tide gate/tidegate", Args: []string{"mcp", "--root", "/home/ann/it's <here>"}}
 
@@ -30,20 +28,8 @@ func client(t *testing.T, name string) mcp.Client {
 // TestBlocks keeps under review what is printed for each client.
 func TestBlocks(t *testing.T) {
 	for _, c := range mcp.Clients {
-		path := filepath.Join("testdata", "clients", c.Name+".txt")
 		got := "# " + c.Title + ": " + filepath.ToSlash(c.File("PROJECT", "HOME")) + "\n" + c.Block(server) + "# or\n" + c.Add(server) + "\n"
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatalf("%v; run: go test ./internal/face/mcp -update", err)
-		}
-		if diff := cmp.Diff(string(want), got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.Name, diff)
-		}
+		golden.Check(t, "testdata/clients/"+c.Name+".txt", []byte(got))
 	}
 	if len(mcp.ClientNames()) != 6 {
 		t.Errorf("known are %v", mcp.ClientNames())
@@ -80,14 +66,8 @@ func TestBlocksOfJSONClientsAreJSON(t *testing.T) {
 }
 
 func TestCursorLinkCarriesTheEntry(t *testing.T) {
-	link, err := url.Parse(strings.Trim(strings.TrimPrefix(client(t, "cursor").Add(server), "open "), "'"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := base64.StdEncoding.DecodeString(link.Query().Get("config"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	link := must.Get(url.Parse(strings.Trim(strings.TrimPrefix(client(t, "cursor").Add(server), "open "), "'")))(t)
+	config := must.Get(base64.StdEncoding.DecodeString(link.Query().Get("config")))(t)
 	var entry struct {
 		Command string
 		Args    []string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var requestSeeds = []string{
@@ -39,9 +40,7 @@ func FuzzStdio(f *testing.F) {
 		o := options(nil)
 		o.Log = slog.New(slog.DiscardHandler)
 		stdin := hello + string(sent) + "\n" + `{"jsonrpc":"2.0","id":"last","method":"ping"}` + "\n"
-		if err := mcp.ServeStdio(t.Context(), toys(newHeld()), strings.NewReader(stdin), &out, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, mcp.ServeStdio(t.Context(), toys(newHeld()), strings.NewReader(stdin), &out, o))
 		answered := false
 		for line := range bytes.Lines(out.Bytes()) {
 			var message struct {

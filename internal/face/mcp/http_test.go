@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/user"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -26,24 +27,15 @@ const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 // post sends a request as a client of an older revision does; change may spoil it.
 func post(t *testing.T, url, body string, change func(*http.Request)) (status int, answer string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	request := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body)))(t)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json, text/event-stream")
 	if change != nil {
 		change(request)
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	response := must.Get(http.DefaultClient.Do(request))(t)
 	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(response.Body))(t)
 	return response.StatusCode, string(data)
 }
 
@@ -108,10 +100,7 @@ func TestHTTPRefusesWhatItShould(t *testing.T) {
 func TestTokenIsAskedForBeforeTheBodyIsRead(t *testing.T) {
 	server := httptest.NewServer(mcp.Handler(toys(nil), "secret", options(nil)))
 	defer server.Close()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
 	defer conn.Close()
 	// A body is announced and never sent.
 	fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n")
@@ -153,10 +142,7 @@ func TestClosedConnectionStopsTheWork(t *testing.T) {
 		if revision < "2026" {
 			body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toy_hold"}}`
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/mcp", strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := must.Get(http.NewRequestWithContext(ctx, http.MethodPost, server.URL+"/mcp", strings.NewReader(body)))(t)
 		for name, value := range map[string]string{
 			"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
 			"Mcp-Protocol-Version": revision, "Mcp-Method": "tools/call", "Mcp-Name": "toy_hold",
@@ -225,10 +211,7 @@ func TestRequestsAreLoggedWithoutTheirContents(t *testing.T) {
 // start serves the toys at a free port until stop is called.
 func start(t *testing.T, h *held) (url string, stop func() error) {
 	t.Helper()
-	listener, err := cli.Listen(":0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(cli.Listen(":0", nil))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
@@ -240,11 +223,8 @@ func start(t *testing.T, h *held) (url string, stop func() error) {
 func TestServingAndShuttingDown(t *testing.T) {
 	h := newHeld()
 	url, stop := start(t, h)
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
+		Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url}, nil))(t)
 	result, err := client.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x"}})
 	if err != nil || result.IsError {
 		t.Fatalf("%+v %v", result, err)
@@ -297,13 +277,8 @@ func TestHalfSentRequestsLeaveTheServerAlone(t *testing.T) {
 	whole := "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: " +
 		fmt.Sprint(len(ping)) + "\r\n\r\n" + ping
 	for cut := range len(whole) {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(conn, whole[:cut]); err != nil {
-			t.Fatal(err)
-		}
+		conn := must.Get(net.Dial("tcp", server.Listener.Addr().String()))(t)
+		must.Get(io.WriteString(conn, whole[:cut]))(t)
 		conn.Close()
 	}
 	if status, answer := post(t, server.URL+"/mcp", ping, nil); status != 200 {
@@ -330,10 +305,7 @@ func TestUsersCallAsAgents(t *testing.T) {
 		t.Errorf("before the first user, a stranger is answered with %d", status)
 	}
 	for role, writes := range map[user.Role]bool{user.Read: false, user.Decide: false, user.Work: true} {
-		token, err := list.Add(person, string(role), role, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := must.Get(list.Add(person, string(role), role, 0))(t)
 		status, answer := post(t, server.URL+"/mcp", offered, header("Authorization", "Bearer "+token))
 		if status != http.StatusOK || strings.Contains(answer, `"toy_write"`) != writes || !strings.Contains(answer, `"toy_who"`) {
 			t.Errorf("%s: %d %s", role, status, answer)
@@ -346,9 +318,7 @@ func TestUsersCallAsAgents(t *testing.T) {
 		}
 	}
 	for _, role := range user.Roles {
-		if err := list.Remove(person, string(role)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, list.Remove(person, string(role)))
 	}
 	if status, _ := post(t, server.URL+"/mcp", offered, nil); status != http.StatusUnauthorized {
 		t.Errorf("when the last user is gone, a stranger is answered with %d", status)

@@ -18,16 +18,14 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
 func TestLargeResultsAreSummarisedInTheTextOnly(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
 	for _, times := range []int{10, 200_000} {
-		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": times}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": times}}))(t)
 		text := result.Content[0].(*sdk.TextContent).Text
 		said := result.StructuredContent.(map[string]any)["said"].(string)
 		if len(said) != times {
@@ -53,9 +51,7 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 			OK    bool
 			Error struct{ Code tidegate.Code }
 		}
-		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &envelope); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &envelope))
 		if !result.IsError || result.StructuredContent != nil || len(result.Content) != 1 || envelope.OK || envelope.Error.Code != code {
 			t.Errorf("%q: got %+v", word, envelope)
 		}
@@ -69,36 +65,23 @@ func TestErrorsAreOneTextBlockWithTheEnvelope(t *testing.T) {
 // clients check the text of an error, and keep it from the model where it does not fit.
 func TestResultsAndErrorsFollowTheSchema(t *testing.T) {
 	s := session(t, toys(nil), options(nil), nil)
-	list, err := s.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(s.ListTools(t.Context(), nil))(t)
 	at := slices.IndexFunc(list.Tools, func(tool *sdk.Tool) bool { return tool.Name == "toy_say" })
-	text, err := json.Marshal(list.Tools[at].OutputSchema)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(list.Tools[at].OutputSchema))(t)
 	parsed, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil || parsed.(map[string]any)["type"] != "object" {
 		t.Fatalf("%v: %s", err, text)
 	}
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("output.json", parsed); err != nil {
-		t.Fatal(err)
-	}
-	schema, err := compiler.Compile("output.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource("output.json", parsed))
+	schema := must.Get(compiler.Compile("output.json"))(t)
 	for _, word := range []string{"hello", "fail"} {
 		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": word}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var said any
-		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &said); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &said))
 		if err := schema.Validate(said); err != nil {
 			t.Errorf("%s: %v", word, err)
 		}
@@ -127,14 +110,10 @@ func TestProgressGrowsAndIsSentOnlyOnRequest(t *testing.T) {
 			}
 		},
 	})
-	if _, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 9}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 9}}))(t)
 	params := &sdk.CallToolParams{Name: "toy_say", Arguments: map[string]any{"word": "x", "times": 5000}}
 	params.SetProgressToken("t1")
-	if _, err := s.CallTool(t.Context(), params); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.CallTool(t.Context(), params))(t)
 	<-done
 	if len(heard) < 2 || heard[0] != 1 || heard[len(heard)-1] != 5000 || !slices.IsSorted(heard) {
 		t.Errorf("heard %v", heard)
@@ -162,10 +141,7 @@ func TestCancelNotificationStopsTheWork(t *testing.T) {
 }
 
 func TestPromptsAreOfferedWithTheirTools(t *testing.T) {
-	readOnly, err := mcp.Narrow(toys(nil), mcp.Narrowing{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	readOnly := must.Get(mcp.Narrow(toys(nil), mcp.Narrowing{ReadOnly: true}))(t)
 	s := session(t, readOnly, options(nil), nil)
 	list, err := s.ListPrompts(t.Context(), nil)
 	if err != nil || len(list.Prompts) != 1 || list.Prompts[0].Name != "greet" {
@@ -295,10 +271,7 @@ func TestAPersonIsShownWhatOnlyAPersonCanDo(t *testing.T) {
 				record.Store(tt.person)
 				return &sdk.ElicitResult{Action: tt.action, Content: map[string]any{}}, nil
 			}})
-			result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_decide", Arguments: map[string]any{}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := must.Get(s.CallTool(t.Context(), &sdk.CallToolParams{Name: "toy_decide", Arguments: map[string]any{}}))(t)
 			if waiting := result.StructuredContent.(map[string]any)["waiting"]; waiting == tt.person {
 				t.Errorf("it waits: %v", waiting)
 			}
@@ -349,9 +322,7 @@ func speak(t *testing.T, tools []*tool.Tool, lines ...string) string {
 			ID     json.RawMessage
 			Method string
 		}
-		if err := json.Unmarshal(scanner.Bytes(), &message); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(scanner.Bytes(), &message))
 		if message.Method != "" && message.ID != nil {
 			go io.WriteString(write, `{"jsonrpc":"2.0","id":`+string(message.ID)+`,"error":{"code":-32000,"message":"no forms today"}}`+"\n")
 		}

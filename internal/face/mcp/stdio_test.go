@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}` +
@@ -22,9 +23,7 @@ const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"pr
 func converse(t *testing.T, stdin string) map[string][]string {
 	t.Helper()
 	var out strings.Builder
-	if err := mcp.ServeStdio(t.Context(), toys(nil), strings.NewReader(stdin), &out, options(nil)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mcp.ServeStdio(t.Context(), toys(nil), strings.NewReader(stdin), &out, options(nil)))
 	answers := map[string][]string{}
 	for line := range strings.Lines(out.String()) {
 		var message struct{ ID any }
@@ -113,9 +112,7 @@ func TestARequestWithAnIDInUseIsRefused(t *testing.T) {
 	go func() { done <- mcp.ServeStdio(ctx, toys(h), in, out, options(log)) }()
 	lines := bufio.NewScanner(answers)
 	send := func(line string) {
-		if _, err := io.WriteString(feed, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(io.WriteString(feed, line+"\n"))(t)
 	}
 	send(strings.TrimSuffix(hello, "\n"))
 	lines.Scan()

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/mcp"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -141,13 +142,8 @@ func newLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, n
 func session(t *testing.T, tools []*tool.Tool, o mcp.Options, client *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
 	serverEnd, clientEnd := sdk.NewInMemoryTransports()
-	if _, err := mcp.New(tools, o).Connect(t.Context(), serverEnd, nil); err != nil {
-		t.Fatal(err)
-	}
-	connected, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), clientEnd, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(mcp.New(tools, o).Connect(t.Context(), serverEnd, nil))(t)
+	connected := must.Get(sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, client).Connect(t.Context(), clientEnd, nil))(t)
 	t.Cleanup(func() { connected.Close() })
 	return connected
 }

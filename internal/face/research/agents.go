@@ -11,15 +11,19 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/model"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/screen"
 )
 
 // agentsCommands show which agents could work, and which will.
-func agentsCommands(env *Env) []cli.Command {
+func agentsCommands(env commands) []cli.Command {
 	format := cli.Flag{Name: "format", About: "how to show it", Default: "text", Enum: []string{"text", "json"}}
 	return []cli.Command{
 		{
@@ -45,8 +49,8 @@ acp:COMMAND.
 
 Exit status 0: each of them answers. 1: one does not, and what helps is shown.`,
 			Example:  "tidegate agents check\ntidegate agents check claude\ntidegate agents check api:ollama --model qwen3:32b\ntidegate agents check model:http://127.0.0.1:11434/v1",
-			Flags:    []cli.Flag{modelFlag, format, unconfinedFlag},
-			Complete: agentNames(),
+			Flags:    []cli.Flag{screen.ModelFlag, format, screen.UnconfinedFlag},
+			Complete: dispatch.AgentNames(),
 			Run: func(ctx context.Context, call cli.Invocation) error {
 				return env.showAgents(ctx, call, true)
 			},
@@ -61,7 +65,7 @@ type Agents struct {
 	Roles  []RoleAgent  `json:"roles"`
 
 	Confinement Confinement     `json:"confinement"`
-	Cells       []driver.CellOf `json:"cells"`
+	Cells       []client.CellOf `json:"cells"`
 
 	asked bool // each was asked the tiny question
 }
@@ -97,12 +101,12 @@ const (
 	agentAbsent  = "absent"
 )
 
-func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) error {
+func (e commands) showAgents(ctx context.Context, call cli.Invocation, ask bool) error {
 	only := ""
 	if len(call.Args) > 0 {
 		only = call.Args[0]
 	}
-	typed, err := cellsOf(call)
+	typed, err := screen.Cells(call)
 	if err != nil {
 		return err
 	}
@@ -121,7 +125,7 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 		return tidegate.Errorf(tidegate.WriteFailed, nil, "the result cannot be written to stdout: %w", err)
 	}
 	if found.report().Status == report.Fail {
-		return cli.Exit(exitNotPassed)
+		return cli.Exit(screen.ExitNotPassed)
 	}
 	return nil
 }
@@ -129,7 +133,7 @@ func (e *Env) showAgents(ctx context.Context, call cli.Invocation, ask bool) err
 // agents looks at every agent at once, or only at the named one. It returns
 // INVALID_ARGS for a driver that does not exist, CANCELLED, and the errors of
 // [config.Load].
-func (e *Env) agents(ctx context.Context, only, model string, ask bool, typed cellsTyped) (Agents, error) {
+func (e commands) agents(ctx context.Context, only, model string, ask bool, typed dispatch.CellChoice) (Agents, error) {
 	loaded, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
 	if err != nil {
 		return Agents{}, err
@@ -156,19 +160,19 @@ func (e *Env) agents(ctx context.Context, only, model string, ask bool, typed ce
 		out.Roles = append(out.Roles, RoleAgent{role, agent.Driver, agent.Model, from})
 		add(agent, true)
 	}
-	for _, name := range agentNames() {
-		if name != demoAgents && !slices.ContainsFunc(out.Agents, func(s AgentState) bool { return s.Driver == name }) {
+	for _, name := range dispatch.AgentNames() {
+		if name != dispatch.DemoAgents && !slices.ContainsFunc(out.Agents, func(s AgentState) bool { return s.Driver == name }) {
 			add(config.Agent{Driver: name}, false)
 		}
 	}
 	if len(out.Agents) == 0 {
-		add(namedAgent(loaded.Settings, config.DefaultRole, only), true)
+		add(dispatch.NamedAgent(loaded.Settings, config.DefaultRole, only), true)
 	}
-	cells := e.cells(typed, loaded.Settings)
+	cells := e.CellsFor(typed, loaded.Settings)
 	out.Confinement, out.Cells = confinementOf(cells)
 	drivers := make([]driver.Driver, len(out.Agents))
 	for i, s := range out.Agents {
-		if drivers[i], err = e.driverOf(typed.over(s.agent), cells); err != nil {
+		if drivers[i], err = e.driverOf(typed.Over(s.agent), cells); err != nil {
 			return Agents{}, err
 		}
 	}
@@ -195,9 +199,9 @@ func (e *Env) agents(ctx context.Context, only, model string, ask bool, typed ce
 // first is the first agent that can do the work of a role, in the order in which
 // `research` looks for one.
 func (a Agents) first(role string) AgentState {
-	for _, name := range agentNames() {
+	for _, name := range dispatch.AgentNames() {
 		for _, s := range a.Agents {
-			if s.Driver == name && (s.State == agentReady || s.State == agentAnswers) && (role != implementer || !isEndpoint(name)) {
+			if s.Driver == name && (s.State == agentReady || s.State == agentAnswers) && (role != dispatch.Implementer || !dispatch.IsEndpoint(name)) {
 				return s
 			}
 		}
@@ -206,14 +210,14 @@ func (a Agents) first(role string) AgentState {
 }
 
 // driverOf makes the driver of an agent that is looked at.
-func (e *Env) driverOf(agent config.Agent, cells driver.Cells) (driver.Driver, error) {
+func (e commands) driverOf(agent config.Agent, cells driver.Cells) (driver.Driver, error) {
 	made := agent.Driver
 	if name, ok := strings.CutPrefix(made, "recorded:"); ok && name != "" {
 		if _, known := e.Recordings[name]; !known {
-			made = "recorded:" + absolute(e.Dir, name)
+			made = "recorded:" + e.Absolute(name)
 		}
 	}
-	return e.newDriver(made, agent, cells)
+	return e.NewDriver(made, agent, cells)
 }
 
 // Limits of the tiny question.
@@ -228,7 +232,7 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 	version, err := driver.Check(ctx, d)
 	s.Version, s.State = version, agentReady
 	if s.Model == "" {
-		s.Model = driver.Chosen(d)
+		s.Model = model.Chosen(d)
 	}
 	if err == nil && ask && !strings.HasPrefix(s.Driver, "recorded:") {
 		var answer driver.Answer
@@ -257,7 +261,7 @@ func (s *AgentState) probe(ctx context.Context, d driver.Driver, ask bool) {
 // missing reports whether an endpoint is not there: its key is not set, or nothing
 // answers on this machine.
 func (s *AgentState) missing(failure *driver.Error) bool {
-	return slices.ContainsFunc(driver.Endpoints(), func(e driver.Endpoint) bool {
+	return slices.ContainsFunc(model.Endpoints(), func(e model.Endpoint) bool {
 		return s.Driver == e.Driver && (failure.Help == e.Help || e.KeyEnv != "" && strings.HasPrefix(failure.Message, e.KeyEnv+" is not set"))
 	})
 }
@@ -282,7 +286,7 @@ func (a Agents) report() report.Report {
 		switch {
 		case s.State == agentAbsent && !s.wanted:
 			status, state, note = report.None, "not installed", s.Help
-			if isEndpoint(s.Driver) {
+			if dispatch.IsEndpoint(s.Driver) {
 				state = "not set up"
 			}
 		case !s.fine():
@@ -312,7 +316,7 @@ func (a Agents) report() report.Report {
 		name := role.Driver
 		if name == "" {
 			name = "none"
-			if role.Role != implementer { // whom no run of research needs
+			if role.Role != dispatch.Implementer { // whom no run of research needs
 				missing++
 			}
 		}

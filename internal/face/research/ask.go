@@ -1,17 +1,18 @@
 package research
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/engine"
-	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-func askCommand(env *Env, flags ...cli.Flag) cli.Command {
+func askCommand(env commands, flags ...cli.Flag) cli.Command {
 	return cli.Command{
 		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: library.MostAsked + 1,
 		Short: "Ask a further question about finished reports",
@@ -29,20 +30,21 @@ where an agent cannot work.`,
 		Example: "tidegate ask harbour \"How much does the battery weigh?\"\ntidegate ask harbour tides \"Who pays for the quay?\" --agent claude",
 		Flags:   flags,
 		Run: func(ctx context.Context, call cli.Invocation) error {
-			return env.onCode(ctx, call, func(s *session, ctx context.Context) (int, error) { return s.answer(ctx) })
+			s := &session{Session: screen.NewSession(env.Env, call)}
+			return s.End(s.answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})))
 		},
 	}
 }
 
 // answer answers a question about runs and audits, and shows what became of it.
 func (s *session) answer(ctx context.Context) (int, error) {
-	args := s.call.Args
+	args := s.Call.Args
 	if len(args) < 2 {
 		return 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("QUESTION", nil), "name a run or audit, or several, and then the question")
 	}
 	var items []*library.Item
 	for _, name := range args[:len(args)-1] {
-		item, err := library.Open(ctx, s.desk(), s.Home, s.Dir, name)
+		item, err := library.Open(ctx, s.OwnDesk(), s.Home, s.Dir, name)
 		if err != nil {
 			return 0, err
 		}
@@ -53,14 +55,16 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	answered, _, err := s.answerBy(ctx, asked, run.DefaultBudget(nil), s.hireToAnswer)
+	answered, _, err := s.Answer(ctx, asked, run.DefaultBudget(nil), func(ctx context.Context) (*dispatch.Team, error) {
+		return s.toAnswer(ctx, cmp.Or(s.Call.Flag("agent"), s.RecordedAnswer(items[0], asked.Question)))
+	})
 	if err != nil {
 		return 0, err
 	}
-	if s.json {
-		err = s.line(answered)
+	if s.JSON {
+		err = s.Line(answered)
 	} else {
-		err = s.call.Print(answered.Report(), s.call.Flag("format"))
+		err = s.Call.Print(answered.Report(), s.Call.Flag("format"))
 	}
 	if !answered.Pass {
 		return cli.Status(tidegate.NotMet), err
@@ -68,45 +72,20 @@ func (s *session) answer(ctx context.Context) (int, error) {
 	return 0, err
 }
 
-// hireToAnswer finds the agents that the person named.
-func (s *session) hireToAnswer(ctx context.Context) (*crew, error) {
-	wanted, err := toAnswer(), error(nil)
-	if wanted.cells, err = cellsOf(s.call); err != nil {
-		return nil, err
-	}
-	named := s.call.Flag("agent")
-	wanted.model, wanted.named = s.call.Flag("model"), map[string]string{job.AskWriter: named, engine.AskReader: named}
-	c, err := s.crewOf(ctx, wanted)
+// toAnswer finds the agents that the person named.
+func (s *session) toAnswer(ctx context.Context, named string) (*dispatch.Team, error) {
+	cells, err := screen.Cells(s.Call)
 	if err != nil {
 		return nil, err
 	}
-	s.announce(c)
-	if err := c.ready(ctx, nil); err != nil {
-		c.close()
+	team, err := s.Team(ctx, dispatch.ToAnswer(named, s.Call.Flag("model"), cells))
+	if err != nil {
 		return nil, err
 	}
-	return c, nil
-}
-
-// toAnswer are the agents that a further question needs.
-func toAnswer() crewWanted {
-	return crewWanted{roles: []string{job.AskWriter, engine.AskReader}, flag: "--agent"}
-}
-
-// answerBy lets agents answer, where one needs to be asked: then hire finds them. It also
-// returns what they took.
-func (e *Env) answerBy(ctx context.Context, asked *library.Asked, budget run.Budget, hire func(context.Context) (*crew, error)) (library.Answered, job.Spent, error) {
-	passages, err := asked.Passages(ctx)
-	if err != nil {
-		return library.Answered{}, job.Spent{}, err
+	s.Announce(team)
+	if err := team.Ready(ctx, nil); err != nil {
+		team.Close()
+		return nil, err
 	}
-	if len(passages) == 0 {
-		return engine.Answer(ctx, e.Home, asked, budget, false, engine.Options{Desk: e.desk()})
-	}
-	c, err := hire(ctx)
-	if err != nil {
-		return library.Answered{}, job.Spent{}, err
-	}
-	defer c.close()
-	return engine.Answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Agent}), e.Home, asked, budget, c.single(), engine.Options{Desk: e.desk(), Pool: c.pool, Agents: c.agents, Copy: e.copies()})
+	return team, nil
 }

@@ -5,55 +5,27 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/catalog"
-	"github.com/tidegate/tidegate/internal/agent/driver"
-	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/face/screen"
+	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
-// Env is what the commands take from their surroundings.
-type Env struct {
-	*catalog.Env
-	Recordings map[string]Recording // by the name after "recorded:"
-	Far        *Far                 // where agents work; nil: on this machine
-}
+var agentFlag = cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: dispatch.AgentNames()}
 
-// desk is that of a person at a terminal.
-func (e *Env) desk() run.Desk { return e.Desk(artifact.Everywhere) }
-
-// pages fetches pages for agents, of whose progress nobody hears.
-func (e *Env) pages() step.Fetch { return e.Pages(tool.Caller{}) }
-
-var modelFlag = cli.Flag{Name: "model", About: "the `model` that the agents are asked for (default as tidegate.toml says, else the client's own choice, or what tidegate prefers of a service)", Kind: tool.Word}
-
-var searchFlag = cli.Flag{Name: "search", About: "search services that may be asked, in this order: " + strings.Join(search.Names(), ", ") + " (default as tidegate.toml says, else " + strings.Join(search.Free(), ", ") + ")", Kind: tool.Word, List: true, Complete: search.Names()}
-
-// agentNames are the agents that need no command and no address.
-func agentNames() []string {
-	var names []string
-	for _, c := range driver.Clients() {
-		names = append(names, c.Name)
-	}
-	for _, e := range driver.Endpoints() {
-		names = append(names, e.Driver)
-	}
-	return append(names, demoAgents)
-}
-
-var agentFlag = cli.Flag{Name: "agent", About: "who does the work: claude, codex, opencode, gemini, api:SERVICE (" + strings.Join(config.Services, ", ") + "), model:URL, exec:COMMAND, acp:COMMAND or recorded:FOLDER (default as tidegate.toml says, else the first that is found)", Kind: tool.Word, Complete: agentNames()}
+// commands are those of an environment.
+type commands struct{ *dispatch.Env }
 
 // Commands are those that take a question to its report.
-func Commands(env *Env) []cli.Command {
+func Commands(surroundings *dispatch.Env) []cli.Command {
+	Lend(surroundings)
+	env := commands{surroundings}
 	format := cli.Flag{Name: "format", About: "how to show what happens", Default: "text", Enum: []string{"text", "json"}}
 	quiet := cli.Flag{Name: "quiet", About: "ring no bell at the end", Kind: tool.Switch}
 	notify := cli.Flag{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word}
-	oneAgent := cli.Flag{Name: "one-agent", About: "let the agent that wrote the report read and review it, which the report says", Kind: tool.Switch}
-	adapt := cli.Flag{Name: "adapt", About: "let recorded agents answer another question, contract or documents than they were given, which the report says", Kind: tool.Switch}
 	return append([]cli.Command{
 		{
 			Path: "research", Operands: "QUESTION", MaxArgs: 1,
@@ -80,30 +52,17 @@ interrupted. Each says what to type next.`,
 				"tidegate research \"Does it rain more?\" --since 2023-01-01 --dated\n" +
 				"tidegate research \"Does it rain more?\" --template literature --length long\n" +
 				"tidegate research --again harbour\n" +
-				"tidegate research \"Who pays for the quay?\" --from harbour\n" +
-				"tidegate research \"What is this?\" --agent recorded:demo --adapt --yes",
+				"tidegate research \"Who pays for the quay?\" --from harbour",
 			Flags: append([]cli.Flag{
-				agentFlag, modelFlag,
-				{Name: "perspectives", About: "a `file` of perspectives, or how many the planner is to name", Kind: tool.Word},
-				{Name: "files", About: "a `folder` with documents of your own that agents read and may cite: docx, xlsx, pptx, odt, epub, csv, eml, html, md, txt, pdf", Kind: tool.PathFlag},
-				{Name: "sensitivity", About: "how far the run may reach out", Default: "normal", Enum: []string{"normal", "restricted", "no_web"}},
-				{Name: "signers", About: "an OpenSSH allowed_signers `file`: your decisions about the run must be signed by one of them", Kind: tool.PathFlag},
-				{Name: "mcp", About: "let researchers judge their output before they hand it in, by an MCP server of this `name`: tidegate", Kind: tool.Word, List: true, Enum: []string{"tidegate"}},
-				searchFlag,
-				{Name: "sources", About: "answer searches and fetches from the archive of this finished `RUN` alone, by its id or folder", Kind: tool.Word},
-				{Name: "from", About: "build on this finished `RUN`, by its id or folder: its pages are at hand, what it left open is offered to the planner, and the report says what changed", Kind: tool.Word},
-				{Name: "origins", About: "whether the report says where each source comes from; required refuses one that comes from nowhere", Default: run.OriginsShown, Enum: []string{run.OriginsShown, run.OriginsRequired}},
-				{Name: "no-second-reader", About: "let no second agent read the report's sentences against their pages, which the report says", Kind: tool.Switch},
-				{Name: "grounding", About: "whether what is not on the cited pages is refused; off leaves out the second reader, too, and the report says so", Default: "require", Enum: []string{"require", "off"}},
-				oneAgent, adapt,
+				agentFlag, screen.ModelFlag,
 				{Name: "again", About: "ask the question of this finished `run` again, with its perspectives and settings, and say how the reports differ", Kind: tool.Word},
 				{Name: "plan-only", About: "stop after the plan", Kind: tool.Switch},
 				{Name: "yes", About: "do not ask", Kind: tool.Switch},
 				quiet, notify, format,
-			}, slices.Concat(shapeFlags, sourceFlags, CellFlags, budgetFlags)...),
+			}, slices.Concat(screen.Flags(brief.Options), screen.CellFlags)...),
 			Run: env.research,
 		},
-		askCommand(env, append([]cli.Flag{agentFlag, modelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, CellFlags...)...),
+		askCommand(env, append([]cli.Flag{agentFlag, screen.ModelFlag, {Name: "format", About: "how to show the answer", Default: "text", Enum: []string{"text", "json", "markdown"}}}, screen.CellFlags...)...),
 		{
 			Path: "run continue", Operands: "RUN", MaxArgs: 1,
 			Short: "Resume a run until it finishes or needs you",
@@ -119,7 +78,7 @@ that you named for it then, and says which.
 
 The exit status is that of ` + "`tidegate research`" + `.`,
 			Example: "tidegate run continue\ntidegate run continue harbour\ntidegate run continue harbour --agent exec:agent\ntidegate run continue harbour --max-cost 10",
-			Flags:   append([]cli.Flag{agentFlag, modelFlag, oneAgent, adapt, quiet, notify, format}, slices.Concat(CellFlags, budgetFlags)...),
+			Flags:   append([]cli.Flag{agentFlag, screen.ModelFlag, quiet, notify, format}, slices.Concat(screen.Flags(brief.Named("one-agent", "adapt")), screen.CellFlags, screen.BudgetFlags)...),
 			Run:     env.resume,
 		},
 		{
@@ -133,16 +92,16 @@ has, and changes nothing.`,
 			Run:     env.watch,
 		},
 		setupCommand(env),
-	}, append(append(append(reviewCommands(env), forgeCommands(env)...), append(slices.Concat(changeCommands(env), lifeCommands(env)), fixCommand(env))...), agentsCommands(env)...)...)
+	}, agentsCommands(env)...)
 }
 
 // RewriteFlags are those of the run that an update begins.
-var RewriteFlags = slices.Concat([]cli.Flag{agentFlag, modelFlag, {Name: "yes", About: "do not ask", Kind: tool.Switch}}, CellFlags, budgetFlags)
+var RewriteFlags = slices.Concat([]cli.Flag{agentFlag, screen.ModelFlag, {Name: "yes", About: "do not ask", Kind: tool.Switch}}, screen.CellFlags, screen.BudgetFlags)
 
 // named is the path of the manifest of the run that a person named.
-func (e *Env) named(call cli.Invocation) (string, error) {
+func named(e *dispatch.Env, call cli.Invocation) (string, error) {
 	if len(call.Args) == 0 {
 		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", nil), "RUN is missing: the run, by its id or its folder")
 	}
-	return run.Find(e.desk(), e.Home, e.Dir, call.Args[0])
+	return run.Find(e.OwnDesk(), e.Home, e.Dir, call.Args[0])
 }

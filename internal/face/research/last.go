@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/cell"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
@@ -47,22 +48,23 @@ var lastShape = codec.Table(
 
 // remember keeps that the run is driven by the crew. The run does not need it, so
 // it goes on where it cannot be kept.
-func (s *session) remember(manifest string, c *crew) {
+func (s *session) remember(manifest string, c *dispatch.Team) {
 	if s.ConfigDir == "" {
 		return
 	}
-	data, err := codec.MarshalFile(last{lastVersion, manifest, s.Dir, c.where(), c.named, c.model, c.typed.read, c.typed.network})
+	where, agent, model, cells := c.KeptBy()
+	data, err := codec.MarshalFile(last{lastVersion, manifest, s.Dir, where, agent, model, cells.Read, cells.Network})
 	if err == nil {
 		err = config.Places{User: s.ConfigDir}.Write("last", lastFile, data)
 	}
 	if err != nil {
-		fmt.Fprintf(s.call.Stderr, "tidegate: `tidegate run continue` will ask for the run: %s\n", report.OneLine(tidegate.AsError(err).Message))
+		fmt.Fprintf(s.Call.Stderr, "tidegate: `tidegate run continue` will ask for the run: %s\n", report.OneLine(tidegate.AsError(err).Message))
 	}
 }
 
 // lastDriven is the run that was last driven on this machine. It returns INVALID_ARGS
 // where none is known, and where its agents worked on other machines than those of e.
-func (e *Env) lastDriven() (last, error) {
+func lastDriven(e *dispatch.Env) (last, error) {
 	missing := func(why string) error {
 		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("RUN", nil), "RUN is missing: the run, by its id or its folder%s", why)
 	}
@@ -86,7 +88,7 @@ func (e *Env) lastDriven() (last, error) {
 	for _, path := range doc.Get("read").Elems() {
 		kept.Read = append(kept.Read, path.Str())
 	}
-	if here := (&crew{far: e.Far}).where(); kept.Where != here {
+	if here := e.Workers.Place(); kept.Where != here {
 		return last{}, missing(fmt.Sprintf("; the one that was last driven, %s, had its agents on %s", filepath.Dir(kept.Manifest), kept.Where))
 	}
 	return kept, nil
@@ -101,21 +103,23 @@ func (l last) said() string {
 	if l.Model != "" {
 		agents += " --model " + report.ShellWord(l.Model)
 	}
-	agents += l.cells().flags()
+	agents += l.cells().Flags()
 	return fmt.Sprintf("No run is named: %s was last driven here, with %s, in %s.", report.Visible(filepath.Dir(l.Manifest)), report.Visible(agents), report.Visible(l.Dir))
 }
 
 // orTyped is l with what the person typed this time.
-func (l last) orTyped(agent, model string, cells cellsTyped) last {
+func (l last) orTyped(agent, model string, cells dispatch.CellChoice) last {
 	if agent != "" {
 		l.Agent, l.Model = agent, ""
 	}
 	l.Model = cmp.Or(model, l.Model)
-	l.Network = cmp.Or(cells.network, l.Network)
-	if len(cells.read) > 0 {
-		l.Read = cells.read
+	l.Network = cmp.Or(cells.Network, l.Network)
+	if len(cells.Read) > 0 {
+		l.Read = cells.Read
 	}
 	return l
 }
 
-func (l last) cells() cellsTyped { return cellsTyped{read: l.Read, network: l.Network} }
+func (l last) cells() dispatch.CellChoice {
+	return dispatch.CellChoice{Read: l.Read, Network: l.Network}
+}

@@ -7,7 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/screen"
 )
 
 // TestACommandThatTakesTooLongChangesNothing stops a command of --notify at once:
@@ -15,9 +17,8 @@ import (
 func TestACommandThatTakesTooLongChangesNothing(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
-	s := &session{notifyTime: time.Nanosecond, call: cli.Invocation{
-		Program: cli.Program{Dir: t.TempDir(), Stdout: io.Discard, Stderr: &said}, Flags: map[string][]string{"notify": {"sleep 1000"}},
-	}}
+	call := cli.Invocation{Program: cli.Program{Dir: t.TempDir(), Stdout: io.Discard, Stderr: &said}, Flags: map[string][]string{"notify": {"sleep 1000"}}}
+	s := &session{notifyTime: time.Nanosecond, Session: screen.NewSession(&dispatch.Env{}, call)}
 	if err := s.tellOthers(t.Context(), Result{RunID: "tugs"}); err != nil {
 		t.Errorf("the program does not go on: %v", err)
 	}

@@ -11,16 +11,18 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/model"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/rule/search"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
-func setupCommand(env *Env) cli.Command {
+func setupCommand(env commands) cli.Command {
 	return cli.Command{
 		Path:  "setup",
 		Short: "Ask three questions, and write your tidegate.toml",
@@ -35,7 +37,7 @@ the key itself is never written. It asks on a terminal only.`,
 
 // dialogue is a person who sets up tidegate.
 type dialogue struct {
-	*Env
+	*dispatch.Env
 	call  cli.Invocation
 	input *bufio.Reader
 	cells driver.Cells
@@ -44,11 +46,11 @@ type dialogue struct {
 // setup is the command of that name. It returns INVALID_ARGS where nobody can be asked,
 // INVALID_STATE for an answer that does not work, and where everything is set up, and
 // the errors of [config.Places.Add].
-func (e *Env) setup(ctx context.Context, call cli.Invocation) error {
+func (e commands) setup(ctx context.Context, call cli.Invocation) error {
 	ctx = tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person})
 	if !call.Terminal.Input {
 		var keys []string
-		for _, endpoint := range driver.Endpoints() {
+		for _, endpoint := range model.Endpoints() {
 			if endpoint.KeyEnv != "" {
 				keys = append(keys, "export "+endpoint.KeyEnv+"=…")
 			}
@@ -61,7 +63,7 @@ func (e *Env) setup(ctx context.Context, call cli.Invocation) error {
 	if err != nil {
 		return err
 	}
-	d := &dialogue{e, call, bufio.NewReader(call.Stdin), e.cells(cellsTyped{}, loaded.Settings)}
+	d := &dialogue{e.Env, call, bufio.NewReader(call.Stdin), e.CellsFor(dispatch.CellChoice{}, loaded.Settings)}
 	hasAgent, hasSearch := loaded.User.Has("agents.default"), loaded.User.Has("search")
 	if hasAgent && hasSearch {
 		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("config", loaded.User.Path, "help", "tidegate config"), "an agent and a search are set up already: change them in %s", loaded.User.Path)
@@ -123,19 +125,19 @@ func (d *dialogue) ask(ctx context.Context, question, usual string, wrong func(a
 
 // agent asks for the agent and for its key, and checks both.
 func (d *dialogue) agent(ctx context.Context) (string, error) {
-	usual, _, err := d.installed(ctx, d.cells)
+	usual, _, err := d.Installed(ctx, d.cells)
 	if err == nil && usual == "" {
-		usual, _, err = d.answering(ctx, "")
+		usual, _, err = d.Answering(ctx, "")
 	}
 	if err != nil {
 		return "", err
 	}
 	if usual == "" {
-		usual = driver.Endpoints()[0].Driver
+		usual = model.Endpoints()[0].Driver
 	}
 	var agent config.Agent
-	agent.Driver, err = d.ask(ctx, "1. Who does the work? "+strings.Join(slices.DeleteFunc(agentNames(), func(name string) bool { return name == demoAgents }), ", ")+", model:URL, exec:COMMAND or acp:COMMAND", usual, func(answer string) string {
-		if _, err := d.newDriver(answer, config.Agent{}, d.cells); err != nil {
+	agent.Driver, err = d.ask(ctx, "1. Who does the work? "+strings.Join(slices.DeleteFunc(dispatch.AgentNames(), func(name string) bool { return name == dispatch.DemoAgents }), ", ")+", model:URL, exec:COMMAND or acp:COMMAND", usual, func(answer string) string {
+		if _, err := d.NewDriver(answer, config.Agent{}, d.cells); err != nil {
 			return tidegate.AsError(err).Message
 		}
 		return ""
@@ -165,12 +167,12 @@ var variableForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 // one, and for agents that need none.
 func (d *dialogue) keyOf(ctx context.Context, name string) (string, error) {
 	usual := "none"
-	for _, e := range driver.Endpoints() {
+	for _, e := range model.Endpoints() {
 		if e.Driver == name {
 			usual = e.KeyEnv
 		}
 	}
-	if !isEndpoint(name) || usual == "" {
+	if !dispatch.IsEndpoint(name) || usual == "" {
 		d.say("2. %s needs no key from here.", name)
 		return "", nil
 	}
@@ -194,7 +196,7 @@ func wrongVariable(answer string) string {
 // be named.
 func (d *dialogue) check(ctx context.Context, agent *config.Agent) error {
 	for {
-		made, err := d.newDriver(agent.Driver, *agent, d.cells)
+		made, err := d.NewDriver(agent.Driver, *agent, d.cells)
 		if err != nil {
 			return err
 		}
@@ -205,7 +207,7 @@ func (d *dialogue) check(ctx context.Context, agent *config.Agent) error {
 			return tidegate.Errorf(tidegate.Cancelled, nil, "stopped, and nothing was changed: %w", context.Cause(ctx))
 		case !errors.As(err, &failure):
 			if err == nil {
-				d.say("%s can work%s.", agent.Driver, with(driver.Chosen(made)))
+				d.say("%s can work%s.", agent.Driver, with(model.Chosen(made)))
 			}
 			return err
 		case failure.Code == tidegate.ModelRequired && agent.Model == "" && len(failure.Choices) > 0:
@@ -261,7 +263,7 @@ func (d *dialogue) search(ctx context.Context) (string, error) {
 	}
 	words := strings.Fields(answer)
 	service, _ := search.Find(words[0])
-	place := step.Place{Service: service, KeyEnv: service.KeyEnv}
+	place := sourcing.Place{Service: service, KeyEnv: service.KeyEnv}
 	table := "service = " + quoted(service.Name) + "\n"
 	switch {
 	case service.Name == "searxng":

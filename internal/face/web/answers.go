@@ -3,24 +3,26 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/rule/drift"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // kept are the answers and updates of a home, by id. Each is read once.
-type kept struct{ answers, updates map[string]library.Held }
+type kept struct {
+	answers, updates map[string]library.Held
+	read             map[string]library.Updated // the updates that were looked at
+}
 
-// keptAbout are the answers and updates that are about a run, the newest first. What cannot
-// be listed is not there.
+// keptAbout are the answers and updates that are about a run or an audit, or all where none
+// is named, the newest first. What cannot be listed is not there.
 func (s *Site) keptAbout(id string) (answers, updates []library.Held) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -29,27 +31,18 @@ func (s *Site) keptAbout(id string) (answers, updates []library.Held) {
 			*known = there
 		}
 		for _, held := range *known {
-			if slices.ContainsFunc(held.Of, func(of library.Subject) bool { return of.Kind == library.Run && of.ID == id }) {
+			if id == "" || slices.ContainsFunc(held.Of, func(of library.Subject) bool { return of.ID == id }) {
 				out = append(out, held)
 			}
 		}
 		slices.SortFunc(out, func(a, b library.Held) int { return strings.Compare(b.CreatedAt+b.ID, a.CreatedAt+a.ID) })
 		return out
 	}
-	return list(library.Answers(s.Home), &s.kept.answers), list(library.Updates(s.Home), &s.kept.updates)
-}
-
-// answersView lists what came after the report of a run.
-type answersView struct {
-	Ask     string // where a question is asked, "" where none can be
-	Tasks   []taskRow
-	Answers []answerRow
-	Updates []updateRow
-	More    int // that are not listed
+	return list(store.Answers.Home(s.Home), &s.kept.answers), list(store.Updates.Home(s.Home), &s.kept.updates)
 }
 
 type taskRow struct {
-	research.Task
+	dispatch.Task
 	State state
 }
 
@@ -69,22 +62,50 @@ type updateRow struct {
 // mostKept is how many answers, and how many updates, a list has.
 const mostKept = 100
 
-// answersPage lists the answers about a run and its updates, beside its report.
-func (s *server) answersPage(_ context.Context, r *http.Request) (*page, error) {
+// askedPage is what came after the report of a run, for those who follow it.
+func (s *server) askedPage(_ context.Context, r *http.Request) (*page, error) {
 	l, done, err := s.open(r)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	id := l.run.ID()
-	view := answersView{}
-	if l.run.Manifest().Status() == run.Completed {
-		view.Ask = s.link("ask", id)
+	p, err := l.asked(documentView{})
+	if err != nil {
+		return nil, err
 	}
-	answers, updates := s.site.keptAbout(id)
-	view.More = max(0, len(answers)-mostKept) + max(0, len(updates)-mostKept)
-	for _, held := range answers[:min(len(answers), mostKept)] {
-		a, err := library.ReadAnswer(s.site.Desk, s.site.Home, held.ID)
+	return p.sealed()
+}
+
+// asked adds to the report of the run what came after it. While a question is being answered,
+// the page is followed.
+func (l *visit) asked(view documentView) (*page, error) {
+	id, doc := l.id, view.Doc
+	if !l.files {
+		answers, updates := l.site.keptAbout(id)
+		view.Answers, view.Updates = l.site.answerRows(answers), l.site.updateRows(updates)
+		if l.run.Manifest().Status() == run.Completed {
+			view.Ask = l.link("ask", id)
+		}
+		if l.site.Background != nil {
+			view.Tasks = taskRows(l.site.Background.Tasks(dispatch.TaskAsk, id))
+		}
+	}
+	view.Doc = "" // it never changes
+	p := l.page("report", "Report", view)
+	if slices.ContainsFunc(view.Tasks, func(t taskRow) bool { return !t.Ended }) {
+		if _, err := p.sealed(); err != nil {
+			return nil, err
+		}
+		p.Live = l.link("liveAnswers", id)
+	}
+	view.Doc = doc
+	p.Data = view
+	return p, nil
+}
+
+func (s *Site) answerRows(all []library.Held) (rows []answerRow) {
+	for _, held := range all[:min(len(all), mostKept)] {
+		a, err := library.ReadAnswer(s.Desk, s.Home, held.ID)
 		row := answerRow{a, held.CreatedAt, good("answered")}
 		switch {
 		case err != nil:
@@ -92,27 +113,36 @@ func (s *server) answersPage(_ context.Context, r *http.Request) (*page, error) 
 		case !a.Pass:
 			row.State = waiting("not answered")
 		}
-		view.Answers = append(view.Answers, row)
+		row.Answer = withoutMarks(row.Answer)
+		rows = append(rows, row)
 	}
-	for _, held := range updates[:min(len(updates), mostKept)] {
-		u, err := library.ReadUpdate(s.site.Desk, s.site.Home, held.ID)
+	return rows
+}
+
+// withoutMarks is a text without its citations.
+func withoutMarks(text string) string {
+	return strings.Join(strings.Fields(citationMark().ReplaceAllString(text, "")), " ")
+}
+
+var citationMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\s*\[(@[^\]]*|inferred from [^\]]*|calculated: [^\]]*)\]`)
+})
+
+func (s *Site) updateRows(all []library.Held) (rows []updateRow) {
+	for _, held := range all[:min(len(all), mostKept)] {
+		u, err := library.ReadUpdate(s.Desk, s.Home, held.ID)
 		row := updateRow{u, held.CreatedAt, updateState(u), u.Report().Summary}
 		if err != nil {
 			row = updateRow{library.Updated{UpdateID: held.ID}, held.CreatedAt, bad("unreadable"), "it cannot be read"}
 		}
-		view.Updates = append(view.Updates, row)
+		rows = append(rows, row)
 	}
-	if s.site.Works != nil {
-		view.Tasks = taskRows(s.site.Works.Tasks(research.TaskAsk, id))
-	}
-	p := l.page("answers", "Answers", view)
-	p.Live = s.link("liveAnswers", id)
-	return p.sealed()
+	return rows
 }
 
 // taskRows are the tasks that have no result to list: those under way, and those that went
 // wrong.
-func taskRows(tasks []research.Task) []taskRow {
+func taskRows(tasks []dispatch.Task) []taskRow {
 	var out []taskRow
 	for _, t := range tasks {
 		switch {
@@ -135,72 +165,6 @@ func updateState(u library.Updated) state {
 	return waiting("not all could be reached")
 }
 
-// shownAnswer is an answer with its sentences and the passages that each was held against.
-type shownAnswer struct {
-	library.Answered
-	State  state
-	Of     []library.Subject
-	Claims []claimRow
-}
-
-func (s *server) answerPage(_ context.Context, r *http.Request) (*page, error) {
-	a, err := library.ReadAnswer(s.site.Desk, s.site.Home, r.PathValue("answer"))
-	if err != nil {
-		return nil, err
-	}
-	view := shownAnswer{Answered: a, Of: a.Of, State: good("answered from archived pages")}
-	if !a.Pass {
-		view.State = waiting("not answered")
-	}
-	sources := map[string]synthesis.Source{}
-	for _, source := range a.Sources {
-		sources[source.ID] = synthesis.Source{URL: source.URL, Title: source.Title}
-	}
-	stands := (&evidence.Claims{Sentences: a.Sentences}).Stands(true)
-	shown := make([]synthesis.ShownSentence, len(a.Sentences))
-	for i := range shown {
-		shown[i] = synthesis.ShownSentence{Claim: a.Sentences[i], Stand: stands[i]}
-	}
-	var rows reportView
-	rows.sentences(url.Values{}, shown, sources)
-	view.Claims = rows.Claims
-	return &page{View: "answer", Title: "Answer " + a.AnswerID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
-}
-
-// updateView is an update, sentence by sentence.
-type updateView struct {
-	library.Updated
-	State     state
-	Words     string
-	Sentences []updatedRow
-	Sources   []updatedSource
-}
-
-type updatedRow struct {
-	ID, Text string
-	Line     int
-	State    state
-	Pages    []updatedPage
-}
-
-// updatedPage is how a sentence stands on one page: what the page said, what it says, with
-// what differs marked.
-type updatedPage struct {
-	Source, Link, Why string
-	State             state
-	Passages          []updatedPassage
-}
-
-type updatedPassage struct {
-	Then, Now []passagePart // marked: removed, and added
-}
-
-type updatedSource struct {
-	library.UpdatedSource
-	State state
-	Link  string
-}
-
 func driftState(s drift.State) state {
 	switch s {
 	case drift.Stands:
@@ -211,51 +175,4 @@ func driftState(s drift.State) state {
 		return bad("behind a wall")
 	}
 	return waiting(string(s))
-}
-
-func (s *server) updatePage(_ context.Context, r *http.Request) (*page, error) {
-	u, err := library.ReadUpdate(s.site.Desk, s.site.Home, r.PathValue("update"))
-	if err != nil {
-		return nil, err
-	}
-	view := updateView{Updated: u, State: updateState(u), Words: u.Report().Summary}
-	urls := map[string]string{}
-	for _, source := range u.Sources {
-		urls[source.CID] = source.URL
-		view.Sources = append(view.Sources, updatedSource{source, driftState(source.State), webAddress(source.URL)})
-	}
-	for i := range u.Sentences {
-		sentence := &u.Sentences[i]
-		view.Sentences = append(view.Sentences, updatedSentence(sentence, urls))
-	}
-	// What no longer stands is looked at first.
-	slices.SortStableFunc(view.Sentences, func(a, b updatedRow) int { return worst(a.State.Class) - worst(b.State.Class) })
-	return &page{View: "update", Title: "Update " + u.UpdateID, Data: view, Now: s.site.Desk.Now(), link: s.link}, nil
-}
-
-func worst(class string) int { return slices.Index([]string{"bad", "waiting", "good"}, class) }
-
-func updatedSentence(s *library.UpdatedSentence, urls map[string]string) updatedRow {
-	row := updatedRow{ID: s.ID, Line: s.Line, Text: short(maxLine, s.Text), State: driftState(s.State)}
-	if row.ID == "" {
-		row.ID = "line " + strconv.Itoa(s.Line)
-	}
-	for _, on := range s.Pages {
-		p := updatedPage{Source: urls[on.CID], Link: webAddress(urls[on.CID]), Why: on.Why, State: driftState(on.State)}
-		for _, passage := range on.Passages {
-			var both updatedPassage
-			for _, piece := range passage.Difference {
-				part := passagePart{spaced(piece.Text), piece.Op != drift.Same}
-				if piece.Op != drift.Added {
-					both.Then = append(both.Then, part)
-				}
-				if piece.Op != drift.Removed && passage.Now != "" {
-					both.Now = append(both.Now, part)
-				}
-			}
-			p.Passages = append(p.Passages, both)
-		}
-		row.Pages = append(row.Pages, p)
-	}
-	return row
 }

@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/user"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -36,17 +37,6 @@ type operation struct {
 // ofRun names the run that the path of an operation is about.
 type ofRun struct {
 	Run string `json:"run" jsonschema:"the id of the run"`
-}
-
-type startIn struct {
-	Question     string `json:"question" jsonschema:"what is to be researched"`
-	MostUSD      string `json:"most_usd" jsonschema:"the most that it may cost, in USD"`
-	Perspectives string `json:"perspectives,omitzero" jsonschema:"how many perspectives the planner is asked for"`
-	Sensitivity  string `json:"sensitivity,omitzero" jsonschema:"as tidegate research has it"`
-	Length       string `json:"length,omitzero" jsonschema:"of the report"`
-	Template     string `json:"template,omitzero" jsonschema:"of the report"`
-	Language     string `json:"language,omitzero" jsonschema:"of the report"`
-	Audience     string `json:"audience,omitzero" jsonschema:"whom the report is for"`
 }
 
 type startOut struct {
@@ -81,12 +71,11 @@ func (s *Site) operations() []operation {
 		{"GET", "/runs", tool.New(spec("run_list", "The runs, the one that was updated last first.", tool.Reads), func(ctx context.Context, _ tool.Caller, in run.ListInput) (run.ListResult, error) {
 			return run.List(ctx, s.Desk, s.Home, in)
 		})},
-		{"POST", "/runs", tool.New(spec("run_start", "Start a run. Its planner works at once; the rest waits until a person confirms the plan on the page of the run.", tool.Writes), func(ctx context.Context, _ tool.Caller, in startIn) (startOut, error) {
-			if s.Works == nil {
+		{"POST", "/runs", tool.New(spec("run_start", "Start a run. Its planner works at once; the rest waits until a person confirms the plan on the page of the run.", tool.Writes), func(ctx context.Context, _ tool.Caller, in dispatch.Question) (startOut, error) {
+			if s.Background == nil {
 				return startOut{}, notAllowed
 			}
-			id, err := s.Works.Begin(context.WithoutCancel(ctx), research.Question{Text: in.Question, MostUSD: in.MostUSD, Perspectives: in.Perspectives, Sensitivity: in.Sensitivity,
-				Length: in.Length, Template: in.Template, Language: in.Language, Audience: in.Audience})
+			id, err := s.Background.Begin(context.WithoutCancel(ctx), in)
 			return startOut{RunID: id}, err
 		})},
 		{"GET", "/runs/{run}", tool.New(spec("run_status", "How a run stands, and what it waits for.", tool.Reads), func(ctx context.Context, _ tool.Caller, in ofRun) (stage.StatusResult, error) {
@@ -98,7 +87,7 @@ func (s *Site) operations() []operation {
 		})},
 		{"GET", "/runs/{run}/report", tool.New(spec("run_report", "The report of a completed run, or its sources.", tool.Reads), s.exportedReport)},
 		{"POST", "/audits", tool.New(spec("report_audit", "Hold a report against the pages that it cites, as the tool of that name does.", tool.Writes), func(ctx context.Context, _ tool.Caller, in auditIn) (foreign.Result, error) {
-			if s.Works == nil {
+			if s.Background == nil {
 				return foreign.Result{}, notAllowed
 			}
 			return s.Audit(ctx, in.Report, in.NoFetch)
@@ -116,11 +105,11 @@ func (s *Site) exportedReport(ctx context.Context, _ tool.Caller, in reportIn) (
 		return reportOut{}, err
 	}
 	defer r.Close()
-	reported, err := step.ReadReport(ctx, r, false, "tidegate "+s.Version)
+	reported, err := reporting.ReadReport(ctx, r, false, "tidegate "+s.Version)
 	if err != nil {
 		return reportOut{}, err
 	}
-	data, err := reported.Export(in.Format)
+	data, err := reported.Export(ctx, in.Format, nil)
 	return reportOut{RunID: r.ID(), Format: in.Format, Report: string(data)}, err
 }
 
@@ -136,8 +125,18 @@ const maxCall = 4 << 20
 
 // apiRoutes are the operations, and the document that describes them.
 func (s *server) apiRoutes(mux *http.ServeMux) {
+	allowed := map[string][]string{} // methods, by path
 	for _, op := range s.site.operations() {
 		mux.HandleFunc(op.method+" "+apiPath+op.path, func(w http.ResponseWriter, r *http.Request) { s.callAPI(w, r, op) })
+	}
+	for _, op := range append(s.site.operations(), operation{"GET", "/openapi.json", nil}) {
+		if _, taken := allowed[op.path]; !taken {
+			mux.HandleFunc(apiPath+op.path, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Allow", strings.Join(allowed[op.path], ", "))
+				guard.SendProblem(w, http.StatusMethodNotAllowed, tidegate.Errorf(tidegate.InvalidArgs, nil, "this address takes %s", strings.Join(allowed[op.path], ", ")))
+			})
+		}
+		allowed[op.path] = append(allowed[op.path], op.method)
 	}
 	mux.HandleFunc("GET "+apiPath+"/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		data, err := codec.MarshalFile(OpenAPI())
@@ -180,7 +179,7 @@ func (s *server) callAPI(w http.ResponseWriter, r *http.Request, op operation) {
 // apiArguments are those of a call: its body, or what stands in its address.
 func (s *server) apiArguments(w http.ResponseWriter, r *http.Request, op operation) (args []byte, status int, problem string) {
 	if op.method == http.MethodPost {
-		if !isJSON(r.Header) {
+		if !guard.IsJSON(r.Header) {
 			return nil, http.StatusUnsupportedMediaType, "a call is JSON"
 		}
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
@@ -205,7 +204,7 @@ func (s *server) apiArguments(w http.ResponseWriter, r *http.Request, op operati
 
 func sendJSON(w http.ResponseWriter, status int, data []byte) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", textPolicy)
+	w.Header().Set("Content-Security-Policy", guard.TextPolicy)
 	w.WriteHeader(status)
 	_, _ = w.Write(data)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestTheAPIAnswersAsToolsDo: by bearer tokens alone, and nothing starts where it is not
@@ -26,10 +27,7 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 	s := demoSite(t)
 	s.Users = user.List{Home: t.TempDir(), Now: s.Desk.Now}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	reader, err := s.Users.Add(person, "rita", user.Read, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := must.Get(s.Users.Add(person, "rita", user.Read, 0))(t)
 	s.Audit = func(context.Context, string, bool) (foreign.Result, error) {
 		t.Error("an audit begins where no work is allowed")
 		return foreign.Result{}, nil
@@ -49,7 +47,7 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 		web.Handler(s, token, nil).ServeHTTP(w, r)
 		return w.Code, w.Body.String()
 	}
-	start := `{"question":"Why?","most_usd":"1"}`
+	start := `{"question":"Why?","most_usd":1}`
 	for _, tt := range []struct {
 		method, path, token, body string
 		status                    int
@@ -67,7 +65,7 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 		{"GET", "/api/v1/runs/harbour/report?format=bibtex", reader, "", 200, `@`, nil},
 		{"GET", "/api/v1/runs/harbour/report?format=exe", reader, "", 400, `format`, nil},
 		{"GET", "/api/v1/openapi.json", reader, "", 200, `"3.1.0"`, nil},
-		{"GET", "/api/v1/runs", "", "", 401, "bearer", nil},
+		{"GET", "/api/v1/runs", "", "", 401, `"code": "NOT_AUTHENTICATED"`, nil},
 		{"GET", "/api/v1/runs", reader + "x", "", 401, "bearer", nil},
 		{"GET", "/api/v1/runs", "", "", 401, "bearer", []string{"Cookie", "tidegate=" + token}},
 		{"POST", "/api/v1/runs", reader, start, 403, `--allow-work`, nil},
@@ -77,7 +75,8 @@ func TestTheAPIAnswersAsToolsDo(t *testing.T) {
 		{"POST", "/api/v1/audits", reader, `{`, 400, `INVALID`, nil},
 		{"POST", "/api/v1/runs", reader, start, 415, "JSON", []string{"Content-Type", "application/x-www-form-urlencoded", "Origin", "http://127.0.0.1"}},
 		{"POST", "/api/v1/runs", reader, start, 403, "another origin", []string{"Origin", "https://evil.example"}},
-		{"DELETE", "/api/v1/runs/harbour", reader, "{}", 405, "", nil},
+		{"DELETE", "/api/v1/runs/harbour", reader, "{}", 405, `"code": "INVALID_ARGS"`, nil},
+		{"PUT", "/api/v1/runs", reader, "{}", 405, "GET, POST", nil},
 	} {
 		if status, answer := call(tt.method, tt.path, tt.token, tt.body, tt.headers...); status != tt.status || !strings.Contains(answer, tt.has) {
 			t.Errorf("%s %s: %d %.300s, want %d with %s", tt.method, tt.path, status, answer, tt.status, tt.has)
@@ -118,10 +117,7 @@ func TestTheAPIStartsWork(t *testing.T) {
 	if status, answer := call("/api/v1/audits", user.Work, `{"report":"mine"}`); status != http.StatusOK || !strings.Contains(answer, `"audit_id": "mine"`) {
 		t.Errorf("%d %s", status, answer)
 	}
-	body, err := json.Marshal(map[string]string{"question": demo.Question, "most_usd": "5", "template": "decision", "audience": "the board of the port"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]any{"question": demo.Question, "most_usd": 5, "perspectives": 6, "template": "decision", "audience": "the board of the port"}))(t)
 	status, answer := call("/api/v1/runs", user.Work, string(body))
 	var begun struct {
 		RunID string `json:"run_id"`
@@ -133,8 +129,14 @@ func TestTheAPIStartsWork(t *testing.T) {
 		t.Errorf("a reader starts a run: %d %s", status, answer)
 	}
 	wantLogged(t, filepath.Join(s.Home, begun.RunID, "manifest.json"), `"actor":"person","by":"token","who":"work"`)
-	if status, answer := call("/api/v1/runs", user.Work, `{"question":"Why?","most_usd":"none"}`); status != http.StatusBadRequest || !strings.Contains(answer, "USD") {
-		t.Errorf("%d %s", status, answer)
+	for _, body := range []string{`{"question":"Why?","most_usd":"5"}`, `{"question":"Why?","most_usd":0}`, `{"question":"Why?","most_usd":-1}`, `{"question":"Why?","most_usd":1e999}`,
+		`{"question":"Why?","most_usd":5,"perspectives":"6"}`, `{"question":"Why?","most_usd":5,"perspectives":2.5}`} {
+		if status, answer := call("/api/v1/runs", user.Work, body); status != http.StatusBadRequest || !strings.Contains(answer, `"INVALID_`) {
+			t.Errorf("%s: %d %s", body, status, answer)
+		}
+	}
+	if status, answer := call("/api/v1/runs", user.Work, strings.Replace(string(body), `"most_usd":5`, `"most_usd":1000`, 1)); status != http.StatusConflict || !strings.Contains(answer, "BUDGET") {
+		t.Errorf("more than is left: %d %s", status, answer)
 	}
 }
 
@@ -142,14 +144,9 @@ func TestTheAPIStartsWork(t *testing.T) {
 // program of others takes it for OpenAPI.
 func TestTheAPIIsDescribed(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "docs", "openapi.json")
-	made, err := codec.MarshalFile(web.OpenAPI())
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(codec.MarshalFile(web.OpenAPI()))(t)
 	if *update {
-		if err := os.WriteFile(path, made, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, made, 0o644))
 	}
 	if kept, err := os.ReadFile(path); err != nil || string(kept) != string(made) {
 		t.Errorf("docs/openapi.json is not what the declarations give: go test ./internal/face/web -run Described -update: %v", err)
@@ -167,22 +164,18 @@ func TestTheAPIIsDescribed(t *testing.T) {
 		t.Skipf("npm cannot install %s: %v\n%s", validator, err, out)
 	}
 	program := filepath.Join(dir, "check.mjs")
-	if err := os.WriteFile(program, []byte(`import { Validator } from '@seriousme/openapi-schema-validator';
+	must.Do(t, os.WriteFile(program, []byte(`import { Validator } from '@seriousme/openapi-schema-validator';
 import fs from 'fs';
 const result = await new Validator().validate(JSON.parse(fs.readFileSync(process.argv[2])));
 if (!result.valid) { console.log(JSON.stringify(result.errors)); process.exit(1); }
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	for name, want := range map[string]bool{"honest": true, "spoiled": false} {
 		file := filepath.Join(dir, name+".json")
 		text := string(made)
 		if !want {
 			text = strings.Replace(text, `"responses"`, `"answers"`, 1)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 		if out, err := exec.Command("node", program, file).CombinedOutput(); (err == nil) != want {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}

@@ -2,15 +2,11 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"net/url"
-	"path/filepath"
 
-	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/face/research"
-	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/work/audit"
-	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 type auditsView struct {
@@ -26,7 +22,7 @@ type auditRow struct {
 
 // auditsPage lists the audits of reports, the newest first.
 func (s *Site) auditsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	list, err := audit.List(ctx, s.Desk, audit.Home(s.Home))
+	list, err := audit.List(ctx, s.Desk, store.Audits.Home(s.Home))
 	if err != nil {
 		return nil, err
 	}
@@ -38,34 +34,22 @@ func (s *Site) auditsPage(ctx context.Context, query url.Values, link func(strin
 	}
 	view := auditsView{cut: cutAt(query, len(found), perPage, link("audits"))}
 	for _, a := range piece(view.cut, found) {
-		stands := bad("fails")
-		switch {
-		case !a.Finished:
-			stands = waiting("not finished")
-		case a.Pass:
-			stands = good("passes")
-		}
-		view.Audits = append(view.Audits, auditRow{a, stands})
+		view.Audits = append(view.Audits, auditRow{a, s.auditState(a)})
 	}
-	if s.Works != nil {
-		view.Tasks = taskRows(s.Works.Tasks(research.TaskAudit, ""))
+	if s.Background != nil {
+		view.Tasks = taskRows(s.Background.Tasks(dispatch.TaskAudit, ""))
 	}
 	return (&page{View: "audits", Title: "Audits", Live: following(link("liveAudits"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
 
-// audit answers with the page of an audit as package foreign makes it.
-func (s *server) audit(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", foreign.Policy()+"; frame-ancestors 'none'")
-	s.answer(w, r, func() ([]byte, error) {
-		id := r.PathValue("audit")
-		if run.CheckID(id) != nil {
-			return nil, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no audit of that name")
-		}
-		result, err := audit.Show(r.Context(), s.site.Desk, filepath.Join(audit.Home(s.site.Home), id, audit.File))
-		if err != nil {
-			return nil, err
-		}
-		data, _, err := result.Export("html")
-		return data, err
-	})
+func (s *Site) auditState(a audit.Item) state {
+	switch u, updated := s.lastUpdate(a.AuditID); {
+	case !a.Finished:
+		return waiting("not finished")
+	case updated && !u.Pass:
+		return updateState(u)
+	case a.Pass:
+		return good("passes")
+	}
+	return bad("fails")
 }

@@ -10,25 +10,25 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // TestAuditsArePages: the list of audits leads to each, whose page acts on nothing.
 func TestAuditsArePages(t *testing.T) {
 	s := site(t.TempDir())
 	report := "The ferry <script>alert(1)</script> carries 120 cars [1].\n\n# Sources\n\n[1] https://a.example/a\n"
-	made, err := audit.Make(t.Context(), s.Desk, nil, audit.Input{Report: report, NoFetch: true, Home: audit.Home(s.Home)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(audit.Make(t.Context(), s.Desk, nil, audit.Input{Report: report, NoFetch: true, Home: store.Audits.Home(s.Home)}))(t)
 	u := visit(t, s, nil)
 	if _, list := u.get(t, "/audits"); !strings.Contains(list, `href="/audits/`+made.AuditID+`"`) || !strings.Contains(list, "report.md") {
 		t.Errorf("the list:\n%s", list)
 	}
 	_, page := u.get(t, "/audits/"+filepath.Base(made.AuditPath))
-	if !strings.Contains(page, `<span class="s unchecked"`) || strings.Contains(page, "<script") {
+	if !strings.Contains(page, `id="s1"`) || !strings.Contains(page, `data-state="doubtful"`) || strings.Contains(page, "<script>") {
 		t.Errorf("the page:\n%s", page)
 	}
 }
@@ -38,23 +38,11 @@ func TestAuditsArePages(t *testing.T) {
 func TestOurOwnReportAuditsAsItsRun(t *testing.T) {
 	full.Story(t)
 	s := demoSite(t)
-	r, err := run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile)))(t)
 	defer r.Close()
-	reported, err := step.ReadReport(t.Context(), r, false, "tidegate (devel)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	claims, err := step.ReadClaims(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	result, err := audit.Make(t.Context(), s.Desk, demo.Pages{Now: s.Desk.Now}.Fetch, audit.Input{Report: string(reported.Report.Markdown()), Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), r, false, "tidegate (devel)"))(t)
+	claims := must.Get(sentences.ReadClaims(r))(t)
+	result := must.Get(audit.Make(t.Context(), s.Desk, demo.Pages{Now: s.Desk.Now}.Fetch, audit.Input{Report: string(reported.Report.Markdown()), Home: t.TempDir()}))(t)
 	// An audit reads the rows of a table without its header.
 	claims.Sentences = slices.DeleteFunc(claims.Sentences, func(c evidence.Claim) bool { return strings.HasPrefix(c.Text, "Boat") })
 	result.Sentences = slices.DeleteFunc(result.Sentences, func(s foreign.Judged) bool { return strings.Contains(s.Text, " | ") })

@@ -22,6 +22,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -32,22 +33,15 @@ func manyJobs(t testing.TB, n int) *web.Site {
 	t.Helper()
 	s := site(t.TempDir())
 	limit := int64(n)
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Limits: &run.Limits{MaxWave1Agents: &limit}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Limits: &run.Limits{MaxWave1Agents: &limit}}))(t)
 	var list []tidegate.Details
 	for i := range n {
 		list = append(list, tidegate.Pairs("id", fmt.Sprintf("p%04d", i), "title", "T", "track", "standard", "agent_type", "researcher",
 			"prompt_contract", tidegate.Pairs("max_words", 300, "max_sources", 3, "tool_budget", tidegate.Pairs(), "must_include_sections", []string{"Findings", "Gaps", "Sources"})))
 	}
 	doc := codec.Of(tidegate.Pairs("schema_version", "perspectives.v1", "run_id", "rain", "created_at", "2026-02-14T12:00:00.000Z", "perspectives", list))
-	if _, err := step.WritePerspectives(t.Context(), s.Desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: s.Desk, Pool: instant{}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.WritePerspectives(t.Context(), s.Desk, step.PerspectivesInput{PerspectivesPath: filepath.Join(made.Root, "perspectives.json"), Value: doc, Reason: "many"}))(t)
+	must.Get(engine.Drive(t.Context(), filepath.Join(made.Root, run.ManifestFile), engine.Options{Desk: s.Desk, Pool: instant{}}))(t)
 	return s
 }
 
@@ -63,20 +57,12 @@ func (instant) Cancel(context.Context, string) error { return nil }
 // longReport is the demo's run with a report of that many bytes.
 func longReport(t testing.TB, size int) *web.Site {
 	t.Helper()
-	folder, err := play()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(play())(t)
 	s := site(t.TempDir())
 	root := filepath.Join(s.Home, "harbour")
-	if err := os.CopyFS(root, os.DirFS(filepath.Join(folder, "runs", "harbour"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(root, os.DirFS(filepath.Join(folder, "runs", "harbour"))))
 	name := filepath.Join(root, "synthesis", "final-synthesis.md")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(name))(t)
 	line := ""
 	for l := range strings.Lines(string(text)) {
 		if strings.Contains(l, "210,000 euro") {
@@ -84,9 +70,7 @@ func longReport(t testing.TB, size int) *web.Site {
 		}
 	}
 	long := strings.Replace(string(text), line, strings.Repeat(line, size/len(line)), 1)
-	if err := os.WriteFile(name, []byte(long), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(name, []byte(long), 0o600))
 	return s
 }
 
@@ -99,10 +83,7 @@ func (b *browser) timed(t testing.TB, path string) (begins, whole time.Duration)
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := b.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(b.Do(r))(t)
 	defer answer.Body.Close()
 	n, err := io.Copy(io.Discard, answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK || n < 1000 {
@@ -157,10 +138,7 @@ func BenchmarkFirstBytes(b *testing.B) {
 // page that shows it has come.
 func BenchmarkAWriteReachesThePage(b *testing.B) {
 	s := site(b.TempDir())
-	made, err := run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	made := must.Get(run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(b)
 	manifest := filepath.Join(made.Root, run.ManifestFile)
 	page := visit(b, s, nil)
 	for path, live := range map[string]string{"/runs/rain": "/runs/rain/events", "/": "/live/runs"} {
@@ -196,10 +174,7 @@ func BenchmarkAWriteReachesThePage(b *testing.B) {
 func BenchmarkFollowers(b *testing.B) {
 	const followers = 200
 	s := site(b.TempDir())
-	made, err := run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		b.Fatal(err)
-	}
+	made := must.Get(run.Create(b.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(b)
 	manifest := filepath.Join(made.Root, run.ManifestFile)
 	page := visit(b, s, nil)
 	page.Transport = &http.Transport{MaxIdleConnsPerHost: followers}
@@ -214,9 +189,7 @@ func BenchmarkFollowers(b *testing.B) {
 	before, begun := processorTime(b), time.Now()
 	var most uint64
 	for b.Loop() {
-		if _, err := stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: manifest, Name: "max_minutes", Value: 240 + float64(b.N%7), Reason: "again"}); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: manifest, Name: "max_minutes", Value: 240 + float64(b.N%7), Reason: "again"}))(b)
 		time.Sleep(200 * time.Millisecond)
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
@@ -274,9 +247,7 @@ func BenchmarkPixels(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
 				time.Sleep(time.Duration(300+37*(n%11)) * time.Millisecond) // another moment of what goes on regularly
 				begun := time.Now()
-				if _, err := stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: u.manifest, Name: "max_minutes", Value: 240 + float64(n%7), Reason: "again"}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(stage.Limit(person, s.Desk, stage.LimitInput{ManifestPath: u.manifest, Name: "max_minutes", Value: 240 + float64(n%7), Reason: "again"}))(b)
 				line := strconv.Itoa(lines(b, u.manifest))
 				for _, p := range tabs {
 					at := ask[float64](p, `new Promise((done) => { const look = () => window.painted[`+line+`] ? done(window.painted[`+line+`]) : setTimeout(look, 5); look(); })`)
@@ -334,8 +305,6 @@ func BenchmarkIdleTab(b *testing.B) {
 func processorTime(t testing.TB) time.Duration {
 	t.Helper()
 	var use syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &use); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Getrusage(syscall.RUSAGE_SELF, &use))
 	return time.Duration(use.Utime.Nano() + use.Stime.Nano())
 }

@@ -6,56 +6,53 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestBrowserPutsACardBesideItsCitation opens every citation of the report at each width, near
-// the top, in the middle and near the bottom of the window: its card is whole, does not hide
-// it, and stands on its line or right above or below it.
-func TestBrowserPutsACardBesideItsCitation(t *testing.T) {
+// TestBrowserPutsEvidenceBesideItsSentence follows citations of the report at each width: what
+// stands beside the sentence lies in the window and does not hide it, with and without scripts,
+// in the file and in the page; keys step through the sentences.
+func TestBrowserPutsEvidenceBesideItsSentence(t *testing.T) {
 	p := newTab(t, demoSite(t))
-	for _, width := range []int64{390, 1000, 1410, 1920} {
-		p.media(width, "light", "screen")
-		p.open("/runs/harbour/report.html")
-		count := ask[int](p, `document.querySelectorAll(".cite button").length`)
-		if count < 20 {
-			t.Fatalf("the report has %d citations", count)
-		}
-		wrong := ask[[]string](p, `(async () => {
-			const wrong = [], painted = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-			document.documentElement.style.scrollBehavior = "auto";
-			for (const [i, button] of [...document.querySelectorAll(".cite button")].entries()) {
-				button.scrollIntoView({block: ["start", "center", "end"][i % 3]});
-				button.click();
-				await painted();
-				const card = document.getElementById(button.getAttribute("popovertarget"));
-				const c = card.getBoundingClientRect(), b = button.getBoundingClientRect();
-				const across = Math.max(0, c.left - b.right, b.left - c.right), down = Math.max(0, c.top - b.bottom, b.top - c.bottom);
-				const inside = c.left >= 0 && c.top >= 0 && c.right <= innerWidth + 1 && c.bottom <= innerHeight + 1;
-				const covers = c.left < b.right && c.right > b.left && c.top < b.bottom && c.bottom > b.top;
-				if (!card.matches(":popover-open") || !inside || covers || down > 24 || down > 0 && across > 24 || down == 0 && c.height < innerHeight / 2 && Math.min(Math.abs(b.top - c.top), Math.abs(c.bottom - b.bottom)) > 64) wrong.push([i, button.textContent, Math.round(b.left), Math.round(b.top), "card", ...[c.left, c.top, c.right, c.bottom].map(Math.round)].join(" "));
-				card.hidePopover();
+	for _, path := range []string{"/runs/harbour/report.html", "/runs/harbour/report"} {
+		for i, width := range []int64{390, 1000, 1410, 1920} {
+			p.media(width, "light", "screen")
+			p.scripts(i%2 == 0)
+			p.open(path)
+			wrong := ask[[]string](p, `(() => {
+				const wrong = [];
+				document.documentElement.style.scrollBehavior = "auto";
+				const links = [...document.querySelectorAll("article .cite a")];
+				if (links.length < 30) wrong.push(links.length + " citations");
+				for (const link of links.filter((_, i) => i % 5 == 0)) {
+					location.hash = link.hash;
+					const s = document.querySelector(link.hash), ev = s.nextElementSibling;
+					const a = s.getClientRects()[0], e = ev.getBoundingClientRect();
+					const inside = e.left >= 0 && e.top >= 0 && e.right <= innerWidth + 1 && e.bottom <= innerHeight + 1 && e.height > 40;
+					const hidden = a && a.left < e.right && a.right > e.left && a.top < e.bottom && a.bottom > e.top || a && (a.top < 0 || a.bottom > innerHeight);
+					if (!inside || hidden) wrong.push(link.hash + " " + [a, e].map((r) => r && [r.left, r.top, r.right, r.bottom].map(Math.round).join(",")).join(" beside "));
+				}
+				return wrong.slice(0, 4);
+			})()`)
+			for _, w := range wrong {
+				t.Errorf("%s at %d pixels: %s", path, width, w)
 			}
-			return wrong.slice(0, 5);
-		})()`)
-		for _, w := range wrong {
-			t.Errorf("at %d pixels a card does not stand beside its citation: %s", width, w)
 		}
 	}
+	p.scripts(true)
+	p.open("/runs/harbour/report")
+	p.do(chromedp.KeyEvent("j"), chromedp.KeyEvent("j"), chromedp.KeyEvent("k"))
+	p.until(`location.hash == "#" + document.querySelector(".doc .s[id][data-state]").id`)
+	p.do(chromedp.KeyEvent("/"))
+	p.until(`document.activeElement.id == "omni"`)
+	p.quiet()
 }
 
-// TestBrowserCopies presses buttons that copy: what stands before them, or the link that they
-// name, is on the clipboard, and they say so.
+// TestBrowserCopies presses buttons that copy: what stands before them is on the
+// clipboard, and they say so.
 func TestBrowserCopies(t *testing.T) {
 	needsChromium(t)
 	failed := newTab(t, failedRun(t).site)
 	failed.open("/runs/harbour")
 	failed.copies(`.command`, `document.querySelector(".command code").textContent`)
-	p := newTab(t, demoSite(t))
-	p.open("/runs/harbour/report")
-	ask[bool](p, `document.getElementById("d-sentences").open = true`)
-	p.copies(`.claim`, `(() => { const a = document.querySelector(".claim a[href*='s=']"); return a.href })()`)
-	p.do(chromedp.Navigate(ask[string](p, "window.copied")))
-	if !ask[bool](p, `document.querySelector(".s.chosen") != null`) {
-		t.Error("the link that was copied chooses no sentence")
-	}
+	p := failed
 	p.quiet()
 }
 

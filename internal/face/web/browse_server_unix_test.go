@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
@@ -30,13 +31,8 @@ func TestBrowserOutlivesTheServer(t *testing.T) {
 		t.Helper()
 		server := exec.Command(program, append([]string{"serve"}, args...)...)
 		server.Dir, server.Env = s.Project, append(os.Environ(), "TIDEGATE_HOME="+s.Project)
-		out, err := server.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := server.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(server.StdoutPipe())(t)
+		must.Do(t, server.Start())
 		t.Cleanup(func() { server.Process.Kill(); server.Wait() })
 		lines := bufio.NewScanner(out)
 		lines.Scan()
@@ -48,9 +44,7 @@ func TestBrowserOutlivesTheServer(t *testing.T) {
 	}
 	kill := func(server *exec.Cmd) {
 		t.Helper()
-		if err := server.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, server.Process.Kill())
 		server.Wait()
 	}
 	server, at := serve("--http", "127.0.0.1:0")
@@ -67,9 +61,7 @@ func TestBrowserOutlivesTheServer(t *testing.T) {
 	kill(server)
 	both("lost", "the server is gone")
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}))(t)
 	server, again := serve("--http", at.Host)
 	if again.String() != at.String() {
 		t.Fatalf("after a restart it is at %s, and was at %s", again, at)
@@ -78,13 +70,9 @@ func TestBrowserOutlivesTheServer(t *testing.T) {
 	for _, p := range []*tab{ofRun, list} { // what was written meanwhile is there
 		p.until(`document.body.innerText.toLowerCase().includes("paused")`)
 	}
-	if err := server.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Process.Signal(syscall.SIGSTOP))
 	both("lost", "the server does not answer")
-	if err := server.Process.Signal(syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, server.Process.Signal(syscall.SIGCONT))
 	both("live", "live")
 	kill(server)
 	_, other := serve("--http", at.Host, "--new-token")

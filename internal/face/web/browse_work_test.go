@@ -10,13 +10,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // reach goes to an element with the Tab key.
 func (p *tab) reach(selector string) {
 	p.t.Helper()
-	for range 80 {
+	for range 240 {
 		p.do(chromedp.KeyEvent("\t"))
 		if ask[bool](p, `document.activeElement.matches(`+"`"+selector+"`"+`)`) {
 			return
@@ -77,7 +78,7 @@ func TestBrowserStartsWork(t *testing.T) {
 	p.do(chromedp.KeyEvent("Who painted the Mona Lisa?\r"))
 	p.until("location.pathname == '/runs/harbour/ask'")
 	p.everywhere(axe)
-	p.press("button.yes", "/runs/harbour/answers")
+	p.press("button.yes", "/runs/harbour/report")
 	p.until(`document.body.innerText.includes("not answered")`)
 	p.everywhere(axe)
 	p.press(`a[href^="/answers/"]`, ask[string](p, `document.querySelector('a[href^="/answers/"]').getAttribute("href")`))
@@ -114,9 +115,7 @@ func TestBrowserTakesADroppedFile(t *testing.T) {
 	p := newTab(t, s)
 	axe := axeCore(t)
 	dropped := filepath.Join(folder, "<b>tugs.md")
-	if err := os.WriteFile(dropped, []byte(demo.ForeignReport), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(dropped, []byte(demo.ForeignReport), 0o600))
 	for _, scripts := range []bool{true, false} {
 		p.scripts(scripts)
 		p.open("/new/audit")
@@ -125,10 +124,8 @@ func TestBrowserTakesADroppedFile(t *testing.T) {
 		}
 		at := ask[[]float64](p, `(() => { const r = document.querySelector("#f-report").getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })()`)
 		for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
-			if _, err := chromedp.Call(p.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: input.DispatchDragEventType(kind), X: at[0], Y: at[1],
-				Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{dropped}, DragOperationsMask: 1}}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(chromedp.Call(p.ctx, input.DispatchDragEvent, input.DispatchDragEventParams{Type: input.DispatchDragEventType(kind), X: at[0], Y: at[1],
+				Data: &input.DragData{Items: []*input.DragDataItem{}, Files: []string{dropped}, DragOperationsMask: 1}}))(t)
 		}
 		p.until(`document.querySelector("#f-report").files.length == 1`)
 		p.click("button.yes")

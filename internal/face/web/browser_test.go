@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // tab is a tab of a real browser. It notes what none of our pages may do: write to
@@ -133,9 +134,7 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience)
 	defer cancel()
-	if err := chromedp.Do(ctx, steps...); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Do(p.t, chromedp.Do(ctx, steps...))
 }
 
 // open loads a page of the site.
@@ -198,18 +197,14 @@ func (p *tab) text() string {
 func (p *tab) media(width int64, scheme, kind string) {
 	p.t.Helper()
 	p.do(chromedp.EmulateViewport(width, 900))
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: kind,
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: kind,
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}))(p.t)
 }
 
 // scripts switches the scripts of pages off or on.
 func (p *tab) scripts(on bool) {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}); err != nil {
-		p.t.Fatal(err)
-	}
+	must.Get(chromedp.Call(p.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on}))(p.t)
 }
 
 // check looks at the current page: axe-core finds nothing in it, and it fits its
@@ -266,10 +261,7 @@ func (p *tab) waitFor(list *[]string, what string) {
 // axeCore is the script of axe-core, installed from npm once.
 func axeCore(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(fromNPM(t, "axe-core@4.14.0"), "axe-core", "axe.min.js"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(fromNPM(t, "axe-core@4.14.0"), "axe-core", "axe.min.js")))(t)
 	return string(data)
 }
 

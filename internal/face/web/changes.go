@@ -70,7 +70,7 @@ func (s *Site) stampChanges() (stamp string, begun map[string]bool, err error) {
 		if err != nil {
 			continue // not a folder, or no longer there
 		}
-		files, writing := 0, folder.Writing()
+		files, writing := 0, folder.Pending()
 		walkErr := fs.WalkDir(folder.FS(), ".", func(name string, file fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -94,7 +94,7 @@ func (s *Site) stampChanges() (stamp string, begun map[string]bool, err error) {
 			fmt.Fprintf(&b, "%s %d.%d\n", name, info.Size(), info.ModTime().UnixNano())
 			return nil
 		})
-		writing = writing || folder.Writing()
+		writing = writing || folder.Pending()
 		folder.Close()
 		if walkErr != nil || writing {
 			return "", nil, nil

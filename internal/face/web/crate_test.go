@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -19,13 +20,8 @@ func TestExportedPagesAreACrate(t *testing.T) {
 	t.Parallel()
 	s := demoSite(t)
 	dir := filepath.Join(t.TempDir(), "pages")
-	if _, err := web.Export(t.Context(), s, filepath.Join(s.Home, "harbour", run.ManifestFile), dir); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "ro-crate-metadata.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(web.Export(t.Context(), s, filepath.Join(s.Home, "harbour", run.ManifestFile), dir))(t)
+	data := must.Get(os.ReadFile(filepath.Join(dir, "ro-crate-metadata.json")))(t)
 	type reference struct {
 		ID string `json:"@id"`
 	}
@@ -39,9 +35,7 @@ func TestExportedPagesAreACrate(t *testing.T) {
 			Conforms reference   `json:"conformsTo"`
 		} `json:"@graph"`
 	}
-	if err := json.Unmarshal(data, &crate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &crate))
 	known := map[string]string{}
 	for _, e := range crate.Graph {
 		if known[e.ID] != "" {
@@ -76,13 +70,11 @@ func TestExportedPagesAreACrate(t *testing.T) {
 		t.Skipf("npm cannot install %s: %v\n%s", library, err, out)
 	}
 	program := filepath.Join(folder, "read.cjs")
-	if err := os.WriteFile(program, []byte(`const { ROCrate } = require('ro-crate');
+	must.Do(t, os.WriteFile(program, []byte(`const { ROCrate } = require('ro-crate');
 const crate = new ROCrate(JSON.parse(require('fs').readFileSync(process.argv[2])), { link: true, array: true });
 const work = crate.getEntity('#run');
 console.log([crate.rootDataset.name[0], work['@type'][0], work.instrument[0].name[0], work.object.length, crate.rootDataset.hasPart.length > 30].join('|'));
-`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+`), 0o600))
 	out, err := exec.Command("node", program, filepath.Join(dir, "ro-crate-metadata.json")).CombinedOutput()
 	if want := "Harbour: should the port replace two of its four tugs with electric ones?|CreateAction|tidegate|18|true"; err != nil || strings.TrimSpace(string(out)) != want {
 		t.Errorf("%v: %s", err, out)
@@ -94,9 +86,7 @@ console.log([crate.rootDataset.name[0], work['@type'][0], work.instrument[0].nam
 func TestSourcesDoNotPassForPartsOfTheCrate(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
-	if err := os.CopyFS(home, os.DirFS(demoSite(t).Home)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(home, os.DirFS(demoSite(t).Home)))
 	s := site(filepath.Dir(home))
 	s.Home = home
 	citations := filepath.Join(home, "harbour", "citations", "citations.jsonl")
@@ -106,19 +96,12 @@ func TestSourcesDoNotPassForPartsOfTheCrate(t *testing.T) {
 	}
 	lines := strings.SplitAfter(string(data), "\n")
 	for i, address := range []string{"https://w3id.org/ro/wfrun/process/0.5", "https://w3id.org/ro/crate/1.1", "http://schema.org/CompletedActionStatus", "https://a.example/> <b> \u202e{|}^`?<c>"} {
-		quoted, err := json.Marshal(address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		quoted := must.Get(json.Marshal(address))(t)
 		lines[i] = regexp.MustCompile(`"url_original":"[^"]*"`).ReplaceAllLiteralString(lines[i], `"url_original":`+string(quoted))
 	}
-	if err := os.WriteFile(citations, []byte(strings.Join(lines, "")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(citations, []byte(strings.Join(lines, "")), 0o600))
 	dir := filepath.Join(t.TempDir(), "pages")
-	if _, err := web.Export(t.Context(), s, filepath.Join(home, "harbour", run.ManifestFile), dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(web.Export(t.Context(), s, filepath.Join(home, "harbour", run.ManifestFile), dir))(t)
 	var crate struct {
 		Graph []struct {
 			ID   string `json:"@id"`

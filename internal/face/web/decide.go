@@ -2,8 +2,6 @@ package web
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
 	"log/slog"
 	"mime"
 	"net/http"
@@ -13,12 +11,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -139,7 +136,7 @@ func (l *visit) decisionsPage(all []decision) (*page, error) {
 	var list []listedDecision
 	for _, d := range all {
 		if d.subject == aboutRun {
-			list = append(list, listedDecision{d.Command.Short, d.Command.Long, l.link("decide", l.run.ID(), d.name)})
+			list = append(list, listedDecision{d.Command.Short, d.Command.Long, l.link("decide", l.id, d.name)})
 		}
 	}
 	return l.page("decisions", "Decide", decisionsView{now, list}), nil
@@ -182,7 +179,7 @@ func (s *server) openForm(r *http.Request, values url.Values) (f form, err error
 		return f, err
 	}
 	defer done()
-	id := l.run.ID()
+	id := l.id
 	f.about, f.called = filepath.Join(s.site.Home, r.PathValue("run"), run.ManifestFile), report.ShellWord(r.PathValue("run"))
 	f.here, f.back = s.link("decide", id, f.name), s.link("run", id)
 	if f.signed, err = l.run.Folder().Exists(run.SignersFile); err != nil {
@@ -299,9 +296,10 @@ func (s *server) show(w http.ResponseWriter, r *http.Request, f form, confirm bo
 		purpose, view.Change = "do "+f.here+" "+string(args), f.change()
 	}
 	if !f.signed {
-		view.Token = s.forms.issue(s.site.Desk.Now(), purpose)
+		view.Token = s.forms.Issue(s.site.Desk.Now(), purpose)
 	}
 	f.page.Data = view
+	s.dress(r, f.page)
 	data, err := f.page.render()
 	if err != nil {
 		s.problem(w, r, err)
@@ -330,7 +328,7 @@ func (f form) decidedSince() string {
 		if e.Number <= seen {
 			break
 		}
-		if told, ok := e.Tell(); ok && e.Actor == tidegate.Person {
+		if told, ok := reporting.InWords(e); ok && e.Actor == tidegate.Person {
 			return told.Text
 		}
 	}
@@ -351,7 +349,7 @@ func (s *server) showForm(w http.ResponseWriter, r *http.Request) {
 // confirmation and decides. Each form is taken once.
 func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		http.Error(w, "a decision comes from its form", http.StatusUnsupportedMediaType)
+		http.Error(w, "send a decision by the form on its page", http.StatusUnsupportedMediaType)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
@@ -378,7 +376,7 @@ func (s *server) takeForm(w http.ResponseWriter, r *http.Request) {
 	if confirmed {
 		purpose = "do " + f.here + " " + string(args)
 	}
-	if !s.forms.take(s.site.Desk.Now(), r.PostForm.Get(formToken), purpose) {
+	if !s.forms.Take(s.site.Desk.Now(), r.PostForm.Get(formToken), purpose) {
 		s.show(w, r, f, false, tidegate.Errorf(tidegate.InvalidState, nil, expiredForm))
 		return
 	}
@@ -433,54 +431,4 @@ func (s *server) undone(w http.ResponseWriter, r *http.Request, f form, wrong er
 	default:
 		s.problem(w, r, wrong)
 	}
-}
-
-// forms are those that were shown and may be sent, once each.
-type forms struct {
-	mu    sync.Mutex
-	shown map[string]shownForm // by token
-}
-
-type shownForm struct {
-	purpose [sha256.Size]byte // its digest: what was filled in may be long
-	at      time.Time
-}
-
-// The limits of forms that nobody has sent yet.
-const (
-	maxForms = 1000
-	formLife = 30 * time.Minute
-)
-
-// issue makes the token of a form that serves one purpose.
-func (f *forms) issue(now time.Time, purpose string) string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.shown == nil {
-		f.shown = map[string]shownForm{}
-	}
-	oldest := ""
-	for token, form := range f.shown {
-		if now.Sub(form.at) > formLife {
-			delete(f.shown, token)
-		} else if oldest == "" || form.at.Before(f.shown[oldest].at) {
-			oldest = token
-		}
-	}
-	if len(f.shown) >= maxForms {
-		delete(f.shown, oldest)
-	}
-	token := rand.Text()
-	f.shown[token] = shownForm{sha256.Sum256([]byte(purpose)), now}
-	return token
-}
-
-// take uses up a token. It reports whether the token was made for that purpose, not
-// long ago.
-func (f *forms) take(now time.Time, token, purpose string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	form, ok := f.shown[token]
-	delete(f.shown, token)
-	return ok && form.purpose == sha256.Sum256([]byte(purpose)) && now.Sub(form.at) <= formLife
 }

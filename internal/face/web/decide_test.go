@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -43,15 +44,9 @@ func (b *browser) send(t *testing.T, path, origin string, fields url.Values) (st
 	}
 	client := *b.Client
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	answer, err := client.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Do(r))(t)
 	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(data), answer.Header.Get("Location")
 }
 
@@ -90,10 +85,7 @@ func (b *browser) confirmation(t *testing.T, path string, fields url.Values) url
 
 func status(t testing.TB, manifest string) run.Status {
 	t.Helper()
-	r, err := run.Open(t.Context(), run.Desk{}, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), run.Desk{}, manifest))(t)
 	defer r.Close()
 	return r.Manifest().Status()
 }
@@ -217,10 +209,7 @@ func TestDecisionsAreAskedForTwice(t *testing.T) {
 	if status(t, manifest) != run.Paused {
 		t.Error("the run was not paused")
 	}
-	log, err := run.Log(t.Context(), s.Desk, run.LogInput{ManifestPath: manifest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(run.Log(t.Context(), s.Desk, run.LogInput{ManifestPath: manifest}))(t)
 	after := lines(t, manifest)
 	if last := log.Entries[len(log.Entries)-1]; last.Entry.Get("actor").Str() != string(tidegate.Person) {
 		t.Errorf("the decision is not a person's: %+v", last)
@@ -277,7 +266,7 @@ func TestAPersonLetsAGatePass(t *testing.T) {
 	t.Parallel()
 	s := deciding(site(t.TempDir()))
 	u := drive(t, s, recordings(t), pages(s), nil)
-	for task, more := u.next(t); !strings.HasPrefix(task.Job, "summary."); task, more = u.next(t) {
+	for task, more := u.next(t); !strings.HasPrefix(task.Job, "synthesis"); task, more = u.next(t) {
 		if !more {
 			t.Fatal("the run has ended")
 		}
@@ -348,10 +337,7 @@ func TestNoPageOfAnotherDecides(t *testing.T) {
 		}
 		r.Header.Set("Origin", b.base)
 		r.Header.Set("Content-Type", kind)
-		answer, err := b.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(b.Do(r))(t)
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusUnsupportedMediaType {
 			t.Errorf("a form as %q is answered with %d", kind, answer.StatusCode)
@@ -397,18 +383,13 @@ func TestASignedRunIsDecidedByCommand(t *testing.T) {
 	s := deciding(site(t.TempDir()))
 	signers := filepath.Join(t.TempDir(), "allowed_signers")
 	const key = "you@example.org ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl\n"
-	if err := os.WriteFile(signers, []byte(key), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", SignersPath: signers})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(signers, []byte(key), 0o600))
+	made := must.Get(run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", SignersPath: signers}))(t)
 	manifest := filepath.Join(made.Root, run.ManifestFile)
 	b := visit(t, s, nil)
 	const path = "/runs/rain/decide/run-pause"
 	_, page := b.get(t, path+"?reason=two+words")
-	if strings.Contains(page, "<form") || !strings.Contains(page, "tidegate run pause rain --reason &#39;two words&#39; --sign KEY") {
+	if strings.Contains(page, `method="post"`) || !strings.Contains(page, "tidegate run pause rain --reason &#39;two words&#39; --sign KEY") {
 		t.Errorf("the page does not say what to type:\n%s", page)
 	}
 	before := lines(t, manifest)

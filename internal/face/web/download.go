@@ -3,20 +3,24 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/face/guard"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 )
 
-// download is a file that a report can be had as.
-type download struct{ Ending, Name, kind string }
+// offered are the formats in which pages offer a report.
+var offered = []string{"html", "pdf", "docx", "bibtex"}
 
-// downloads are the files that a report can be had as.
-var downloads = []download{
-	{"html", "HTML", "text/html; charset=utf-8"},
-	{"pdf", "PDF", "application/pdf"},
-	{"docx", "Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
-	{"bib", "BibTeX", "application/x-bibtex; charset=utf-8"},
+func downloads() []reporting.Format {
+	var list []reporting.Format
+	for _, name := range offered {
+		i := slices.IndexFunc(reporting.Formats, func(f reporting.Format) bool { return f.Name == name })
+		list = append(list, reporting.Formats[i])
+	}
+	return list
 }
 
 // download answers with the report of a run as a file.
@@ -27,43 +31,37 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	for _, d := range downloads {
+	for _, d := range downloads() {
 		if d.Ending != r.PathValue("format") {
 			continue
 		}
-		data, err := l.reportAs(r.Context(), d.Ending)
+		data, err := l.reportAs(r.Context(), d.Name)
 		if err != nil {
 			s.problem(w, r, err)
 			return
 		}
-		w.Header().Set("Content-Type", d.kind)
-		w.Header().Set("Content-Security-Policy", textPolicy)
+		w.Header().Set("Content-Type", d.Media)
+		w.Header().Set("Content-Security-Policy", guard.TextPolicy)
 		w.Header().Set("Content-Disposition", `attachment; filename="`+artifact.FileName(l.run.ID())+"."+d.Ending+`"`)
 		_, _ = w.Write(data)
 		return
 	}
-	s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, nil, "a report cannot be had as that"))
+	format := tidegate.Cut(r.PathValue("format"))
+	s.problem(w, r, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("format", format), "a report has no format %q; its page links to those it has", format))
 }
 
-// reportAs is the report as a file of that ending. It returns NOT_FOUND where nothing can
-// print, and the errors of reading the report.
-func (l *visit) reportAs(ctx context.Context, ending string) ([]byte, error) {
+// reportAs is the report in a format. It returns the errors of reading the report and of
+// [reporting.Reported.Export].
+func (l *visit) reportAs(ctx context.Context, format string) ([]byte, error) {
 	reported, err := l.readReport(ctx, l.site.Version)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	switch ending {
-	case "html":
-		return l.readDocument(ctx, l.site.Version)
-	case "pdf":
-		if l.site.PDF == nil {
-			return nil, tidegate.Errorf(tidegate.FileNotFound, nil, "nothing here prints PDF: download the HTML and print that")
-		}
+	case format == "html":
+		return l.readDocument()
+	case format == "pdf":
 		l.site.printing.Lock() // a browser at a time
 		defer l.site.printing.Unlock()
-		return l.site.PDF(ctx, reported.Report.PrintHTML(), reported.Report.CreatedAt)
-	case "bib":
-		return reported.Export("bibtex")
 	}
-	return reported.Export(ending)
+	return reported.Export(ctx, format, l.site.PDF)
 }

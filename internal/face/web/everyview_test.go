@@ -12,10 +12,12 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -32,33 +34,21 @@ var hostileNames = []string{
 // answer and an update whose names are hostile.
 func everyView(t testing.TB) (*web.Site, []string) {
 	t.Helper()
-	played, err := play()
-	if err != nil {
-		t.Fatal(err)
-	}
+	played := must.Get(play())(t)
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(played)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(folder, os.DirFS(played)))
 	s := deciding(working(t, folder, recordedAgents, 20))
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	made, err := run.Create(person, s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(person, s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(t)
 	writeAnswers(t, folder)
 	files := t.TempDir()
 	for _, name := range hostileNames {
-		if err := os.WriteFile(filepath.Join(files, name), []byte("It rains 3 mm more.\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(files, name), []byte("It rains 3 mm more.\n"), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(files, "<svg onload=pwned=1>.docx"), []byte("PK"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	documents, err := step.ReadDocuments(s.Desk, files)
+	must.Do(t, os.WriteFile(filepath.Join(files, "<svg onload=pwned=1>.docx"), []byte("PK"), 0o600))
+	documents, err := sourcing.ReadDocuments(s.Desk, files)
 	if err == nil {
-		err = step.AttachDocuments(person, s.Desk, made.ManifestPath, documents)
+		err = sourcing.AttachDocuments(person, s.Desk, made.ManifestPath, documents)
 	}
 	if err == nil {
 		_, err = stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: made.ManifestPath, Reason: "lunch"})
@@ -69,26 +59,18 @@ func everyView(t testing.TB) (*web.Site, []string) {
 	views := []string{"/", "/?q=reefer", "/?state=completed&sort=question", "/changes", "/reviews", "/audits", "/new", "/new/audit",
 		"/answers/2026-03-02-aaaaaa", "/updates/2026-03-02-bbbbbb"}
 	for _, name := range hostileNames {
-		audited, err := audit.Make(t.Context(), s.Desk, nil, audit.Input{Report: demo.ForeignReport, Name: name, NoFetch: true, Home: audit.Home(s.Home)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		audited := must.Get(audit.Make(t.Context(), s.Desk, nil, audit.Input{Report: demo.ForeignReport, Name: name, NoFetch: true, Home: store.Audits.Home(s.Home)}))(t)
 		views = append(views, "/audits/"+audited.AuditID)
 	}
-	written, err := review.FormatMarkdown(codec.Of(tidegate.Pairs("change_id", "guard", "verdict", "NEEDS_FIX", "summary", "The guard is gone.",
-		"issues", []tidegate.Details{tidegate.Pairs("title", "Nobody checks", "severity", "High", "category", "Security", "file", hostileNames[0], "line", 7, "description", "It was deleted.")})), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := must.Get(review.FormatMarkdown(codec.Of(tidegate.Pairs("change_id", "guard", "verdict", "NEEDS_FIX", "summary", "The guard is gone.",
+		"issues", []tidegate.Details{tidegate.Pairs("title", "Nobody checks", "severity", "High", "category", "Security", "file", hostileNames[0], "line", 7, "description", "It was deleted.")})), false))(t)
 	reviewed := filepath.Join(s.Home, "reviews", "20260302-guard")
 	for name, text := range map[string]string{
 		"review.json":   `{"schema_version":"review.v1","created_at":"2026-03-02T09:00:00Z","project":` + quoted(s.Project) + `,"name":` + quoted(hostileNames[0]) + `}`,
 		"reviewed.json": `{"verdict":"NEEDS_FIX"}`,
 		"REVIEW.md":     written.Markdown,
 	} {
-		if err := errors.Join(os.MkdirAll(reviewed, 0o700), os.WriteFile(filepath.Join(reviewed, name), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(reviewed, 0o700), os.WriteFile(filepath.Join(reviewed, name), []byte(text), 0o600)))
 	}
 	views = append(views, "/reviews/20260302-guard")
 	changes, err := os.ReadDir(filepath.Join(folder, "openspec", "changes"))
@@ -96,7 +78,7 @@ func everyView(t testing.TB) (*web.Site, []string) {
 		views = append(views, "/changes/"+changes[0].Name())
 	}
 	for _, id := range []string{"harbour", "rain"} {
-		for _, view := range []string{"", "/jobs", "/jobs/perspectives", "/outputs", "/gates", "/sources", "/report", "/answers", "/log", "/decide"} {
+		for _, view := range []string{"", "/jobs", "/jobs/perspectives", "/outputs", "/gates", "/sources", "/report", "/made", "/log", "/decide"} {
 			views = append(views, "/runs/"+id+view)
 		}
 	}
@@ -131,7 +113,7 @@ func TestBrowserLooksAtFormsAndAnswers(t *testing.T) {
 		}
 		shown.WriteString(p.text())
 	}
-	for _, want := range []string{"<img src=x onerror=pwned=1>", `\u202e`, "It rains 3 mm more", "It costs 7", "Continue this run?", "again?"} {
+	for _, want := range []string{"<img src=x onerror=pwned=1>", `\u202e`, "It rains 3 mm more", "no longer stands", "Continue this run?", "again?"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("no view shows %q", want)
 		}

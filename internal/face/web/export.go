@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -21,7 +22,7 @@ func Export(ctx context.Context, site *Site, manifest, dir string) (files int, e
 		return 0, err
 	}
 	defer done()
-	l := &visit{snapshot: found, ctx: ctx, site: site, link: fileLink, size: math.MaxInt32, files: true}
+	l := &visit{snapshot: found, ctx: ctx, site: site, link: fileLink, id: found.run.ID(), size: math.MaxInt32, files: true}
 	err = artifact.Everywhere.CreateFolder("html", dir, func(draft *artifact.Draft) error {
 		var names []string
 		write := func(name string, data []byte) error {
@@ -31,11 +32,11 @@ func Export(ctx context.Context, site *Site, manifest, dir string) (files int, e
 		if err := l.export(write); err != nil {
 			return err
 		}
-		described, err := l.crate(slices.Clone(names))
+		described, err := reporting.Crate(l.run, l.records, slices.Clone(names), fileLink("document", l.run.ID()), l.site.Version)
 		if err != nil {
 			return err
 		}
-		err = write(crateFile, described)
+		err = write(reporting.CrateFile, described)
 		files = len(names)
 		return err
 	})
@@ -62,11 +63,12 @@ func (l *visit) export(write func(name string, data []byte) error) error {
 		build func() (*page, error)
 	}{
 		{"run", l.runPage},
+		{"made", func() (*page, error) { return l.madePage(url.Values{}) }},
 		{"jobs", func() (*page, error) { return l.jobsPage(url.Values{}) }},
 		{"outputs", l.outputsPage},
 		{"gates", l.gatesPage},
 		{"sources", func() (*page, error) { return l.sourcesPage(url.Values{}) }},
-		{"report", func() (*page, error) { return l.reportPage(url.Values{}) }},
+		{"report", l.reportPage},
 		{"log", func() (*page, error) { return l.logPage(url.Values{}) }},
 	} {
 		p, err := view.build()
@@ -83,7 +85,7 @@ func (l *visit) export(write func(name string, data []byte) error) error {
 			return err
 		}
 	}
-	document, err := l.readDocument(l.ctx, l.site.Version)
+	document, err := l.readDocument()
 	if err != nil {
 		return err
 	}

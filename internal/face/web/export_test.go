@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -22,10 +23,7 @@ func TestExportedPagesLeadToEachOther(t *testing.T) {
 	s := demoSite(t)
 	dir := filepath.Join(t.TempDir(), "pages")
 	manifest := filepath.Join(s.Home, "harbour", run.ManifestFile)
-	files, err := web.Export(t.Context(), s, manifest, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(web.Export(t.Context(), s, manifest, dir))(t)
 	entries, err := os.ReadDir(dir)
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return e.Name() == ".tidegate.lock" })
 	if err != nil || len(entries) != files || files < 30 {
@@ -37,10 +35,7 @@ func TestExportedPagesLeadToEachOther(t *testing.T) {
 		if filepath.Ext(e.Name()) != ".html" || e.Name() == "report-document.html" {
 			continue
 		}
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(filepath.Join(dir, e.Name())))(t)
 		if strings.Contains(string(data), "<script") || strings.Contains(string(data), "<form") {
 			t.Errorf("%s asks for a server", e.Name())
 		}
@@ -52,21 +47,15 @@ func TestExportedPagesLeadToEachOther(t *testing.T) {
 			if to == "" || strings.HasPrefix(to, "data:image/") || strings.HasPrefix(to, "https://") {
 				continue
 			}
-			name, err := url.PathUnescape(to)
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := must.Get(url.PathUnescape(to))(t)
 			checked++
 			if _, err := os.Stat(filepath.Join(dir, name)); err != nil || strings.Contains(name, "/") {
 				t.Errorf("%s leads to %s, which is not there", e.Name(), to)
 			}
 		}
 	}
-	index, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inOrder(t, string(index), "What this is", "how a report was made", "How to check it", `href="report.html"`, `href="jobs.html"`, "github.com/tidegate/tidegate", `id="h-stands"`)
+	index := must.Get(os.ReadFile(filepath.Join(dir, "index.html")))(t)
+	inOrder(t, string(index), "What this is", "how a report was made", "How to check it", `href="report.html"`, `href="jobs.html"`, "github.com/tidegate/tidegate", `href="made.html"`)
 	if checked < 100 {
 		t.Errorf("only %d links were followed", checked)
 	}

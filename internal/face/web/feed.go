@@ -2,18 +2,14 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/agent/job"
-	"github.com/tidegate/tidegate/internal/base/archive"
-	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/rule/policy"
-	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // feedRow is something that came in, in words.
@@ -25,6 +21,7 @@ type feedRow struct {
 	State      state
 	Refused    []refusal
 	More       int // refusals that are not shown
+	verdict    int // the line of the log that refused an answer, 0 for none
 }
 
 // refusal is a sentence, or a line, that was refused, and why.
@@ -36,27 +33,26 @@ const (
 	mostRefused = 3
 )
 
-// feed is what came in last, the newest first: sources with what they are worth, answers
-// with the sentences that were refused, moves.
-func (l *visit) feed() []feedRow {
+// feed is what came in last, at most so many lines of the log, the newest first: sources with
+// what they are worth, answers with the sentences that were refused, moves.
+func (l *visit) feed(most int) []feedRow {
 	jobs := map[string]job.Job{}
 	for _, j := range l.board.Jobs() {
 		jobs[j.ID] = j
 	}
 	rows := slices.Clone(l.incoming)
 	slices.Reverse(rows)
-	verdicts := l.verdictNumbers()
 	told := 0
-	for i := len(l.entries) - 1; i >= 0 && told < mostFeed; i-- {
+	for i := len(l.entries) - 1; i >= 0 && told < most; i-- {
 		e := l.entries[i]
-		t, ok := e.Tell()
+		t, ok := reporting.InWords(e)
 		if !ok || e.Event == run.EventAnswered || e.Event == run.EventEnded && e.Entry.Get("outcome").Str() == job.OutcomeRefused || e.Event == run.EventFetched && len(l.incoming) > 0 {
 			continue // the verdict says it, or the pages themselves do
 		}
 		told++
 		row := feedRow{At: e.Entry.Get("ts").Str(), Job: t.Job, Text: feedWords(e, t.Text), State: waiting("")}
 		if t.Job != "" {
-			row.Title = cmp.Or(l.titleOf(jobs[t.Job]), t.Job)
+			row.Title = cmp.Or(jobs[t.Job].Title, t.Job)
 		} else {
 			row.Text = asSentence(row.Text)
 		}
@@ -67,12 +63,22 @@ func (l *visit) feed() []feedRow {
 			row.State = bad("")
 		}
 		if e.Event == run.EventVerdict && t.Mark == report.Fail {
-			row.Refused, row.More = l.refusals(e, verdicts[e.Number])
+			row.verdict = e.Number
 		}
 		rows = append(rows, row)
 	}
 	slices.SortStableFunc(rows, func(a, b feedRow) int { return strings.Compare(b.At, a.At) })
-	return rows[:min(len(rows), mostFeed)]
+	return rows
+}
+
+// explain says of rows that refused an answer what was wrong with it.
+func (l *visit) explain(rows []feedRow) {
+	verdicts := l.verdictNumbers()
+	for i := range rows {
+		if at := slices.IndexFunc(l.entries, func(e run.Entry) bool { return e.Number == rows[i].verdict }); at >= 0 && rows[i].verdict > 0 {
+			rows[i].Refused, rows[i].More = l.refusals(l.entries[at], verdicts[rows[i].verdict])
+		}
+	}
 }
 
 // asSentence begins with a capital and ends with a full stop.
@@ -159,80 +165,17 @@ func (l *visit) refusals(e run.Entry, nth int) (out []refusal, more int) {
 	return nil, 0
 }
 
-// arrivals follow the archive of a run that goes on: each page is read and judged once.
-type arrivals struct {
-	folder  *artifact.Folder
-	archive *archive.Archive
-	counts  map[string]bool // the digests of records that were fetched as sources
-	seen    int             // entries of the archive
-	rows    []feedRow       // the last of them
-}
-
-// read brings the rows up to date with the log. What cannot be read does not
-// arrive: the pages of the run say what is wrong.
-func (a *arrivals) read(ctx context.Context, root string, l *snapshot) []feedRow {
-	if a.counts == nil {
-		a.counts = map[string]bool{}
-	}
-	for _, e := range l.entries {
-		if e.Event == run.EventFetched {
-			for _, ref := range e.Entry.Get("records").Elems() {
-				a.counts[ref.Get("digest").Str()] = true
+// arrived are pages that came in, as the feed shows them.
+func arrived(pages []sourcing.Arrival) (rows []feedRow) {
+	for _, p := range pages {
+		row := feedRow{At: p.At.UTC().Format(timeForm), Link: webAddress(p.URL), Text: p.URL, State: waiting("")}
+		if r := p.Record; r != nil {
+			row.Text, row.State = cmp.Or(r.Title, r.NormalizedURL), sourceState(string(r.Status))
+			if r.Notes != "ok" {
+				row.Refused = []refusal{{Code: r.Rule, Why: r.Notes}}
 			}
 		}
+		rows = append(rows, row)
 	}
-	if len(a.counts) == 0 {
-		return nil
-	}
-	var err error
-	if a.archive == nil {
-		if a.folder, err = artifact.Everywhere.Open("run", root); err != nil {
-			return nil
-		}
-		if a.archive, err = archive.Open(ctx, a.folder, run.ArchiveFile, func(digest string) bool { return a.counts[digest] }); err != nil {
-			a.close()
-			return nil
-		}
-	} else if err = a.archive.Refresh(ctx); err != nil {
-		a.close()
-		return nil
-	}
-	all := a.archive.Entries()
-	for i := max(a.seen, len(all)-mostFeed); i < len(all); i++ {
-		if a.archive.Counts(all[i]) {
-			a.rows = append(a.rows, a.judged(ctx, all[i], l.board.Policy().Sources))
-		}
-	}
-	a.seen = len(all)
-	a.rows = a.rows[max(0, len(a.rows)-mostFeed):]
-	return a.rows
-}
-
-// judged is a page that came in: its title, and what it is worth by rule.
-func (a *arrivals) judged(ctx context.Context, entry archive.Entry, allowed policy.Policy) feedRow {
-	row := feedRow{At: entry.Time.UTC().Format(timeForm), Link: webAddress(entry.URL), Text: entry.URL, State: waiting("")}
-	records, err := source.Judge(ctx, source.Sources([]source.Found{{Cited: source.Cited{URL: entry.URL}}}), source.Evidence{Policy: allowed,
-		Page: func(ctx context.Context, _ string) (*source.Page, error) {
-			capture, err := a.archive.Read(ctx, entry)
-			if err != nil {
-				return nil, err
-			}
-			return step.PageOf(capture), nil
-		}})
-	if err != nil || len(records) != 1 {
-		return row
-	}
-	r := records[0]
-	row.Text, row.State = cmp.Or(r.Title, r.NormalizedURL), sourceState(string(r.Status))
-	if r.Notes != "ok" {
-		row.Refused = []refusal{{Code: r.Rule, Why: r.Notes}}
-	}
-	return row
-}
-
-func (a *arrivals) close() {
-	if a.folder != nil {
-		a.folder.Close()
-	}
-	a.folder, a.archive, a.seen, a.rows = nil, nil, 0, nil
+	return rows
 }

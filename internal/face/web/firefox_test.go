@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // walk opens every view in Firefox, at three widths, and says what is wrong: what does not
@@ -59,9 +60,7 @@ func TestBrowserFirefox(t *testing.T) {
 	b := visit(t, s, nil)
 	module := filepath.Join(fromNPM(t, "puppeteer-core@24.43.1"), "puppeteer-core", "lib", "esm", "puppeteer", "puppeteer-core.js")
 	script := filepath.Join(t.TempDir(), "walk.mjs")
-	if err := os.WriteFile(script, []byte(walk), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(walk), 0o600))
 	command := exec.Command("node", append([]string{script, module, b.base, token, firefox}, views...)...)
 	command.Env = append(os.Environ(), "HOME="+t.TempDir())
 	command.Stderr = os.Stderr

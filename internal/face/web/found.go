@@ -50,7 +50,7 @@ func passageWords(text string) string {
 // foundPage shows what has the words: questions, reports and sources of runs, audits, reviews
 // and answers, the best first. A filter keeps the runs that stand so. It is not followed:
 // what is found does not change under the eyes of a reader.
-func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, link func(string, ...string) string) (*page, error) {
+func (s *Site) foundPage(ctx context.Context, view *runsView, query url.Values, link func(string, ...string) string) (*page, error) {
 	words := query.Get("q")
 	view.Query = words
 	view.Found = &found{}
@@ -62,7 +62,7 @@ func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, l
 	for _, w := range recent {
 		by[w.ID] = w
 		if len(view.Runs) < mostHits && matches(words, w.ID) {
-			view.Runs = append(view.Runs, s.listed(ctx, w).row(w.ID))
+			view.Runs = append(view.Runs, s.row(ctx, w))
 		}
 	}
 	result, err := library.Find(ctx, s.Desk, library.FindInput{Words: words, Most: mostHits, Runs: s.Home})
@@ -85,7 +85,7 @@ func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, l
 			if !ok {
 				continue
 			}
-			listed := s.listed(ctx, w).row(h.ID)
+			listed := s.row(ctx, w)
 			row.State, row.Page = listed.State, link(listed.View, h.ID)
 			if h.Part == "source" || h.Part == "page" {
 				row.Page = link("sources", h.ID)
@@ -98,7 +98,7 @@ func (s *Site) foundPage(ctx context.Context, view runsView, query url.Values, l
 		case "audit", "review":
 			row.Page = link(h.Kind, h.ID)
 		}
-		if class == "" || row.State.Class == class {
+		if row.Page != "" && (class == "" || row.State.Class == class) {
 			view.Found.Hits = append(view.Found.Hits, row)
 		}
 	}

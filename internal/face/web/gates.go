@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // gateWords name the gates, and gateAbout says what they judge, in the words of people.
@@ -20,7 +20,7 @@ var gateAbout = map[string]string{
 	"F": "How far the run may reach out, its sources, signatures and budget.",
 }
 
-func (l *visit) gateRow(g step.GateStand) gateRow {
+func (l *visit) gateRow(g gates.GateStand) gateRow {
 	row := gateRow{ID: g.GateID, Name: g.Name, Words: cmp.Or(gateWords[g.GateID], g.Name), About: cmp.Or(gateAbout[g.GateID], g.About), CheckedAt: g.CheckedAt, Why: joined(g.Warnings), Passed: g.Counts == run.GatePass, Decision: "gate-" + strings.ToLower(g.GateID),
 		Command: "tidegate gate " + strings.ToLower(g.GateID) + " " + report.ShellWord(l.run.ID())}
 	switch {

@@ -18,10 +18,12 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/face/cli"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -80,8 +82,9 @@ func environment(folder string) *catalog.Env {
 	return &catalog.Env{Now: now, Pinned: true, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Fetch: demo.Pages{Now: now}.Fetch}
 }
 
-func recorded(env *catalog.Env) *research.Env {
-	return &research.Env{Env: env, Recordings: map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}}
+func recorded(env *catalog.Env) *catalog.Env {
+	env.Recordings = map[string]dispatch.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}
+	return env
 }
 
 func site(folder string) *web.Site {
@@ -108,10 +111,7 @@ func visit(t testing.TB, s *web.Site, public *url.URL) *browser {
 	server.Start()
 	t.Cleanup(server.Close)
 	t.Cleanup(stop) // closing waits for every stream
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	b := &browser{&http.Client{Jar: jar}, server.URL, server.CloseClientConnections}
 	if status, _ := b.get(t, "/?token="+token); status != http.StatusOK {
 		t.Fatalf("the first visit is answered with %d", status)
@@ -121,24 +121,15 @@ func visit(t testing.TB, s *web.Site, public *url.URL) *browser {
 
 func (b *browser) get(t testing.TB, path string) (status int, body string) {
 	t.Helper()
-	answer, err := b.Get(b.base + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(b.Get(b.base + path))(t)
 	defer answer.Body.Close()
-	data, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(data)
 }
 
 // demoSite is the site of the demo.
 func demoSite(t testing.TB) *web.Site {
 	t.Helper()
-	folder, err := play()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(play())(t)
 	return site(folder)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	warc "github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // hostile is what an agent writes where it may write anything.
@@ -94,14 +95,9 @@ winter was 5.2 MW, between six and eight in the evening.</p>`
 // release takes a job away, with a reason that is written to the log.
 func release(t *testing.T, u *underWay, id string) {
 	t.Helper()
-	board, err := job.OpenBoard(t.Context(), u.site.Desk, u.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(job.OpenBoard(t.Context(), u.site.Desk, u.manifest))(t)
 	defer board.Close()
-	if _, err := board.ReleaseJob(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), id, strings.ReplaceAll(hostile, `\`, "")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(board.ReleaseJob(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), id, strings.ReplaceAll(hostile, `\`, "")))(t)
 }
 
 // TestHostileRunsAreText asks for every view of a hostile run without a browser:

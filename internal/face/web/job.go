@@ -162,7 +162,7 @@ func (l *visit) readText(a *job.Attempt, name string) (text, raw string) {
 	if err != nil {
 		return "(" + tidegate.AsError(err).Message + ")", ""
 	}
-	return string(data), l.link("text", l.run.ID(), a.JobID, strconv.Itoa(a.Number), name)
+	return string(data), l.link("text", l.id, a.JobID, strconv.Itoa(a.Number), name)
 }
 
 // attemptFile is the prompt or an answer of an attempt. It returns JOB_NOT_FOUND,

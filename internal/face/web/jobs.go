@@ -2,11 +2,10 @@ package web
 
 import (
 	"net/url"
-	"strings"
 
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/face/research"
 )
 
 type jobsView struct {
@@ -44,7 +43,7 @@ func jobState(s job.State) state {
 func leftOff() state { return waiting("left off") }
 
 // driven holds while somebody drives the run: else what was begun and has not ended is not at work.
-func (l *visit) driven() bool { return l.standing.Kind == research.StandsAtWork }
+func (l *visit) driven() bool { return l.standing.Kind == dispatch.StandsAtWork }
 
 // took is how long an attempt worked; nobody knows it of one that was left off.
 func (l *visit) took(a *job.Attempt) string {
@@ -66,7 +65,6 @@ func (l *visit) until(a *job.Attempt) string {
 }
 
 func (l *visit) jobRow(j job.Job) jobRow {
-	j.Title = l.titleOf(j)
 	row := jobRow{Job: j, Phase: stageWords(kindStages[j.Kind]), StateWord: jobState(j.State), Took: "–", Exhausted: j.State == job.Exhausted}
 	if j.State == job.Leased && !l.driven() {
 		row.StateWord = leftOff()
@@ -89,16 +87,6 @@ func (l *visit) jobRow(j job.Job) jobRow {
 	return row
 }
 
-// titleOf says what a job is about. One that closes a gap says which.
-func (l *visit) titleOf(j job.Job) string {
-	for id, text := range l.gapTexts {
-		if before, ok := strings.CutSuffix(j.Title, "Close gap "+id); ok {
-			return before + "Close a gap: " + text
-		}
-	}
-	return j.Title
-}
-
 const timeForm = "2006-01-02T15:04:05.000Z07:00"
 
 // agentOf is what did the work of an attempt.
@@ -119,11 +107,11 @@ func (l *visit) jobsPage(query url.Values) (*page, error) {
 		if s := query.Get("state"); s != "" && s != string(j.State) {
 			continue
 		}
-		if matches(query.Get("q"), j.ID, l.titleOf(j), stageWords(kindStages[j.Kind]), string(j.State)) {
+		if matches(query.Get("q"), j.ID, j.Title, stageWords(kindStages[j.Kind]), string(j.State)) {
 			found = append(found, j)
 		}
 	}
-	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.run.ID()))}
+	view := jobsView{cut: cutAt(query, len(found), l.size, l.link("jobs", l.id))}
 	for _, s := range []job.State{job.Open, job.Leased, job.Accepted, job.Exhausted} {
 		view.States = append(view.States, tally{State: jobState(s), Key: string(s)})
 	}

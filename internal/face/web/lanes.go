@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/text/chart"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -13,7 +14,7 @@ import (
 // belongs to.
 type lanes struct {
 	Groups []laneGroup
-	Ticks  []tick
+	Ticks  []chart.Tick
 	Begin  string
 	Lasts  string
 	Goes   bool // an agent is at work
@@ -84,13 +85,13 @@ func (l *visit) lanes() lanes {
 		}
 		return round(min(100, max(0, float64(between(first, when))/float64(whole)*100)))
 	}
-	out.Begin, out.Lasts, out.Ticks = first, lasting(whole), timeAxis(whole)
+	out.Begin, out.Lasts, out.Ticks = first, lasting(whole), chart.TimeAxis(whole)
 	for _, b := range all {
 		name := stageWords(kindStages[b.Kind])
 		if n := len(out.Groups); n == 0 || out.Groups[n-1].Name != name {
 			out.Groups = append(out.Groups, laneGroup{Name: name})
 		}
-		row := lane{Job: b.ID, Title: l.titleOf(b.Job)}
+		row := lane{Job: b.ID, Title: b.Title}
 		took, before := time.Duration(0), ""
 		for _, a := range b.attempts {
 			took += max(0, between(a.StartedAt, l.until(a)))

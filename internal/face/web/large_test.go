@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -16,23 +17,13 @@ import (
 func manyRuns(t testing.TB, n int) *web.Site {
 	t.Helper()
 	s := site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest, err := os.ReadFile(filepath.Join(made.Root, run.ManifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(t)
+	manifest := must.Get(os.ReadFile(filepath.Join(made.Root, run.ManifestFile)))(t)
 	for i := range n - 1 {
 		dir := filepath.Join(s.Home, fmt.Sprintf("rain%05d", i))
-		if err := os.CopyFS(dir, os.DirFS(made.Root)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(dir, os.DirFS(made.Root)))
 		own := bytes.Replace(manifest, []byte(`"rain"`), []byte(fmt.Sprintf(`"rain%05d"`, i)), 1)
-		if err := os.WriteFile(filepath.Join(dir, run.ManifestFile), own, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, run.ManifestFile), own, 0o600))
 	}
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -24,10 +25,7 @@ import (
 func newRun(t *testing.T) (s *web.Site, manifest string, desk run.Desk) {
 	t.Helper()
 	s = site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(t)
 	return s, filepath.Join(made.Root, run.ManifestFile), s.Desk
 }
 
@@ -41,17 +39,11 @@ func (b *browser) follow(t testing.TB, path, last string) *stream {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, b.base+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, b.base+path, nil))(t)
 	if last != "" {
 		r.Header.Set("Last-Event-ID", last)
 	}
-	answer, err := b.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(b.Do(r))(t)
 	if kind := answer.Header.Get("Content-Type"); answer.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("the stream is answered with %d, %s", answer.StatusCode, kind)
 	}
@@ -63,10 +55,7 @@ func (s *stream) next(t *testing.T) int {
 	t.Helper()
 	for s.Scan() {
 		if id, ok := strings.CutPrefix(s.Text(), "id: "); ok {
-			n, err := strconv.Atoi(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(strconv.Atoi(id))(t)
 			return n
 		}
 	}
@@ -76,10 +65,7 @@ func (s *stream) next(t *testing.T) int {
 
 func lines(t testing.TB, manifest string) int {
 	t.Helper()
-	log, err := run.Log(t.Context(), run.Desk{}, run.LogInput{ManifestPath: manifest})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(run.Log(t.Context(), run.Desk{}, run.LogInput{ManifestPath: manifest}))(t)
 	return log.Lines
 }
 
@@ -98,16 +84,12 @@ func TestAStreamTellsOfEveryLine(t *testing.T) {
 		seen++
 	}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}))(t)
 	if n := first.next(t); n != seen+1 {
 		t.Fatalf("line %d follows line %d", n, seen)
 	}
 	first.stop()
-	if _, err := stage.Resume(person, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Resume(person, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}))(t)
 	again := b.follow(t, "/runs/rain/events?after=1", strconv.Itoa(seen+1))
 	if n := again.next(t); n != seen+2 {
 		t.Errorf("the stream comes back with line %d, want %d", n, seen+2)
@@ -126,9 +108,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 		t.Fatalf("the page is not that of a run under way:\n%s", before)
 	}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(stage.Pause(person, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}))(t)
 	n := events.next(t)
 	_, after := b.get(t, "/runs/rain")
 	for _, want := range []string{`data-seen="` + strconv.Itoa(lines(t, manifest)) + `"`, "A person paused the run", "paused</span>"} {
@@ -143,20 +123,12 @@ func TestHostileAnswersAreText(t *testing.T) {
 	t.Parallel()
 	s, manifest, desk := newRun(t)
 	b := visit(t, s, nil)
-	board, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer board.Close()
-	taken, err := board.Lease(t.Context(), job.LeaseInput{Holder: `<img src=x onerror=alert(1)>`, JobID: job.PerspectivesID, For: job.DefaultLease})
-	if err != nil {
-		t.Fatal(err)
-	}
+	taken := must.Get(board.Lease(t.Context(), job.LeaseInput{Holder: `<img src=x onerror=alert(1)>`, JobID: job.PerspectivesID, For: job.DefaultLease}))(t)
 	answer := `<script>alert(1)</script>` + "\n" + `[x](javascript:alert(1)) "><svg onload=alert(1)>` + "\n\u202egnp.exe\u200b\x1b[31m\x00\n" +
 		"</code></li></ol><style>*{display:none}</style>{{.Data}}\n" + strings.Repeat("x", 1<<18) + "\n"
-	if _, err := board.Submit(t.Context(), job.SubmitInput{Token: taken.Token, Answer: []byte(answer)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(board.Submit(t.Context(), job.SubmitInput{Token: taken.Token, Answer: []byte(answer)}))(t)
 	for _, path := range []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs/perspectives", "/runs/rain/log"} {
 		status, page := b.get(t, path)
 		if status != http.StatusOK {
@@ -174,10 +146,7 @@ func TestHostileAnswersAreText(t *testing.T) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	answered, err := b.Get(b.base + "/runs/rain/text/perspectives/1/answer-1.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answered := must.Get(b.Get(b.base + "/runs/rain/text/perspectives/1/answer-1.json"))(t)
 	defer answered.Body.Close()
 	if kind, policy := answered.Header.Get("Content-Type"), answered.Header.Get("Content-Security-Policy"); kind != "text/plain; charset=utf-8" ||
 		!strings.Contains(policy, "sandbox") || answered.Header.Get("X-Content-Type-Options") != "nosniff" {
@@ -193,10 +162,7 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 	s, manifest, desk := newRun(t)
 	views := []string{"/runs/rain", "/runs/rain/jobs", "/runs/rain/jobs/perspectives", "/runs/rain/log"}
 	alone, writer := visit(t, s, nil), tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	board, err := job.OpenBoard(t.Context(), desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
 	defer board.Close()
 	states := map[string]bool{}
 	record := func() {
@@ -226,21 +192,13 @@ func TestNoPageShowsAStateThatNeverWas(t *testing.T) {
 		})
 	}
 	for range 5 { // each step is one write
-		if _, err := board.Lease(t.Context(), job.LeaseInput{Holder: "one", JobID: job.PerspectivesID, For: job.DefaultLease}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(board.Lease(t.Context(), job.LeaseInput{Holder: "one", JobID: job.PerspectivesID, For: job.DefaultLease}))(t)
 		record()
-		if _, err := board.ReleaseJob(writer, job.PerspectivesID, "again"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(board.ReleaseJob(writer, job.PerspectivesID, "again"))(t)
 		record()
-		if _, err := stage.Pause(writer, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(stage.Pause(writer, desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}))(t)
 		record()
-		if _, err := stage.Resume(writer, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(stage.Resume(writer, desk, stage.ResumeInput{ManifestPath: manifest, Reason: "back"}))(t)
 		record()
 	}
 	close(stop)
@@ -280,9 +238,7 @@ func TestListsAreLive(t *testing.T) {
 	s, manifest, desk := newRun(t)
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	changeClock := run.Desk{Now: desk.Now, Pinned: true}
-	if _, err := change.Start(person, changeClock, s.Project, "planner", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(change.Start(person, changeClock, s.Project, "planner", nil))(t)
 	b := visit(t, s, nil)
 	rounds := int64(3)
 	for _, c := range []struct {

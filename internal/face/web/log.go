@@ -59,7 +59,7 @@ func (l *visit) logPage(query url.Values) (*page, error) {
 		rows = slices.DeleteFunc(rows, func(r logRow) bool { return !matches(q, r.Event, r.What, r.Job, r.By) })
 	}
 	slices.Reverse(rows)
-	view := logView{cut: cutAt(query, len(rows), l.size, l.link("log", l.run.ID()))}
+	view := logView{cut: cutAt(query, len(rows), l.size, l.link("log", l.id))}
 	view.Rows = piece(view.cut, rows)
 	return l.page("log", "Log", view), nil
 }

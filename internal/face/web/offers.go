@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // offer is something that a person can decide about a run as it stands, in plain words.
@@ -36,7 +36,7 @@ func (l *visit) offers() ([]offer, error) {
 		for i := 0; i+1 < len(fill); i += 2 {
 			values.Set(fill[i], fill[i+1])
 		}
-		out = append(out, offer{words, about, l.link("decide", l.run.ID(), name) + queryOf(values)})
+		out = append(out, offer{words, about, l.link("decide", l.id, name) + queryOf(values)})
 	}
 	for _, j := range jobsIn(l.board, job.Exhausted) {
 		about := l.jobRow(j)
@@ -93,7 +93,7 @@ func (l *visit) offersOfFailure(m run.Manifest, add func(name, words, about stri
 }
 
 func (l *visit) offersOfSentences(add func(name, words, about string, fill ...string)) error {
-	list, err := step.ReadClaimList(l.run)
+	list, err := sentences.ReadClaimList(l.run)
 	if tidegate.CodeOf(err) == tidegate.InvalidState {
 		return nil // its sentences were not checked
 	}

@@ -23,7 +23,7 @@ var templates embed.FS
 var views = sync.OnceValue(func() map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions).ParseFS(templates, "pages/frame.html", "pages/parts.html"))
 	out := map[string]*template.Template{}
-	for _, name := range []string{"runs", "run", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "answers", "answer", "update", "problem"} {
+	for _, name := range []string{"runs", "run", "made", "jobs", "job", "outputs", "gates", "sources", "report", "log", "audits", "changes", "change", "reviews", "review", "decisions", "decide", "work", "problem"} {
 		out[name] = template.Must(template.Must(frame.Clone()).ParseFS(templates, "pages/"+name+".html"))
 	}
 	return out
@@ -33,7 +33,8 @@ var views = sync.OnceValue(func() map[string]*template.Template {
 type page struct {
 	View  string
 	Title string
-	Run   *heading // nil on pages that are not of a run
+	Run   *heading  // nil on pages that are not of a run
+	Rail  *railView // what stands beside it; nil for files
 	// Layout names the order of the parts: a page that is put in its place by another
 	// layout is put there as a whole.
 	Layout string
@@ -54,9 +55,8 @@ func (p *page) To(view string, args ...string) string { return p.link(view, args
 // heading is what all pages of a run begin with.
 type heading struct {
 	ID, Question string
-	Stage        string // in words, "" where the run is over
 	State        state
-	Tabs         []tab
+	Tabs         []tab // of the pages that say how it was made
 }
 
 type tab struct {
@@ -118,7 +118,7 @@ var functions = template.FuncMap{
 	"icon":   icon,
 	"tests":  testsState,
 	// The files that a report can be had as.
-	"downloads": func() []download { return downloads },
+	"downloads": downloads,
 	// Every second part of a split text was in backticks.
 	"split": func(text string) []string { return strings.Split(text, "`") },
 	"odd":   func(i int) bool { return i%2 == 1 },

@@ -16,9 +16,11 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 var (
@@ -33,8 +35,8 @@ func TestPagesOfTheDemo(t *testing.T) {
 	s := demoSite(t)
 	b := visit(t, s, nil)
 	for name, path := range map[string]string{
-		"runs": "/", "run": "/runs/harbour", "jobs": "/runs/harbour/jobs", "job": "/runs/harbour/jobs/wave1.operations", "outputs": "/runs/harbour/outputs",
-		"gates": "/runs/harbour/gates", "sources": "/runs/harbour/sources?state=paywalled", "report": "/runs/harbour/report", "log": "/runs/harbour/log?q=moved",
+		"runs": "/", "jobs": "/runs/harbour/jobs", "job": "/runs/harbour/jobs/wave1.operations", "outputs": "/runs/harbour/outputs",
+		"gates": "/runs/harbour/gates", "sources": "/runs/harbour/sources?state=paywalled", "log": "/runs/harbour/log?q=moved",
 		"changes": "/changes", "change": "/changes/" + changeOf(t, b), "problem": "/runs/nothing",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -52,15 +54,10 @@ func TestPagesOfTheDemo(t *testing.T) {
 			got = tokens.ReplaceAllString(got, "$1…")
 			golden := filepath.Join("testdata", name+".html")
 			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(golden, []byte(got), 0o600))
 				return
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(os.ReadFile(golden))(t)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("%s differs (-want +got):\n%s", golden, diff)
 			}
@@ -88,17 +85,21 @@ func changeOf(t *testing.T, b *browser) string {
 	return id
 }
 
-// TestACompletedRunShowsItsReportFirst: in the list, among the tabs, and on the overview,
-// which says how far the report can be trusted before anything else.
+// TestACompletedRunShowsItsReportFirst: in the list, and on its own page, the
+// answer before the rest; how it was made is one step further.
 func TestACompletedRunShowsItsReportFirst(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	_, list := b.get(t, "/")
 	inOrder(t, list, `<th scope="row" class="what"><a href="/runs/harbour/report"`, "completed")
 	_, report := b.get(t, "/runs/harbour/report")
-	inOrder(t, report, `aria-label="Run"`, `href="/runs/harbour/report" aria-current="page">Report`, `href="/runs/harbour">Overview`, "Every gate passed by its judge.", "sentences")
-	_, overview := b.get(t, "/runs/harbour")
-	inOrder(t, overview, "judged", "Every gate passed by its judge.", "sentences", "Read the report", "What you may type", "What came in last", "What does it cost", "Attempts over time")
+	inOrder(t, report, "Checked 2 March 2026", "doubtful: 0", `href="/runs/harbour/made">How it was made`, "<h1", `<section class="answer"`, "Recommendation", `data-state="inferred"`, `id="show-inferred"`, "How it was checked", "<article>")
+	_, first := b.get(t, "/runs/harbour")
+	if _, article, found := strings.Cut(first, "<article>"); !found || !strings.Contains(report, article[:1000]) {
+		t.Error("the page of the run is not its report")
+	}
+	_, made := b.get(t, "/runs/harbour/made")
+	inOrder(t, made, "What happened, the newest first", "What does it cost", "Every gate passed by its judge.", "sentences", "Attempts over time", "What you may type")
 }
 
 // inOrder checks that a page has these texts, one after the other.
@@ -141,14 +142,12 @@ func TestFaultsStandAtTheirLines(t *testing.T) {
 	}
 }
 
-// TestClaimsStandBesideTheirPassages: the words by which the second reader confirmed a
-// sentence of the report are marked on the page that has them.
+// TestClaimsStandBesideTheirPassages: beside a sentence stand its calculation, each of its facts
+// with the words of a page that carry it, the words of the second reader, and the passage.
 func TestClaimsStandBesideTheirPassages(t *testing.T) {
 	t.Parallel()
-	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report?q=boat-days")
-	if strings.Count(page, `class="claim pair"`) != 1 || !strings.Contains(page, "<mark>On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery</mark>") {
-		t.Errorf("the claim is not beside its passage:\n%s", page)
-	}
+	_, page := visit(t, demoSite(t), nil).get(t, "/runs/harbour/report")
+	inOrder(t, page, `<span class="ev" id="e-c9"`, "A buffer has to bring the missing 1.9 MW.", "= 3.0 - 1.1", "computed again", "<mark>3.0 MW</mark>", "<mark>1.1 MW</mark>", "the second reader&#39;s words", `<span class="pg">`, `<mark>They cannot do so on the present connection without a buffer</mark>`)
 }
 
 // TestSearch: words find runs, jobs, sources and lines of the log; what contains
@@ -163,7 +162,7 @@ func TestSearch(t *testing.T) {
 		{"/?q=reefer+stacks&state=running", "Nothing has these words", "archived page of a run"},
 		{"/?state=completed", `href="/runs/harbour/report"`, "No run stands so"},
 		{"/?state=failed", "No run stands so", `href="/runs/harbour/report"`},
-		{"/runs/harbour/jobs?q=summary", "summary.grid", "wave1.grid"},
+		{"/runs/harbour/jobs?q=synthesis", "synthesis", "wave1.grid"},
 		{"/runs/harbour/jobs?state=exhausted", "Nothing to show", "wave1.grid"},
 		{"/runs/harbour/sources?q=reefer", "reefer-2025", "paywalled-article"},
 		{"/runs/harbour/log?q=judged", ">judged<", ">leased<"},
@@ -183,25 +182,16 @@ func TestTheListIsFilteredAndSorted(t *testing.T) {
 	s := site(t.TempDir())
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	for i, id := range []string{"apple", "cherry", "beech"} {
-		made, err := run.Create(person, s.Desk, s.Home, run.InitInput{Query: map[string]string{"apple": "Zinc?", "cherry": "Iron?", "beech": "Lead?"}[id], RunID: id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(run.Create(person, s.Desk, s.Home, run.InitInput{Query: map[string]string{"apple": "Zinc?", "cherry": "Iron?", "beech": "Lead?"}[id], RunID: id}))(t)
 		manifest := filepath.Join(made.Root, run.ManifestFile)
 		if id == "cherry" {
-			if _, err := stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(stage.Pause(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "lunch"}))(t)
 		}
 		if id == "apple" {
-			if _, err := stage.Cancel(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "enough"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(stage.Cancel(person, s.Desk, stage.ControlInput{ManifestPath: manifest, Reason: "enough"}))(t)
 		}
 		written := pinned.Add(time.Duration(i) * time.Hour)
-		if err := os.Chtimes(manifest, written, written); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(manifest, written, written))
 	}
 	b := visit(t, s, nil)
 	for path, want := range map[string]string{"/": "beech cherry apple", "/?sort=oldest": "apple cherry beech", "/?sort=question": "cherry beech apple", "/?state=failed": "apple", "/?state=waiting&sort=oldest": "cherry beech", "/?state=completed": ""} {
@@ -229,11 +219,10 @@ func TestPicturesSayWhatTheyShow(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	for path, wants := range map[string][]string{
-		"/runs/harbour": {`<span class="key good">accepted</span>`, `<title>2 attempts: accepted after `, `<title>attempt 1: refused after `, `rowgroup">Second round of research</th>`,
+		"/runs/harbour/made": {`<span class="key good">accepted</span>`, `<title>2 attempts: accepted after `, `<title>attempt 1: refused after `, `rowgroup">Second round of research</th>`,
 			`<title>Tokens of all answers over time: `, `<text class="amount"`, `Tokens of accepted answers</dt>`},
 		"/runs/harbour/sources": {`<th scope="col" class="turned" title="Which rules push, which pay, and when">`, `<td class="cites good"><span aria-hidden="true">●</span><span class="hidden">cites it</span></td>`,
 			`<span aria-hidden="true">✓</span> <b class="num">17</b> valid`},
-		"/runs/harbour/report":  {`<title>How the sentences stand, from the first to the last</title><rect class="good" x="0%"`, `<rect class="inferred"`, `<b class="num">8</b> inferred`},
 		"/runs/harbour/outputs": {`<td class="wide num" data-name="Sources">4 <span class="quiet">of 4</span>`, `<title>sources: 4 of 4</title>`, "closed by the second round</span> Nobody has measured", "A second round of research was needed, to close 1 gap.", "<b>Round 2</b>"},
 	} {
 		_, page := b.get(t, path)
@@ -266,7 +255,7 @@ func TestNothingIsNotShown(t *testing.T) {
 	}
 	_, change := b.get(t, "/changes/"+changeOf(t, b))
 	inOrder(t, change, "planned", "implementing", "complete", "1 failed, 41 passed")
-	_, overview := b.get(t, "/runs/harbour")
+	_, overview := b.get(t, "/runs/harbour/made")
 	inOrder(t, overview, "<dt>Cost</dt>", "not reported by this agent")
 }
 
@@ -277,19 +266,17 @@ func TestTheEstimateStandsBesideWhatWasSpent(t *testing.T) {
 	s := site(t.TempDir())
 	usd := 2.1
 	for id, expected := range map[string]*run.Estimate{"priced": {Tokens: 700_000, CostUSD: &usd, Minutes: 31}, "unpriced": {Tokens: 700_000, Minutes: 31}, "none": nil} {
-		if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id, Estimate: expected}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id, Estimate: expected}))(t)
 	}
 	b := visit(t, s, nil)
-	_, priced := b.get(t, "/runs/priced")
+	_, priced := b.get(t, "/runs/priced/made")
 	inOrder(t, priced, "<dt>Cost</dt>", "estimated $2.10", "<dt>Tokens of all answers</dt>", "estimated 700,000", "<dt>Time</dt>", "estimated 31 min")
-	_, unpriced := b.get(t, "/runs/unpriced")
-	_, none := b.get(t, "/runs/none")
+	_, unpriced := b.get(t, "/runs/unpriced/made")
+	_, none := b.get(t, "/runs/none/made")
 	if strings.Contains(unpriced, "estimated $") || !strings.Contains(unpriced, "estimated 700,000") || strings.Contains(none, "estimated") {
 		t.Error("a page shows an estimate that nobody made")
 	}
-	_, demo := visit(t, demoSite(t), nil).get(t, "/runs/harbour")
+	_, demo := visit(t, demoSite(t), nil).get(t, "/runs/harbour/made")
 	inOrder(t, demo, "For each perspective", "Planning", "What it costs over fifteen years, and who pays", "Close a gap: ", "Writing the report", "Reading and reviewing")
 }
 
@@ -315,24 +302,14 @@ func TestPagesSpeakOfPeoplesThings(t *testing.T) {
 func TestTheListIsReadAhead(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(t)
 	manifest := filepath.Join(made.Root, run.ManifestFile)
 	unseen := func(text []byte) { // it looks as it did before
 		t.Helper()
-		if err := os.WriteFile(manifest, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(manifest, pinned, pinned); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(manifest, text, 0o600))
+		must.Do(t, os.Chtimes(manifest, pinned, pinned))
 	}
-	text, err := os.ReadFile(manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(manifest))(t)
 	unseen(text)
 	s.Warm(t.Context())
 	unseen([]byte("nonsense"))
@@ -352,13 +329,11 @@ func TestTimesSayHowLongAgo(t *testing.T) {
 	later.Desk.Now = func() time.Time { return pinned.Add(5 * time.Minute) }
 	b := visit(t, later, nil)
 	audits := site(t.TempDir())
-	if _, err := audit.Make(t.Context(), audits.Desk, nil, audit.Input{Report: "It rains [1].\n\n[1] https://a.example/a\n", NoFetch: true, Home: audit.Home(audits.Home)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(audit.Make(t.Context(), audits.Desk, nil, audit.Input{Report: "It rains [1].\n\n[1] https://a.example/a\n", NoFetch: true, Home: store.Audits.Home(audits.Home)}))(t)
 	audits.Desk.Now = later.Desk.Now
 	behind := regexp.MustCompile(`<time datetime="[^"]+" title="2 Mar 2026, \d\d:\d\d:\d\d">5 min ago</time>`)
 	shown := regexp.MustCompile(`(?s)<(?:pre|code)[ >].*?</(?:pre|code)>|<div class="listing".*?</ol>|<[^>]*>`)
-	for _, path := range []string{"/", "/audits", "/changes/" + changeOf(t, b), "/runs/harbour", "/runs/harbour/jobs/wave1.operations", "/runs/harbour/gates", "/runs/harbour/sources"} {
+	for _, path := range []string{"/", "/audits", "/changes/" + changeOf(t, b), "/runs/harbour/made", "/runs/harbour/jobs/wave1.operations", "/runs/harbour/gates", "/runs/harbour/sources"} {
 		from := b
 		if path == "/audits" {
 			from = visit(t, audits, nil)
@@ -382,18 +357,13 @@ func TestTheLastWrittenRunComesFirst(t *testing.T) {
 	s := site(t.TempDir())
 	want := []string{"middle", "alpha", "zulu"}
 	for i, id := range want {
-		made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id}))(t)
 		written := pinned.Add(-time.Duration(i) * time.Hour)
-		if err := os.Chtimes(filepath.Join(made.Root, run.ManifestFile), written, written); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(filepath.Join(made.Root, run.ManifestFile), written, written))
 	}
 	_, page := visit(t, s, nil).get(t, "/")
 	var got []string
-	for _, link := range regexp.MustCompile(`href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
+	for _, link := range regexp.MustCompile(`class="what"><a href="/runs/(\w+)"`).FindAllStringSubmatch(page, -1) {
 		got = append(got, link[1])
 	}
 	if !slices.Equal(got, want) {
@@ -406,10 +376,8 @@ func TestThePageSaysHowAgentsAreKept(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []run.Confinement{{Mode: run.ModeConfined, System: "linux", ABI: 7, Network: "model; web"}, {Mode: run.ModeUnconfined}, {Mode: run.ModeConfined, ABI: 4, By: run.ByWorker}} {
 		s := site(t.TempDir())
-		if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Confinement: kept}); err != nil {
-			t.Fatal(err)
-		}
-		if _, page := visit(t, s, nil).get(t, "/runs/rain"); !strings.Contains(html.UnescapeString(page), kept.String()) {
+		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Confinement: kept}))(t)
+		if _, page := visit(t, s, nil).get(t, "/runs/rain/made"); !strings.Contains(html.UnescapeString(page), kept.String()) {
 			t.Errorf("the page does not say %q", kept)
 		}
 	}
@@ -421,19 +389,13 @@ func TestTheReportIsReadBesideItsPages(t *testing.T) {
 	t.Parallel()
 	b := visit(t, demoSite(t), nil)
 	_, page := b.get(t, "/runs/harbour/report")
-	found := regexp.MustCompile(`<a id="(\w+)" class="s good" target="source" href="([^"]+)" title="[^"]+">On 88 % of all boat-days`).FindStringSubmatch(page)
-	if found == nil || !strings.Contains(page, `<iframe name="source" sandbox="allow-popups"`) {
+	found := regexp.MustCompile(`(?s)<span class="s" data-state="stands" id="(\w+)">On 88 % of all boat-days.*?<a target="page" href="([^"]+)">as text</a>`).FindStringSubmatch(page)
+	if found == nil {
 		t.Fatalf("the sentence leads nowhere:\n%s", page)
 	}
-	answer, err := b.Get(b.base + html.UnescapeString(found[2]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(b.Get(b.base + html.UnescapeString(found[2])))(t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(answer.Body))(t)
 	inOrder(t, string(text), "Duty cycles from position logs", "as fetched", "<mark>On 88 % of all boat-days the energy used stays below 70 % of a 2.8 MWh battery</mark>")
 	if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "script") {
 		t.Errorf("the archived text has the policy %q", policy)

@@ -6,122 +6,13 @@ import (
 	"encoding/base64"
 	"html/template"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/document/paper"
 )
-
-// readingBlock is a heading, a paragraph or an item of a list of the report.
-type readingBlock struct {
-	Heading   string // "" for text
-	Item      bool
-	Sentences []readingSentence
-}
-
-// readingSentence is a sentence that leads to its passage on the archived page.
-type readingSentence struct {
-	ID, Text, Class, Words string
-	Link                   string // "" where it has no page
-}
-
-// reading is the report as text, sentence by sentence.
-func (l *visit) reading(part *synthesis.Part) []readingBlock {
-	var blocks []readingBlock
-	at := 0
-	for i := range part.Sentences {
-		s := &part.Sentences[i]
-		if s.Start < at || s.End > len(part.Text) {
-			continue // of a text that has changed since
-		}
-		headings, apart, item := gapOf(string(part.Text[at:s.Start]))
-		if part.Text[s.Start] == '|' { // each row of a table stands for itself
-			apart, item = true, true
-		}
-		for _, h := range headings {
-			blocks = append(blocks, readingBlock{Heading: h})
-		}
-		if len(blocks) == 0 || len(headings) > 0 || apart {
-			blocks = append(blocks, readingBlock{Item: item})
-		}
-		shown := readingSentence{ID: s.ID, Text: short(maxLine, s.Text), Class: standingClass(s), Words: s.Words}
-		if j := slices.IndexFunc(s.Windows, func(w evidence.Window) bool { return w.CID != "" }); j >= 0 {
-			shown.Link = l.link("archived", l.run.ID(), s.Windows[j].CID) + queryOf(url.Values{"s": {s.ID}})
-		}
-		last := &blocks[len(blocks)-1]
-		last.Sentences = append(last.Sentences, shown)
-		at = s.End
-	}
-	return blocks
-}
-
-// stripPart is a sentence in the strip along the report, in hundredths of it.
-type stripPart struct {
-	ID, Class, About string
-	From, Wide       float64
-}
-
-// stripOf draws how the sentences stand, one after the other, each as wide as it is long.
-func stripOf(all []synthesis.ShownSentence) []stripPart {
-	letters := 0
-	for i := range all {
-		letters += len(all[i].Text)
-	}
-	var out []stripPart
-	at := 0
-	for i := range all {
-		s := &all[i]
-		out = append(out, stripPart{s.ID, standingClass(s), s.Words + ": " + short(120, s.Text), round(float64(at) / float64(letters) * 100), round(float64(len(s.Text)) / float64(letters) * 100)})
-		at += len(s.Text)
-	}
-	return out
-}
-
-// standingClass is the class of a sentence by how it stands.
-func standingClass(s *synthesis.ShownSentence) string {
-	group := groupOf(s)
-	if group == "inferred" || group == "frame" {
-		return group
-	}
-	return groupState(group, "").Class
-}
-
-// openedLink is the archived page of the sentence that is asked for, and its id, else the
-// first page that a sentence leads to.
-func openedLink(blocks []readingBlock, asked string) (link, chosen string) {
-	for _, b := range blocks {
-		for _, s := range b.Sentences {
-			if s.ID == asked {
-				return s.Link, s.ID
-			}
-			if link == "" {
-				link = s.Link
-			}
-		}
-	}
-	return link, ""
-}
-
-// gapOf reads what stands between two sentences: headings, and whether the second
-// begins a paragraph or an item of its own.
-func gapOf(gap string) (headings []string, apart, item bool) {
-	for i, line := range strings.Split(gap, "\n") {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "#"):
-			headings, item = append(headings, short(200, strings.TrimLeft(line, "# "))), false
-		case line == "" && i > 0:
-			apart = apart || strings.Count(gap, "\n") > 1
-		case strings.HasPrefix(line, "-"), strings.HasPrefix(line, "*"), strings.HasPrefix(line, "|"), line != "" && strings.Trim(line, "0123456789.)") == "":
-			apart, item = true, true
-		}
-	}
-	return headings, apart, item
-}
 
 // archivedView is the text of an archived page with the words that a sentence rests on.
 type archivedView struct {
@@ -185,12 +76,12 @@ func (l *visit) archivedPage(cid, sentence string) (archivedView, error) {
 		return archivedView{}, err
 	}
 	r := reported.Report
-	i := slices.IndexFunc(r.Sources, func(s synthesis.Source) bool { return s.CID == cid })
+	i := slices.IndexFunc(r.Sources, func(s paper.Source) bool { return s.CID == cid })
 	if i < 0 {
 		return archivedView{}, tidegate.Errorf(tidegate.FileNotFound, nil, "the report has no such source")
 	}
 	src := r.Sources[i]
-	if j := slices.IndexFunc(r.Sources, func(s synthesis.Source) bool { return s.CID == src.SameAs }); j >= 0 && src.Text == "" {
+	if j := slices.IndexFunc(r.Sources, func(s paper.Source) bool { return s.CID == src.SameAs }); j >= 0 && src.Text == "" {
 		src.Text = r.Sources[j].Text
 	}
 	view := archivedView{Title: src.Title, URL: src.URL, Link: webAddress(src.URL), Fetched: (&page{Now: l.site.Desk.Now()}).When(src.FetchedAt), Stands: sourceState(src.Status)}
@@ -220,16 +111,17 @@ func lineAt(text string, at int) int {
 
 // placeOn is where a page has what a sentence rests on: the words that the reader named,
 // else the window.
-func placeOn(src synthesis.Source, s *synthesis.ShownSentence) (from, to int) {
+func placeOn(src paper.Source, s *paper.ShownSentence) (from, to int) {
 	for _, w := range s.Windows {
 		if w.CID != src.CID || w.Start < 0 || w.End > len(src.Text) || src.Text[w.Start:w.End] != w.Text {
 			continue
 		}
-		if a, b := s.WordsIn(w); b > 0 {
-			return w.Start + a, w.Start + b
+		start, end, named := s.Place(w)
+		if named {
+			return start, end
 		}
 		if to == 0 {
-			from, to = w.Start, w.End
+			from, to = start, end
 		}
 	}
 	return from, to

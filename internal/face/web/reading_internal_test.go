@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestAnArchivedTextShowsWhatItHides: markup on an archived page is text, and characters
@@ -11,9 +13,7 @@ func TestAnArchivedTextShowsWhatItHides(t *testing.T) {
 	const hostile = "<script>pwned=1</script>\u202egnp.exe\u2066\u200b"
 	var out strings.Builder
 	view := archivedView{Title: hostile, URL: hostile, Sentence: hostile, Parts: []passagePart{{hostile + "\nsecond line", false}, {hostile, true}}}
-	if err := archivedTemplate().Execute(&out, view); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, archivedTemplate().Execute(&out, view))
 	for _, bad := range []string{"<script", "\u202e", "\u2066", "\u200b"} {
 		if strings.Contains(out.String(), bad) {
 			t.Errorf("the page has %q", bad)

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/agent/engine"
 	tgchange "github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/internal/work/reviews"
 )
 
 // reviewsView lists the reviews of the project that belong to no change.
@@ -26,7 +26,7 @@ type reviewRow struct {
 
 // reviewsPage lists the reviews that belong to no change, the newest first.
 func (s *Site) reviewsPage(_ context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	list, err := engine.Reviews(s.Desk, s.Home, s.Project)
+	list, err := reviews.List(s.Desk, s.Home, s.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (s *Site) reviewsPage(_ context.Context, query url.Values, link func(string
 
 // reviewPage shows one of them.
 func (s *Site) reviewPage(_ context.Context, id string, link func(string, ...string) string) (*page, error) {
-	path, ok := engine.ReviewPath(s.Desk, s.Home, id)
+	path, ok := reviews.Path(s.Desk, s.Home, id)
 	if !ok {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, nil, "there is no review of that name")
 	}

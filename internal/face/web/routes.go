@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/document/paper"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -20,34 +22,23 @@ type server struct {
 	base string // the prefix of all paths, without the last slash
 
 	decisions []decision // none: the pages can only be read
-	forms     forms
+	forms     guard.Forms
 	uploads   chan struct{} // files that are being handed over
 	watches   watches
 }
 
 func (s *server) routes(mux *http.ServeMux) {
-	for path, build := range map[string]func(context.Context, *http.Request) (*page, error){
-		"": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.runsPage(ctx, r.URL.Query(), s.link)
-		},
-		"changes": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.changesPage(ctx, r.URL.Query(), s.link)
-		},
-		"audits": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.auditsPage(ctx, r.URL.Query(), s.link)
-		},
-		"reviews": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.reviewsPage(ctx, r.URL.Query(), s.link)
-		},
-		"reviews/{review}": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.reviewPage(ctx, r.PathValue("review"), s.link)
-		},
-		"runs/{run}/answers": s.answersPage,
-		"answers/{answer}":   s.answerPage,
-		"updates/{update}":   s.updatePage,
-		"changes/{change}": func(ctx context.Context, r *http.Request) (*page, error) {
-			return s.site.changePage(ctx, r.PathValue("change"), s.link)
-		},
+	for path, build := range map[string]builder{
+		"":                 s.list(s.site.runsPage),
+		"changes":          s.list(s.site.changesPage),
+		"audits":           s.list(s.site.auditsPage),
+		"reviews":          s.list(s.site.reviewsPage),
+		"demo":             s.list(s.site.demoPage),
+		"reviews/{review}": s.one("review", s.site.reviewPage),
+		"answers/{answer}": s.one("answer", s.site.answerPage),
+		"updates/{update}": s.one("update", s.updatePage),
+		"audits/{audit}":   s.one("audit", s.site.auditPage),
+		"changes/{change}": s.one("change", s.site.changePage),
 	} {
 		here, live := "GET /"+path, "GET /live/"+path
 		if path == "" {
@@ -58,12 +49,13 @@ func (s *server) routes(mux *http.ServeMux) {
 	}
 	for path, build := range map[string]func(*visit, *http.Request) (*page, error){
 		"":            func(l *visit, _ *http.Request) (*page, error) { return l.runPage() },
+		"/made":       func(l *visit, r *http.Request) (*page, error) { return l.madePage(r.URL.Query()) },
 		"/jobs":       func(l *visit, r *http.Request) (*page, error) { return l.jobsPage(r.URL.Query()) },
 		"/jobs/{job}": func(l *visit, r *http.Request) (*page, error) { return l.jobPage(r.PathValue("job")) },
 		"/outputs":    func(l *visit, _ *http.Request) (*page, error) { return l.outputsPage() },
 		"/gates":      func(l *visit, _ *http.Request) (*page, error) { return l.gatesPage() },
 		"/sources":    func(l *visit, r *http.Request) (*page, error) { return l.sourcesPage(r.URL.Query()) },
-		"/report":     func(l *visit, r *http.Request) (*page, error) { return l.reportPage(r.URL.Query()) },
+		"/report":     func(l *visit, _ *http.Request) (*page, error) { return l.reportPage() },
 		"/log":        func(l *visit, r *http.Request) (*page, error) { return l.logPage(r.URL.Query()) },
 	} {
 		mux.HandleFunc("GET /runs/{run}"+path, s.ofRun(build))
@@ -71,13 +63,13 @@ func (s *server) routes(mux *http.ServeMux) {
 	if len(s.decisions) > 0 {
 		s.decideRoutes(mux)
 	}
-	if s.site.Works != nil {
+	if s.site.Background != nil {
 		s.workRoutes(mux)
 	}
+	mux.HandleFunc("GET /live/runs/{run}/answers", s.follow(s.askedPage))
 	mux.HandleFunc("GET /runs/{run}/report.html", s.document)
 	mux.HandleFunc("GET /runs/{run}/download/{format}", s.download)
 	mux.HandleFunc("GET /runs/{run}/archived/{cid}", s.archived)
-	mux.HandleFunc("GET /audits/{audit}", s.audit)
 	mux.HandleFunc("GET /runs/{run}/text/{job}/{attempt}/{name}", s.text)
 	mux.HandleFunc("GET /runs/{run}/events", s.events)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -90,74 +82,76 @@ func (s *server) routes(mux *http.ServeMux) {
 	})
 }
 
+// builder makes a page of what is asked for, linker the addresses on it.
+type (
+	builder = func(context.Context, *http.Request) (*page, error)
+	linker  = func(view string, args ...string) string
+)
+
+// list is a page of a list, which its query filters.
+func (s *server) list(build func(context.Context, url.Values, linker) (*page, error)) builder {
+	return func(ctx context.Context, r *http.Request) (*page, error) { return build(ctx, r.URL.Query(), s.link) }
+}
+
+// one is a page about one thing, which its address names.
+func (s *server) one(name string, build func(context.Context, string, linker) (*page, error)) builder {
+	return func(ctx context.Context, r *http.Request) (*page, error) {
+		return build(ctx, r.PathValue(name), s.link)
+	}
+}
+
+// addresses are those of pages. A * stands for an argument; the other pages of a run are
+// under its own.
+var addresses = map[string]string{
+	"runs":         "/",
+	"liveRuns":     "/live/runs",
+	"liveChanges":  "/live/changes",
+	"liveAudits":   "/live/audits",
+	"liveAnswers":  "/live/runs/*/answers",
+	"answer":       "/answers/*",
+	"update":       "/updates/*",
+	"liveChange":   "/live/changes/*",
+	"retry":        "/runs/*/retry/*",
+	"style":        "/style.css",
+	"script":       "/live.js",
+	"audits":       "/audits",
+	"audit":        "/audits/*",
+	"reviews":      "/reviews",
+	"review":       "/reviews/*",
+	"changes":      "/changes",
+	"change":       "/changes/*",
+	"run":          "/runs/*",
+	"job":          "/runs/*/jobs/*",
+	"decisions":    "/runs/*/decide",
+	"decide":       "/runs/*/decide/*",
+	"decideChange": "/changes/*/decide/*",
+	"document":     "/runs/*/report.html",
+	"download":     "/runs/*/download/*",
+	"archived":     "/runs/*/archived/*",
+	"demo":         "/demo",
+	"text":         "/runs/*/text/*/*/*",
+	"new":          "/new",
+	"newAudit":     "/new/audit",
+	"ask":          "/runs/*/ask",
+}
+
 // link is the address of a page on this server.
 func (s *server) link(view string, args ...string) string {
 	for i := range args {
 		args[i] = url.PathEscape(args[i])
 	}
-	switch view {
-	case "runs":
-		return s.base + "/"
-	case "liveRuns":
-		return s.base + "/live/runs"
-	case "liveChanges":
-		return s.base + "/live/changes"
-	case "liveAudits":
-		return s.base + "/live/audits"
-	case "liveAnswers":
-		return s.base + "/live/runs/" + args[0] + "/answers"
-	case "answer":
-		return s.base + "/answers/" + args[0]
-	case "update":
-		return s.base + "/updates/" + args[0]
-	case "liveChange":
-		return s.base + "/live/changes/" + args[0]
-	case "new", "newAudit", "ask":
-		if s.site.Works == nil {
-			return "" // nothing is offered
-		}
-		if view == "ask" {
-			return s.base + "/runs/" + args[0] + "/ask"
-		}
-		return s.base + map[string]string{"new": "/new", "newAudit": "/new/audit"}[view]
-	case "retry":
-		return s.base + "/runs/" + args[0] + "/retry/" + args[1]
-	case "style":
-		return s.base + "/style.css"
-	case "script":
-		return s.base + "/live.js"
-	case "audits":
-		return s.base + "/audits"
-	case "audit":
-		return s.base + "/audits/" + args[0]
-	case "reviews":
-		return s.base + "/reviews"
-	case "review":
-		return s.base + "/reviews/" + args[0]
-	case "changes":
-		return s.base + "/changes"
-	case "change":
-		return s.base + "/changes/" + args[0]
-	case "run":
-		return s.base + "/runs/" + args[0]
-	case "job":
-		return s.base + "/runs/" + args[0] + "/jobs/" + args[1]
-	case "decisions":
-		return s.base + "/runs/" + args[0] + "/decide"
-	case "decide":
-		return s.base + "/runs/" + args[0] + "/decide/" + args[1]
-	case "decideChange":
-		return s.base + "/changes/" + args[0] + "/decide/" + args[1]
-	case "document":
-		return s.base + "/runs/" + args[0] + "/report.html"
-	case "download":
-		return s.base + "/runs/" + args[0] + "/download/" + args[1]
-	case "archived":
-		return s.base + "/runs/" + args[0] + "/archived/" + args[1]
-	case "text":
-		return s.base + "/runs/" + args[0] + "/text/" + args[1] + "/" + args[2] + "/" + args[3]
+	address, own := addresses[view]
+	switch {
+	case s.site.Background == nil && (view == "new" || view == "newAudit" || view == "ask"):
+		return "" // nothing is offered
+	case !own:
+		address = "/runs/*/" + view
 	}
-	return s.base + "/runs/" + args[0] + "/" + view
+	for _, arg := range args {
+		before, after, _ := strings.Cut(address, "*")
+		address = before + arg + after
+	}
+	return s.base + address
 }
 
 // visit is the run that a request looks at, with what its pages are made from.
@@ -167,8 +161,9 @@ type visit struct {
 	site *Site
 	link func(view string, args ...string) string
 
-	size  int  // how many rows a page of a list has
-	files bool // the pages are files, without a server
+	id    string // of the run's folder, by which its pages are found
+	size  int    // how many rows a page of a list has
+	files bool   // the pages are files, without a server
 }
 
 // open looks at the run that the address names.
@@ -181,7 +176,7 @@ func (s *server) open(r *http.Request) (l *visit, done func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return &visit{snapshot: found, ctx: r.Context(), site: s.site, link: s.link, size: perPage}, done, nil
+	return &visit{snapshot: found, ctx: r.Context(), site: s.site, link: s.link, id: id, size: perPage}, done, nil
 }
 
 // keepPage is how long a page that was made is given to others who ask for it.
@@ -227,7 +222,7 @@ func (s *server) buildOfRun(r *http.Request, build func(*visit, *http.Request) (
 		return nil, true, err
 	}
 	defer done()
-	key := fmt.Sprint(r.URL.RequestURI(), run.LastTools(l.run.Folder()))
+	key := fmt.Sprint(who(r.Context()), " ", r.URL.RequestURI(), run.LastTools(l.run.Folder()))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if kept, ok := l.pages[key]; ok && time.Since(kept.at) < keepPage {
@@ -235,6 +230,7 @@ func (s *server) buildOfRun(r *http.Request, build func(*visit, *http.Request) (
 	}
 	p, err := build(l, r)
 	if err == nil {
+		s.dress(r, p)
 		data, err = p.render()
 	}
 	if !l.stands() {
@@ -263,6 +259,7 @@ func (s *server) plain(build func(context.Context, *http.Request) (*page, error)
 			if err != nil {
 				return nil, err
 			}
+			s.dress(r, p)
 			return p.render()
 		})
 	}
@@ -307,22 +304,23 @@ func (s *server) problemPage(r *http.Request, err error) (status int, data []byt
 	if r.Method == http.MethodPost {
 		p.Title = "Nothing was decided"
 	}
+	s.dress(r, p)
 	if data, err = p.render(); err != nil {
 		return status, []byte(e.Message)
 	}
 	return status, data
 }
 
-// document answers with the report of a run as package synthesis makes it.
+// document answers with the report of a run as package paper makes it.
 func (s *server) document(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", synthesis.Policy()+"; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", new(paper.Report).Policy()+"; frame-ancestors 'none'")
 	s.answer(w, r, func() ([]byte, error) {
 		l, done, err := s.open(r)
 		if err != nil {
 			return nil, err
 		}
 		defer done()
-		return l.readDocument(r.Context(), s.site.Version)
+		return l.readDocument()
 	})
 }
 
@@ -340,6 +338,6 @@ func (s *server) text(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", textPolicy)
+	w.Header().Set("Content-Security-Policy", guard.TextPolicy)
 	_, _ = w.Write(data)
 }

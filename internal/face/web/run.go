@@ -1,46 +1,44 @@
 package web
 
 import (
+	"html/template"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
-// page begins a page of the run. The report of a completed run is the first of its pages.
+// making are the pages that say how the report of a run was made.
+var making = []tab{{View: "made", Name: "How it was made"}, {View: "jobs", Name: "Jobs"}, {View: "outputs", Name: "Outputs"}, {View: "gates", Name: "Gates"}, {View: "sources", Name: "Sources"}, {View: "log", Name: "Log"}}
+
+// page begins a page of the run.
 func (l *visit) page(view, title string, data any) *page {
 	m := l.run.Manifest()
-	id := l.run.ID()
+	id := l.id
 	h := &heading{ID: id, Question: m.Query(), State: standingState(l.standing.Kind)}
-	if !m.Status().Final() {
-		h.Stage = stageWords(m.Stage())
-	}
-	tabs := []tab{
-		{View: "run", Name: "Overview"}, {View: "jobs", Name: "Jobs", Count: strconv.Itoa(len(l.board.Jobs()))}, {View: "outputs", Name: "Outputs"},
-		{View: "gates", Name: "Gates"}, {View: "sources", Name: "Sources", Count: strconv.Itoa(len(l.records))}, {View: "report", Name: "Report"}, {View: "log", Name: "Log"},
-	}
 	if m.Status() == run.Completed {
-		first := []tab{{View: "report", Name: "Report"}}
-		if !l.files {
-			asked := tab{View: "answers", Name: "Answers"}
-			answers, updates := l.site.keptAbout(id)
-			if n := len(answers) + len(updates); n > 0 {
-				asked.Count = strconv.Itoa(n)
-			}
-			first = append(first, asked)
-		}
-		tabs = slices.Concat(first, slices.DeleteFunc(tabs, func(t tab) bool { return t.View == "report" }))
+		h.State = l.site.finishedState(id, l.site.doubtsOf(l.ctx, id))
 	}
-	for _, t := range tabs {
+	counts := map[string]int{"jobs": len(l.board.Jobs()), "sources": len(l.records)}
+	for _, t := range making {
 		t.Here = t.View == view || view == "job" && t.View == "jobs"
+		if n := counts[t.View]; n > 0 {
+			t.Count = strconv.Itoa(n)
+		}
 		h.Tabs = append(h.Tabs, t)
+	}
+	if view == "run" || view == "report" || !slices.ContainsFunc(h.Tabs, func(t tab) bool { return t.Here }) {
+		h.Tabs = nil
 	}
 	p := &page{View: view, Title: title + " · " + id, Run: h, Layout: string(l.standing.Kind), Seen: strconv.Itoa(l.line), Files: l.files, Data: data, Now: l.site.Desk.Now(), link: l.link}
 	if !m.Status().Final() && !l.files {
@@ -50,18 +48,34 @@ func (l *visit) page(view, title string, data any) *page {
 	return p
 }
 
-// runView is the overview of a run. How the run stands comes first, and decides what of
-// the rest is folded away.
+// runView is a run that has no finished report: how it stands, what helps, and the document as
+// far as there is one.
 type runView struct {
+	Stands   standingView
+	Blockers []stage.Blocker // of a run that is moved by single tools
+	Rail     []railStage
+	AtWork   []jobRow
+	Kept     string // what is accepted, and spent
+	Faults   []dispatch.Wrong
+	Retry    *retryOffer
+	Feed     []feedRow // what came in last, and what was refused
+	Offers   []workOffer
+	Stopped  string // why it is no longer driven here
+	Plan     []planRow
+	Doc      template.HTML // the report as far as there is one
+}
+
+// madeView says how a report was made: what happened, the newest first, what it cost, and why
+// it can be trusted.
+type madeView struct {
+	cut
 	Stands     standingView
-	Blockers   []stage.Blocker // of a run that is moved by single tools
 	Rail       []railStage
 	Spending   spending
 	Gates      []gateRow
 	Sources    tallies
 	Usable     int
 	AllSources int
-	AtWork     []jobRow
 	Feed       []feedRow
 	Lanes      lanes
 	Trust      string
@@ -70,9 +84,6 @@ type runView struct {
 	Decided    []run.Decided
 	Confined   []run.Confinement
 	Asked      []string // of the report
-	Offers     []workOffer
-	Stopped    string // why it is no longer driven here
-	Plan       []planRow
 }
 
 // planRow is a perspective of a plan that waits for a yes.
@@ -123,9 +134,13 @@ type meter struct {
 
 func (l *visit) runPage() (*page, error) {
 	m := l.run.Manifest()
+	if m.Status() == run.Completed && !l.files {
+		return l.reportPage()
+	}
 	view := runView{Stands: standingOf(l.standing)}
 	if l.files { // its reader cannot type anything
 		view.Stands.Do, view.Stands.Other = nil, nil
+		return l.page("run", "Overview", view), nil
 	}
 	view.Blockers = l.status.WaitingFor
 	if l.status.Interrupted {
@@ -146,19 +161,88 @@ func (l *visit) runPage() (*page, error) {
 	if view.Stands.AtWork() {
 		view.Stands.Sentence = activity(m.Stage(), len(view.AtWork), open)
 	}
-	view.Feed = l.feed()
-	view.Rail = rail(m, view.Stands.State)
-	view.Spending = l.spending(l.board.Policy())
+	view.Feed = l.feed(mostFeed)
+	view.Feed = view.Feed[:min(len(view.Feed), mostFeed)]
+	l.explain(view.Feed)
+	view.Rail, view.Kept = rail(m, view.Stands.State), l.kept()
+	view.Offers, view.Stopped = l.workOffers()
+	view.Faults, view.Retry = l.whatIsWrong()
+	var err error
+	if view.Plan, err = l.plan(); err != nil {
+		return nil, err
+	}
+	r, err := l.marked()
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Parts) > 0 {
+		r.Partial = ""
+		view.Doc = r.Document(paper.Frame{})
+	}
+	return l.page("run", "Overview", view), nil
+}
+
+// kept says what of the work is accepted, and what was spent of what is allowed.
+func (l *visit) kept() string {
+	accepted := 0
+	for _, j := range l.board.Jobs() {
+		if j.State == job.Accepted {
+			accepted++
+		}
+	}
+	spent := l.board.Spent()
+	out := report.Counted(accepted, "job") + " accepted, " + report.Counted(len(l.records), "source") + " found. " + dollars(spent.CostUSD) + " spent"
+	if limit := l.board.Policy().Budget.Of("max_cost_usd"); !math.IsInf(limit, 1) {
+		out += " of " + dollars(limit)
+	}
+	return out + "."
+}
+
+// retryOffer is a further try of a job whose tries are used up, with a note that is written
+// from what was wrong.
+type retryOffer struct {
+	Title, Action, Note string
+	Cost                string // of a try so far, "" where nobody knows
+}
+
+// whatIsWrong are the faults of the answers of the job that stopped the run, and a further try.
+func (l *visit) whatIsWrong() (groups []dispatch.Wrong, again *retryOffer) {
+	jobs := jobsIn(l.board, job.Exhausted)
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	groups, note, cost := dispatch.WhatIsWrong(l.board, jobs[0].ID)
+	for i := range groups {
+		groups[i].Text = withoutMarks(groups[i].Text)
+	}
+	again = &retryOffer{Title: jobs[0].Title, Note: report.Visible(note)}
+	if l.site.Background != nil && !l.run.Manifest().Status().Final() {
+		again.Action = l.link("retry", l.id, jobs[0].ID)
+	}
+	if cost > 0 {
+		again.Cost = "about " + dollars(cost)
+	}
+	return groups, again
+}
+
+// madePage says how the report of the run was made.
+func (l *visit) madePage(query url.Values) (*page, error) {
+	view := madeView{Stands: standingOf(l.standing), Rail: rail(l.run.Manifest(), standingState(l.standing.Kind)), Spending: l.spending(l.board.Policy()), Sources: l.sourceTally(), AllSources: len(l.records), Sentences: l.status.Trust, Lanes: l.lanes()}
 	for _, g := range l.gates.Gates {
 		view.Gates = append(view.Gates, l.gateRow(g))
 	}
-	view.Sources = l.sourceTally()
-	view.AllSources = len(l.records)
 	for i := range l.records {
 		if l.records[i].Usable() {
 			view.Usable++
 		}
 	}
+	feed := l.feed(len(l.entries))
+	view.cut = cutAt(query, len(feed), min(l.size, 2*mostFeed), l.link("made", l.id))
+	if l.files {
+		view.cut = cutAt(nil, len(feed), l.size, "")
+	}
+	view.Feed = piece(view.cut, feed)
+	l.explain(view.Feed)
 	var err error
 	if view.Decided, err = l.run.Decisions(); err != nil {
 		return nil, err
@@ -171,14 +255,8 @@ func (l *visit) runPage() (*page, error) {
 		return nil, err
 	}
 	view.Asked = shape.Lines()
-	view.Offers, view.Stopped = l.workOffers()
-	if view.Plan, err = l.plan(); err != nil {
-		return nil, err
-	}
 	view.TrustState, view.Trust = l.trust(view.Decided)
-	view.Sentences = l.status.Trust
-	view.Lanes = l.lanes()
-	return l.page("run", "Overview", view), nil
+	return l.page("made", "How it was made", view), nil
 }
 
 // trust says how far the results of the run can be trusted, and why.
@@ -196,8 +274,6 @@ func (l *visit) trust(decided []run.Decided) (state, string) {
 	}
 	all := len(l.gates.Gates)
 	switch {
-	case l.status.Legacy:
-		return bad("not judged"), run.LegacyNotice
 	case changed > 0:
 		return bad("changed since"), "What " + report.Counted(changed, "gate") + " judged has changed since: judge again."
 	case accepted > 0:
@@ -270,7 +346,7 @@ func (l *visit) filtering(view string) string {
 	if l.files {
 		return ""
 	}
-	return l.link(view, l.run.ID())
+	return l.link(view, l.id)
 }
 
 func sourceState(status string) state {

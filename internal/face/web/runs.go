@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -9,9 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -21,8 +22,9 @@ type seenRun struct {
 	written run.Stamped
 	read    time.Time
 	listed  run.ListedRun
-	driven  bool
-	stands  *research.Standing // nil where its status says it all
+	moment  runMoment
+	doubts  int                // sentences of its report that are marked
+	stands  *dispatch.Standing // nil where its status says it all
 }
 
 // seenRuns are the runs of a home, by their ids, as the lists of all roles know them.
@@ -44,6 +46,10 @@ type runsView struct {
 	Sorts   []filter
 	Asked   bool // only some of the runs are asked for
 	Found   *found
+	Home    bool   // there is nothing yet
+	Audits  string // where a file is handed over, "" where none can be
+	Token   string // of the form for it
+	Agents  string // whether an agent is set up
 }
 
 // filter is a choice that the address keeps.
@@ -71,7 +77,7 @@ var runFilters = []struct{ key, name, class string }{
 // runsPage lists the runs, the one that was last written first. Only runs that
 // are shown, or that a filter or an order has to look at, are opened, and none twice.
 func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string, ...string) string) (*page, error) {
-	view := runsView{}
+	view := &runsView{Audits: link("newAudit")}
 	here := link("runs")
 	choice := func(name, key, value string) filter {
 		values := url.Values{}
@@ -89,9 +95,6 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 	for _, f := range runFilters {
 		view.Filters = append(view.Filters, choice(f.name, "state", f.key))
 	}
-	for _, other := range []string{"audits", "reviews"} {
-		view.Filters = append(view.Filters, filter{Name: other, Link: link(other) + queryOf(wordsOf(query))})
-	}
 	view.Sorts = []filter{choice("last written", "sort", ""), choice("oldest", "sort", "oldest"), choice("question", "sort", "question")}
 	view.Asked = query.Get("state") != ""
 	if strings.TrimSpace(query.Get("q")) != "" {
@@ -106,11 +109,14 @@ func (s *Site) runsPage(ctx context.Context, query url.Values, link func(string,
 	}
 	view.cut = cutAt(query, len(recent), perPage, here)
 	for _, w := range piece(view.cut, recent) {
-		row := s.listed(ctx, w).row(w.ID)
+		row := s.row(ctx, w)
 		view.Runs = append(view.Runs, row)
 		if row.Stands.Needs() && len(view.Needs) < mostNeeds {
 			view.Needs = append(view.Needs, row)
 		}
+	}
+	if view.Home = len(recent) == 0 && !view.Asked; view.Home && s.Agents != nil {
+		view.Agents = s.Agents()
 	}
 	return (&page{View: "runs", Title: "Runs", Live: following(link("liveRuns"), query), Data: view, Now: s.Desk.Now(), link: link}).sealed()
 }
@@ -143,7 +149,7 @@ func (s *Site) chosen(ctx context.Context, recent []run.Stamped, query url.Value
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if s.listed(ctx, w).row(w.ID).State.Class == class {
+			if row := s.row(ctx, w); row.State.Class == class || class == "bad" && row.Status == run.Failed {
 				kept = append(kept, w)
 			}
 		}
@@ -164,7 +170,8 @@ func (s *Site) chosen(ctx context.Context, recent []run.Stamped, query url.Value
 
 // row is a run as the list shows it, under the name of its folder, by which its page is
 // found.
-func (seen seenRun) row(id string) runRow {
+func (s *Site) row(ctx context.Context, w run.Stamped) runRow {
+	id, seen := w.ID, s.listed(ctx, w)
 	l := seen.listed
 	row := runRow{ListedRun: l, State: runState(l.Status), View: "run", Stage: stageWords(l.Stage)}
 	row.RunID = id
@@ -179,7 +186,7 @@ func (seen seenRun) row(id string) runRow {
 	case l.Problem != "":
 		row.State = bad("unreadable")
 	case l.Status == run.Completed:
-		row.View = "report"
+		row.View, row.State = "report", s.finishedState(id, seen.doubts)
 	}
 	return row
 }
@@ -198,32 +205,28 @@ func following(address string, query url.Values) string {
 	return address + queryOf(asked)
 }
 
-// wordsOf is the part of a query that searches.
-func wordsOf(query url.Values) url.Values {
-	if q := query.Get("q"); q != "" {
-		return url.Values{"q": {q}}
-	}
-	return nil
-}
-
-// listed is a run as the list shows it, opened again only when its manifest has
+// listed is a run as the list shows it, opened again only when its manifest or its log has
 // changed, or when another process drives it than before, or none.
 func (s *Site) listed(ctx context.Context, w run.Stamped) seenRun {
 	s.seen.mu.Lock()
 	known, ok := s.seen.runs[w.ID]
 	s.seen.mu.Unlock()
-	if ok && known.written == w && known.read.Sub(w.At) > settled && (known.stands == nil || known.driven == s.driven(w.ID)) {
+	if ok && known.written == w && known.read.Sub(w.At) > settled && (known.stands == nil || known.moment == s.momentOf(w.ID)) {
 		return known
 	}
 	manifest := filepath.Join(s.Home, w.ID, run.ManifestFile)
+	moment := s.momentOf(w.ID)
 	found := seenRun{written: w, read: time.Now(), listed: run.Listed(ctx, s.Desk, manifest)}
 	if l := found.listed; l.Problem == "" && !l.Status.Final() && l.Status != run.Paused {
 		if board, err := job.OpenBoard(ctx, s.Desk, manifest); err == nil { // else its page says what is wrong
 			if stands, err := s.Standing(board); err == nil {
-				found.stands, found.driven = &stands, driven(board.Run().Folder())
+				found.stands, found.moment = &stands, moment
 			}
 			board.Close()
 		}
+	}
+	if found.listed.Status == run.Completed {
+		found.doubts = s.doubtsOf(ctx, w.ID)
 	}
 	s.seen.mu.Lock()
 	defer s.seen.mu.Unlock()
@@ -231,14 +234,23 @@ func (s *Site) listed(ctx context.Context, w run.Stamped) seenRun {
 	return found
 }
 
-// driven reports whether a process drives a run at this moment.
-func (s *Site) driven(id string) bool {
+// runMoment tells one state of a run that goes on from the next.
+type runMoment struct {
+	driven bool
+	logged int64 // bytes
+}
+
+func (s *Site) momentOf(id string) (m runMoment) {
 	folder, err := artifact.Everywhere.Open("run", filepath.Join(s.Home, id))
 	if err != nil {
-		return false
+		return m
 	}
 	defer folder.Close()
-	return driven(folder)
+	if info, err := fs.Stat(folder.FS(), run.LogFile); err == nil {
+		m.logged = info.Size()
+	}
+	m.driven = driven(folder)
+	return m
 }
 
 func runState(status run.Status) state {

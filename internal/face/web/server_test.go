@@ -16,7 +16,10 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/user"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/face/web"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -82,22 +85,13 @@ func TestWhoIsLetIn(t *testing.T) {
 		{"a page that does not exist", "/nothing", with(), 404},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+c.path, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+c.path, nil))(t)
 			if c.change != nil {
 				c.change(r)
 			}
-			answer, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			answer := must.Get(http.DefaultTransport.RoundTrip(r))(t)
 			defer answer.Body.Close()
-			body, err := io.ReadAll(answer.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := must.Get(io.ReadAll(answer.Body))(t)
 			if answer.StatusCode != c.want {
 				t.Errorf("%s is answered with %d, want %d:\n%s", c.path, answer.StatusCode, c.want, body)
 			}
@@ -115,10 +109,7 @@ func TestWhoIsLetIn(t *testing.T) {
 func firstCookie(t *testing.T, base string) *http.Cookie {
 	t.Helper()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Get(base + "/runs/harbour?q=x&token=" + token)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(client.Get(base + "/runs/harbour?q=x&token=" + token))(t)
 	answer.Body.Close()
 	if to := answer.Header.Get("Location"); to != "/runs/harbour?q=x" {
 		t.Errorf("the token stays in the address: %q", to)
@@ -128,6 +119,46 @@ func firstCookie(t *testing.T, base string) *http.Cookie {
 		t.Fatalf("the first visit leaves %v", cookies)
 	}
 	return cookies[0]
+}
+
+// TestALinkDoesNotMakeABrowserAnothers: a link with the token of a user does not replace the
+// cookie of another without a yes, which only our own page can send.
+func TestALinkDoesNotMakeABrowserAnothers(t *testing.T) {
+	t.Parallel()
+	s := demoSite(t)
+	s.Users = user.List{Home: t.TempDir(), Now: s.Desk.Now}
+	other := must.Get(s.Users.Add(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "mallory", user.Read, 0))(t)
+	server := httptest.NewServer(web.Handler(s, token, nil))
+	t.Cleanup(server.Close)
+	cookie := firstCookie(t, server.URL)
+	ask := func(method, path, origin string) (*http.Response, string) {
+		t.Helper()
+		r := must.Get(http.NewRequestWithContext(t.Context(), method, server.URL+path, nil))(t)
+		r.AddCookie(cookie)
+		r.Header.Set("Origin", origin)
+		if origin == "" {
+			r.Header.Del("Origin")
+		}
+		answer := must.Get(http.DefaultTransport.RoundTrip(r))(t)
+		defer answer.Body.Close()
+		return answer, string(must.Get(io.ReadAll(answer.Body))(t))
+	}
+	link := "/runs/harbour?token=" + other
+	answer, page := ask(http.MethodGet, link, "")
+	if answer.StatusCode != http.StatusConflict || len(answer.Cookies()) > 0 || !strings.Contains(page, "mallory") || !strings.Contains(page, `action="`+link+`"`) || strings.Contains(page, token) {
+		t.Errorf("the link is answered with %d, %v:\n%s", answer.StatusCode, answer.Cookies(), page)
+	}
+	for _, origin := range []string{"", "https://evil.example"} {
+		if answer, _ := ask(http.MethodPost, link, origin); answer.StatusCode != http.StatusForbidden || len(answer.Cookies()) > 0 {
+			t.Errorf("a yes from %q is answered with %d", origin, answer.StatusCode)
+		}
+	}
+	if answer, _ = ask(http.MethodPost, link, server.URL); answer.StatusCode != http.StatusSeeOther || len(answer.Cookies()) != 1 || answer.Cookies()[0].Value != other || answer.Header.Get("Location") != "/runs/harbour" {
+		t.Errorf("a yes is answered with %d, %v", answer.StatusCode, answer.Cookies())
+	}
+	if answer, _ = ask(http.MethodGet, "/runs/harbour?token="+token, ""); answer.StatusCode != http.StatusSeeOther {
+		t.Errorf("the same token is answered with %d", answer.StatusCode)
+	}
 }
 
 // TestTheTokenLeadsNowhereElse: no path makes the first visit redirect to another
@@ -149,39 +180,24 @@ func TestTheTokenLeadsNowhereElse(t *testing.T) {
 // removes the path or not.
 func TestBehindAProxy(t *testing.T) {
 	t.Parallel()
-	public, err := web.ParsePublic("https://example.org/tools/tidegate/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	public := must.Get(guard.ParsePublic("https://example.org/tools/tidegate/"))(t)
 	server := httptest.NewServer(web.Handler(demoSite(t), token, public))
 	t.Cleanup(server.Close)
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
 	for _, path := range []string{"/tools/tidegate/runs/harbour", "/runs/harbour"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil))(t)
 		r.Host = "example.org"
 		r.Header.Set("Origin", "https://example.org")
 		first := r.Clone(t.Context())
 		first.URL.RawQuery = "token=" + token
-		w, err := http.DefaultTransport.RoundTrip(first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(http.DefaultTransport.RoundTrip(first))(t)
 		w.Body.Close()
 		cookie := w.Cookies()[0]
 		if cookie.Path != "/tools/tidegate/" || !cookie.Secure || w.Header.Get("Location") != "/tools/tidegate/runs/harbour" {
 			t.Errorf("%s leaves %v and leads to %q", path, cookie, w.Header.Get("Location"))
 		}
 		r.AddCookie(cookie)
-		answer, err := (&http.Client{Jar: jar}).Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get((&http.Client{Jar: jar}).Do(r))(t)
 		body, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
 		if err != nil || answer.StatusCode != http.StatusOK {
@@ -213,27 +229,18 @@ func TestThroughAReverseProxy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, manifest, _ := newRun(t)
-			public, err := web.ParsePublic("http://pages.example" + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			public := must.Get(guard.ParsePublic("http://pages.example" + path))(t)
 			streams, stop := context.WithCancel(context.Background())
 			behind := httptest.NewUnstartedServer(web.Handler(deciding(s), token, public))
 			behind.Config.BaseContext = func(net.Listener) context.Context { return streams }
 			behind.Start()
 			t.Cleanup(behind.Close)
 			t.Cleanup(stop)
-			to, err := url.Parse(behind.URL)
-			if err != nil {
-				t.Fatal(err)
-			}
+			to := must.Get(url.Parse(behind.URL))(t)
 			front := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(p *httputil.ProxyRequest) { rewrite(p, to) }})
 			t.Cleanup(front.Close)
 			t.Cleanup(stop)
-			jar, err := cookiejar.New(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			jar := must.Get(cookiejar.New(nil))(t)
 			dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, network, front.Listener.Addr().String())
 			}
@@ -284,7 +291,7 @@ var ownLinks = regexp.MustCompile(`(?:href|src|action)="(/[^"]*)"`)
 func TestAddressesOfAProxy(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"example.org", "ftp://example.org", "https://", "https://u@example.org", "https://example.org/?a=b", "javascript:alert(1)", "https://example.org/#x"} {
-		if _, err := web.ParsePublic(bad); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+		if _, err := guard.ParsePublic(bad); tidegate.CodeOf(err) != tidegate.InvalidArgs {
 			t.Errorf("%s is taken: %v", bad, err)
 		}
 	}

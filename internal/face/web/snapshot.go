@@ -10,16 +10,19 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/base/user"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/work/gates"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
-	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -30,24 +33,28 @@ type Site struct {
 	Desk    run.Desk
 	Version string
 	// Standing says how a run stands for a person, and what they may type.
-	Standing func(*job.Board) (research.Standing, error)
+	Standing func(*job.Board) (dispatch.Standing, error)
 	// PDF prints a page, for downloads; nil where nothing prints.
-	PDF func(ctx context.Context, page []byte, created string) ([]byte, error)
+	PDF reporting.Printer
 	// Decisions are tools; those among them that are a person's decisions can be
 	// taken on the pages. Nil: the pages can only be read. They must not sign.
 	Decisions []*tool.Tool
 	// Works starts and continues what a person asks for on the pages. Nil: they start
 	// nothing.
-	Works *research.Works
+	Background *dispatch.Background
 	// spends is what works whoever sees this part of the site: what is decided stays within
 	// its money, too.
-	spends *research.Works
+	spends *dispatch.Background
+	// Demo is the audit of a report with lies in it; nil where there is none. Agents says
+	// whether an agent is set up; nil where nobody knows.
+	Demo   func(context.Context) (foreign.Result, error)
+	Agents func() string
 	// Audit holds a report against its sources, for the HTTP API, where there are Works.
 	Audit func(ctx context.Context, report string, noFetch bool) (foreign.Result, error)
 	// Users are let in beside whoever has the token of the server, by their own tokens or
 	// by the word of Proxy.
 	Users user.List
-	Proxy Proxy
+	Proxy guard.Proxy
 
 	printing sync.Mutex // held while a browser prints
 
@@ -76,20 +83,17 @@ type snapshot struct {
 	board    *job.Board
 	run      *run.Run
 	status   stage.StatusResult
-	standing research.Standing
-	gates    step.GateList
+	standing dispatch.Standing
+	gates    gates.GateList
 	// gateNotes are what the judges noted, by gate.
 	gateNotes map[string]string
-	gapTexts  map[string]string // what the gaps are, by id
 	records   []source.Record
 	entries   []run.Entry
 	incoming  []feedRow // pages that came in last, of a run that goes on
 
 	reportOnce sync.Once
-	report     step.Reported
+	report     reporting.Reported
 	reportErr  error
-	htmlOnce   sync.Once
-	html       []byte // of the report
 
 	mu    sync.Mutex
 	pages map[string]rendered
@@ -107,7 +111,7 @@ type slot struct {
 	mu       sync.Mutex
 	now      *snapshot
 	last     time.Time // when the run was last asked for
-	arrivals arrivals
+	arrivals sourcing.Arrivals
 }
 
 // maxSlots is how many runs are kept as they were last read.
@@ -129,7 +133,7 @@ func (s *Site) snapshot(ctx context.Context, manifest string) (l *snapshot, done
 		return nil, nil, err
 	}
 	if !fresh.run.Manifest().Status().Final() {
-		fresh.incoming = w.arrivals.read(ctx, filepath.Dir(manifest), fresh)
+		fresh.incoming = arrived(w.arrivals.Read(ctx, s.Desk, filepath.Dir(manifest), fresh.entries, fresh.board.Policy().Sources, mostFeed))
 	}
 	w.replace(fresh)
 	fresh.users.RLock()
@@ -167,7 +171,7 @@ func (s *Site) meet(manifest string) *slot {
 		}
 		if w := s.slots[oldest]; w.mu.TryLock() {
 			w.replace(nil)
-			w.arrivals.close()
+			w.arrivals.Close()
 			w.mu.Unlock()
 			delete(s.slots, oldest)
 		}
@@ -181,16 +185,16 @@ func (s *Site) meet(manifest string) *slot {
 // that no page shows one part from before a write and another from after it. It
 // returns LOCK_HELD for a run that is written all the time.
 func (s *Site) read(ctx context.Context, manifest string) (*snapshot, error) {
-	guard, err := run.Open(ctx, s.Desk, manifest)
+	opened, err := run.Open(ctx, s.Desk, manifest)
 	if err != nil {
 		return nil, err
 	}
-	defer guard.Close()
+	defer opened.Close()
 	for begun := time.Now(); time.Since(begun) < quietTime; {
-		stamp := stampOf(guard)
+		stamp := stampOf(opened)
 		if stamp != "" {
 			l, err := s.readOnce(ctx, manifest)
-			if stampOf(guard) == stamp {
+			if stampOf(opened) == stamp {
 				if err == nil {
 					l.stamp = stamp
 				}
@@ -228,7 +232,7 @@ func (l *snapshot) stands() bool {
 // each takes a while.
 func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error) {
 	l := &snapshot{pages: map[string]rendered{}, gateNotes: map[string]string{}}
-	var list step.CitationList
+	var list sourcing.CitationList
 	parts := []func() error{
 		func() (err error) { l.status, err = stage.Status(ctx, s.Desk, manifest); return err },
 		func() (err error) {
@@ -242,9 +246,9 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error)
 			l.entries, err = l.run.Events()
 			return err
 		},
-		func() (err error) { l.gates, err = step.ListGates(ctx, s.Desk, manifest); return err },
+		func() (err error) { l.gates, err = gates.ListGates(ctx, s.Desk, manifest); return err },
 		func() (err error) {
-			if list, err = step.ListCitations(ctx, s.Desk, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
+			if list, err = sourcing.ListCitations(ctx, s.Desk, manifest); tidegate.CodeOf(err) == tidegate.FileNotFound {
 				return nil
 			}
 			return err
@@ -253,9 +257,6 @@ func (s *Site) readOnce(ctx context.Context, manifest string) (*snapshot, error)
 	err := parallel.Each(ctx, len(parts), nil, func() func(int) error { return func(i int) error { return parts[i]() } })
 	if err == nil {
 		err = l.readGateNotes()
-	}
-	if err == nil {
-		err = l.readGapTexts()
 	}
 	if err != nil {
 		if l.board != nil {
@@ -282,32 +283,19 @@ func (l *snapshot) readGateNotes() error {
 	return nil
 }
 
-// readGapTexts reads what the first round left open.
-func (l *snapshot) readGapTexts() error {
-	doc, err := l.document(l.run.Layout().Pivot)
-	if err != nil {
-		return err
-	}
-	l.gapTexts = map[string]string{}
-	for _, g := range doc.Get("gaps").Elems() {
-		l.gapTexts[g.Get("gap_id").Str()] = g.Get("text").Str()
-	}
-	return nil
-}
-
 // stampOf is a stamp of the state of a run: every write ends with a line in the
 // log; the other files count because a person may edit them by hand, and the process
 // that drives it because it may die without a word. While something is being written
 // it is empty.
 func stampOf(r *run.Run) string {
 	var b strings.Builder
-	if r.Folder().Writing() {
+	if r.Folder().Pending() {
 		return ""
 	}
 	fmt.Fprintf(&b, "%t ", driven(r.Folder()))
 	files := r.Folder().FS()
 	layout := r.Layout()
-	for _, name := range []string{run.AuditFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
+	for _, name := range []string{run.LogFile, run.ManifestFile, run.PolicyFile, layout.Gates, layout.Citations, layout.Perspectives, layout.Synthesis()} {
 		if info, err := fs.Stat(files, name); err == nil {
 			fmt.Fprintf(&b, "%d.%d ", info.Size(), info.ModTime().UnixNano())
 		} else {
@@ -324,19 +312,9 @@ func driven(folder *artifact.Folder) bool {
 }
 
 // readReport compares the claims of the run's report with the archive, once.
-func (l *snapshot) readReport(ctx context.Context, version string) (step.Reported, error) {
+func (l *snapshot) readReport(ctx context.Context, version string) (reporting.Reported, error) {
 	l.reportOnce.Do(func() {
-		l.report, l.reportErr = step.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
+		l.report, l.reportErr = reporting.ReadReport(context.WithoutCancel(ctx), l.run, true, "tidegate "+version)
 	})
 	return l.report, l.reportErr
-}
-
-// readDocument is the report as one page of HTML, made once.
-func (l *snapshot) readDocument(ctx context.Context, version string) ([]byte, error) {
-	reported, err := l.readReport(ctx, version)
-	if err != nil {
-		return nil, err
-	}
-	l.htmlOnce.Do(func() { l.html = reported.Report.HTML() })
-	return l.html, nil
 }

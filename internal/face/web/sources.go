@@ -36,7 +36,7 @@ func (l *visit) sourcesPage(query url.Values) (*page, error) {
 			found = append(found, r)
 		}
 	}
-	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.run.ID())), Statuses: l.sourceTally()}
+	view := sourcesView{cut: cutAt(query, len(found), l.size, l.link("sources", l.id)), Statuses: l.sourceTally()}
 	titles := map[string]string{}
 	for _, c := range l.perspectives() {
 		titles[c.ID] = c.Title
@@ -100,7 +100,7 @@ func (l *visit) perspectives() []matrixColumn {
 	var out []matrixColumn
 	for _, j := range l.board.Jobs() {
 		if id, ok := strings.CutPrefix(j.ID, j.Kind+"."); ok && (j.Kind == string(run.Wave1) || j.Kind == string(run.Wave2)) {
-			out = append(out, matrixColumn{id, l.titleOf(j)})
+			out = append(out, matrixColumn{id, j.Title})
 		}
 	}
 	return out

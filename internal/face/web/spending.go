@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/text/chart"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -27,8 +28,8 @@ type curve struct {
 	Points      string  // of the line
 	Area        string  // below it
 	Limit       float64 // from the top, 0 where there is none
-	Times       []tick
-	Amounts     []tick
+	Times       []chart.Tick
+	Amounts     []chart.Tick
 }
 
 // spentPart is what the attempts of one perspective took, or of a part of the work that
@@ -139,7 +140,7 @@ func (l *visit) spending(policy run.Policy) spending {
 		first = min(first, a.StartedAt)
 	}
 	whole := between(first, last)
-	times := timeAxis(whole)
+	times := chart.TimeAxis(whole)
 	var at, tokens, costs []float64
 	var so charged
 	for i, a := range attempts {
@@ -164,7 +165,7 @@ func (l *visit) spending(policy run.Policy) spending {
 func (l *visit) partOf(j job.Job) (key string, row spentPart) {
 	for _, kind := range []string{"wave1.", "wave2.", "summary."} {
 		if id, ok := strings.CutPrefix(j.ID, kind); ok {
-			return "perspective " + id, spentPart{Job: j.ID, Title: l.titleOf(j)}
+			return "perspective " + id, spentPart{Job: j.ID, Title: j.Title}
 		}
 	}
 	words := stageWords(kindStages[j.Kind])
@@ -214,7 +215,7 @@ func dollars(f float64) string { return "$" + strconv.FormatFloat(f, 'f', 2, 64)
 
 // newCurve draws sums as steps: what was spent rises when an attempt ends. A limit is drawn
 // where it is near enough to tell something.
-func newCurve(name string, at, sums []float64, limit float64, times []tick, text func(float64) string) curve {
+func newCurve(name string, at, sums []float64, limit float64, times []chart.Tick, text func(float64) string) curve {
 	last := sums[len(sums)-1]
 	c := curve{Name: name, Times: times}
 	most := last
@@ -222,7 +223,7 @@ func newCurve(name string, at, sums []float64, limit float64, times []tick, text
 	if limited {
 		most = max(last, limit)
 	}
-	amounts, top := amountAxis(most, text)
+	amounts, top := chart.AmountAxis(most, text)
 	c.Amounts = amounts
 	y := func(v float64) float64 { return round(100 - v/top*100) }
 	if limited {

@@ -4,32 +4,32 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 // standingView is how a run stands: one sentence, and one thing to do.
 type standingView struct {
-	research.Standing
+	dispatch.Standing
 	State state
-	Do    *research.Next  // what helps first, nil where nothing needs to be done
-	Other []research.Next // what else a person may type
+	Do    *dispatch.Next  // what helps first, nil where nothing needs to be done
+	Other []dispatch.Next // what else a person may type
 }
 
 // AtWork holds while agents are.
-func (s standingView) AtWork() bool { return s.Kind == research.StandsAtWork }
+func (s standingView) AtWork() bool { return s.Kind == dispatch.StandsAtWork }
 
 // Needs holds where nothing goes on without the person.
-func (s standingView) Needs() bool { return s.Kind == research.StandsNeeds }
+func (s standingView) Needs() bool { return s.Kind == dispatch.StandsNeeds }
 
 // Done holds for a completed run.
-func (s standingView) Done() bool { return s.Kind == research.StandsDone }
+func (s standingView) Done() bool { return s.Kind == dispatch.StandsDone }
 
-func standingOf(s research.Standing) standingView {
+func standingOf(s dispatch.Standing) standingView {
 	v := standingView{Standing: s, State: standingState(s.Kind), Other: s.Next}
 	switch s.Kind {
-	case research.StandsNeeds, research.StandsRests, research.StandsAlone:
+	case dispatch.StandsNeeds, dispatch.StandsRests, dispatch.StandsAlone:
 		if len(s.Next) > 0 {
 			v.Do, v.Other = &s.Next[0], s.Next[1:]
 		}
@@ -37,17 +37,17 @@ func standingOf(s research.Standing) standingView {
 	return v
 }
 
-func standingState(k research.Kind) state {
+func standingState(k dispatch.Kind) state {
 	switch k {
-	case research.StandsDone:
+	case dispatch.StandsDone:
 		return good("completed")
-	case research.StandsEnded:
+	case dispatch.StandsEnded:
 		return bad("cancelled")
-	case research.StandsNeeds:
+	case dispatch.StandsNeeds:
 		return person("needs you")
-	case research.StandsRests:
+	case dispatch.StandsRests:
 		return waiting("paused")
-	case research.StandsAtWork:
+	case dispatch.StandsAtWork:
 		return working("running")
 	}
 	return waiting("nobody drives it")

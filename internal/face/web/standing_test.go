@@ -9,6 +9,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/demo"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -20,13 +21,10 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 	b := visit(t, u.site, nil)
 	_, page := b.get(t, "/runs/harbour")
 	first := "tidegate job show harbour perspectives"
-	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, "All tries are used up for “Plan the perspectives of the research”.", first, "What else you may type", `<details id="d-rest"><summary>`, "What came in last")
+	inOrder(t, page, "needs you · Overview", "<main", `data-layout="needs"`, "All tries are used up for “Plan the perspectives of the research”.", "Nothing is lost", "What is wrong", "What do you want to do?", first, "What else you may type")
 	_, list := b.get(t, "/")
 	inOrder(t, list, "All tries are used up for “Plan the perspectives of the research”.", first, `id="runs"`)
-	board, err := job.OpenBoard(t.Context(), u.site.Desk, u.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	board := must.Get(job.OpenBoard(t.Context(), u.site.Desk, u.manifest))(t)
 	defer board.Close()
 	if stands, err := u.site.Standing(board); err != nil || stands.Next[0].Command != first {
 		t.Errorf("%+v, %v", stands, err)
@@ -38,31 +36,20 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 func TestAPlanThatWaitsIsShown(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, ConfirmPlan: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, ConfirmPlan: true}))(t)
 	b := visit(t, s, nil)
 	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "Nobody drives the run.") {
 		t.Error("the page does not say that nobody drives the run")
 	}
-	folder, err := play()
-	if err != nil {
-		t.Fatal(err)
-	}
-	written, err := os.ReadFile(filepath.Join(folder, "runs", "harbour", "perspectives.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(made.Root, "perspectives.json"), written, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(play())(t)
+	written := must.Get(os.ReadFile(filepath.Join(folder, "runs", "harbour", "perspectives.json")))(t)
+	must.Do(t, os.WriteFile(filepath.Join(made.Root, "perspectives.json"), written, 0o600))
 	for _, path := range []string{"/runs/harbour", "/"} {
 		_, page := b.get(t, path)
 		inOrder(t, page, "<main", "The plan waits for your yes.", "tidegate run continue harbour", "is the yes to the plan")
 	}
 	_, page := b.get(t, "/runs/harbour")
-	inOrder(t, page, "is the yes to the plan", "What agents would look at", "What it costs over fifteen years, and who pays", `data-name="Words at most">320<`, `<details id="d-rest">`)
+	inOrder(t, page, "What agents would look at", "What it costs over fifteen years, and who pays", `data-name="Words at most">320<`, "is the yes to the plan")
 }
 
 // TestADeadProcessIsNotAtWork: when the process that drives a run is gone, its stream
@@ -80,16 +67,16 @@ func TestADeadProcessIsNotAtWork(t *testing.T) {
 		t.Error("the list does not say that the run is running")
 	}
 	copied := filepath.Join(s.Home, "copy")
-	if err := os.CopyFS(copied, os.DirFS(filepath.Join(s.Home, "harbour"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(copied, os.DirFS(filepath.Join(s.Home, "harbour"))))
 	for _, path := range []string{"/runs/copy", "/"} {
 		if _, page := b.get(t, path); !strings.Contains(page, "nobody drives it") {
 			t.Errorf("%s does not say that nobody drives the copy", path)
 		}
 	}
 	_, page := b.get(t, "/runs/copy")
-	inOrder(t, page, `data-layout="alone"`, "Nobody drives the run.", "tidegate run continue", "left off")
+	inOrder(t, page, `data-layout="alone"`, "Nobody drives the run.", "tidegate run continue")
+	_, page = b.get(t, "/runs/copy/made")
+	inOrder(t, page, "left off")
 	for _, path := range []string{"/runs/copy", "/runs/copy/jobs", "/runs/copy/jobs/perspectives"} {
 		_, page := b.get(t, path)
 		if _, main, _ := strings.Cut(page, "<main"); strings.Contains(main, `<span aria-hidden="true">▸</span> at work`) || strings.Contains(main, "data-since") {
@@ -102,19 +89,10 @@ func TestADeadProcessIsNotAtWork(t *testing.T) {
 func TestAStreamHearsThatNobodyDrives(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := run.Open(t.Context(), s.Desk, filepath.Join(made.Root, run.ManifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape}))(t)
+	r := must.Get(run.Open(t.Context(), s.Desk, filepath.Join(made.Root, run.ManifestFile)))(t)
 	defer r.Close()
-	claim, err := r.Folder().Claim(run.HomeFile, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	claim := must.Get(r.Folder().Claim(run.HomeFile, nil))(t)
 	b := visit(t, s, nil)
 	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `data-layout="at work"`) {
 		t.Error("a run that is driven is not at work")

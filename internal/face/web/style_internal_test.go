@@ -19,7 +19,7 @@ var (
 // the style sheet, and the colour of the person marks what needs the person, and nothing else.
 func TestTheStyleHasFiveSizesAndOneScale(t *testing.T) {
 	t.Parallel()
-	sheet, _, _ := strings.Cut(commentForm.ReplaceAllString(styleText, ""), "@media print")
+	sheet, _, _ := strings.Cut(commentForm.ReplaceAllString(ownStyle, ""), "@media print")
 	rules := ruleForm.FindAllStringSubmatch(sheet, -1)
 	if len(rules) < 100 {
 		t.Fatalf("%d rules were read", len(rules))

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // underWay is a run that is driven with recorded agents. Each answers when the test
@@ -33,16 +35,10 @@ type underWay struct {
 const question = "Harbour: should the port replace two of its four tugs with electric ones?"
 
 // drive begins a run whose agents answer from a folder of recordings.
-func drive(t testing.TB, s *web.Site, answers string, fetch step.Fetch, budget map[string]float64) *underWay {
+func drive(t testing.TB, s *web.Site, answers string, fetch sourcing.Fetch, budget map[string]float64) *underWay {
 	t.Helper()
-	made, err := run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorded, err := driver.New(driver.Settings{Driver: "recorded:" + answers}, driver.Host{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, Budget: budget, Evidence: run.EvidenceChoice{OneAgent: true}}))(t)
+	recorded := must.Get(client.New(driver.Settings{Driver: "recorded:" + answers}, driver.Host{}))(t)
 	u := &underWay{site: s, manifest: filepath.Join(made.Root, run.ManifestFile), ended: make(chan engine.Outcome, 1), turn: make(chan struct{}), asked: make(chan driver.Task, 1), uses: make(chan string)}
 	u.local.Drivers = func(string) []driver.Driver { return []driver.Driver{recorded} }
 	ctx, stop := context.WithCancel(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Rule}))
@@ -107,16 +103,13 @@ func (u *underWay) answer() { u.turn <- struct{}{} }
 // recordings is a folder of the answers of the demo.
 func recordings(t testing.TB) string {
 	t.Helper()
-	folder, remove, err := demo.UnpackAgents()
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder, remove := must.Both(demo.UnpackAgents())(t)
 	t.Cleanup(remove)
 	return folder
 }
 
 // pages are the pages of the demo.
-func pages(s *web.Site) step.Fetch { return demo.Pages{Now: s.Desk.Now}.Fetch }
+func pages(s *web.Site) sourcing.Fetch { return demo.Pages{Now: s.Desk.Now}.Fetch }
 
 // failedRun is a run whose agents give no answer, so it needs a person.
 func failedRun(t *testing.T) *underWay {
@@ -151,8 +144,11 @@ func TestPagesOfARunUnderWay(t *testing.T) {
 	if outcome := <-u.ended; outcome.Status != run.Completed {
 		t.Errorf("the run ended as %+v", outcome)
 	}
-	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "The run is completed.") || !strings.Contains(page, " and took ") {
+	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, `data-layout="done"`) || !strings.Contains(page, "<title>✓ completed") {
 		t.Errorf("the run has ended and the page does not say so:\n%s", page)
+	}
+	if _, page := b.get(t, "/runs/harbour/made"); !strings.Contains(page, "The run is completed.") || strings.Contains(page, " at work") {
+		t.Errorf("the run has ended and how it was made does not say so:\n%s", page)
 	}
 }
 

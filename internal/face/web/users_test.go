@@ -15,8 +15,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/user"
+	"github.com/tidegate/tidegate/internal/face/guard"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestUsersDoWhatTheirRolesAllow: all see all runs; who may not decide is not offered it
@@ -27,23 +29,17 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 	s, manifest, _ := newRun(t)
 	deciding(s)
 	s.Users = user.List{Home: t.TempDir(), Now: s.Desk.Now}
-	s.Proxy = web.Proxy{Header: "X-Remote-User", Secret: "a secret of the proxy"}
+	s.Proxy = guard.Proxy{Header: "X-Remote-User", Secret: "a secret of the proxy"}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	tokens := map[string]string{}
 	for name, role := range map[string]user.Role{"rita": user.Read, "dora": user.Decide} {
-		given, err := s.Users.Add(person, name, role, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		given := must.Get(s.Users.Add(person, name, role, 0))(t)
 		tokens[name] = given
 	}
 	server := httptest.NewServer(web.Handler(s, token, nil))
 	t.Cleanup(server.Close)
 	enter := func(name string) *browser {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		jar := must.Get(cookiejar.New(nil))(t)
 		b := &browser{&http.Client{Jar: jar}, server.URL, nil}
 		if status, page := b.get(t, "/?token="+tokens[name]); status != http.StatusOK || !strings.Contains(page, "rain") {
 			t.Fatalf("%s is answered with %d:\n%s", name, status, page)
@@ -77,7 +73,7 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 		web.Handler(s, token, nil).ServeHTTP(w, r)
 		return w.Code, w.Body.String()
 	}
-	const name, secret = "X-Remote-User", web.SecretHeader
+	const name, secret = "X-Remote-User", guard.SecretHeader
 	if status, page := as(http.Header{name: {"dora"}, secret: {s.Proxy.Secret}}); status != http.StatusOK || !strings.Contains(page, "/decide") {
 		t.Errorf("dora through the proxy: %d", status)
 	}
@@ -99,10 +95,7 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 	defer cancel()
 	var streams []*http.Response
 	for _, path := range []string{"/runs/rain/events", "/live/runs"} {
-		asked, err := http.NewRequestWithContext(within, http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		asked := must.Get(http.NewRequestWithContext(within, http.MethodGet, server.URL+path, nil))(t)
 		stream, err := reader.Do(asked)
 		if err != nil || stream.StatusCode != http.StatusOK {
 			t.Fatalf("%s: %v %v", path, stream, err)
@@ -110,9 +103,7 @@ func TestUsersDoWhatTheirRolesAllow(t *testing.T) {
 		defer stream.Body.Close()
 		streams = append(streams, stream)
 	}
-	if err := s.Users.Remove(person, "rita"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Users.Remove(person, "rita"))
 	for _, stream := range streams {
 		if _, err := io.Copy(io.Discard, stream.Body); err != nil {
 			t.Errorf("somebody who was removed still follows %s: %v", stream.Request.URL.Path, err)

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/tidegate/tidegate/internal/face/guard"
 )
 
 // Lists, and pages of a change, have no log that can be followed. While somebody
@@ -158,12 +160,10 @@ func (s *server) follow(build func(context.Context, *http.Request) (*page, error
 	}
 }
 
-const streamType = "text/event-stream"
-
 // startStream begins a stream of events, and returns a function that sends the next
 // one. It returns false when nobody listens any more, or who listens is no longer let in.
 func startStream(w http.ResponseWriter) (say func(event string) bool) {
-	w.Header().Set("Content-Type", streamType)
+	w.Header().Set("Content-Type", guard.StreamType)
 	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not hold it back
 	control := http.NewResponseController(w)
 	return func(event string) bool {

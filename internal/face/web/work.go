@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
-	"github.com/tidegate/tidegate/internal/face/research"
-	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -63,7 +63,7 @@ type workRequest struct {
 	r      *http.Request
 	posted bool
 	values url.Values
-	upload *upload
+	upload upload // without a name where there is none
 }
 
 // upload is a file that a person handed over.
@@ -99,7 +99,7 @@ func (q *workRequest) read() error {
 		q.r.Body = http.MaxBytesReader(q.w, q.r.Body, maxUpload+maxWorkForm)
 		return q.readParts(multipart.NewReader(q.r.Body, parameters["boundary"]))
 	}
-	return tidegate.Errorf(tidegate.InvalidArgs, nil, "this comes from its form")
+	return tidegate.Errorf(tidegate.InvalidArgs, nil, "send this by the form on its page")
 }
 
 // readParts reads the parts of a form with one file.
@@ -125,7 +125,7 @@ func (q *workRequest) readParts(parts *multipart.Reader) error {
 			return unreadable(err)
 		}
 		if part.FormName() == fileField {
-			q.upload = &upload{uploadName(part.FileName()), data}
+			q.upload = upload{uploadName(part.FileName()), data}
 		} else {
 			q.values.Set(part.FormName(), string(data))
 		}
@@ -179,12 +179,10 @@ type workView struct {
 // workField is one question of a form.
 type workField struct {
 	Name, Label, About, Value string
-	Rows                      int      // of a text of several lines
-	Options                   []option // to choose from
-	Number, Required, More    bool     // More: it is folded away
+	Rows                      int            // of a text of several lines
+	Options                   []brief.Choice // to choose from
+	Number, Required, More    bool           // More: it is folded away
 }
-
-type option struct{ Value, Words string }
 
 // workGroup is questions that belong together.
 type workGroup struct {
@@ -211,8 +209,9 @@ func (q *workRequest) show(p *page, view workView, purpose string, wrong error) 
 			return wrong
 		}
 	}
-	view.Token = q.forms.issue(q.site.Desk.Now(), purpose)
+	view.Token = q.forms.Issue(q.site.Desk.Now(), purpose)
 	p.View, p.Data, p.Live = "work", view, "" // a form that is being filled in must not be replaced
+	q.dress(q.r, p)
 	data, err := p.render()
 	if err != nil {
 		return err
@@ -223,10 +222,22 @@ func (q *workRequest) show(p *page, view workView, purpose string, wrong error) 
 
 // taken returns INVALID_STATE for a form that was sent already, or is too old.
 func (q *workRequest) taken(purpose string) error {
-	if !q.forms.take(q.site.Desk.Now(), q.values.Get(formToken), purpose) {
+	if !q.forms.Take(q.site.Desk.Now(), q.values.Get(formToken), purpose) {
 		return tidegate.Errorf(tidegate.InvalidState, nil, expiredForm)
 	}
 	return nil
+}
+
+// once does what a form asks for, where it was sent and not before. Did says that it was
+// done; wrong why it was not.
+func (q *workRequest) once(purpose string, act func() error) (did bool, wrong error) {
+	if !q.posted {
+		return false, nil
+	}
+	if wrong = q.taken(purpose); wrong == nil {
+		wrong = act()
+	}
+	return wrong == nil, wrong
 }
 
 func (q *workRequest) to(address string) error {
@@ -253,17 +264,15 @@ func (q *workRequest) runPage(title string) (*page, *job.Board, func(), error) {
 // usualMost is what a run may cost unless the person says otherwise, in USD.
 const usualMost = 5
 
-func questionOf(v url.Values) research.Question {
-	return research.Question{Text: v.Get("question"), MostUSD: strings.TrimSpace(v.Get("most_usd")), Perspectives: strings.TrimSpace(v.Get("perspectives")), Sensitivity: v.Get("sensitivity"),
-		Length: v.Get("length"), Template: v.Get("template"), Language: v.Get("language"), Audience: strings.TrimSpace(v.Get("audience"))}
-}
-
-func options(first string, names []string) []option {
-	out := []option{{"", first}}
-	for _, name := range names {
-		out = append(out, option{name, name})
+// questionOf is what was filled in of a question.
+func questionOf(v url.Values) dispatch.Question {
+	q := dispatch.Question{}
+	for _, o := range brief.Options {
+		if o.Page != nil {
+			q[o.Name] = v.Get(o.Name)
+		}
 	}
-	return out
+	return q
 }
 
 // questionFields are the fields of a question, as far as they are filled in.
@@ -271,24 +280,23 @@ func (q *workRequest) questionFields() []workField {
 	v := q.values
 	most := v.Get("most_usd")
 	if !v.Has("most_usd") {
-		left, _ := q.site.Works.Left()
+		left, _ := q.site.Background.Left()
 		most = usd(min(left, usualMost))
 	}
-	return []workField{
-		{Name: "question", Label: "Your question", Value: v.Get("question"), Rows: 4, Required: true, About: "One question, in your own words. What you write goes into every prompt."},
-		q.mostField(most),
-		{Name: "perspectives", Label: "Perspectives", Value: v.Get("perspectives"), Number: true, More: true, About: "how many the planner is to name"},
-		{Name: "length", Label: "Length", Value: v.Get("length"), More: true, Options: options("standard", evidence.LengthNames()), About: "brief is 400 words, standard 1,500, long 5,000"},
-		{Name: "template", Label: "Sections", Value: v.Get("template"), More: true, Options: options("briefing", evidence.TemplateNames()), About: "which sections the report has"},
-		{Name: "language", Label: "Language", Value: v.Get("language"), More: true, Options: options("that of the question", evidence.Languages()), About: "of the report"},
-		{Name: "audience", Label: "For whom", Value: v.Get("audience"), More: true, About: "such as the board of a port"},
-		{Name: "sensitivity", Label: "Reach", Value: v.Get("sensitivity"), More: true, About: "how far the run may reach out",
-			Options: []option{{"", "agents search and read the web"}, {"restricted", "agents have no web; cited pages are fetched"}, {"no_web", "nothing is fetched"}}},
+	var fields []workField
+	for _, o := range brief.Options {
+		if f := o.Page; o.Name == "most_usd" {
+			fields = append(fields, q.mostField(most))
+		} else if f != nil {
+			fields = append(fields, workField{Name: o.Name, Label: f.Label, About: f.About, Value: v.Get(o.Name), Rows: f.Lines,
+				Options: f.Choices, Number: f.Number, Required: !f.More, More: f.More})
+		}
 	}
+	return fields
 }
 
 func (q *workRequest) mostField(most string) workField {
-	left, limit := q.site.Works.Left()
+	left, limit := q.site.Background.Left()
 	return workField{Name: "most_usd", Label: "May cost at most, in USD", Value: most, Number: true, Required: true,
 		About: fmt.Sprintf("%s are left of the %s that this server may spend in 24 hours", inDollars(left), inDollars(limit))}
 }
@@ -320,7 +328,7 @@ func (s *server) newQuestion(q *workRequest) error {
 		if err != nil {
 			return q.askQuestion(err)
 		}
-		id, err := q.site.Works.Begin(q.asPerson(), asked)
+		id, err := q.site.Background.Begin(q.asPerson(), asked)
 		if err != nil {
 			return q.askQuestion(err)
 		}
@@ -330,11 +338,11 @@ func (s *server) newQuestion(q *workRequest) error {
 	if err != nil {
 		return q.askQuestion(err)
 	}
-	plan, err := q.site.Works.Draft(q.r.Context(), asked)
+	plan, err := q.site.Background.Draft(q.r.Context(), asked)
 	if err != nil {
 		return q.askQuestion(err)
 	}
-	view := workView{Heading: asked.Text, Lead: "This is how it will be worked on. A planner names the perspectives first, and you see them before the research begins.", Parts: planParts(plan),
+	view := workView{Heading: asked["question"], Lead: "This is how it will be worked on. A planner names the perspectives first, and you see them before the research begins.", Parts: planParts(plan),
 		Action: q.link("new"), Yes: "Yes, plan it", EditHere: true, Back: q.link("runs"), No: "No", After: "The run is kept. You see it work, and can end it at any time."}
 	for _, f := range q.questionFields() {
 		view.Hidden = append(view.Hidden, field{Label: f.Name, Value: f.Value})
@@ -395,16 +403,12 @@ func (s *server) confirmPlan(q *workRequest) error {
 	}
 	defer done()
 	id := board.Run().ID()
-	var wrong error
-	if q.posted {
-		digest := q.values.Get("digest")
-		if wrong = q.taken("plan " + id + " " + digest); wrong == nil {
-			if wrong = q.site.Works.Confirm(q.asPerson(), id, digest); wrong == nil {
-				return q.to(q.link("run", id))
-			}
-		}
+	digest := q.values.Get("digest")
+	did, wrong := q.once("plan "+id+" "+digest, func() error { return q.site.Background.Confirm(q.asPerson(), id, digest) })
+	if did {
+		return q.to(q.link("run", id))
 	}
-	plan, err := q.site.Works.Plan(q.r.Context(), id)
+	plan, err := q.site.Background.Plan(q.r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -421,21 +425,20 @@ func (s *server) editPlan(q *workRequest) error {
 	}
 	defer done()
 	id := board.Run().ID()
-	plan, err := q.site.Works.Plan(q.r.Context(), id)
+	plan, err := q.site.Background.Plan(q.r.Context(), id)
 	if err != nil {
 		return err
 	}
-	var wrong error
-	if q.posted {
-		digest := q.values.Get("digest")
-		if wrong = q.taken("edit " + id + " " + digest); wrong == nil {
-			var doc *codec.Value
-			if doc, wrong = edited(plan.Perspectives, q.values); wrong == nil {
-				if wrong = q.site.Works.Edit(q.asPerson(), id, digest, doc); wrong == nil {
-					return q.to(q.link("plan", id))
-				}
-			}
+	digest := q.values.Get("digest")
+	did, wrong := q.once("edit "+id+" "+digest, func() error {
+		doc, err := dispatch.EditPerspectives(plan.Perspectives, q.values.Get)
+		if err != nil {
+			return err
 		}
+		return q.site.Background.Edit(q.asPerson(), id, digest, doc)
+	})
+	if did {
+		return q.to(q.link("plan", id))
 	}
 	return q.show(p, workView{Heading: "Edit the perspectives", Lead: "Change what each looks at and its contract. One without a title is left out; the last is empty and may be filled in.", Action: q.link("plan/edit", id),
 		Hidden: []field{{Label: "digest", Value: plan.Digest}}, Groups: perspectiveGroups(plan.Perspectives, q.values), Yes: "Keep it", Back: q.link("plan", id), No: "Leave it as it was",
@@ -473,68 +476,6 @@ func perspectiveGroups(doc *codec.Value, v url.Values) []workGroup {
 	return out
 }
 
-// edited are the perspectives with what was filled in. It returns INVALID_ARGS.
-func edited(doc *codec.Value, v url.Values) (*codec.Value, error) {
-	doc = doc.Clone()
-	all := doc.Get("perspectives").Elems()
-	var kept []*codec.Value
-	for i := range len(all) + 1 {
-		n := strconv.Itoa(i)
-		title := strings.TrimSpace(v.Get("title" + n))
-		if title == "" {
-			continue
-		}
-		one := all[0].Clone()
-		if i < len(all) {
-			one = all[i].Clone()
-		} else {
-			one.Set("id", codec.Of(freeID(title, all)))
-			one.Set("track", codec.Of("standard"))
-		}
-		one.Set("title", codec.Of(title))
-		contract := one.Get("prompt_contract").Clone()
-		for _, c := range []struct{ field, key string }{{"words", "max_words"}, {"sources", "max_sources"}} {
-			number, err := strconv.Atoi(strings.TrimSpace(v.Get(c.field + n)))
-			if err != nil {
-				return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs(c.key, tidegate.Cut(v.Get(c.field+n))), "the most %s of %q must be a whole number, got %q", c.field, tidegate.Cut(title), tidegate.Cut(v.Get(c.field+n)))
-			}
-			contract.Set(c.key, codec.Of(number))
-		}
-		var sections []string
-		for line := range strings.Lines(v.Get("sections" + n)) {
-			if line = strings.TrimSpace(line); line != "" {
-				sections = append(sections, line)
-			}
-		}
-		contract.Set("must_include_sections", codec.Of(sections))
-		one.Set("prompt_contract", contract)
-		kept = append(kept, one)
-	}
-	if len(kept) == 0 {
-		return nil, tidegate.Errorf(tidegate.InvalidArgs, nil, "a plan needs at least one perspective")
-	}
-	doc.Set("perspectives", codec.Of(kept))
-	return doc, nil
-}
-
-// freeID is the id of a perspective: the first word of its title that none has.
-func freeID(title string, all []*codec.Value) string {
-	taken := map[string]bool{}
-	for _, p := range all {
-		taken[p.Get("id").Str()] = true
-	}
-	for _, word := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r < 'a' || r > 'z' }) {
-		if len(word) > 3 && len(word) < 40 && !taken[word] {
-			return word
-		}
-	}
-	for i := 1; ; i++ {
-		if id := "perspective-" + strconv.Itoa(i); !taken[id] {
-			return id
-		}
-	}
-}
-
 // A run that goes on.
 
 func (s *server) continueRun(q *workRequest) error {
@@ -544,13 +485,12 @@ func (s *server) continueRun(q *workRequest) error {
 	}
 	defer done()
 	id := board.Run().ID()
-	var wrong error
-	if q.posted {
-		if wrong = q.taken("continue " + id); wrong == nil {
-			if wrong = q.site.Works.Continue(q.asPerson(), id); wrong == nil {
-				return q.to(q.link("run", id))
-			}
-		}
+	if status := board.Run().Manifest().Status(); !q.posted && status.Final() {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", status), "the run is %s, and there is nothing to continue", status)
+	}
+	did, wrong := q.once("continue "+id, func() error { return q.site.Background.Continue(q.asPerson(), id) })
+	if did {
+		return q.to(q.link("run", id))
 	}
 	parts, err := q.bounds(id)
 	if err != nil {
@@ -562,15 +502,15 @@ func (s *server) continueRun(q *workRequest) error {
 
 // bounds says what a run may cost when it goes on.
 func (q *workRequest) bounds(id string) ([]planPart, error) {
-	b, err := q.site.Works.Bounds(q.r.Context(), id)
+	b, err := q.site.Background.Bounds(q.r.Context(), id)
 	if err != nil {
 		return nil, err
 	}
-	left, limit := q.site.Works.Left()
+	left, limit := q.site.Background.Left()
 	fields := report.Fields{{Name: "spent so far", Value: inDollars(b.Spent)}, {Name: "its limit", Value: inDollars(b.Limit)},
 		{Name: "left here", Value: inDollars(left) + " of the " + inDollars(limit) + " that this server may spend in 24 hours"}}
 	if b.Most < b.Limit {
-		fields[1].Value += " → " + inDollars(b.Most) + ", because that is what is left here"
+		fields[1].Value += " → " + inDollars(b.Most) + ", which is what this server gives it"
 	}
 	return []planPart{{Title: "What it may cost", Blocks: []planBlock{{Fields: fields}}}}, nil
 }
@@ -587,13 +527,9 @@ func (s *server) retryJob(q *workRequest) error {
 		return err
 	}
 	purpose := "retry " + id + " " + j.ID
-	var wrong error
-	if q.posted {
-		if wrong = q.taken(purpose); wrong == nil {
-			if wrong = q.site.Works.Retry(q.asPerson(), id, j.ID, q.values.Get("note")); wrong == nil {
-				return q.to(q.link("run", id))
-			}
-		}
+	did, wrong := q.once(purpose, func() error { return q.site.Background.Retry(q.asPerson(), id, j.ID, q.values.Get("note")) })
+	if did {
+		return q.to(q.link("run", id))
 	}
 	parts, err := q.bounds(id)
 	if err != nil {
@@ -616,19 +552,18 @@ func (s *server) askRun(q *workRequest) error {
 	}
 	defer done()
 	id := board.Run().ID()
-	var wrong error
-	if q.posted {
-		if wrong = q.taken("ask " + id); wrong == nil {
-			if wrong = q.site.Works.Ask(q.asPerson(), id, q.values.Get("question"), strings.TrimSpace(q.values.Get("most_usd"))); wrong == nil {
-				return q.to(q.link("answers", id))
-			}
-		}
-	} else if board.Run().Manifest().Status() != run.Completed {
+	did, wrong := q.once("ask "+id, func() error {
+		return q.site.Background.Ask(q.asPerson(), id, q.values.Get("question"), strings.TrimSpace(q.values.Get("most_usd")))
+	})
+	switch {
+	case did:
+		return q.to(q.link("report", id) + "#asked")
+	case !q.posted && board.Run().Manifest().Status() != run.Completed:
 		return tidegate.Errorf(tidegate.InvalidState, nil, "the run is not completed, so there is no report to ask about")
 	}
 	most := q.values.Get("most_usd")
 	if !q.values.Has("most_usd") {
-		left, _ := q.site.Works.Left()
+		left, _ := q.site.Background.Left()
 		most = usd(min(left, usualAnswer))
 	}
 	return q.show(p, workView{Heading: "Ask about this report", Lead: "The answer comes from the archived pages of this run alone, and stands as the report does: an agent writes it from passages, and another reads every sentence against them.", Action: q.link("ask", id),
@@ -637,16 +572,9 @@ func (s *server) askRun(q *workRequest) error {
 }
 
 func (s *server) newAudit(q *workRequest) error {
-	var wrong error
-	if q.posted {
-		if wrong = q.taken("audit"); wrong == nil {
-			if q.upload == nil {
-				q.upload = &upload{}
-			}
-			if wrong = q.site.Works.Audit(q.upload.name, q.upload.data); wrong == nil {
-				return q.to(q.link("audits"))
-			}
-		}
+	did, wrong := q.once("audit", func() error { return q.site.Background.Audit(q.upload.name, q.upload.data) })
+	if did {
+		return q.to(q.link("audits"))
 	}
 	return q.show(q.plainPage("Check a report"), workView{Heading: "Check a report that you have", Lead: "Its sources are fetched, and every sentence is held against them. No agent is asked, and nothing is paid.", Action: q.link("newAudit"),
 		File: "Drop a file here, or choose one: Markdown, HTML, docx, PDF or text", Yes: "Check it", Back: q.link("audits"), No: "Not now", After: "At most 100 MB. The file stays on this machine; the pages that it cites are fetched from here."}, "audit", wrong)
@@ -658,15 +586,15 @@ type workOffer struct{ Words, Link string }
 // workOffers are what can be started about the run as it stands, and why the last work on it
 // ended where its files do not say so.
 func (l *visit) workOffers() (offers []workOffer, stopped string) {
-	works := l.site.Works
+	works := l.site.Background
 	if works == nil || l.files {
 		return nil, ""
 	}
-	id := l.run.ID()
+	id := l.id
 	switch l.standing.Kind {
-	case research.StandsAlone, research.StandsRests:
+	case dispatch.StandsAlone, dispatch.StandsRests:
 		offers = append(offers, workOffer{"Continue it here", l.link("continue", id)})
-	case research.StandsNeeds:
+	case dispatch.StandsNeeds:
 		if works.MayConfirm(l.board) {
 			offers = append(offers, workOffer{"Look at the plan", l.link("plan", id)})
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/web"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -35,32 +36,25 @@ func working(t testing.TB, folder, file string, allowed float64) *web.Site {
 	t.Helper()
 	env := environment(folder)
 	env.ConfigDir = filepath.Join(folder, "config")
-	if err := os.MkdirAll(env.ConfigDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(env.ConfigDir, "tidegate.toml"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(env.ConfigDir, 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(env.ConfigDir, "tidegate.toml"), []byte(file), 0o600))
 	s := site(folder)
 	commands := recorded(env)
-	works, err := commands.OpenWorks(t.Context(), allowed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	works := must.Get(commands.OpenBackground(t.Context(), allowed))(t)
 	t.Cleanup(func() {
-		if s.Works == works { // else the test has ended it
+		if s.Background == works { // else the test has ended it
 			works.End()
 		}
 	})
-	s.Works, s.Standing = works, commands.Standing
+	s.Background, s.Standing = works, commands.Standing
 	return s
 }
 
 // restarted ends the work of a site, and is the site of the server that comes after it.
 func restarted(t *testing.T, s *web.Site, file string, allowed float64) *web.Site {
 	t.Helper()
-	s.Works.End()
-	s.Works = nil
+	s.Background.End()
+	s.Background = nil
 	return working(t, s.Project, file, allowed)
 }
 
@@ -68,10 +62,7 @@ func restarted(t *testing.T, s *web.Site, file string, allowed float64) *web.Sit
 func becomes(t *testing.T, s *web.Site, want run.Status) {
 	t.Helper()
 	manifest := filepath.Join(s.Home, "harbour", run.ManifestFile)
-	r, err := run.Open(t.Context(), s.Desk, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), s.Desk, manifest))(t)
 	defer r.Close()
 	ctx, stop := context.WithTimeout(t.Context(), 3*patience)
 	defer stop()
@@ -173,7 +164,7 @@ func TestARunFromThePage(t *testing.T) {
 		t.Fatalf("%d: %s", status, words(plan))
 	}
 	inOrder(t, html.UnescapeString(plan), demo.Question, "Agents", "recorded:demo", "Budget", "USD in all", "5", "What it will probably take", "What is sent where", "Nothing is sent to a model", "Yes, plan it", "Edit", "No")
-	if left, _ := s.Works.Left(); left != 20 {
+	if left, _ := s.Background.Left(); left != 20 {
 		t.Errorf("before the yes %v are left", left)
 	}
 	if status, page, to := b.again(t, "/new", plan, nil); status != http.StatusSeeOther || to != "/runs/harbour" {
@@ -193,20 +184,20 @@ func TestARunFromThePage(t *testing.T) {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
 	becomes(t, s, run.Completed)
-	b.shows(t, "/runs/harbour", "Read the report")
+	b.shows(t, "/runs/harbour", "Ask these pages a further question")
 	b.shows(t, "/new", "$20.00 are left of the $20.00") // recorded agents cost nothing
 	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", url.Values{"most_usd": {"x"}}); status != http.StatusBadRequest || !strings.Contains(page, "Mona Lisa") {
 		t.Errorf("an amount that is none: %d %s: %s", status, to, words(page))
 	}
-	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", nil); status != http.StatusSeeOther || to != "/runs/harbour/answers" {
+	if status, page, to := b.fill(t, "/runs/harbour/ask?question=Who+painted+the+Mona+Lisa%3F", nil); status != http.StatusSeeOther || to != "/runs/harbour/report#asked" {
 		t.Fatalf("%d %s: %s", status, to, words(page))
 	}
-	page := b.shows(t, "/runs/harbour/answers", "not answered")
-	inOrder(t, html.UnescapeString(page), "not answered", `href="/answers/`, "Who painted the Mona Lisa?", "The archived pages do not answer this question.", "Its sources have not been fetched again")
+	page := b.shows(t, "/runs/harbour/report", "not answered")
+	inOrder(t, html.UnescapeString(page), "not answered", `href="/answers/`, "Who painted the Mona Lisa?", "The archived pages do not answer this question.")
 	_, answer, _ := strings.Cut(page, `href="/answers/`)
 	answer, _, _ = strings.Cut(answer, `"`)
 	_, page = b.get(t, "/answers/"+answer)
-	inOrder(t, html.UnescapeString(page), `href="/runs/harbour/answers"`, "Who painted the Mona Lisa?", "not answered", "no agent was asked", "tidegate research 'Who painted the Mona Lisa?'")
+	inOrder(t, html.UnescapeString(page), "do not answer it", "no agent was asked", `href="/runs/harbour/report"`, "Who painted the Mona Lisa?", "tidegate research 'Who painted the Mona Lisa?'")
 	if info, err := os.Stat(filepath.Join(folder, "work.json")); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("what was spent is kept as %v, %v", info, err)
 	}
@@ -214,10 +205,7 @@ func TestARunFromThePage(t *testing.T) {
 	if status2 != http.StatusConflict || !strings.Contains(late, "it was decided already") {
 		t.Errorf("a late yes is answered with %d: %s", status2, words(late))
 	}
-	r, err := run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), s.Desk, filepath.Join(s.Home, "harbour", run.ManifestFile)))(t)
 	defer r.Close()
 	entries, err := r.EventsOf(run.EventCreated)
 	if err != nil || entries[0].Entry.Get("by").Str() != "token" {
@@ -243,7 +231,7 @@ func TestWhatWentWrongIsTriedAgain(t *testing.T) {
 	}
 	const here = "/runs/does-it-rain-more"
 	page := b.shows(t, here, "needs you")
-	inOrder(t, page, `href="`+here+`/retry/perspectives"`)
+	inOrder(t, page, `action="`+here+`/retry/perspectives"`, "Try again with this note")
 	if status, page := b.get(t, here+"/continue"); status != http.StatusOK {
 		t.Errorf("%d: %s", status, words(page))
 	}
@@ -320,34 +308,27 @@ func TestWorkStaysWithinItsMoney(t *testing.T) {
 	if begun.Load() != 2 || refused.Load() != 4 {
 		t.Errorf("%d begin and %d do not", begun.Load(), refused.Load())
 	}
-	if _, err := recorded(environment(folder)).OpenWorks(t.Context(), 5); tidegate.CodeOf(err) != tidegate.LockHeld {
+	if _, err := recorded(environment(folder)).OpenBackground(t.Context(), 5); tidegate.CodeOf(err) != tidegate.LockHeld {
 		t.Errorf("a second server spends in the same home: %v", err)
 	}
 	// A killed server leaves what it put aside.
-	killed, err := os.ReadFile(filepath.Join(folder, "work.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	killed := must.Get(os.ReadFile(filepath.Join(folder, "work.json")))(t)
 	s = restarted(t, s, waiting, 5)
-	if left, _ := s.Works.Left(); left != 5 {
+	if left, _ := s.Background.Left(); left != 5 {
 		t.Errorf("runs that cost nothing leave %v", left)
 	}
-	s.Works.End()
-	s.Works = nil
+	s.Background.End()
+	s.Background = nil
 	unknown := bytes.ReplaceAll(killed, []byte(`"does-it-rain-more-2"`), []byte(`"gone"`))
-	if err := os.WriteFile(filepath.Join(folder, "work.json"), unknown, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "work.json"), unknown, 0o600))
 	s = working(t, folder, waiting, 5)
-	if left, _ := s.Works.Left(); left != 3 {
+	if left, _ := s.Background.Left(); left != 3 {
 		t.Errorf("a run that is gone counts with the most that it may have cost, and %v are left", left)
 	}
-	s.Works.End()
-	s.Works = nil
-	if err := os.WriteFile(filepath.Join(folder, "work.json"), []byte(`{"works":[]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := recorded(environment(folder)).OpenWorks(t.Context(), 5); tidegate.CodeOf(err) != tidegate.SchemaValidationFailed {
+	s.Background.End()
+	s.Background = nil
+	must.Do(t, os.WriteFile(filepath.Join(folder, "work.json"), []byte(`{"works":[]}`), 0o600))
+	if _, err := recorded(environment(folder)).OpenBackground(t.Context(), 5); tidegate.CodeOf(err) != tidegate.SchemaValidationFailed {
 		t.Errorf("a damaged ledger is taken: %v", err)
 	}
 }
@@ -363,10 +344,7 @@ func TestALimitIsRaisedWithinTheMoney(t *testing.T) {
 	if status, page, _ := b.again(t, "/new", plan, nil); status != http.StatusSeeOther {
 		t.Fatalf("%d: %s", status, words(page))
 	}
-	given, err := s.Users.Add(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "dora", user.Decide, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given := must.Get(s.Users.Add(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), "dora", user.Decide, 0))(t)
 	b.get(t, "/?token="+given)
 	const here = "/runs/does-it-rain-more/decide/run-limit"
 	raise := func(to string) (int, string) {
@@ -379,7 +357,7 @@ func TestALimitIsRaisedWithinTheMoney(t *testing.T) {
 	if status, page := raise("4"); status != http.StatusSeeOther {
 		t.Errorf("what is left: %d: %s", status, words(page))
 	}
-	if left, _ := s.Works.Left(); left != 1 {
+	if left, _ := s.Background.Left(); left != 1 {
 		t.Errorf("%v are left", left)
 	}
 	if status, page := raise("1"); status != http.StatusSeeOther {
@@ -457,9 +435,7 @@ const restartedFile = "[agents.default]\ndriver = \"exec:false\"\nprice = { inpu
 func TestOnlyThePersonsOwnAgents(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "tidegate.toml"), []byte("[agents.default]\ndriver = \"claude\"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(folder, "tidegate.toml"), []byte("[agents.default]\ndriver = \"claude\"\n"), 0o600))
 	s := working(t, folder, "[agents]\nconfine = false\n[agents.default]\ndriver = \"exec:false\"\nprice = { input = 1, output = 1 }\n", 20)
 	b := visit(t, s, nil)
 	status, page, _ := b.fill(t, "/new?question=Does+it+rain%3F", url.Values{"agent": {"exec:touch /tmp/x"}, "unconfined": {"true"}})
@@ -497,21 +473,11 @@ func (b *browser) handIn(t *testing.T, token, name string, data []byte) (status 
 	t.Helper()
 	var sent bytes.Buffer
 	parts := multipart.NewWriter(&sent)
-	if err := parts.WriteField("form_token", token); err != nil {
-		t.Fatal(err)
-	}
-	part, err := parts.CreateFormFile("report", name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := part.Write(data); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, parts.WriteField("form_token", token))
+	part := must.Get(parts.CreateFormFile("report", name))(t)
+	must.Get(part.Write(data))(t)
 	parts.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/new/audit", &sent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodPost, b.base+"/new/audit", &sent))(t)
 	r.Header.Set("Content-Type", parts.FormDataContentType())
 	r.Header.Set("Origin", b.base)
 	client := *b.Client
@@ -531,19 +497,12 @@ func bomb(t *testing.T) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestSpeed) })
-	part, err := z.Create("word/document.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(z.Create("word/document.xml"))(t)
 	blank := bytes.Repeat([]byte(" "), 1<<20)
 	for range 65 {
-		if _, err := part.Write(blank); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(part.Write(blank))(t)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return out.Bytes()
 }
 
@@ -638,12 +597,8 @@ func writeAnswers(t testing.TB, folder string) (write func(path, text string)) {
 	write = func(path, text string) {
 		t.Helper()
 		path = filepath.Join(folder, path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	const of = `{"kind":"run","id":"rain","head":"h","title":"Does it <u>rain</u>?"}`
 	write("answers/2026-03-02-aaaaaa/about.json", `{"schema_version":"answer.v1","id":"2026-03-02-aaaaaa","created_at":"2026-03-02T08:00:00Z","of":[`+of+`]}`)
@@ -670,20 +625,18 @@ func TestAnswersAndUpdatesHavePages(t *testing.T) {
 	write("answers/2026-03-02-cccccc/result.json", `nonsense`)
 	b := visit(t, s, nil)
 	_, page := b.get(t, "/answers/2026-03-02-aaaaaa")
-	inOrder(t, page, `href="/runs/rain/answers"`, "How &lt;script&gt;much", "answered from archived pages", "1 sentence: 1 stands.", "It rains 3 mm more.", "It rains <mark>3 mm more</mark> &lt;b&gt;now", "What it cites", "&lt;img")
+	inOrder(t, page, `href="/runs/rain/report"`, "How &lt;script&gt;much", "1 sentence: 1 stands.", "It rains 3 mm more.", "It rains <mark>3 mm more</mark> &lt;b&gt;now", ">Sources</h2>", "&lt;img")
 	if strings.Contains(page, `href="javascript`) || strings.Contains(page, "<script>much") {
 		t.Error("an answer acts on the page")
 	}
 	_, page = b.get(t, "/updates/2026-03-02-bbbbbb")
-	inOrder(t, page, "Does it &lt;u&gt;rain", "no longer stands", "2 sentences that cite: 1 stands, 1 changed", "It costs 5 euro.", `href="https://example.org/a"`, "The page said", "It costs <del>5</del>", "It says", "<ins>7 &lt;i&gt;</ins>", "It stands.", "Its sources")
+	inOrder(t, page, "no longer stands", "2 sentences that cite: 1 stands, 1 changed", "Its sources", "Does it &lt;u&gt;rain", "It stands.", `data-state="changed" id="c2"`, "It costs 5 euro.", `href="https://example.org/a"`, "The page said", "It costs <del", ">5</del>", "It says", "7 &lt;i&gt;</ins>", "the page now says “7 &lt;i&gt;”")
 	for _, path := range []string{"/answers/2026-03-02-bbbbbb", "/answers/..%2f..", "/updates/none", "/answers/2026-03-02-cccccc"} {
 		if status, _ := b.get(t, path); status == http.StatusOK {
 			t.Errorf("%s is answered with %d", path, status)
 		}
 	}
-	if _, err := run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}); err != nil {
-		t.Fatal(err)
-	}
-	_, page = b.get(t, "/runs/rain/answers")
-	inOrder(t, page, `href="/answers/2026-03-02-aaaaaa"`, "How &lt;script&gt;much", `href="/updates/2026-03-02-bbbbbb"`)
+	must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain"}))(t)
+	_, page = b.get(t, "/runs/rain/report")
+	inOrder(t, page, `href="/updates/2026-03-02-bbbbbb"`, `href="/answers/2026-03-02-aaaaaa"`, "How &lt;script&gt;much")
 }

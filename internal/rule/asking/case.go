@@ -90,7 +90,7 @@ func (c *Case) Passages(ctx context.Context) ([]claim.Window, error) {
 			}
 		}
 		foreign = foreign || c.foreign(p)
-		held, err := claim.Judge(ctx, []claim.Sentence{{Text: c.Question, Language: c.Language, CIDs: []string{p.CID}}}, c.page, claim.Titles{})
+		held, err := claim.Judge(ctx, []claim.Question{{Text: c.Question, Language: c.Language, CIDs: []string{p.CID}}}, c.page, claim.Titles{})
 		if err != nil {
 			return nil, err
 		}
@@ -228,12 +228,12 @@ func (c *Case) Material(ctx context.Context, claims *evidence.Claims) reading.Ma
 			m.Bases = append(m.Bases, reading.Base{Text: p.Text[at.Start:at.End], CIDs: []string{p.CID}, Page: true})
 		}
 	}
-	m.Windows = func(text string, ids []string) ([]evidence.Window, error) {
-		held, err := claim.Judge(ctx, []claim.Sentence{{Text: text, Language: c.Language, CIDs: ids}}, c.page, claim.Titles{})
+	m.Windows = func(text string, ids []string) ([]claim.Window, error) {
+		held, err := claim.Judge(ctx, []claim.Question{{Text: text, Language: c.Language, CIDs: ids}}, c.page, claim.Titles{})
 		if err != nil {
 			return nil, err
 		}
-		return evidence.WindowsOf(held[0].Windows), nil
+		return held[0].Windows, nil
 	}
 	return m
 }

@@ -20,24 +20,24 @@ type Answer struct {
 	Refused bool // it is the fixed sentence and nothing else
 	Claims  evidence.Claims
 	Faults  []evidence.Fault
-	further map[string][]evidence.Window
+	further map[string][]claim.Window
 }
 
-// Further are the windows of a sentence for a second look.
-func (a *Answer) Further(id string) []evidence.Window { return a.further[id] }
+// Further are the windows that a second look at a sentence adds.
+func (a *Answer) Further(id string) []claim.Window { return a.further[id] }
 
 // Judge judges an answer by the rules of a report, but for its sections and how much it must
 // say. What it lacks is a fault. The error is that of ctx.
 func (c *Case) Judge(ctx context.Context, text string) (Answer, error) {
 	text = strings.TrimSpace(text)
-	out := Answer{Text: text, further: map[string][]evidence.Window{}}
+	out := Answer{Text: text, further: map[string][]claim.Window{}}
 	if markdown.OneLine(text) == c.Refusal() {
 		out.Text, out.Refused = c.Refusal(), true
 		return out, nil
 	}
 	draft := []byte(text + "\n")
 	facts := evidence.Facts{Template: evidence.Template{Name: "answer"}, Language: c.Language, Question: c.Question, SecondReader: true}
-	of := synthesis.Facts{Archived: true}
+	of := synthesis.Facts{}
 	var pages []evidence.Page
 	var titles []string
 	for _, p := range c.Pages {
@@ -46,7 +46,8 @@ func (c *Case) Judge(ctx context.Context, text string) (Answer, error) {
 		pages = append(pages, evidence.Page{CID: p.CID, Digest: codec.DigestBytes([]byte(p.Text))})
 		titles = append(append(titles, p.Title), p.Headings...)
 	}
-	report := evidence.Read(draft, facts)
+	read := markdown.Read(draft)
+	report := evidence.Read(read, facts)
 	held, err := report.Hold(ctx, c.Language, c.page, claim.NewTitles(titles))
 	if err != nil {
 		return out, err
@@ -57,17 +58,20 @@ func (c *Case) Judge(ctx context.Context, text string) (Answer, error) {
 		for _, w := range held[i].Windows {
 			foreign = foreign || c.foreign(c.byID[w.CID])
 		}
-		out.further[report.Sentences[i].ID] = evidence.WindowsOf(held[i].Further)
 		for _, id := range report.Sentences[i].CIDs {
 			cited[id] = true
 		}
 	}
 	out.Claims = evidence.Assemble(report, codec.DigestBytes(draft), slices.DeleteFunc(pages, func(p evidence.Page) bool { return !cited[p.CID] }), held, nil)
-	for _, u := range claim.Inspect(draft).URLs {
+	for i := range out.Claims.Sentences {
+		s := &out.Claims.Sentences[i]
+		out.further[s.ID] = held[i].Further(s.Windows)
+	}
+	for _, u := range claim.InspectRead(read).URLs {
 		of.RawURLs = append(of.RawURLs, synthesis.Place{Line: u.Line, Text: u.Text})
 	}
-	of.Sentences = &synthesis.Sentences{Faults: report.Faults}
-	for _, f := range synthesis.Judge(draft, of).Faults {
+	of.Sentences = synthesis.Sentences{Faults: report.Faults}
+	for _, f := range synthesis.Judge(read, of).Faults {
 		if f.Code != tidegate.MissingRequiredSection { // an answer has none
 			out.Faults = append(out.Faults, f)
 		}

@@ -23,9 +23,11 @@ type asked struct {
 	numbers    []number
 	dates      []figure.Date
 	quotations []quotation.Quotation
+	titles     []name // by quotation: its words, as those of the title of a work
 	names      []name
 	italics    map[string]bool // as titles are compared
 	most       int             // windows that are chosen on one page
+	inferred   bool
 }
 
 // number is one that a sentence states, or that its calculation takes from a page.
@@ -38,10 +40,10 @@ type number struct {
 }
 
 // askedBy reads what a sentence states.
-func askedBy(s *Sentence) *asked {
+func askedBy(s *Question) *asked {
 	text := quotation.WithoutHidden(s.Text)
 	language, _, _ := strings.Cut(s.Language, "-")
-	a := &asked{text: text, language: language, most: firstWindows + moreWindows, detected: page.Language(text), italics: NewTitles(s.Italics).known}
+	a := &asked{text: text, language: language, inferred: s.Inferred, most: firstWindows + MaxFurther, detected: page.Language(text), italics: NewTitles(s.Italics).known}
 	cited := map[string]bool{}
 	for _, cid := range s.CIDs {
 		if !cited[cid] {
@@ -87,9 +89,26 @@ func askedBy(s *Sentence) *asked {
 	if a.quotations = s.Quotations; a.quotations == nil {
 		a.quotations = quotation.Of([]string{text})[0]
 	}
+	for _, q := range a.quotations {
+		a.titles = append(a.titles, a.nameOf(q.Text))
+	}
 	a.names = a.namesIn(text)
 	return a
 }
+
+// nameOf is a text as a name.
+func (a *asked) nameOf(text string) name {
+	n := name{text: text}
+	page.EachFolded(page.CutBytes(text, titleBytes), func(word []byte, _ int) {
+		if isContent(string(word)) {
+			n.words = append(n.words, string(a.endings.stem(word)))
+		}
+	})
+	return n
+}
+
+// titleBytes is how many bytes of a title are read.
+const titleBytes = 400
 
 // nounAfter is the word after a number, without its ending; "" where it says how many
 // times.

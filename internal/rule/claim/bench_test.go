@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // prose makes pages of sentences about a port, some with numbers, dates and names, and
@@ -66,10 +67,10 @@ func (p prose) page(size int) string {
 func BenchmarkJudge(b *testing.B) {
 	p := newProse(1)
 	var pages []string
-	var sentences []claim.Sentence
+	var sentences []claim.Question
 	for range 100 {
 		pages = append(pages, p.page(8<<10))
-		sentences = append(sentences, claim.Sentence{Text: p.sentence(), CIDs: []string{"a"}})
+		sentences = append(sentences, claim.Question{Text: p.sentence(), CIDs: []string{"a"}})
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	n := 0
@@ -91,9 +92,9 @@ func BenchmarkReport(b *testing.B) {
 			for i := range size.pages {
 				texts[fmt.Sprint(i)] = p.page(60 << 10)
 			}
-			var sentences []claim.Sentence
+			var sentences []claim.Question
 			for i := range size.sentences {
-				sentences = append(sentences, claim.Sentence{Text: p.sentence(), CIDs: []string{fmt.Sprint(i % size.pages), fmt.Sprint((i * 7) % size.pages)}})
+				sentences = append(sentences, claim.Question{Text: p.sentence(), CIDs: []string{fmt.Sprint(i % size.pages), fmt.Sprint((i * 7) % size.pages)}})
 			}
 			b.ReportAllocs()
 			for b.Loop() {
@@ -106,11 +107,8 @@ func BenchmarkReport(b *testing.B) {
 	}
 }
 
-func judge(t testing.TB, sentences []claim.Sentence, text func(cid string) string) []claim.Judgement {
+func judge(t testing.TB, sentences []claim.Question, text func(cid string) string) []claim.Judgement {
 	t.Helper()
-	found, err := claim.Judge(context.Background(), sentences, func(cid string) (*claim.Page, error) { return &claim.Page{CID: cid, Text: text(cid)}, nil }, claim.Titles{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := must.Get(claim.Judge(context.Background(), sentences, func(cid string) (*claim.Page, error) { return &claim.Page{CID: cid, Text: text(cid)}, nil }, claim.Titles{}))(t)
 	return found
 }

@@ -31,7 +31,7 @@ const fewestBytes = 256
 func NewChooser(questions []string, most int) *Chooser {
 	c := &Chooser{most: most, windows: make([][]chosen, len(questions))}
 	for _, q := range questions {
-		a := askedBy(&Sentence{Text: q})
+		a := askedBy(&Question{Text: q})
 		a.most = max(1, most/fewestBytes)
 		c.asked = append(c.asked, a)
 	}
@@ -46,10 +46,10 @@ func (c *Chooser) Look(p *Page) {
 	}
 	for i, l := range lookAt(p, c.asked) {
 		for _, w := range l.windows {
-			if w.weight > 0 || w.matched {
+			if w.weight > 0 || w.facts > 0 {
 				window := l.window(w)
 				window.Text = strings.Clone(window.Text) // which would keep the whole page
-				c.windows[i] = append(c.windows[i], chosen{window, c.pages, w.matched, w.weight})
+				c.windows[i] = append(c.windows[i], chosen{window, c.pages, w.facts > 0, w.weight})
 			}
 		}
 		c.windows[i] = c.best(c.windows[i])
@@ -70,13 +70,11 @@ func (c *Chooser) best(list []chosen) []chosen {
 	return list
 }
 
-// Chosen are the windows for a question, in the order of the pages and of their text.
+// Chosen are the windows for a question, the best first.
 func (c *Chooser) Chosen(question int) []Window {
-	list := slices.Clone(c.windows[question])
-	slices.SortFunc(list, func(a, b chosen) int { return cmp.Or(a.page-b.page, a.Start-b.Start) })
-	out := make([]Window, len(list))
-	for i := range list {
-		out[i] = list[i].Window
+	out := make([]Window, len(c.windows[question]))
+	for i, w := range c.windows[question] {
+		out[i] = w.Window
 	}
 	return out
 }

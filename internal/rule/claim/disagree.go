@@ -17,7 +17,7 @@ type Disagreement struct {
 // share most of their content words and their names, speak of the same years, and each
 // has one number of a unit, or before a noun, that both have, which is not the other's
 // rounded. Apart says which pairs are compared.
-func Disagreements(sentences []Sentence, apart func(i, k int) bool) []Disagreement {
+func Disagreements(sentences []Question, apart func(i, k int) bool) []Disagreement {
 	facts := make([]stated, len(sentences))
 	for i := range sentences {
 		facts[i] = statedBy(&sentences[i])
@@ -41,8 +41,8 @@ func Disagreements(sentences []Sentence, apart func(i, k int) bool) []Disagreeme
 }
 
 // Gives reports whether a sentence states a number as another text writes it.
-func (s Sentence) Gives(number string) bool {
-	asked := statedBy(&Sentence{Text: number, Language: s.Language})
+func (s Question) Gives(number string) bool {
+	asked := statedBy(&Question{Text: number, Language: s.Language})
 	facts := statedBy(&s)
 	for _, n := range facts.numbers {
 		if slices.ContainsFunc(asked.numbers, func(m measure) bool { return n.value == m.value }) {
@@ -62,7 +62,7 @@ type stated struct {
 // measure is a number with what it is of: its unit, else the noun behind it.
 type measure struct{ text, of, value string }
 
-func statedBy(s *Sentence) stated {
+func statedBy(s *Question) stated {
 	a := askedBy(s)
 	out := stated{words: map[string]bool{}, names: map[string]bool{}}
 	for _, w := range a.words {

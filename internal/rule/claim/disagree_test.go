@@ -24,7 +24,7 @@ func TestDisagreements(t *testing.T) {
 		"no number":                {"The electric tugs of the port are quiet.", "The electric tugs of the port cost 9 million euros.", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			both := []claim.Sentence{{Text: c.first, Language: "en"}, {Text: c.second, Language: "en"}}
+			both := []claim.Question{{Text: c.first, Language: "en"}, {Text: c.second, Language: "en"}}
 			found := claim.Disagreements(both, func(i, k int) bool { return true })
 			if c.number == "" {
 				if len(found) > 0 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/text/figure"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
@@ -45,7 +46,7 @@ type Match struct {
 	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
 	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
 	End   int    `json:"end"`
-	Link  string `json:"-"` // the page's address with a fragment that leads there; Ground does not know it
+	Link  string `json:"link,omitzero" jsonschema:"the page's address with a fragment that leads to the match, where that is known"` // Ground does not know it
 
 	as      figure.Quantity // the reading of a number that was found; empty for a quotation
 	written bool            // a number that was looked for as it is written
@@ -81,7 +82,7 @@ type GroundingMetrics struct {
 // A document that claims something, but of which nothing could be checked, does
 // not pass. Nor does one with text in a block of HTML: nothing in the block is a
 // claim, and yet it may be read.
-func Ground(document []byte, text func(cid string) (string, bool)) Grounding {
+func Ground(document *markdown.Text, text func(cid string) (string, bool)) Grounding {
 	found, readable := statements(document)
 	g := Grounding{Claims: make([]Claim, len(found))}
 	sources := map[string][]int{} // the claims that cite each source

@@ -19,7 +19,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"golang.org/x/text/unicode/norm"
 )
@@ -36,10 +38,7 @@ func samples(t testing.TB) []sample {
 	}
 	var list []sample
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		title, text, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
 		list = append(list, sample{strings.TrimSuffix(filepath.Base(file), ".txt"), title, text})
 	}
@@ -49,7 +48,7 @@ func samples(t testing.TB) []sample {
 // groundOne checks one claim against one text.
 func groundOne(t testing.TB, stated, text string) claim.Claim {
 	t.Helper()
-	g := claim.Ground([]byte("- "+stated+" [@s]\n"), func(string) (string, bool) { return text, true })
+	g := claim.Ground(markdown.Read([]byte("- "+stated+" [@s]\n")), func(string) (string, bool) { return text, true })
 	if len(g.Claims) != 1 {
 		t.Fatalf("%q has %d claims", stated, len(g.Claims))
 	}
@@ -124,14 +123,12 @@ func TestQuotations(t *testing.T) {
 
 var exampleRow = regexp.MustCompile("^\\| (`{1,2})(.*?) ?`{1,2} \\| (.*) \\|$")
 
-// TestDocumentedQuotations checks docs/quotations.md against what is found.
+// TestDocumentedQuotations checks the quotations of docs/rules.md against what is found.
 func TestDocumentedQuotations(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/quotations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../../../docs/rules.md"))(t)
+	_, section, _ := strings.Cut(string(doc), "\n## Quotations\n")
 	examples := 0
-	for line := range strings.Lines(string(doc)) {
+	for line := range strings.Lines(section) {
 		row := exampleRow.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		if row == nil {
 			if strings.HasPrefix(line, "| `") {
@@ -140,7 +137,7 @@ func TestDocumentedQuotations(t *testing.T) {
 			continue
 		}
 		examples++
-		g := claim.Ground([]byte(row[2]+" [@s]\n"), func(string) (string, bool) { return "x", true })
+		g := claim.Ground(markdown.Read([]byte(row[2]+" [@s]\n")), func(string) (string, bool) { return "x", true })
 		var got []string
 		for _, c := range g.Claims {
 			for _, q := range c.Quotations {
@@ -184,7 +181,7 @@ func TestQuotationsOverPassages(t *testing.T) {
 		"They \"say that tides … about boats … end is near\" [@s].":                      0,
 		"They \"also say a lot … the keepers say that\" [@s].":                           1, // in another order
 	} {
-		g := claim.Ground([]byte(doc), func(string) (string, bool) { return page, true })
+		g := claim.Ground(markdown.Read([]byte(doc)), func(string) (string, bool) { return page, true })
 		if g.Metrics.QuotationsMissing != missing {
 			t.Errorf("%q: %d missing, want %d: %+v", doc, g.Metrics.QuotationsMissing, missing, g.Claims)
 		}
@@ -201,7 +198,7 @@ func TestPartsStandNearOneAnother(t *testing.T) {
 		"It killed the crew. The port is safe. " + far + "It killed the crew.":                                  false,
 		"The port is safe. " + far + "The port is safe. Well. " + far + "The port is safe. It killed the crew.": true,
 	} {
-		g := claim.Ground([]byte("“The port is … killed the crew” [@s]"), func(string) (string, bool) { return page, true })
+		g := claim.Ground(markdown.Read([]byte("“The port is … killed the crew” [@s]")), func(string) (string, bool) { return page, true })
 		if found := g.Metrics.QuotationsMissing == 0; found != want {
 			t.Errorf("found %v, want %v: %.60q", found, want, page)
 		}
@@ -251,7 +248,7 @@ func TestNothingExcusesAClaim(t *testing.T) {
 	for _, before := range []string{
 		"", "<style></style>\n\n", "<script></script>\n\n", "<b><i></b></i>\n\n", "x <p/>\n\n", "x <b>\n\n", "<div>\n\n", "<!-- x\n\n", "x <link>\n\n", "<p>", "<b>", "<div>", "<!--", "<style>",
 	} {
-		g := claim.Ground([]byte(before+stated), func(string) (string, bool) { return page, true })
+		g := claim.Ground(markdown.Read([]byte(before+stated)), func(string) (string, bool) { return page, true })
 		if g.Pass {
 			t.Errorf("%q before the claim lets it pass: %+v", before, g)
 		}
@@ -269,12 +266,12 @@ func TestNoTableHidesAClaim(t *testing.T) {
 		"tugs [@s] `\n:-\n%s\n`\n",
 		"- | Port [@s] | a | b |\n  |---|---|---|\n  | `x` ` | %s | ` |\n",
 	} {
-		g := claim.Ground(fmt.Appendf(nil, text, stated), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
+		g := claim.Ground(markdown.Read(fmt.Appendf(nil, text, stated)), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
 		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 1 || len(g.Claims[0].Quotations) != 1 {
 			t.Errorf("%q: %+v", text, g.Claims)
 		}
 	}
-	g := claim.Ground([]byte("| Port [@s] | a |\n|---|---|\n| `4,711` | `x` |\n"), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
+	g := claim.Ground(markdown.Read([]byte("| Port [@s] | a |\n|---|---|\n| `4,711` | `x` |\n")), func(string) (string, bool) { return "The harbour has 12 tugs.", true })
 	if !g.Pass {
 		t.Errorf("code in one cell is no claim: %+v", g.Claims)
 	}
@@ -306,7 +303,7 @@ func TestHiddenCharactersPartNoNumber(t *testing.T) {
 // to the end of the text: seconds, and in full over a minute.
 func TestMarksThatNothingCloses(t *testing.T) {
 	for _, marks := range []string{"“", "« ", "\" 'x\"", "„ a", "'a ", "“a “b” "} {
-		g := claim.Ground([]byte(strings.Repeat(marks, 100_000/full.Stride(10, 1))+" [@s]\n"), func(string) (string, bool) { return "page", true })
+		g := claim.Ground(markdown.Read([]byte(strings.Repeat(marks, 100_000/full.Stride(10, 1))+" [@s]\n")), func(string) (string, bool) { return "page", true })
 		if len(g.Claims) != 1 {
 			t.Errorf("%q: %d claims", marks, len(g.Claims))
 		}
@@ -529,7 +526,7 @@ func TestGround(t *testing.T) {
 		"Paragraph with 1962\nover two lines [@b][@a][@b].\n"
 	texts := map[string]string{"a": "In 1962 the tide rose by 2.5 metres. It cost 12 euros.", "b": "In 1962, 77 percent: nobody has forgotten the sound.", "blank": " "}
 	asked := map[string]int{}
-	got := claim.Ground([]byte(doc), func(cid string) (string, bool) {
+	got := claim.Ground(markdown.Read([]byte(doc)), func(cid string) (string, bool) {
 		asked[cid]++
 		text, ok := texts[cid]
 		return text, ok
@@ -584,7 +581,7 @@ func TestGroundingPasses(t *testing.T) {
 		for range c.quotations {
 			doc.WriteString("- “this is not on the page” [@s]\n")
 		}
-		got := claim.Ground([]byte(doc.String()), func(string) (string, bool) { return page.String() + "x", true })
+		got := claim.Ground(markdown.Read([]byte(doc.String())), func(string) (string, bool) { return page.String() + "x", true })
 		if got.Pass != c.want || got.Metrics.NumbersMissing != c.missing || got.Metrics.QuotationsMissing != c.quotations {
 			t.Errorf("%+v: %+v", c, got.Metrics)
 		}
@@ -595,7 +592,7 @@ func TestGroundingPasses(t *testing.T) {
 // does not excuse a false one.
 func TestARepeatedNumberCountsOnce(t *testing.T) {
 	doc := strings.Repeat("- 73 tugs, 73.0 tugs, seventy-three tugs [@s]\n", 20) + "- 4,711 tugs [@s]\n"
-	got := claim.Ground([]byte(doc), func(string) (string, bool) { return "It has 73 tugs.", true })
+	got := claim.Ground(markdown.Read([]byte(doc)), func(string) (string, bool) { return "It has 73 tugs.", true })
 	if got.Pass || got.Metrics.Numbers != 61 || got.Metrics.NumbersMissing != 1 {
 		t.Errorf("%v %+v", got.Pass, got.Metrics)
 	}
@@ -640,7 +637,7 @@ func FuzzGround(f *testing.F) {
 			page = strings.ToValidUTF8(page, "\ufffd")
 		}
 		text := func(string) (string, bool) { return page, true }
-		g := claim.Ground([]byte(doc), text)
+		g := claim.Ground(markdown.Read([]byte(doc)), text)
 		for _, c := range g.Claims {
 			for _, m := range append(c.Quotations, c.Numbers...) {
 				if !m.Found {
@@ -659,7 +656,7 @@ func FuzzGround(f *testing.F) {
 				_ = link.TextLink("https://a.test/", page, m.Start, m.End)
 			}
 		}
-		if again := claim.Ground([]byte(doc), text); !reflect.DeepEqual(g, again) {
+		if again := claim.Ground(markdown.Read([]byte(doc)), text); !reflect.DeepEqual(g, again) {
 			t.Errorf("twice gives %+v and %+v", g, again)
 		}
 	})
@@ -683,7 +680,7 @@ func BenchmarkGround(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(c[0]) + len(c[1])))
 			for b.Loop() {
-				claim.Ground([]byte(c[0]), func(string) (string, bool) { return c[1], true })
+				claim.Ground(markdown.Read([]byte(c[0])), func(string) (string, bool) { return c[1], true })
 			}
 		})
 	}
@@ -697,7 +694,7 @@ func TestManyJoinedQuotationsOnOnePage(t *testing.T) {
 		fmt.Fprintf(&doc, "They “the the … the the … the the … zebra z%d no” and “a%d b … the the … zebra” [@s].\n\n", i, i)
 	}
 	page := strings.Repeat("the the ", 50_000) + "zebra z7 no"
-	g := claim.Ground([]byte(doc.String()), func(string) (string, bool) { return page, true })
+	g := claim.Ground(markdown.Read([]byte(doc.String())), func(string) (string, bool) { return page, true })
 	if m := g.Metrics; m.Quotations != 800 || m.QuotationsMissing != 799 {
 		t.Errorf("%+v", m)
 	}

@@ -63,6 +63,12 @@ func Inspect(text []byte) Inspection {
 	return in.inspect()
 }
 
+// InspectRead is [Inspect] of a text that was read.
+func InspectRead(text *markdown.Text) Inspection {
+	in := inspector{text: text.Source, doc: text.Plain()}
+	return in.inspect()
+}
+
 type inspector struct {
 	text    []byte
 	doc     *markdown.Document

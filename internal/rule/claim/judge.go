@@ -9,13 +9,14 @@ import (
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
-// Sentence is one of a report, as it is held against the pages that it cites.
-type Sentence struct {
+// Question is a sentence, as it is held against the pages that it cites.
+type Question struct {
 	Text     string   // as a reader sees it, without its marks
 	Language string   // in two letters; found out by its words where it is ""
 	CIDs     []string // in the order in which it cites them
 	Operands []string // numbers of its calculation, which its windows should hold
 	Italics  []string // what it sets in italics, such as titles of works
+	Inferred bool     // it says what follows from its pages, so that it may differ from them
 	// Quotations are what it quotes, alone or with its neighbours; with nil they are
 	// found in the text.
 	Quotations []quotation.Quotation
@@ -48,6 +49,8 @@ type Finding struct {
 	Level Level         `json:"level"`
 	Code  tidegate.Code `json:"-"` // of a fault
 	Text  string        `json:"text"`
+	// Number is what a near copy has in the place of a number of the page, "" for anything else.
+	Number string `json:"-"`
 }
 
 // Judgement is how a sentence stands against its pages.
@@ -55,14 +58,14 @@ type Judgement struct {
 	Standing Standing
 	Findings []Finding
 	Windows  []Window // what a reader is shown
-	Further  []Window // what a reader is shown at a second look
+	More     []Window // what a second look adds
 }
 
 // Judge holds sentences against the pages that they cite. It says what is on a page,
 // not what is true. Pages gives the page of a source, nil for one without text; it is
 // called once for each source, from several goroutines. Titles are those of works that
 // pages of the run bear. The error is that of pages or of ctx.
-func Judge(ctx context.Context, sentences []Sentence, pages func(cid string) (*Page, error), titles Titles) ([]Judgement, error) {
+func Judge(ctx context.Context, sentences []Question, pages func(cid string) (*Page, error), titles Titles) ([]Judgement, error) {
 	questions := make([]*asked, len(sentences))
 	citing := map[string][]*asked{} // by page
 	var order []string
@@ -111,7 +114,7 @@ func Judge(ctx context.Context, sentences []Sentence, pages func(cid string) (*P
 // The least share of its weighted content words that the best window of a sentence
 // holds, and that the best window of each page does.
 const (
-	floor         = 0.25
+	floor         = 0.26
 	citationFloor = 0.10
 )
 
@@ -123,12 +126,17 @@ func (a *asked) judge(looks []look, titles Titles) Judgement {
 		j.Standing = NoText
 		return j
 	}
+	a.judgeNear(looks, &j)
 	a.judgeNumbers(looks, &j)
 	for i, q := range a.quotations {
 		switch {
 		case anyOf(looks, func(l *look) bool { return l.quotations[i] }):
 		case a.isTitle(q.Text, titles):
-			j.add("quotations", Warn, "", q.Text)
+			level := Warn
+			if anyOf(looks, func(l *look) bool { return l.titles[i] }) {
+				level = Remark // most of its words are there
+			}
+			j.add("quotations", level, "", q.Text)
 		default:
 			j.add("quotations", Fault, tidegate.QuotationNotFound, q.Text)
 		}
@@ -150,7 +158,7 @@ func (a *asked) judge(looks []look, titles Titles) Judgement {
 		a.judgeNames(looks, &j)
 	}
 	if low && !foreign {
-		j.add("overlap", Warn, "", "no passage of its pages holds a quarter of its words")
+		j.add("overlap", Warn, "", "no passage of its pages holds more than a quarter of its words")
 	}
 	if len(looks) > 1 {
 		for i := range looks {
@@ -159,7 +167,7 @@ func (a *asked) judge(looks []look, titles Titles) Judgement {
 			}
 		}
 	}
-	j.Windows, j.Further = windowsOf(looks, foreign || low)
+	j.Windows, j.More = windowsOf(looks, foreign || low)
 	return j
 }
 
@@ -170,6 +178,34 @@ func anyOf(looks []look, holds func(*look) bool) bool {
 		}
 	}
 	return false
+}
+
+// mostDifferences is how many differences of a sentence are named.
+const mostDifferences = 3
+
+// judgeNear judges what the sentence says otherwise than a page that it follows nearly word for
+// word, unless another of its pages has it as it is said. What a sentence infers is for the
+// reader to judge.
+func (a *asked) judgeNear(looks []look, j *Judgement) {
+	if anyOf(looks, func(l *look) bool { return l.follows && len(l.near) == 0 }) {
+		return
+	}
+	said := map[string]bool{}
+	for i := range looks {
+		for _, d := range looks[i].near {
+			if text := d.said + ": the page says " + d.has; !said[text] && len(said) < mostDifferences {
+				said[text] = true
+				if d.beside || a.inferred {
+					j.add("near", Warn, "", text)
+				} else {
+					j.add("near", Fault, tidegate.NotWhatThePageSays, text)
+				}
+				if d.kind == "number" {
+					j.Findings[len(j.Findings)-1].Number = d.said
+				}
+			}
+		}
+	}
 }
 
 func (a *asked) judgeNumbers(looks []look, j *Judgement) {
@@ -202,7 +238,7 @@ func (a *asked) judgeNames(looks []look, j *Judgement) {
 }
 
 func (j *Judgement) add(rule string, level Level, code tidegate.Code, text string) {
-	j.Findings = append(j.Findings, Finding{rule, level, code, text})
+	j.Findings = append(j.Findings, Finding{Rule: rule, Level: level, Code: code, Text: text})
 	switch {
 	case level == Fault:
 		j.Standing = Missing

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/face/docs"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
-var update = flag.Bool("update", false, "write the score into docs/reliability.md")
+var update = flag.Bool("update", false, "write the score into testdata/score.md")
 
 // The least that grounding must reach on the labelled claims of testdata/claim:
 // nearly all claims that it calls missing are missing, and it finds nearly all
@@ -24,7 +24,7 @@ const (
 
 // TestLabelledClaims checks claims against pages. Each was labelled by hand: +
 // where the page says it, - where it does not. The test prints how grounding does
-// and lists its mistakes, and docs/reliability.md keeps them.
+// and lists its mistakes, and testdata/score.md keeps them.
 func TestLabelledClaims(t *testing.T) {
 	files, err := filepath.Glob("testdata/claim/*.txt")
 	if err != nil || len(files) == 0 {
@@ -33,10 +33,7 @@ func TestLabelledClaims(t *testing.T) {
 	var rightAlarms, falseAlarms, missed, quiet, quotationsMissed int
 	var mistakes []string
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		page, list, found := strings.Cut(string(data), "\n---\n")
 		if !found {
 			t.Fatalf("%s has no claims", file)
@@ -83,24 +80,17 @@ func TestLabelledClaims(t *testing.T) {
 	keepScore(t, score.String())
 }
 
-// keepScore compares a score with the one in docs/reliability.md, or writes it.
+// keepScore compares a score with the one in testdata/score.md, or writes it.
 func keepScore(t *testing.T, score string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "docs", "reliability.md")
-	current, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	filled, err := docs.Fill(string(current), "hand-labelled claims", score)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join("testdata", "score.md")
 	if *update {
-		if err := os.WriteFile(path, []byte(filled), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if filled != string(current) {
-		t.Errorf("docs/reliability.md has another score; run: go test ./citation -run LabelledClaims -update; it is\n%s", score)
+		must.Do(t, os.WriteFile(path, []byte(score), 0o644))
+		return
+	}
+	want := must.Get(os.ReadFile(path))(t)
+	if string(want) != score {
+		t.Errorf("%s has another score; run: go test . -run LabelledClaims -update; it is\n%s", path, score)
 	}
 }
 

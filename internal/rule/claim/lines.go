@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,16 +29,17 @@ type judgedWindow struct {
 
 // JudgeLines reads claims, each on a line of its own with the texts that should bear it
 // out, {"id","claim","references"}, and writes how each stands, in order. A reference
-// that begins with < and reads as HTML is a page. Only one line is in memory.
+// that begins with < and reads as HTML is a page. With again the windows that a second
+// look adds stand behind the first ones. Only one line is in memory.
 //
 // It returns INVALID_JSON and SCHEMA_VALIDATION_FAILED with the number of the line, and
 // WRITE_FAILED.
-func JudgeLines(ctx context.Context, in io.Reader, out io.Writer) error {
+func JudgeLines(ctx context.Context, in io.Reader, out io.Writer, again bool) error {
 	err := codec.EachDocument(in, func(number int, line *codec.Value) error {
 		if err := lineShape.Check(line); err != nil {
 			return tidegate.Errorf(tidegate.CodeOf(err), tidegate.Pairs("line", number), "line %d: %w", number, err)
 		}
-		judged, err := judgeLine(ctx, line)
+		judged, err := judgeLine(ctx, line, again)
 		if err != nil {
 			return err
 		}
@@ -62,13 +64,13 @@ var lineShape = codec.Table(
 	codec.Field{Name: "references", Shape: codec.List(codec.Text(), 0)},
 )
 
-func judgeLine(ctx context.Context, line *codec.Value) (judgedLine, error) {
-	s := Sentence{Text: line.Get("claim").Str()}
+func judgeLine(ctx context.Context, line *codec.Value, again bool) (judgedLine, error) {
+	s := Question{Text: line.Get("claim").Str()}
 	references := line.Get("references").Elems()
 	for i := range references {
 		s.CIDs = append(s.CIDs, strconv.Itoa(i))
 	}
-	found, err := Judge(ctx, []Sentence{s}, func(cid string) (*Page, error) {
+	found, err := Judge(ctx, []Question{s}, func(cid string) (*Page, error) {
 		i, _ := strconv.Atoi(cid)
 		return reference(cid, references[i].Str()), nil
 	}, Titles{})
@@ -76,7 +78,11 @@ func judgeLine(ctx context.Context, line *codec.Value) (judgedLine, error) {
 		return judgedLine{}, err
 	}
 	judged := judgedLine{line.Get("id").Str(), found[0].Standing, found[0].Findings, []judgedWindow{}}
-	for _, w := range found[0].Windows {
+	windows := found[0].Windows
+	if again {
+		windows = slices.Concat(windows, found[0].More)
+	}
+	for _, w := range windows {
 		i, _ := strconv.Atoi(w.CID)
 		judged.Windows = append(judged.Windows, judgedWindow{i, w.Start, w.End})
 	}

@@ -16,15 +16,19 @@ import (
 // look is what one page has of what a sentence states.
 type look struct {
 	page       *Page
+	passages   []passage
 	headings   []int  // where those of the page stand
 	numbers    []bool // by number: the page has it, or counts nothing of the kind
 	quotations []bool
 	dates      []bool
 	names      []bool
+	titles     []bool // by quotation: the page has most of its words
 	instead    []bool // by date: the best window has another one in its place
 	years      bool   // the best window names a year
 	foreign    bool   // the page is in another language
 	share      float64
+	near       []difference
+	follows    bool        // the page has a clause of the sentence as it is said
 	windows    []candidate // the best ones, in order
 	loose      []candidate // the same for a page whose words say little
 }
@@ -66,7 +70,7 @@ func lookAt(p *Page, citing []*asked) []look {
 			r.dates = figure.Dates(p.Text, r.languages)
 		}
 		r.want(a.words)
-		for _, n := range a.names {
+		for _, n := range slices.Concat(a.names, a.titles) {
 			r.want(n.words)
 		}
 		for _, q := range a.quotations {
@@ -169,46 +173,65 @@ func (r *reading) passageAt(at int) int {
 
 // look looks for what one sentence states.
 func (r *reading) look(a *asked, searches []*quotation.Search) look {
-	l := look{page: r.page, headings: r.headings, numbers: make([]bool, len(a.numbers)), quotations: make([]bool, len(a.quotations)), dates: make([]bool, len(a.dates)), names: make([]bool, len(a.names)),
+	l := look{page: r.page, passages: r.passages, headings: r.headings, numbers: make([]bool, len(a.numbers)), quotations: make([]bool, len(a.quotations)), dates: make([]bool, len(a.dates)), names: make([]bool, len(a.names)),
 		instead: make([]bool, len(a.dates)), foreign: a.language != "" && len(r.languages) > 0 && !slices.Contains(r.languages, a.language) && !slices.Contains(r.languages, a.detected)}
-	matched, named := make([]bool, len(r.passages)), make([]bool, len(r.passages))
-	found := func(list []bool, i, at int) {
-		list[i] = true
-		matched[r.passageAt(at)] = true
+	holds := picker{reading: r}
+	if !l.foreign {
+		if l.near, l.follows = r.near(a); len(l.near) > 0 {
+			holds.items = append(holds.items, item{at: []int32{int32(r.passageAt(l.near[0].at))}, fact: true, differs: true})
+		}
 	}
+	var places []int32 // of one fact
+	fact := func(found *bool) {
+		if len(places) > 0 {
+			*found = true
+			slices.Sort(places)
+			holds.items = append(holds.items, item{at: slices.Compact(slices.Clone(places)), fact: true})
+		}
+		places = places[:0]
+	}
+	at := func(start int) { places = append(places, int32(r.passageAt(start))) }
 	for i := range a.quotations {
 		if searches[i].Found {
-			found(l.quotations, i, searches[i].Start)
+			at(searches[i].Start)
 		}
+		fact(&l.quotations[i])
 	}
 	searches = searches[len(a.quotations):]
 	for i, n := range a.numbers {
 		if n.Written {
 			if searches[0].Found {
-				found(l.numbers, i, searches[0].Start)
+				at(searches[0].Start)
 			}
+			fact(&l.numbers[i])
 			searches = searches[1:]
 			continue
 		}
-		r.figures.Places(n.Readings, func(start, _ int) { found(l.numbers, i, start) })
-		if !l.numbers[i] {
-			if at := literal(r.page.Text, n.phrase); at >= 0 {
-				found(l.numbers, i, at)
+		r.figures.Places(n.Readings, func(start, _ int) { at(start) })
+		if len(places) == 0 {
+			if start := literal(r.page.Text, n.phrase); start >= 0 {
+				at(start)
 			}
 		}
+		fact(&l.numbers[i])
 		l.numbers[i] = l.numbers[i] || n.noun != "" && len(r.postings[r.words[n.noun]]) == 0
 	}
 	for i, d := range a.dates {
 		for _, on := range r.dates {
 			if d.Is(on) {
-				found(l.dates, i, on.Start)
+				at(on.Start)
 			}
 		}
+		fact(&l.dates[i])
 	}
+	holds.named = make([]bool, len(r.passages))
 	for i, n := range a.names {
-		l.names[i] = r.has(n, named)
+		l.names[i] = r.has(n, holds.named)
 	}
-	r.choose(a, &l, matched, named)
+	for _, n := range a.titles {
+		l.titles = append(l.titles, r.has(n, make([]bool, len(r.passages))))
+	}
+	r.choose(a, &l, &holds)
 	return l
 }
 
@@ -228,75 +251,31 @@ func (r *reading) has(n name, named []bool) bool {
 }
 
 // choose finds the windows of the page, and how much the best one holds.
-func (r *reading) choose(a *asked, l *look, matched, named []bool) {
-	candidates := r.weigh(a, l)
-	for i, p := range r.passages {
-		c := &candidates[i]
-		c.start, c.end, c.around, c.centred = r.passages[p.first].start, r.passages[p.last].end, p.start, matched[i]
-		for k := p.first; k <= p.last; k++ {
-			c.matched, c.named, c.quoted = c.matched || matched[k], c.named || named[k], c.quoted || r.quoted[k]
-		}
+func (r *reading) choose(a *asked, l *look, holds *picker) {
+	for k, w := range a.words {
+		postings := r.postings[r.words[w]]
+		holds.items = append(holds.items, item{at: postings, weight: weightOf(len(postings), len(r.passages)), part: a.parts[k]})
 	}
-	l.windows = pick(candidates, byWords, a.most)
+	runs, share := holds.weigh()
+	l.share = share
 	if l.foreign || l.share < floor {
-		l.loose = pick(candidates, byPlace, 2*moreWindows)
+		l.loose = holds.pick(slices.Clone(runs), looseWindows+MaxFurther, true)
 	}
+	l.windows = holds.pick(runs, a.most, false)
 	if len(l.windows) == 0 {
 		return
 	}
 	best := l.windows[0]
-	l.years = hasYear(r.page.Text[best.start:best.end])
+	start, end := r.passages[best.first].start, r.passages[best.last].end
+	l.years = hasYear(r.page.Text[start:end])
 	for _, on := range r.dates {
-		if on.Start < best.start || on.End > best.end {
+		if on.Start < start || on.End > end {
 			continue
 		}
 		for i, d := range a.dates {
 			l.instead[i] = l.instead[i] || on.AsExact(d) && !d.Is(on)
 		}
 	}
-}
-
-// weigh gives the window around each passage the weight of the words of a sentence that
-// it holds. The share of the page is that of the best window; for several sentences
-// that are judged as one, each has a best window of its own.
-func (r *reading) weigh(a *asked, l *look) []candidate {
-	n := len(r.passages)
-	candidates, held, next := make([]candidate, n), make([]float64, n), make([]int32, n+1)
-	total, best := 0.0, 0.0
-	for k, w := range a.words {
-		postings := r.postings[r.words[w]]
-		weight := weightOf(len(postings), n)
-		total += weight
-		if len(postings) > 0 {
-			next[n] = int32(n) // by passage: the next one that has the word
-			for i, p := n-1, len(postings)-1; i >= 0; i-- {
-				if next[i] = next[i+1]; p >= 0 && int(postings[p]) == i {
-					next[i] = int32(i)
-					p--
-				}
-			}
-			for i, p := range r.passages {
-				if int(next[p.first]) <= p.last {
-					held[i] += weight
-				}
-			}
-			for _, p := range postings {
-				candidates[p].own += weight
-			}
-		}
-		if k+1 == len(a.words) || a.parts[k] != a.parts[k+1] {
-			best += slices.Max(append(held, 0))
-			for i := range held {
-				candidates[i].weight += held[i]
-				held[i] = 0
-			}
-		}
-	}
-	l.share = 1
-	if total > 0 {
-		l.share = best / total
-	}
-	return candidates
 }
 
 // literal is where a text has a phrase byte for byte, as whole words; -1 where it has
@@ -314,7 +293,7 @@ func literal(text, phrase string) int {
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
 		after, size := utf8.DecodeRuneInString(text[at+len(phrase):])
 		beyond, _ := utf8.DecodeRuneInString(text[at+len(phrase)+size:])
-		if isWordPart(before) || strings.ContainsRune(".,-[", before) || isWordPart(after) || unicode.IsDigit(beyond) && (after == '.' || after == ',') {
+		if isWordPart(before) || unicode.In(before, unicode.Cf, unicode.Mn) || strings.ContainsRune(".,-[", before) || isWordPart(after) || unicode.IsDigit(beyond) && (after == '.' || after == ',') {
 			continue
 		}
 		return at

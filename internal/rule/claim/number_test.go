@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -199,6 +201,23 @@ func TestNumbers(t *testing.T) {
 		{"post-2008 rules", "rules made after 2008", true},
 		{"at 10:30", "at 10:30 in the morning", true},
 		{"at 10:30", "10 of 30", false},
+		{"at 10.30", "at 10:30 each day", true},
+		{"at 22.05", "à 22h05", true},
+		{"at 22 h 05", "at 22:05", true},
+		{"at 10.30", "at 10:45", false},
+		{"for 10.30 euro", "at 10:30", false},
+		{"Version 2.0.0b22", "version 2.0.0b22 (2026-07-22)", true},
+		{"Version 2.0.0b2", "version 2.0.0b22 (2026-07-22)", false},
+		{"Version 2.0.0", "version 2.0.0b22", false},
+		{"Version 2.0.0-rc1", "version 2.0.0-rc10", false},
+		{"Version 1.4.1", "version v1.4.1", true},
+		{"Version 14.2.5", "before v14.2.5.", true},
+		{"Version 1.4", "version 1.4.1", false},
+		{"Version 1.4", "release v1.4", true},
+		{"Version 1.1.1k", "version 1.1.1k", true},
+		{"Version 1.1.1", "version 1.1.1k", false},
+		{"on 9 May 2018", "on 09.05.2018", true},
+		{"on 09.05.2018", "on May 9, 2018", true},
 		// Other digits.
 		{"315 people", "٣١٥ شخصا", true},
 		{"315 people", "３１５人", true},
@@ -211,7 +230,7 @@ func TestNumbers(t *testing.T) {
 		{"12.5 people", "12 people", false},
 		{"-15 °C", "minus 15 °C, −15 °C", true},
 	} {
-		g := claim.Ground([]byte("- "+c.claim+" [@s]\n"), func(string) (string, bool) { return c.page, true })
+		g := claim.Ground(markdown.Read([]byte("- "+c.claim+" [@s]\n")), func(string) (string, bool) { return c.page, true })
 		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) == 0 {
 			t.Errorf("%q: %+v", c.claim, g.Claims)
 			continue
@@ -229,13 +248,10 @@ func TestNumbers(t *testing.T) {
 
 var matchRow = regexp.MustCompile("^\\| (yes|no) \\| `(.*)` \\| `(.*)` \\|$")
 
-// TestDocumentedMatches checks the examples of docs/numbers.md against what is
+// TestDocumentedMatches checks the examples of docs/rules.md against what is
 // found.
 func TestDocumentedMatches(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/numbers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../../../docs/rules.md"))(t)
 	numbers, _, _ := strings.Cut(string(doc), "\n## What a sentence states\n")
 	examples := 0
 	for line := range strings.Lines(numbers) {
@@ -244,7 +260,7 @@ func TestDocumentedMatches(t *testing.T) {
 			continue
 		}
 		examples++
-		g := claim.Ground([]byte("They say "+row[2]+" [@s].\n"), func(string) (string, bool) { return "It has " + row[3] + ".", true })
+		g := claim.Ground(markdown.Read([]byte("They say "+row[2]+" [@s].\n")), func(string) (string, bool) { return "It has " + row[3] + ".", true })
 		if m := g.Metrics; m.Numbers == 0 || (m.NumbersMissing == 0) != (row[1] == "yes") {
 			t.Errorf("%s: %+v", line, g.Claims)
 		}
@@ -261,7 +277,7 @@ func TestWhatIsNoNumber(t *testing.T) {
 		"see `12 of 34`", "[12 monkeys](https://a.test/34)", "https://a.test/2021/12", "CO2", "hundreds of millions of people", "thousands", "the second and third",
 		"one of them", "2xx", "5 m²",
 	} {
-		g := claim.Ground([]byte("- "+stated+" [@s]\n"), func(string) (string, bool) { return "x", true })
+		g := claim.Ground(markdown.Read([]byte("- "+stated+" [@s]\n")), func(string) (string, bool) { return "x", true })
 		if len(g.Claims) != 1 || len(g.Claims[0].Numbers) != 0 {
 			t.Errorf("%q: %+v", stated, g.Claims)
 		}
@@ -277,7 +293,7 @@ func TestARowOfManyCellsIsReadOnce(t *testing.T) {
 		text := page.Read(body, "text/html").Text
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		claim.Ground(draft, func(string) (string, bool) { return text, true })
+		claim.Ground(markdown.Read(draft), func(string) (string, bool) { return text, true })
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}

@@ -33,7 +33,7 @@ func PageOf(cid, address string, c page.Content) *Page {
 // that put no blanks between words. What is longer than words are counts as several, so
 // that no page makes a window as large as it likes.
 const (
-	windowWords  = 80
+	windowWords  = 120
 	charsPerWord = 3
 	bytesPerWord = 32
 )
@@ -42,15 +42,14 @@ const (
 // that people wrote has as many, and each costs memory.
 const manySentences = 1 << 16
 
-// passage is a sentence of a page, and the window around it.
+// passage is a sentence of a page.
 type passage struct {
-	start, end  int
-	size        int // in words
-	first, last int // the sentences of its window
+	start, end int
+	size       int // in words
+	last       int // the last passage of the window that begins with it
 }
 
-// passages cuts the text of a page into sentences, and finds the window around each:
-// its neighbours as far as they fit, the next one first.
+// passages cuts the text of a page into sentences.
 func passages(text, language string) []passage {
 	sentences := sentence.Split(text, language)
 	least := 1
@@ -64,56 +63,57 @@ func passages(text, language string) []passage {
 		}
 		list = appendCut(list, text, s)
 	}
+	last, size := -1, 0
 	for i := range list {
-		p := &list[i]
-		p.first, p.last = i, i
-		size := p.size
-		for grown := true; grown; {
-			grown = false
-			if p.last+1 < len(list) && size+list[p.last+1].size <= windowWords {
-				p.last++
-				size += list[p.last].size
-				grown = true
-			}
-			if p.first > 0 && size+list[p.first-1].size <= windowWords {
-				p.first--
-				size += list[p.first].size
-				grown = true
-			}
+		for last+1 < len(list) && (last < i || size+list[last+1].size <= windowWords) {
+			last++
+			size += list[last].size
 		}
+		list[i].last = last
+		size -= list[i].size
 	}
 	return list
 }
 
-// appendCut appends a sentence, cut at its words where it is longer than a window.
+// appendCut appends a sentence, cut between its words where it is longer than a window,
+// and within a word only where that is.
 func appendCut(list []passage, text string, s sentence.Span) []passage {
 	p := passage{start: s.Start}
 	words, dense, in := 0, 0, false
+	edge := s.Start // behind the last character that belongs to no word
 	for at := s.Start; at < s.End; {
-		letter, joins, size := false, false, 1
+		letter, joins, size, isDense := false, false, 1, false
 		if c := text[at]; c < utf8.RuneSelf {
 			letter, joins = 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9', c == '\'' || c == '-'
 		} else {
 			var r rune
 			r, size = utf8.DecodeRuneInString(text[at:])
 			letter, joins = unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r), r == '’'
-			if letter && page.IsDense(r) {
-				letter = false
-				dense++
-			}
+			isDense = letter && page.IsDense(r)
 		}
-		if letter && !in {
+		switch {
+		case isDense || size > 1 && !letter && dense > 0: // marks between them count, too
+			letter = false
+			dense++
+		case letter && !in:
 			words++
 		}
 		in = letter || in && joins
 		if words+dense/charsPerWord > windowWords || at+size-p.start > windowWords*bytesPerWord {
-			p.end, p.size = at, windowWords
+			if p.end, p.size = at, windowWords; edge > p.start {
+				p.end = edge
+			}
 			list = append(list, p)
-			p, words, dense = passage{start: at}, 1, 0
+			at = p.end
+			p, words, dense, in = passage{start: at}, 0, 0, false
+			continue
 		}
 		at += size
+		if !in && !isDense {
+			edge = at
+		}
 	}
-	p.end, p.size = s.End, max(1, words+dense/charsPerWord, (s.End-p.start)/bytesPerWord)
+	p.end, p.size = s.End, max(1, words+(dense+charsPerWord-1)/charsPerWord, (s.End-p.start)/bytesPerWord)
 	return append(list, p)
 }
 

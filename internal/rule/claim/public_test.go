@@ -8,11 +8,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // publicSets are the sets of claims that other people labelled, with the least share of
@@ -58,6 +61,53 @@ func TestPublicClaims(t *testing.T) {
 	}
 }
 
+// TestWindowsHoldWhatPeopleMarked: of claims whose support people marked on the page, the
+// windows hold all the sentences of one of them.
+func TestWindowsHoldWhatPeopleMarked(t *testing.T) {
+	if _, err := os.Stat(publicFolder()); err != nil {
+		t.Skipf("the labelled claims are not there: %v", err)
+	}
+	type row struct {
+		ID, Claim  string
+		References []string
+		Label      string     `json:"attribution_label"`
+		Support    [][]string // by who marked it
+	}
+	marked := map[string][][]string{}
+	for _, r := range rowsOf[row](t, filepath.Join(publicFolder(), "wice_support_dev.jsonl.gz")) {
+		marked[r.ID] = r.Support
+	}
+	claims, whole, shares := 0, [2]int{}, [2]float64{}
+	for _, r := range rowsOf[row](t, filepath.Join(publicFolder(), "wice_dev.jsonl.gz")) {
+		if marked[r.ID] == nil || r.Label != supported {
+			continue
+		}
+		claims++
+		j := judge(t, []claim.Question{{Text: r.Claim, CIDs: []string{"0"}}}, func(string) string { return r.References[0] })[0]
+		for look, windows := range [2][]claim.Window{j.Windows, slices.Concat(j.Windows, j.More)} {
+			best := 0.0
+			for _, by := range marked[r.ID] {
+				held := 0
+				for _, s := range by {
+					if at := strings.Index(r.References[0], s); at >= 0 && slices.ContainsFunc(windows, func(w claim.Window) bool {
+						return 5*(min(at+len(s), w.End)-max(at, w.Start)) >= 4*len(s)
+					}) {
+						held++
+					}
+				}
+				best = max(best, float64(held)/float64(len(by)))
+			}
+			shares[look] += best
+			whole[look] += int(best)
+		}
+	}
+	n := float64(claims)
+	t.Logf("%d claims: all of what one marked %.3f, share %.3f; at a second look %.3f, %.3f", claims, float64(whole[0])/n, shares[0]/n, float64(whole[1])/n, shares[1]/n)
+	if claims < 100 || float64(whole[0]) < 0.86*n || shares[0] < 0.95*n || float64(whole[1]) < 0.94*n {
+		t.Error("that is not enough")
+	}
+}
+
 // score counts claims by their labels and standings.
 type score struct{ right, wrong, rightMissing, rightWeak, wrongMissing, wrongWeak int }
 
@@ -74,31 +124,16 @@ func (s *score) alarms() (faults, all float64) {
 
 func (s *score) read(t *testing.T, file string) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for lines := json.NewDecoder(z); ; {
-		var row struct {
-			Claim      string
-			References []string
-			Label      string `json:"attribution_label"`
-		}
-		if err := lines.Decode(&row); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range rowsOf[struct {
+		Claim      string
+		References []string
+		Label      string `json:"attribution_label"`
+	}](t, file) {
 		var cids []string
 		for i := range row.References {
 			cids = append(cids, strconv.Itoa(i))
 		}
-		j := judge(t, []claim.Sentence{{Text: row.Claim, CIDs: cids}}, func(cid string) string {
+		j := judge(t, []claim.Question{{Text: row.Claim, CIDs: cids}}, func(cid string) string {
 			i, _ := strconv.Atoi(cid)
 			return row.References[i]
 		})[0]
@@ -115,5 +150,21 @@ func (s *score) read(t *testing.T, file string) {
 		case claim.Weak:
 			*weak++
 		}
+	}
+}
+
+// rowsOf are the lines of a set.
+func rowsOf[T any](t *testing.T, file string) (rows []T) {
+	t.Helper()
+	f := must.Get(os.Open(file))(t)
+	defer f.Close()
+	for lines := json.NewDecoder(must.Get(gzip.NewReader(f))(t)); ; {
+		var row T
+		if err := lines.Decode(&row); errors.Is(err, io.EOF) {
+			return rows
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, row)
 	}
 }

@@ -29,8 +29,9 @@ type statement struct {
 // between tags counts as what a reader sees, because HTML must not excuse a claim.
 // A passage of nothing but citations claims nothing. Readable is false for a
 // document with text in a block of HTML, which belongs to no claim.
-func statements(document []byte) (found []statement, readable bool) {
-	in := inspector{text: document, doc: markdown.ParseGitHub(document), showing: true}
+func statements(text *markdown.Text) (found []statement, readable bool) {
+	document := text.Source
+	in := inspector{text: document, doc: text.GitHub(), showing: true}
 	languages := page.Languages(string(document[:min(len(document), page.LanguageSample)]))
 	passages := in.inspect().Passages
 	shown, numbers := make([]string, len(passages)), make([]string, len(passages))

@@ -4,49 +4,52 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/page"
 )
 
 // Window is a passage of a page that a reader is shown.
 type Window struct {
-	CID        string
-	Start, End int // bytes of the page's text
-	Text       string
-	Title      string // of the page; it grounds nothing by itself
-	Heading    string // the nearest one before its matching sentence; nor does it
+	CID    string `json:"cid"`
+	Start  int    `json:"start"` // bytes of the page's readable text
+	End    int    `json:"end"`
+	Text   string `json:"text"`
+	Digest string `json:"digest"`
+	// What helps to understand it, and grounds nothing.
+	Title   string `json:"title,omitzero"`   // of the page
+	Heading string `json:"heading,omitzero"` // the nearest one before its matching sentence
 }
 
-// The number of windows: those that are shown at once, and those of a second look, or
-// of a first one where words cannot choose.
+// The number of windows: those that are shown at once, or where words cannot choose, and
+// those that a second look adds.
 const (
 	firstWindows = 3
-	moreWindows  = 8
+	looseWindows = 8
+	MaxFurther   = 5
 )
 
 // candidate is a window of a page.
 type candidate struct {
-	page       int // which of the sentence's pages, where those of several are compared
-	start, end int
-	around     int     // where the sentence begins around which it lies
-	matched    bool    // it holds a number, date or quotation of the sentence
-	centred    bool    // and the sentence around which it lies does
-	named      bool    // it holds a name
-	quoted     bool    // it holds a passage that an output quotes
-	weight     float64 // of the content words that it holds
-	own        float64 // and of those in the sentence around which it lies
+	page        int     // which of the sentence's pages, where those of several are compared
+	first, last int     // its passages
+	around      int     // the one that holds most
+	facts       int     // numbers, dates and quotations of the sentence that it holds
+	named       bool    // it holds a name
+	quoted      bool    // it holds a passage that an output quotes
+	weight      float64 // of the content words that it holds
 }
 
-// byWords orders windows: those that hold a match first, then by the words that they
-// hold, then by place. Of those that hold the same, the one around what it holds comes
-// first.
+// byWords orders windows: those that hold facts first, then by the words that they hold,
+// then by place.
 func byWords(a, b candidate) int {
-	return cmp.Or(-compareBool(a.matched, b.matched), -cmp.Compare(a.weight, b.weight), a.page-b.page, -compareBool(a.centred, b.centred), -cmp.Compare(a.own, b.own), a.start-b.start)
+	return cmp.Or(b.facts-a.facts, -cmp.Compare(a.weight, b.weight), a.page-b.page, a.first-b.first)
 }
 
-// byPlace orders the windows of a page whose words say little: those that hold a
-// number, date or name first, then those that hold a passage that was quoted, then by
-// place.
+// byPlace orders the windows of pages whose words say little: those that hold a number,
+// date or name first, then those that hold a passage that was quoted, then by place.
 func byPlace(a, b candidate) int {
-	return cmp.Or(-compareBool(a.matched || a.named, b.matched || b.named), -compareBool(a.quoted, b.quoted), a.page-b.page, a.start-b.start)
+	return cmp.Or(-compareBool(a.facts > 0 || a.named, b.facts > 0 || b.named), -compareBool(a.quoted, b.quoted), a.page-b.page, a.first-b.first)
 }
 
 func compareBool(a, b bool) int {
@@ -59,21 +62,6 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// pick takes the first windows in an order that share no text, at most n.
-func pick(from []candidate, order func(a, b candidate) int, n int) []candidate {
-	var picked []candidate
-	slices.SortStableFunc(from, order)
-	for _, c := range from {
-		if len(picked) == n {
-			break
-		}
-		if !slices.ContainsFunc(picked, func(p candidate) bool { return c.start < p.end && p.start < c.end }) {
-			picked = append(picked, c)
-		}
-	}
-	return picked
-}
-
 // weightOf is what a word weighs that so many of the sentences of a page have: one
 // half more where none has it than where all have.
 func weightOf(having, sentences int) float64 {
@@ -81,11 +69,11 @@ func weightOf(having, sentences int) float64 {
 }
 
 // windowsOf chooses the windows of a sentence among those of its pages: the best one of
-// each page first, then the best of the others. Further are those of a second look.
-func windowsOf(looks []look, loose bool) (windows, further []Window) {
+// each page first, then the best of the others. More are those that a second look adds.
+func windowsOf(looks []look, loose bool) (windows, more []Window) {
 	order, most := byWords, max(firstWindows, len(looks))
 	if loose {
-		order, most = byPlace, max(moreWindows, len(looks))
+		order, most = byPlace, max(looseWindows, len(looks))
 	}
 	var rest []candidate
 	for i := range looks {
@@ -101,18 +89,61 @@ func windowsOf(looks []look, loose bool) (windows, further []Window) {
 			}
 		}
 	}
-	slices.SortFunc(rest, order)
+	slices.SortStableFunc(rest, order)
 	for _, c := range rest {
 		switch {
 		case len(windows) < most:
 			windows = append(windows, looks[c.page].window(c))
-		case len(further) < moreWindows:
-			further = append(further, looks[c.page].window(c))
+		case len(more) < MaxFurther:
+			more = append(more, looks[c.page].window(c))
 		}
 	}
-	return windows, further
+	return windows, more
 }
 
+// Beside are windows that stand beside others: of which others have less than half. They
+// are at most n.
+func Beside(others, windows []Window, n int) (beside []Window) {
+	for _, w := range windows {
+		if len(beside) < n && !slices.ContainsFunc(others, func(o Window) bool {
+			return o.CID == w.CID && 2*(min(o.End, w.End)-max(o.Start, w.Start)) >= w.End-w.Start
+		}) {
+			beside = append(beside, w)
+		}
+	}
+	return beside
+}
+
+// Further are the windows that a second look adds to those that a sentence was read with.
+func (j Judgement) Further(shown []Window) []Window {
+	return Beside(shown, slices.Concat(j.Windows, j.More), MaxFurther)
+}
+
+// Nearest is the window that has most of the words of a sentence, the first of several;
+// -1 for none.
+func (s Question) Nearest(windows []Window) int {
+	a := askedBy(&s)
+	nearest, most := -1, -1
+	for i, w := range windows {
+		has := map[string]bool{}
+		page.EachFolded(w.Text, func(word []byte, _ int) { has[string(a.endings.stem(word))] = true })
+		n := 0
+		for _, word := range a.words {
+			if has[word] {
+				n++
+			}
+		}
+		if n > most {
+			nearest, most = i, n
+		}
+	}
+	return nearest
+}
+
+// window is a window as a reader is shown it: where it has room, with the neighbours of
+// what it holds on both sides.
 func (l *look) window(c candidate) Window {
-	return Window{CID: l.page.CID, Start: c.start, End: c.end, Text: l.page.Text[c.start:c.end], Title: l.page.Title, Heading: l.page.headingBefore(l.headings, c.around)}
+	start, end := l.passages[c.first].start, l.passages[c.last].end
+	text := l.page.Text[start:end]
+	return Window{l.page.CID, start, end, text, codec.DigestBytes([]byte(text)), l.page.Title, l.page.headingBefore(l.headings, l.passages[c.around].start)}
 }

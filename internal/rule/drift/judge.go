@@ -40,6 +40,7 @@ type Source struct {
 	language string
 	then     []passage
 	now      []passage
+	before   map[string]bool // passages that stood there
 	kept     map[string]bool // passages that stand there now
 	notice   string
 }
@@ -59,8 +60,8 @@ type On struct {
 	Passages []Passage `json:"passages" jsonschema:"those that no longer stand as they did"`
 }
 
-// Judged is how a sentence stands.
-type Judged struct {
+// Outcome is how a sentence stands.
+type Outcome struct {
 	State State `json:"state" jsonschema:"stands, changed, gone, walled, unreachable or unchecked"`
 	Pages []On  `json:"pages"`
 }
@@ -68,8 +69,8 @@ type Judged struct {
 // Judge says how a sentence stands. A page that says something else counts always. Where
 // pages are gone or cannot be read, the sentence stands if the others hold all that they
 // held together. The error is that of ctx.
-func Judge(ctx context.Context, s claim.Sentence, sources map[string]*Source) (Judged, error) {
-	out := Judged{State: Unchecked, Pages: []On{}}
+func Judge(ctx context.Context, s claim.Question, sources map[string]*Source) (Outcome, error) {
+	out := Outcome{State: Unchecked, Pages: []On{}}
 	var held []string
 	for _, cid := range s.CIDs {
 		from := sources[cid]
@@ -78,7 +79,7 @@ func Judge(ctx context.Context, s claim.Sentence, sources map[string]*Source) (J
 		}
 		on, err := from.judge(ctx, s)
 		if err != nil {
-			return Judged{}, err
+			return Outcome{}, err
 		}
 		on.CID = cid
 		if on.State == Stands {
@@ -100,11 +101,11 @@ func Judge(ctx context.Context, s claim.Sentence, sources map[string]*Source) (J
 	rest.CIDs = held
 	was, err := holds(ctx, s, func(cid string) *claim.Page { return sources[cid].Then })
 	if err != nil {
-		return Judged{}, err
+		return Outcome{}, err
 	}
 	is, err := holds(ctx, rest, func(cid string) *claim.Page { return sources[cid].Now })
 	if err != nil {
-		return Judged{}, err
+		return Outcome{}, err
 	}
 	if len(lost(was, is, factRules)) == 0 {
 		out.State = Stands
@@ -113,8 +114,8 @@ func Judge(ctx context.Context, s claim.Sentence, sources map[string]*Source) (J
 }
 
 // holds holds a sentence against pages.
-func holds(ctx context.Context, s claim.Sentence, of func(cid string) *claim.Page) (claim.Judgement, error) {
-	held, err := claim.Judge(ctx, []claim.Sentence{s}, func(cid string) (*claim.Page, error) { return of(cid), nil }, claim.Titles{})
+func holds(ctx context.Context, s claim.Question, of func(cid string) *claim.Page) (claim.Judgement, error) {
+	held, err := claim.Judge(ctx, []claim.Question{s}, func(cid string) (*claim.Page, error) { return of(cid), nil }, claim.Titles{})
 	if err != nil {
 		return claim.Judgement{}, err
 	}
@@ -138,7 +139,7 @@ func lost(then, now claim.Judgement, rules []string) []claim.Finding {
 // The rules of [source.Rules] by what they make of a page that could be read before.
 var (
 	wallRules = []string{"payment", "paywall", "bot-wall", "refused", "login", "consent"}
-	goneRules = []string{"no-such-name", "redirect-loop", "gone", "parked", "soft-404", "unregistered", "refused-address"}
+	goneRules = []string{"no-such-name", "redirect-loop", "gone", "parked", "soft-404", "unregistered"}
 	// textRules leave it to the text: another address or title says little of a passage.
 	textRules = []string{"valid", "other-title", "other-site", "home-page", "abstract-only", "leads-elsewhere", "other-work", "policy", "payment", "paywall"}
 )
@@ -177,21 +178,21 @@ func (f *Source) prepare() {
 		f.language = page.Language(f.Then.Text)
 	}
 	f.then, f.now = passages(f.Then.Text, f.language), passages(f.Now.Text, f.language)
-	before := map[string]bool{}
+	f.before = map[string]bool{}
 	for i := range f.then {
-		before[f.then[i].key()] = true
+		f.before[f.then[i].key()] = true
 	}
 	for i := range f.now {
 		f.kept[f.now[i].key()] = true
 	}
-	f.notice = notice(before, f.now)
+	f.notice = notice(f.before, f.now)
 	if then, now := newPassage(f.Then.Title), newPassage(f.Now.Title); f.notice == "" {
 		f.notice = notice(map[string]bool{then.key(): true}, []passage{now})
 	}
 }
 
 // judge says how a sentence stands on one page.
-func (f *Source) judge(ctx context.Context, s claim.Sentence) (On, error) {
+func (f *Source) judge(ctx context.Context, s claim.Question) (On, error) {
 	on := On{State: f.PageState(), Passages: []Passage{}}
 	if f.Record != nil {
 		on.Why = f.Record.Notes
@@ -228,8 +229,9 @@ func (f *Source) judge(ctx context.Context, s claim.Sentence) (On, error) {
 // comparison holds one sentence against the two texts of a page.
 type comparison struct {
 	*Source
-	s    claim.Sentence
-	said passage
+	s     claim.Question
+	said  passage
+	topic map[string]bool // see subject
 }
 
 // mostBearing is how many passages of a page a sentence rests on.
@@ -272,10 +274,7 @@ func (c *comparison) judge(ctx context.Context) (On, error) {
 	}
 	on := On{State: Stands, Passages: []Passage{}}
 	for _, p := range c.bearing(then.Windows) {
-		if c.kept[p.key()] {
-			continue
-		}
-		state, why, now, err := c.passage(ctx, then, p)
+		state, why, now, err := c.became(ctx, then, p)
 		if err != nil {
 			return On{}, err
 		}
@@ -290,6 +289,21 @@ func (c *comparison) judge(ctx context.Context) (On, error) {
 	return on, nil
 }
 
+// became says what became of a passage that the sentence rests on.
+func (c *comparison) became(ctx context.Context, then claim.Judgement, p *passage) (state State, why, now string, err error) {
+	if !c.kept[p.key()] {
+		return c.passage(ctx, then, p)
+	}
+	at := slices.IndexFunc(c.now, func(q passage) bool { return q.key() == p.key() })
+	if why, now = c.takenBack(at); why != "" {
+		return Changed, why, now, nil
+	}
+	if why, other := c.contradicted(p); why != "" {
+		return Changed, why, other.text, nil
+	}
+	return Stands, "", "", nil
+}
+
 // on holds the sentence against one text.
 func (c *comparison) on(ctx context.Context, text *claim.Page) (claim.Judgement, error) {
 	return holds(ctx, c.s, func(string) *claim.Page { return text })
@@ -301,7 +315,7 @@ const (
 	remaining = 0.5  // of what the old passage shared with the sentence
 )
 
-// passage says what became of a passage that the sentence rests on.
+// passage says what became of a passage that no longer stands there as it did.
 func (c *comparison) passage(ctx context.Context, then claim.Judgement, old *passage) (State, string, string, error) {
 	at, most := -1, 0.0
 	for i := range c.now {
@@ -327,6 +341,12 @@ func (c *comparison) passage(ctx context.Context, then claim.Judgement, old *pas
 	}
 	if why := c.turned(old, now); why != "" {
 		return Changed, why, now.text, nil
+	}
+	if why := c.weakened(old, now, most >= edited); why != "" {
+		return Changed, why, now.text, nil
+	}
+	if why, text := c.takenBack(at); why != "" {
+		return Changed, why, text, nil
 	}
 	if figure := c.newFigure(now); figure != "" {
 		return Changed, figure + " is new there", now.text, nil
@@ -372,13 +392,16 @@ func (c *comparison) names() map[string]bool {
 	return names
 }
 
-// counted are the words of a passage that belong to its numbers, which may be written in
-// other ways.
+// counted are the words of a passage that belong to its numbers and dates, which may be
+// written in other ways.
 func (c *comparison) counted(of *passage) passage {
 	plain, figures := figure.Stated(of.text, []string{c.language})
 	var text strings.Builder
 	for _, f := range figures {
 		text.WriteString(plain[f.Start:f.End] + " ")
+	}
+	for _, d := range figure.Dates(of.text, []string{c.language}) { // of which the rule of dates speaks
+		text.WriteString(of.text[d.Start:d.End] + " ")
 	}
 	return newPassage(text.String())
 }
@@ -408,6 +431,9 @@ func (c *comparison) rewritten(ctx context.Context, then claim.Judgement, old *p
 		return Changed, missing[0].Text + " is no longer there", now.text, nil
 	}
 	if why := c.turned(old, now); why != "" {
+		return Changed, why, now.text, nil
+	}
+	if why := c.weakened(old, now, false); why != "" {
 		return Changed, why, now.text, nil
 	}
 	return Stands, "", "", nil

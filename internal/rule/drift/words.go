@@ -130,19 +130,24 @@ func (p *passage) negations(language string) (n int) {
 
 // negating are the words that turn a statement round, by language; under "" those of
 // English.
-var negating = sync.OnceValue(func() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
-	for _, e := range page.List(lists, "lists/negations.txt") {
-		if all[e.Language] == nil {
-			all[e.Language] = map[string]bool{}
+var negating = wordsOf("negations.txt")
+
+// wordsOf are the words of a list, by language; under "" those of English.
+func wordsOf(name string) func() map[string]map[string]bool {
+	return sync.OnceValue(func() map[string]map[string]bool {
+		all := map[string]map[string]bool{}
+		for _, e := range page.List(lists, "lists/"+name) {
+			if all[e.Language] == nil {
+				all[e.Language] = map[string]bool{}
+			}
+			for word := range strings.FieldsSeq(e.Text) {
+				all[e.Language][word] = true
+			}
 		}
-		for word := range strings.FieldsSeq(e.Text) {
-			all[e.Language][word] = true
-		}
-	}
-	all[""] = all["en"]
-	return all
-})
+		all[""] = all["en"]
+		return all
+	})
+}
 
 // notice is the sentence by which a page says of itself that it no longer counts, and
 // which it did not have before; "" for none.

@@ -1,11 +1,14 @@
 package evidence_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // TestCalculations holds formulas over two windows. A bar parts the language, the
@@ -57,7 +60,7 @@ func TestCalculations(t *testing.T) {
 	} {
 		f := facts()
 		f.Language = test.language
-		r := evidence.Read([]byte("## Evidence\n\nIt grew [@s1] [calculated: "+test.formula+"].\n"), f)
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\nIt grew [@s1] [calculated: "+test.formula+"].\n")), f)
 		hold(t, &r, test.language, map[string]string{"s1": texts[test.language]})
 		faults := r.Faults
 		code, says, _ := strings.Cut(test.fault, " ")
@@ -72,23 +75,56 @@ func TestCalculations(t *testing.T) {
 
 func hold(t *testing.T, r *evidence.Report, language string, pages map[string]string) []claim.Judgement {
 	t.Helper()
-	held, err := r.Hold(t.Context(), language, func(cid string) (*claim.Page, error) {
+	held := must.Get(r.Hold(t.Context(), language, func(cid string) (*claim.Page, error) {
 		text, ok := pages[cid]
 		if !ok {
 			return nil, nil
 		}
 		return &claim.Page{CID: cid, Text: text, Title: "Ports", Language: language}, nil
-	}, claim.Titles{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, claim.Titles{}))(t)
 	return held
+}
+
+// TestAbsence: what is said to be on no page is looked for on all that may be cited, in two
+// neighbouring sentences; a reader is shown what comes nearest.
+func TestAbsence(t *testing.T) {
+	for name, test := range map[string]struct {
+		page string
+		has  bool
+	}{
+		"nothing":          {"The port grew.", false},
+		"one word":         {"Insurance is dear.", false},
+		"both, far apart":  {"Insurance is dear. The port grew. It fell. Liability is another thing.", false},
+		"in one sentence":  {"Liability insurances are dear.", true},
+		"in two":           {"Insurance is dear. That of LIABILITY most.", true},
+		"in another order": {"The port grew. For liability there is insurance. It fell.", true},
+	} {
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\nIt grew [@s1]. [not found on the archived pages: liability insurance]\n")), facts())
+		held := hold(t, &r, "en", map[string]string{"s1": "It grew.", "s5": test.page})
+		missing := held[1].Standing == claim.Missing
+		if missing != test.has || missing != slices.Equal(codes(r.Faults), []string{"UNCITED_SENTENCE:3"}) {
+			t.Errorf("%s: %+v, %v", name, held[1].Findings, r.Faults)
+		}
+		c := evidence.Assemble(r, "sha256:1", nil, held, nil)
+		for i := range c.Sentences {
+			c.Sentences[i].Verdict = &evidence.Verdict{Verdict: evidence.Supported}
+		}
+		if c.Judge(true).Pass() == test.has {
+			t.Errorf("%s: gate E passes: %v", name, !test.has)
+		}
+		if stand := c.Stands(true)[1].Words; !test.has && stand != "not found on the archived pages, confirmed by a second reader" {
+			t.Errorf("%s: it %s", name, stand)
+		}
+		if name == "one word" && (len(held[1].Windows) != 1 || held[1].Windows[0].CID != "s5") {
+			t.Errorf("the reader is shown %+v", held[1].Windows)
+		}
+	}
 }
 
 // TestResultsCountWhereTheyMay: the number 110 is on no page.
 func TestResultsCountWhereTheyMay(t *testing.T) {
 	page := "The port grew from 1,940,000 to 2,134,000 containers. It is 8 years old and large. It was small before and fell then."
-	r := evidence.Read([]byte(`## Summary
+	r := evidence.Read(markdown.Read([]byte(`## Summary
 
 The port grew to 110 percent [@s1][@s2].
 
@@ -99,7 +135,7 @@ The port grew to 110 percent [@s2].
 The port was small before, at 110 percent. The port grew [@s1] [calculated: 2,134,000 / 1,940,000 = 1.10]. So the port is 110 percent as large [@s1] [calculated: 1.10 = 110 %]. The port fell [@s1] [calculated: 8 / 2 = 3]. The port is 110 percent [@s1].
 
 The port is 110 percent large [@s1].
-`), facts())
+`)), facts())
 	held := hold(t, &r, "en", map[string]string{"s1": page, "s2": "The port grew."})
 	for i, want := range []claim.Standing{claim.Weak, claim.Missing, claim.Missing, claim.Found, claim.Weak, claim.Found, claim.Weak, claim.Missing} {
 		if got := held[i].Standing; got != want {
@@ -126,7 +162,7 @@ func TestItalicsMakeATitle(t *testing.T) {
 		`The port was described in *"a long way home again"* [@s1].`: claim.Weak,
 		`The port was described in "a long way home again" [@s1].`:   claim.Missing,
 	} {
-		r := evidence.Read([]byte("## Evidence\n\n"+draft), facts())
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\n"+draft)), facts())
 		if held := hold(t, &r, "en", map[string]string{"s1": "The port was described in a book."}); held[0].Standing != want {
 			t.Errorf("%s is %s, want %s", draft, held[0].Standing, want)
 		}
@@ -146,7 +182,7 @@ func TestMissingNumbersAreAskedWhereTheyAreFew(t *testing.T) {
 		{2, true, "NUMBER_NOT_FOUND:3 NUMBER_NOT_FOUND:5"},
 	} {
 		draft := "## Evidence\n" + strings.Repeat("\nThe port has 73 cranes [@s1].\n", test.missing) + strings.Repeat("\nThe port grew [@s1].\n", 9)
-		r := evidence.Read([]byte(draft), facts(func(f *evidence.Facts) { f.SecondReader = test.reader }))
+		r := evidence.Read(markdown.Read([]byte(draft)), facts(func(f *evidence.Facts) { f.SecondReader = test.reader }))
 		held := hold(t, &r, "en", map[string]string{"s1": "The port grew. It has cranes."})
 		if got := strings.Join(codes(r.Faults), " "); got != test.want || held[0].Standing != claim.Missing {
 			t.Errorf("%d missing, reader %v: %s, want %s", test.missing, test.reader, got, test.want)

@@ -15,6 +15,41 @@ import (
 //go:embed lists
 var lists embed.FS
 
+// pointsBack reports whether a sentence begins with a word that points back at the sentence
+// before it, in its language. In a language without a list any may.
+func pointsBack(text, language string) bool {
+	if !backWords()[page.Entry{Language: language}] {
+		return true
+	}
+	text = strings.ToLower(strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) }))
+	if r, _ := utf8.DecodeRuneInString(text); page.IsDense(r) {
+		for word := range backWords() {
+			if word.Language == language && word.Text != "" && strings.HasPrefix(text, word.Text) {
+				return true
+			}
+		}
+		return false
+	}
+	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",;:.!?", r) })
+	for n := 1; n <= min(2, len(words)); n++ {
+		if backWords()[page.Entry{Language: language, Text: strings.Join(words[:n], "_")}] {
+			return true
+		}
+	}
+	return false
+}
+
+var backWords = sync.OnceValue(func() map[page.Entry]bool {
+	set := map[page.Entry]bool{}
+	for _, e := range page.List(lists, "lists/back.txt") {
+		set[page.Entry{Language: e.Language}] = true
+		for word := range strings.FieldsSeq(e.Text) {
+			set[page.Entry{Language: e.Language, Text: word}] = true
+		}
+	}
+	return set
+})
+
 // claims finds numbers, dates and quotations in texts that may have none but those of
 // the question and the template.
 type claims struct{ allowed map[string]bool }

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 var update = flag.Bool("update", false, "write the golden file of the present rules")
@@ -33,10 +35,7 @@ func TestRulesAreRaisedWithWhatTheyMake(t *testing.T) {
 	}
 	var all bytes.Buffer
 	for _, file := range files {
-		draft, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		draft := must.Get(os.ReadFile(file))(t)
 		language := strings.TrimSuffix(filepath.Base(file), ".md")
 		own := map[string]string{}
 		for name, text := range pages {
@@ -44,22 +43,17 @@ func TestRulesAreRaisedWithWhatTheyMake(t *testing.T) {
 				own[cid] = text
 			}
 		}
-		r := evidence.Read(draft, facts(func(f *evidence.Facts) { f.Language = language }))
+		r := evidence.Read(markdown.Read(draft), facts(func(f *evidence.Facts) { f.Language = language }))
 		held := hold(t, &r, language, own)
 		if len(r.Faults) > 0 {
 			t.Errorf("%s: %v", file, r.Faults)
 		}
-		data, err := codec.MarshalFile(evidence.Assemble(r, codec.DigestBytes(draft), []evidence.Page{{CID: "s1", Digest: "sha256:1"}}, held, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(codec.MarshalFile(evidence.Assemble(r, codec.DigestBytes(draft), []evidence.Page{{CID: "s1", Digest: "sha256:1"}}, held, nil)))(t)
 		all.Write(data)
 	}
 	golden := "testdata/" + evidence.Rules + ".json"
 	if *update {
-		if err := os.WriteFile(golden, all.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(golden, all.Bytes(), 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || !bytes.Equal(all.Bytes(), want) {

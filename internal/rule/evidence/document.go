@@ -1,42 +1,24 @@
 package evidence
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/tidegate/tidegate/internal/text/markdown"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // ClaimsVersion is the schema version of the document of the claims.
 const ClaimsVersion = "claims.v1"
 
 // Rules names the rules of this program: raised by each release that changes sentences,
-// readable text or windows, because only what a release made is kept elsewhere. Only tests
-// set it, to be a later program.
-var Rules = rulesPrefix + "1"
-
-const rulesPrefix = "evidence."
-
-// Window is a passage of a page that a sentence is held against.
-type Window struct {
-	CID    string `json:"cid"`
-	Start  int    `json:"start"` // bytes of the page's readable text
-	End    int    `json:"end"`
-	Text   string `json:"text"`
-	Digest string `json:"digest"`
-	// What helps to understand it, and grounds nothing.
-	Title   string `json:"title,omitzero"`   // of the page
-	Heading string `json:"heading,omitzero"` // the nearest above it
-}
+// readable text or windows, because only what a release made is kept elsewhere.
+const Rules = "evidence.1"
 
 // Page is a page that a report cites.
 type Page struct {
@@ -49,7 +31,7 @@ type Verdict struct {
 	Verdict string `json:"verdict"`
 	Words   string `json:"words"`   // that support it, from one of its windows
 	Because string `json:"because"` // why it is not supported
-	Look    int    `json:"look"`    // 1 for the first windows, 2 for the next
+	Look    int    `json:"look"`    // 1 for the first windows, 2 for those and more
 	Job     string `json:"job"`
 	Attempt int    `json:"attempt"`
 	Round   int    `json:"round"`
@@ -66,13 +48,9 @@ const (
 // Verdicts are the verdicts, from best to worst.
 var Verdicts = []string{Supported, Partly, Unclear, Unsupported}
 
-// Better is the better of two verdicts on a sentence, with the words of either.
-func (v Verdict) Better(other Verdict) Verdict {
-	if slices.Index(Verdicts, other.Verdict) < slices.Index(Verdicts, v.Verdict) {
-		v, other = other, v
-	}
-	v.Words = cmp.Or(v.Words, other.Words)
-	return v
+// Worse reports whether a verdict is worse than another.
+func (v Verdict) Worse(other Verdict) bool {
+	return slices.Index(Verdicts, v.Verdict) > slices.Index(Verdicts, other.Verdict)
 }
 
 // Acceptance is a person's decision on one sentence.
@@ -94,10 +72,12 @@ type Claim struct {
 	CIDs        []string        `json:"cids"`
 	Standing    claim.Standing  `json:"standing"` // "" for a frame
 	Findings    []claim.Finding `json:"findings"`
-	Windows     []Window        `json:"windows"`
+	Windows     []claim.Window  `json:"windows"`
 	Calculation *Calculation    `json:"calculation,omitzero"`
 	Verdict     *Verdict        `json:"verdict,omitzero"`
 	Accepted    *Acceptance     `json:"accepted,omitzero"`
+	// Firm says that it is never tolerated: it stands in the first section or in the answer.
+	Firm bool `json:"firm,omitzero"`
 	// Strikes is in how many earlier rounds it, or what it replaced, was refused.
 	Strikes int `json:"strikes,omitzero"`
 
@@ -128,7 +108,7 @@ type Claims struct {
 // Part is what one reader is asked at once.
 type Part struct {
 	Number    int      `json:"part"`
-	Look      int      `json:"look"`      // 1 for the first windows, 2 for the next
+	Look      int      `json:"look"`      // 1 for the first windows, 2 for those and more
 	Sentences []string `json:"sentences"` // ids
 }
 
@@ -152,7 +132,8 @@ func (c *Claims) Unread() []Part {
 
 // Assemble makes the document of a report: its sentences with how each stands, in order
 // ([Report.Hold]). Verdicts and acceptances of equal digests are taken over from
-// the document before, nil for none, and so is what its readers were tested with. Where
+// the document before, nil for none, with the windows that they were given for, and so is
+// what its readers were tested with. Where
 // that is about the same text, its parts and strikes are, too.
 func Assemble(r Report, synthesisDigest string, pages []Page, held []claim.Judgement, before *Claims) Claims {
 	c := Claims{SchemaVersion: ClaimsVersion, Rules: Rules, SynthesisDigest: synthesisDigest, Pages: pages, Sentences: make([]Claim, len(r.Sentences))}
@@ -172,9 +153,9 @@ func Assemble(r Report, synthesisDigest string, pages []Page, held []claim.Judge
 		c.Parts = before.Parts
 	}
 	for i, s := range r.Sentences {
-		c.Sentences[i] = Claim{ID: s.ID, Line: s.Line, Section: s.Section, Text: s.Text, Digest: s.digest(digests), Form: s.Form, CIDs: notNil(s.CIDs),
-			Standing: held[i].Standing, Findings: notNil(held[i].Findings), Windows: WindowsOf(held[i].Windows), Calculation: s.Calculation,
-			Context: s.Context, Judgement: s.Judgement}
+		c.Sentences[i] = Claim{ID: s.ID, Line: s.Line, Section: s.Section, Text: s.Text, Digest: s.digest(digests, absentIn(&s, held[i])), Form: s.Form, CIDs: notNil(s.CIDs),
+			Standing: held[i].Standing, Findings: notNil(held[i].Findings), Windows: notNil(slices.Clone(held[i].Windows)), Calculation: s.Calculation,
+			Firm: s.Firm, Context: s.Context, Judgement: s.Judgement}
 		if old := known[c.Sentences[i].Digest]; old != nil {
 			c.Sentences[i].Verdict, c.Sentences[i].Accepted = old.Verdict, old.Accepted
 		}
@@ -182,16 +163,33 @@ func Assemble(r Report, synthesisDigest string, pages []Page, held []claim.Judge
 			c.Sentences[i].Strikes = before.Sentences[i].Strikes
 		}
 	}
+	c.keepFrames(r, known)
+	c.ownWindows(known, before)
 	return c
 }
 
-// WindowsOf are windows as the document has them.
-func WindowsOf(windows []claim.Window) []Window {
-	out := make([]Window, len(windows))
-	for i, w := range windows {
-		out[i] = Window{w.CID, w.Start, w.End, w.Text, codec.DigestBytes([]byte(w.Text)), w.Title, w.Heading}
+// keepFrames takes over what was said of headings over sentences that all stood there before:
+// a sentence that is dropped makes no other claim of its heading.
+func (c *Claims) keepFrames(r Report, known map[string]*Claim) {
+	frames := map[string]*Claim{}
+	for _, old := range known {
+		if old.Form == Frame && old.Verdict != nil && old.Verdict.Verdict == Supported {
+			frames[old.Section+"\n"+plain(old.Text)] = old
+		}
 	}
-	return out
+	for i, s := range r.Sentences {
+		old := frames[s.Section+"\n"+plain(s.Text)]
+		if s.kind != heading || c.Sentences[i].Verdict != nil || old == nil {
+			continue
+		}
+		stood := func(below Claim) bool {
+			was := known[below.Digest]
+			return was != nil && was.Section == s.Section && (was.Context.Heading == below.Context.Heading || below.Form == Frame)
+		}
+		if below := c.Sentences[s.covers.from:s.covers.to]; !slices.ContainsFunc(below, func(b Claim) bool { return !stood(b) }) {
+			c.Sentences[i].Verdict = old.Verdict
+		}
+	}
 }
 
 func notNil[T any](list []T) []T {
@@ -201,50 +199,39 @@ func notNil[T any](list []T) []T {
 	return list
 }
 
+// absentIn are the windows of a sentence that cites no page because it says what is on
+// none.
+func absentIn(s *Sentence, held claim.Judgement) []claim.Window {
+	if s.Form != Absent {
+		return nil
+	}
+	return held.Windows
+}
+
 // digest is that of a sentence with everything that a verdict on it depends on.
-func (s *Sentence) digest(pages map[string]string) string {
+func (s *Sentence) digest(pages map[string]string, windows []claim.Window) string {
 	of := make([]string, len(s.CIDs))
 	for i, cid := range s.CIDs {
 		of[i] = pages[cid]
+	}
+	for _, w := range windows { // of all pages, where it cites none
+		of = append(of, w.Digest)
 	}
 	calculation := ""
 	if s.Calculation != nil {
 		calculation = s.Calculation.Text
 	}
+	before := ""
+	if s.back {
+		before = plain(s.Context.Before)
+	}
 	return codec.Digest([]any{Rules, plain(s.Text), s.Form, s.Judgement, notNil(s.CIDs), of, calculation,
-		plain(s.Context.Heading), plain(s.Context.LeadIn), plain(s.Context.Before), plain(s.Context.Shown)})
+		plain(s.Context.Heading), plain(s.Context.LeadIn), before, plain(s.Context.Shown)})
 }
 
 // plain is a text as digests have it: NFC, white space as one blank.
 func plain(text string) string {
 	return markdown.OneLine(norm.NFC.String(strings.ToValidUTF8(text, "\ufffd")))
-}
-
-// Earlier reports whether the rules of an earlier program made the document: what it says
-// is taken, because nobody can make it again. A number that no program has had is none.
-func (c *Claims) Earlier() bool {
-	number := func(rules string) int {
-		n, err := strconv.Atoi(strings.TrimPrefix(rules, rulesPrefix))
-		if err != nil || rules != rulesPrefix+strconv.Itoa(n) {
-			return 0
-		}
-		return n
-	}
-	n := number(c.Rules)
-	return 0 < n && n < number(Rules)
-}
-
-// KeptFor is a document of earlier rules as it is kept, with what readers are shown beside
-// its sentences from the same report as it is read today.
-func (c *Claims) KeptFor(r Report) Claims {
-	kept := *c
-	kept.Sentences = slices.Clone(c.Sentences)
-	for i := range kept.Sentences {
-		if s := &kept.Sentences[i]; i < len(r.Sentences) && r.Sentences[i].Text == s.Text {
-			s.Context, s.Judgement = r.Sentences[i].Context, r.Sentences[i].Judgement
-		}
-	}
-	return kept
 }
 
 // Find is the sentence with an id, nil where there is none.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Edits are how a draft is answered from the second round on.
@@ -214,7 +215,7 @@ func (r *Report) Apply(e Edits, drop []string) (Edited, []Fault) {
 func (e Edits) sentences() map[string]bool {
 	all := map[string]bool{}
 	add := func(text string) {
-		r := Read([]byte(text), Facts{})
+		r := Read(markdown.Read([]byte(text)), Facts{})
 		for i := range r.Sentences {
 			all[sameWords(r.Sentences[i].Text)] = true
 		}

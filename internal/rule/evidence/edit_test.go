@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 const edited = `## Summary
@@ -56,7 +57,7 @@ func TestEdits(t *testing.T) {
 		"replace in a quote":     {`{"replace":[{"sentence":"c11","with":"> They say so [@s4]."}]}`, "> It is said [@s4].", "> They say so [@s4]."},
 		"nothing":                {`{}`, "", ""},
 	} {
-		r := evidence.Read([]byte(edited), facts())
+		r := evidence.Read(markdown.Read([]byte(edited)), facts())
 		e, faults := evidence.ParseEdits([]byte(test.edits))
 		if len(faults) > 0 {
 			t.Fatalf("%s: %v", name, faults)
@@ -69,7 +70,7 @@ func TestEdits(t *testing.T) {
 }
 
 func TestEditsThatAreRefused(t *testing.T) {
-	r := evidence.Read([]byte(edited), facts())
+	r := evidence.Read(markdown.Read([]byte(edited)), facts())
 	for _, test := range []struct{ edits, want string }{
 		{`[]`, "SCHEMA_VALIDATION_FAILED:0"},
 		{`{"replace":[{"sentence":"c1"}]}`, "SCHEMA_VALIDATION_FAILED:0"},
@@ -106,7 +107,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 
 // TestStrikesFollowWhatReplacedASentence: c2 was refused once.
 func TestStrikesFollowWhatReplacedASentence(t *testing.T) {
-	r := evidence.Read([]byte(edited), facts())
+	r := evidence.Read(markdown.Read([]byte(edited)), facts())
 	for edits, want := range map[string]string{
 		`{}`: "c2 It fell then.",
 		`{"replace":[{"sentence":"c2","with":"It rose [@s2]. It sank [@s2]."}]}`:                    "c2 It rose.,c3 It sank.",
@@ -119,7 +120,7 @@ func TestStrikesFollowWhatReplacedASentence(t *testing.T) {
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		to := evidence.Read(next.Draft, facts())
+		to := evidence.Read(markdown.Read(next.Draft), facts())
 		carried := next.Carry(map[string]int{"c2": 1}, r, to)
 		var got []string
 		for _, s := range to.Sentences {
@@ -134,7 +135,7 @@ func TestStrikesFollowWhatReplacedASentence(t *testing.T) {
 }
 
 func TestNumberedShowsEveryId(t *testing.T) {
-	r := evidence.Read([]byte(edited), facts())
+	r := evidence.Read(markdown.Read([]byte(edited)), facts())
 	text := r.Numbered()
 	for _, s := range r.Sentences {
 		if strings.Count(text, "⟦"+s.ID+"⟧ ") != 1 {
@@ -154,7 +155,7 @@ func FuzzEdits(f *testing.F) {
 	f.Add(edited, uint8(1), "")
 	f.Add(honest, uint8(3), "Nobody foresaw it [@s9].")
 	f.Fuzz(func(t *testing.T, draft string, at uint8, with string) {
-		r := evidence.Read([]byte(draft), facts())
+		r := evidence.Read(markdown.Read([]byte(draft)), facts())
 		if len(r.Sentences) == 0 {
 			return
 		}

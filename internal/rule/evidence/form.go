@@ -2,10 +2,13 @@ package evidence
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 )
 
 // RunCID is the id of the text about the run itself, see [RunText].
@@ -32,6 +35,8 @@ func (w *walker) form(s *Sentence, marks []mark) {
 			for _, cid := range m.inferred {
 				inferred = appendOnce(inferred, cid)
 			}
+		case m.absent != "":
+			w.fault(tidegate.FormMixed, s.Line, "Make it a sentence of its own in a paragraph or list.", "line %d says in the place of another mark what is not on the pages", s.Line)
 		case s.Calculation != nil:
 			w.fault(tidegate.FormMixed, s.Line, "Keep one calculation to a sentence.", "a sentence in line %d has two calculations", s.Line)
 		default:
@@ -47,8 +52,11 @@ func (w *walker) form(s *Sentence, marks []mark) {
 		w.inference(s)
 	}
 	if inferences > 1 || inferences > 0 && len(cited) > 0 {
-		w.fault(tidegate.FormMixed, s.Line, "Keep one of them: [@id …] where the page says it, one [inferred from @id …] where you conclude it.",
-			"a sentence in line %d is marked as cited and as inferred, or as inferred twice: %q", s.Line, s.Text)
+		if !w.joined(s) {
+			w.fault(tidegate.FormMixed, s.Line, "Keep one of them: [@id …] where the page says it, one [inferred from @id …] where you conclude it.",
+				"a sentence in line %d is marked as cited and as inferred, or as inferred twice: %q", s.Line, s.Text)
+		}
+		s.refused = true
 	}
 	if s.Form == Cited && slices.Contains(cited, RunCID) {
 		w.fault(tidegate.UnknownCID, s.Line, "Write [inferred from @run], in a section of caveats.", "line %d cites @run, which only an inference may name", s.Line)
@@ -87,10 +95,17 @@ func (w *walker) inference(s *Sentence) {
 
 // limits checks how long a sentence of prose is, and how many sources any cites.
 func (w *walker) limits(s *Sentence, longest, citations int) {
-	if n := words(s.Text); s.kind == prose && n > longest {
-		w.tooLong(s, n, longest)
+	if s.refused {
+		return
 	}
-	if s.Form == Cited && len(s.CIDs) > citations {
+	long, many := s.kind == prose && words(s.Text) > longest, s.Form == Cited && len(s.CIDs) > citations
+	if (long || many) && w.joined(s) {
+		return
+	}
+	if long {
+		w.tooLong(s, words(s.Text), longest)
+	}
+	if many {
 		w.fault(tidegate.TooManyCitations, s.Line, "Cite the pages that say it best, or make two sentences.",
 			"line %d cites %d sources for one sentence; %d are allowed", s.Line, len(s.CIDs), citations)
 	}
@@ -100,7 +115,28 @@ func (w *walker) tooLong(s *Sentence, n, longest int) {
 	w.fault(tidegate.TooLong, s.Line, "Make it two.", "a sentence in line %d has %d words; %d are allowed: %q", s.Line, n, longest, s.Text)
 }
 
+// joined refuses a sentence that is two for its author: a small letter follows the full
+// stop of the first. It reports whether it is.
+func (w *walker) joined(s *Sentence) bool {
+	found := smallBegins().FindStringSubmatch(s.Text)
+	if s.kind != prose || found == nil {
+		return false
+	}
+	w.fault(tidegate.FormMixed, s.Line, "Put the citation of the first behind its full stop, or begin the second with another word.",
+		"two sentences in line %d were read as one because %q begins with a small letter", s.Line, found[1])
+	s.refused = true
+	return true
+}
+
+// smallBegins finds a word in small letters behind a full stop that no abbreviation has.
+var smallBegins = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\pL\pN]{3}[)\]”"’»]*\.[)\]”"’»]*\s+(\p{Ll}[\pL\pN-]*)`)
+})
+
 func (w *walker) uncited(s *Sentence, note string) {
+	if s.refused {
+		return // for another fault, which may be the cause
+	}
 	w.fault(tidegate.UncitedSentence, s.Line, note, "line %d claims something without a source: %q", s.Line, s.Text)
 }
 
@@ -135,7 +171,7 @@ func (w *walker) carry(all []Sentence) {
 		case s.Form == Cited:
 			next, away = i, 0
 			continue
-		case s.Form == Frame:
+		case s.Form == Frame || s.Form == Absent:
 			continue
 		}
 		if away++; s.Form == "" && next >= 0 && away <= maxCarried {
@@ -146,6 +182,49 @@ func (w *walker) carry(all []Sentence) {
 		if all[i].Form == "" {
 			w.uncited(&all[i], "Cite its page behind it, [@id]; write [inferred from @id …] where you conclude it from sources; or take it out.")
 		}
+	}
+}
+
+// The most content words that are said to be on no page at once.
+const maxAbsent = 3
+
+// absentAt makes the sentence of a mark that says what is on no page.
+func (w *walker) absentAt(m mark, line int) Sentence {
+	n := 0
+	for _, s := range w.facts.Sources {
+		if s.SameAs == "" && !s.Silent {
+			n++
+		}
+	}
+	s := w.sentence(Say(w.facts.Language, "None of the %d archived pages has a sentence with: %s.", n, m.absent), line, prose)
+	s.Form, s.Absent, s.Start, s.End = Absent, m.absent, m.start, m.end
+	if n := len((claim.Question{Text: m.absent, Language: w.facts.Language}).Words()); n < 1 || n > maxAbsent {
+		w.fault(tidegate.FormMixed, line, "Name one to three words that say what is not there, without function words and numbers.",
+			"line %d has %d content words in %q; one to three are allowed", line, n, m.absent)
+	}
+	return s
+}
+
+// absences checks how many sentences say only that something is not there.
+func (w *walker) absences() {
+	n, absent, answered := w.report.stated(), 0, false
+	answer := w.facts.Template.Answer()
+	inAnswer := 0
+	for _, s := range w.report.Sentences {
+		if s.Form == Absent {
+			absent++
+		}
+		if s.Section == answer && s.Form != Frame {
+			inAnswer++
+			answered = answered || s.Form != Absent
+		}
+	}
+	if most := max(1, n/20); absent > most {
+		w.fault(tidegate.UncitedSentence, 0, "Keep those that matter to the question; what else was not found stands among the open questions.",
+			"%d sentences say that something is not on the archived pages; %d may", absent, most)
+	}
+	if inAnswer > 0 && !answered && answer != "" {
+		w.fault(tidegate.UncitedSentence, 0, "Say there what the pages do say, too.", "the section %q says only what is not on the archived pages", answer)
 	}
 }
 
@@ -176,6 +255,7 @@ func (w *walker) finish() {
 			w.uncited(s, "Answer the question below it, or take it out.")
 		}
 	}
+	w.absences()
 	w.substance()
 }
 

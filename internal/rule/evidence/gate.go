@@ -35,10 +35,10 @@ func (o Outcome) Objects(id string) bool {
 func tolerated(n int) int { return min(3, max(1, n/20)) }
 
 // Judge decides on the sentences of a report: each must be supported, and no rule may
-// hold a fault against it. The first few, in the report's order, that are partly
+// hold a fault against it. The last few, in the report's order, that are partly
 // supported or unclear, or have a number that the rule misses and the reader confirms
-// with words that hold one, are tolerated and marked; frames are not, and nothing that
-// is unsupported. What a person accepted stands. Without a second reader the rules
+// with words that hold one, are tolerated and marked; frames are not, nothing in the
+// first section or in the answer, and nothing that is unsupported. What a person accepted stands. Without a second reader the rules
 // decide alone, and weak sentences and frames are marked.
 func (c *Claims) Judge(secondReader bool) Outcome {
 	var o Outcome
@@ -49,7 +49,7 @@ func (c *Claims) Judge(secondReader bool) Outcome {
 		}
 	}
 	left := tolerated(stated)
-	for i := range c.Sentences {
+	for i := range slices.Backward(c.Sentences) {
 		s := &c.Sentences[i]
 		switch why, tolerable := s.objection(secondReader); {
 		case why == "" || s.Accepted != nil:
@@ -57,13 +57,16 @@ func (c *Claims) Judge(secondReader bool) Outcome {
 			o.Open = append(o.Open, s)
 		case !secondReader && tolerable:
 			o.Marked = append(o.Marked, Refusal{s, why})
-		case tolerable && left > 0:
+		case tolerable && !s.Firm && left > 0:
 			left--
 			o.Marked = append(o.Marked, Refusal{s, why})
 		default:
 			o.Refused = append(o.Refused, Refusal{s, why})
 		}
 	}
+	slices.Reverse(o.Open)
+	slices.Reverse(o.Refused)
+	slices.Reverse(o.Marked)
 	return o
 }
 
@@ -76,6 +79,8 @@ func (s *Claim) objection(secondReader bool) (why string, tolerable bool) {
 		case f.Level != claim.Fault:
 		case f.Rule == "numbers" && secondReader:
 			missing = true
+		case f.Rule == "absent":
+			return "an archived page has it: " + f.Text, false
 		default:
 			return fmt.Sprintf("the rule for %s misses %q on its pages", f.Rule, f.Text), false
 		}
@@ -100,12 +105,12 @@ func (s *Claim) objection(secondReader bool) (why string, tolerable bool) {
 // Directive is one change that the next draft must make. Line and action are the rule's
 // own words; the rest is data that others wrote.
 type Directive struct {
-	Line     int      `json:"line"`
-	Action   string   `json:"action"`
-	ID       string   `json:"id"`
-	Sentence string   `json:"sentence"`
-	Windows  []Window `json:"windows"`
-	Because  string   `json:"because"` // the second reader's
+	Line     int            `json:"line"`
+	Action   string         `json:"action"`
+	ID       string         `json:"id"`
+	Sentence string         `json:"sentence"`
+	Windows  []claim.Window `json:"windows"`
+	Because  string         `json:"because"` // the second reader's
 }
 
 // Directives are what the rule asks of the next draft: one for each sentence that is

@@ -9,6 +9,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // claims makes a document of n cited sentences that stand, changed as s says: an id with
@@ -25,6 +27,8 @@ func claims(n int, changes ...string) *evidence.Claims {
 		switch what {
 		case "frame":
 			s.Form, s.Standing = evidence.Frame, ""
+		case "firm":
+			s.Firm = true
 		case "inferred":
 			s.Form = evidence.Inferred
 		case "weak":
@@ -56,10 +60,11 @@ func TestGateE(t *testing.T) {
 	}{
 		{name: "all supported", n: 10},
 		{name: "one may be partly supported", n: 10, changes: "c2 partly", marked: "c2"},
-		{name: "the first in the report's order", n: 39, changes: "c9 unclear,c7 partly", marked: "c7", refused: "c9"},
-		{name: "two of forty", n: 40, changes: "c9 unclear,c7 partly,c30 partly", marked: "c7 c9", refused: "c30"},
-		{name: "never more than three", n: 400, changes: "c1 partly,c2 partly,c3 partly,c4 partly", marked: "c1 c2 c3", refused: "c4"},
-		{name: "frames do not count", n: 40, changes: "c1 frame,c2 partly,c3 partly", marked: "c2", refused: "c3"},
+		{name: "the last in the report's order", n: 39, changes: "c9 unclear,c7 partly", marked: "c9", refused: "c7"},
+		{name: "two of forty", n: 40, changes: "c9 unclear,c7 partly,c30 partly", marked: "c9 c30", refused: "c7"},
+		{name: "never more than three", n: 400, changes: "c1 partly,c2 partly,c3 partly,c4 partly", marked: "c2 c3 c4", refused: "c1"},
+		{name: "frames do not count", n: 40, changes: "c1 frame,c2 partly,c3 partly", marked: "c3", refused: "c2"},
+		{name: "the answer never", n: 40, changes: "c3 partly,c40 partly,c40 firm", marked: "c3", refused: "c40"},
 		{name: "unsupported never", n: 10, changes: "c2 unsupported", refused: "c2"},
 		{name: "frames never", n: 10, changes: "c2 frame,c2 partly", refused: "c2"},
 		{name: "a quotation never", n: 10, changes: "c2 quotations", refused: "c2"},
@@ -114,7 +119,7 @@ func TestVerdictsAreTakenOverByDigest(t *testing.T) {
 	draft := "## Evidence\n\nIt grew. It fell [@s1]. It rose [@s2].\n"
 	pages := []evidence.Page{{CID: "s1", Digest: "a"}, {CID: "s2", Digest: "b"}}
 	make := func(draft string, pages []evidence.Page, before *evidence.Claims) evidence.Claims {
-		r := evidence.Read([]byte(draft), facts())
+		r := evidence.Read(markdown.Read([]byte(draft)), facts())
 		return evidence.Assemble(r, "sha256:x", pages, hold(t, &r, "en", map[string]string{"s1": "It fell and grew.", "s2": "It rose."}), before)
 	}
 	first := make(draft, pages, nil)
@@ -146,14 +151,8 @@ func TestVerdictsAreTakenOverByDigest(t *testing.T) {
 			t.Errorf("%s: %s keep their verdicts, want %s", test.name, got, test.kept)
 		}
 	}
-	data, err := codec.MarshalFile(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := evidence.ParseClaims(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.MarshalFile(first))(t)
+	kept := must.Get(evidence.ParseClaims(data))(t)
 	if next := make(draft, pages, kept); !reflect.DeepEqual(next, make(draft, pages, &first)) {
 		t.Errorf("what was kept reads otherwise: %+v", next)
 	}
@@ -164,6 +163,47 @@ func TestVerdictsAreTakenOverByDigest(t *testing.T) {
 	older.Rules = "evidence.0"
 	if next := make(draft, pages, &older); next.Sentences[0].Verdict != nil {
 		t.Error("a verdict of other rules is taken over")
+	}
+}
+
+// TestWindowsStayWithTheirVerdicts: a sentence shows what it was confirmed by, from then
+// on, and first of all where it is asked again; an inference what the sentences show that
+// cite the same sources.
+func TestWindowsStayWithTheirVerdicts(t *testing.T) {
+	draft := "## Evidence\n\nIt fell [@s1]. Tugs grew [@s1]. Crews rose [@s2]. So tugs and crews matter [inferred from @s2 @s1].\n"
+	pages := []evidence.Page{{CID: "s1", Digest: "a"}, {CID: "s2", Digest: "b"}}
+	assemble := func(draft string, pages []evidence.Page, before *evidence.Claims) evidence.Claims {
+		r := evidence.Read(markdown.Read([]byte(draft)), facts())
+		return evidence.Assemble(r, "sha256:x", pages, hold(t, &r, "en", map[string]string{"s1": "It fell. Tugs grew.", "s2": "Crews rose."}), before)
+	}
+	shown := func(c evidence.Claims, i int) (texts string) {
+		for _, w := range c.Sentences[i].Windows {
+			texts += w.CID + ": " + w.Text + "|"
+		}
+		return texts
+	}
+	before := assemble(draft, pages, nil)
+	if got := shown(before, 3); got != "s2: Crews rose.|s1: It fell. Tugs grew.|" {
+		t.Errorf("the inference has %q", got)
+	}
+	proof := claim.Window{CID: "s1", Start: 100, End: 120, Text: "Tugs grew, later on."}
+	before.Sentences[1].Verdict = &evidence.Verdict{Verdict: evidence.Supported}
+	before.Sentences[1].Windows = []claim.Window{proof, {CID: "s1", Start: 60, End: 80, Text: "More."}}
+	for name, test := range map[string]struct {
+		draft, want string
+		pages       []evidence.Page
+	}{
+		"as it stood":                {draft, "s1: Tugs grew, later on.|s1: More.|", pages},
+		"in another place":           {strings.Replace(draft, "## Evidence", "## Key Findings", 1), "s1: Tugs grew, later on.|s1: More.|", pages},
+		"on a page that has changed": {draft, "s1: It fell. Tugs grew.|", []evidence.Page{{CID: "s1", Digest: "c"}, pages[1]}},
+	} {
+		if got := shown(assemble(test.draft, test.pages, &before), 1); got != test.want {
+			t.Errorf("%s: it is shown with %q", name, got)
+		}
+	}
+	again := assemble(strings.Replace(draft, "So tugs", "Therefore tugs", 1), pages, &before)
+	if got := shown(again, 3); got != "s2: Crews rose.|s1: Tugs grew, later on.|" {
+		t.Errorf("an inference of the next round has %q", got)
 	}
 }
 
@@ -180,7 +220,6 @@ func TestTrustLine(t *testing.T) {
 		{evidence.Readers{Undriven: true}, count + "It was read by agents that tidegate did not start, who could see the controls."},
 		{evidence.Readers{None: true}, "30 sentences: 26 stand by rule, 1 inferred, 1 marked, 1 accepted by Ada, 1 frame; 1 calculation. There was no second reader: weak sentences and frames are marked."},
 		{evidence.Readers{Unsourced: true}, "No source was checked."},
-		{evidence.Readers{Earlier: true}, "Checked by an earlier version, no second reader."},
 	} {
 		if got := evidence.TrustLine(c, test.by); got != test.want {
 			t.Errorf("%+v:\n got %s\nwant %s", test.by, got, test.want)

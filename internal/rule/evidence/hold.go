@@ -15,15 +15,15 @@ import (
 // each sentence, which is empty for a frame. A number that is the result of a calculation
 // counts as found, and makes its sentence weak. Pages gives the page of @run, too.
 func (r *Report) Hold(ctx context.Context, language string, pages func(cid string) (*claim.Page, error), titles claim.Titles) ([]claim.Judgement, error) {
-	var asked []claim.Sentence
+	var asked []claim.Question
 	var of, calculated []int
-	quoted := r.quotations()
+	quoted := Quotations(len(r.Sentences), func(i int) *Sentence { return &r.Sentences[i] })
 	for i := range r.Sentences {
 		s := &r.Sentences[i]
 		if len(s.CIDs) == 0 {
 			continue
 		}
-		question := claim.Sentence{Text: s.Text, Language: language, CIDs: s.CIDs, Italics: s.italics, Quotations: notNil(quoted[i])}
+		question := claim.Question{Text: s.Text, Language: language, CIDs: s.CIDs, Italics: s.italics, Quotations: quoted[i], Inferred: s.Form == Inferred}
 		if s.Calculation != nil {
 			for _, o := range s.Calculation.Operands {
 				question.Operands = append(question.Operands, o.Text)
@@ -45,6 +45,9 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 	for k, i := range of {
 		held[i] = judged[k]
 	}
+	if err := r.holdAbsent(held, language, pages); err != nil {
+		return nil, err
+	}
 	r.Faults = append(r.Faults, r.findOperands(held, language)...)
 	if len(calculated) > 0 {
 		for i := range held {
@@ -56,10 +59,34 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 	return held, nil
 }
 
+// holdAbsent holds the sentences that say what is on no page against all that may be
+// cited.
+func (r *Report) holdAbsent(held []claim.Judgement, language string, pages func(cid string) (*claim.Page, error)) error {
+	var all []*claim.Page
+	for i := range r.Sentences {
+		if r.Sentences[i].Form != Absent {
+			continue
+		}
+		if all == nil {
+			for _, cid := range r.citable {
+				p, err := pages(cid)
+				if err != nil {
+					return err
+				}
+				if p != nil {
+					all = append(all, p)
+				}
+			}
+		}
+		held[i] = claim.Absent(r.Sentences[i].Absent, language, all)
+	}
+	return nil
+}
+
 // doubtTheQuestion makes weak what stands on the text about the run by its question alone:
 // a question grounds nothing but itself.
-func doubtTheQuestion(ctx context.Context, asked []claim.Sentence, judged []claim.Judgement, pages func(cid string) (*claim.Page, error), titles claim.Titles) error {
-	var again []claim.Sentence
+func doubtTheQuestion(ctx context.Context, asked []claim.Question, judged []claim.Judgement, pages func(cid string) (*claim.Page, error), titles claim.Titles) error {
+	var again []claim.Question
 	var of []int
 	for k := range asked {
 		if slices.Contains(asked[k].CIDs, RunCID) && judged[k].Standing == claim.Found {
@@ -90,26 +117,32 @@ func doubtTheQuestion(ctx context.Context, asked []claim.Sentence, judged []clai
 	return nil
 }
 
-// quotations are what each sentence quotes, alone or with others of its paragraph. A
+// Quotations are what each of n sentences quotes, alone or with others of its paragraph. A
 // block quote is a quotation, and so is each of its sentences.
-func (r *Report) quotations() [][]quotation.Quotation {
+func Quotations(n int, sentence func(i int) *Sentence) [][]quotation.Quotation {
 	var all [][]quotation.Quotation
-	for from := 0; from < len(r.Sentences); {
+	for from := 0; from < n; {
 		var texts []string
-		for to := from; to < len(r.Sentences) && r.Sentences[to].Paragraph == r.Sentences[from].Paragraph; to++ {
-			texts = append(texts, r.Sentences[to].Text)
+		for to := from; to < n && sentence(to).Paragraph == sentence(from).Paragraph; to++ {
+			texts = append(texts, sentence(to).Text)
 		}
 		found := quotation.OfSentences(texts)
-		if r.Sentences[from].quoted {
+		if sentence(from).quoted {
 			found = make([][]quotation.Quotation, len(texts))
-			for k, text := range append(texts, strings.Join(texts, " ")) {
+			pieces := texts
+			if len(texts) > 1 {
+				pieces = append(texts, strings.Join(texts, " "))
+			}
+			for k, text := range pieces {
 				if q, ok := quotation.New(text); ok {
 					last := min(k, len(texts)-1)
 					found[last] = append(found[last], q)
 				}
 			}
 		}
-		all = append(all, found...)
+		for _, quoted := range found {
+			all = append(all, notNil(quoted))
+		}
 		from += len(texts)
 	}
 	return all
@@ -123,7 +156,11 @@ func excuse(j *claim.Judgement, results []string, language string) {
 	missing := false
 	for i := range j.Findings {
 		f := &j.Findings[i]
-		if f.Code == tidegate.NumberNotFound && slices.ContainsFunc(results, func(result string) bool { return isResult(f.Text, result, language) }) {
+		number := f.Number
+		if f.Code == tidegate.NumberNotFound {
+			number = f.Text
+		}
+		if f.Level == claim.Fault && number != "" && slices.ContainsFunc(results, func(result string) bool { return isResult(number, result, language) }) {
 			f.Level, f.Code = claim.Warn, ""
 		}
 		missing = missing || f.Level == claim.Fault
@@ -134,7 +171,8 @@ func excuse(j *claim.Judgement, results []string, language string) {
 }
 
 // findings are the faults that rules found in sentences. Where no more sentences miss a
-// number than gate E tolerates, that is no fault yet: the second reader is asked.
+// number than gate E tolerates, that is no fault yet in those that it may tolerate: the
+// second reader is asked.
 func (r *Report) findings(held []claim.Judgement) []Fault {
 	var faults []Fault
 	short := 0 // sentences that miss a number
@@ -146,11 +184,16 @@ func (r *Report) findings(held []claim.Judgement) []Fault {
 	excused := r.reader && short <= tolerated(r.stated())
 	for i, j := range held {
 		for _, f := range j.Findings {
-			if f.Level != claim.Fault || excused && f.Code == tidegate.NumberNotFound {
+			if f.Level != claim.Fault || excused && !r.Sentences[i].Firm && f.Code == tidegate.NumberNotFound {
 				continue
 			}
 			if f.Code == tidegate.ClaimNotChecked && !slices.ContainsFunc(r.Sentences[i].CIDs, func(cid string) bool { return r.known[cid] }) {
 				continue // that it cites no source is another fault
+			}
+			if f.Rule == "absent" {
+				faults = append(faults, NewFault(tidegate.UncitedSentence, r.Sentences[i].Line, "Cite the page that has it, or take the sentence out.",
+					"line %d says that no archived page has %q, and one has it: %s", r.Sentences[i].Line, r.Sentences[i].Absent, f.Text))
+				continue
 			}
 			faults = append(faults, faultOf(f, r.Sentences[i].Line))
 		}
@@ -176,7 +219,7 @@ func (r *Report) Weak(held []claim.Judgement) []Fault {
 		}
 		if len(missing) > 0 {
 			weak = append(weak, NewFault(tidegate.WeakSentence, line, "Say it in the words of the page, or cite the page that says it; the second reader decides.",
-				"the sentence in line %d is weak: %s", line, strings.Join(missing, "; ")))
+				"the sentence in line %d is weak: %s", line, r.named(strings.Join(missing, "; "))))
 		}
 	}
 	return weak
@@ -194,6 +237,8 @@ func faultOf(f claim.Finding, line int) Fault {
 	case tidegate.DateNotFound:
 		return NewFault(f.Code, line, "Use the date that the cited page has, cite the page that has this one, or take it out.",
 			"the date %q in line %d is not on the cited page, which has another in its place", f.Text, line)
+	case tidegate.NotWhatThePageSays:
+		return NewFault(f.Code, line, "Say what the cited page says, cite the page that says this, or take it out.", "%s (line %d)", f.Text, line)
 	}
 	return NewFault(f.Code, line, "Cite a page that can be read, or take the sentence out. A person can put a text in the place of the page: citations attach.",
 		"the sentence in line %d cannot be checked: %s", line, f.Text)

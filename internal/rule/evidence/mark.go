@@ -15,7 +15,7 @@ import (
 )
 
 // Grammar says how the marks of a sentence are written.
-const Grammar = "`[@id]`, `[inferred from @id @id]` with up to three ids, `[calculated: EXPRESSION = RESULT]`, and, on a line of its own, `[chart: bar]` or `[chart: line]`"
+const Grammar = "`[@id]`, `[inferred from @id, @id]` with up to three ids, `[calculated: EXPRESSION = RESULT]`, `[not found on the archived pages: WORDS]` as a sentence of its own, and, on a line of its own, `[chart: bar]` or `[chart: line]`"
 
 // mark is what stands in brackets behind a text and says what the text rests on.
 type mark struct {
@@ -24,17 +24,20 @@ type mark struct {
 	cited      string
 	inferred   []string
 	calculated string
+	absent     string
 }
 
-type markGrammar struct{ like, cited, inferred, calculated, chart *regexp.Regexp }
+type markGrammar struct{ like, cited, inferred, ids, calculated, absent, chart *regexp.Regexp }
 
 var marks = sync.OnceValue(func() markGrammar {
 	const id = `@[^\s\[\]@,;]+`
 	return markGrammar{
-		like:       regexp.MustCompile(`^(?i:\[\s*(?:@|inferred\b|calculated\b|chart\s*:))`),
+		like:       regexp.MustCompile(`^(?i:\[\s*(?:@|inferred\b|calculated\b|not found on\b|chart\s*:))`),
 		cited:      regexp.MustCompile(`^\[(` + id + `)\]`),
-		inferred:   regexp.MustCompile(`^\[inferred from((?: ` + id + `)+)\]`),
+		inferred:   regexp.MustCompile(`^\[inferred from\s+(` + id + `(?:(?:\s*,\s*|\s+)(?:and\s+)?` + id + `)*)\s*\]`),
+		ids:        regexp.MustCompile(id),
 		calculated: regexp.MustCompile(`^\[calculated: ([^\[\]\n]*=[^\[\]\n=]*)\]`),
+		absent:     regexp.MustCompile(`^\[not found on the archived pages: ([^\[\]\n]+)\]\.?`),
 		chart:      regexp.MustCompile(`^\[chart: (bar|line)\]$`),
 	}
 })
@@ -153,13 +156,16 @@ func parseMark(text []byte) (m mark, n int) {
 		return mark{cited: string(found[1][1:])}, len(found[0])
 	}
 	if found := grammar.inferred.FindSubmatch(text); found != nil {
-		for id := range strings.FieldsSeq(string(found[1])) {
-			m.inferred = append(m.inferred, id[1:])
+		for _, id := range grammar.ids.FindAll(found[1], -1) {
+			m.inferred = append(m.inferred, string(id[1:]))
 		}
 		return m, len(found[0])
 	}
 	if found := grammar.calculated.FindSubmatch(text); found != nil {
 		return mark{calculated: string(found[1])}, len(found[0])
+	}
+	if found := grammar.absent.FindSubmatch(text); found != nil {
+		return mark{absent: strings.TrimSpace(string(found[1]))}, len(found[0])
 	}
 	return mark{}, 0
 }

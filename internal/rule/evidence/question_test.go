@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // TestTheQuestionGroundsNothing: what only the question of the run says is weak, and what the
@@ -20,7 +21,7 @@ func TestTheQuestionGroundsNothing(t *testing.T) {
 		"Sources by status were blocked 23 and valid 55.":                claim.Missing,
 		"The question asks why the port of Velden hid deaths from them.": claim.Weak,
 	} {
-		r := evidence.Read([]byte("## Caveats\n\n"+text+" [inferred from @run]\n"), facts())
+		r := evidence.Read(markdown.Read([]byte("## Caveats\n\n"+text+" [inferred from @run]\n")), facts())
 		held, err := r.Hold(t.Context(), "en", func(cid string) (*claim.Page, error) {
 			return &claim.Page{CID: cid, Text: about, Language: "en"}, nil
 		}, claim.Titles{})

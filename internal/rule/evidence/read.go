@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -36,6 +38,7 @@ type Facts struct {
 // Source is a source that may be cited.
 type Source struct {
 	CID          string
+	ID           string   // short, as prompts name it
 	SameAs       string   // the cid of the same page under another address, "" for the first
 	Perspectives []string // those whose outputs name it
 	Silent       bool     // nothing can be read from its page, so that no report needs it
@@ -47,9 +50,11 @@ type Report struct {
 	Faults    []Fault // in the order of the lines
 
 	draft    []byte
-	headings []title         // those of the template
-	reader   bool            // a second reader is asked
+	headings []title // those of the template
+	reader   bool    // a second reader is asked
+	sources  []Source
 	known    map[string]bool // what may be cited
+	citable  []string        // each page once
 }
 
 // title is a heading of the template in a draft.
@@ -74,11 +79,14 @@ type title struct {
 //
 // Links, images and HTML, and citations of what is not a source, are package
 // synthesis's to find. The cost grows with the bytes of the draft.
-func Read(draft []byte, facts Facts) Report {
-	w := walker{facts: facts, doc: markdown.ParseGitHub(draft), claims: claimsOf(facts)}
-	w.report.draft, w.report.reader, w.report.known = draft, facts.SecondReader, map[string]bool{RunCID: true}
+func Read(text *markdown.Text, facts Facts) Report {
+	w := walker{facts: facts, doc: text.GitHub(), claims: claimsOf(facts)}
+	w.report.draft, w.report.reader, w.report.sources, w.report.known = text.Source, facts.SecondReader, facts.Sources, map[string]bool{RunCID: true}
 	for _, s := range facts.Sources {
 		w.report.known[s.CID] = true
+		if s.SameAs == "" {
+			w.report.citable = append(w.report.citable, s.CID)
+		}
 	}
 	if !facts.Whole && len(facts.Template.Sections) == 1 {
 		w.section = &facts.Template.Sections[0]
@@ -106,6 +114,16 @@ type walker struct {
 	quotes    int    // block quotes around the walk
 	marker    string // of the list item under way, where a reader takes it for a number
 	counted   int    // the number behind the last numbered list under the heading
+}
+
+// named is a text with the sources as prompts name them.
+func (r *Report) named(text string) string {
+	for _, s := range r.sources {
+		if s.ID != "" {
+			text = strings.ReplaceAll(text, s.CID, s.ID)
+		}
+	}
+	return text
 }
 
 func (w *walker) fault(code tidegate.Code, line int, note, format string, args ...any) {
@@ -246,6 +264,7 @@ func (w *walker) sentence(text string, line int, kind kind) Sentence {
 	if w.section != nil {
 		s.Section, s.summary = w.section.Title, w.section.Summary
 	}
+	s.Firm = w.facts.Template.firm(s.Section)
 	return s
 }
 
@@ -280,8 +299,13 @@ func (w *walker) prose(p proseBlock) {
 	}
 	lines := w.lineStarts(p.Block)
 	w.badMarks(l, lines)
-	spans := sentence.Split(string(l.text), w.facts.Language)
-	if len(spans) == 0 {
+	absent := slices.DeleteFunc(slices.Clone(l.marks), func(m mark) bool { return m.absent == "" })
+	var cited []int
+	for _, m := range l.marks {
+		cited = append(cited, m.at)
+	}
+	spans := sentence.Split(string(l.text), w.facts.Language, cited...)
+	if len(spans) == 0 && len(absent) == 0 {
 		if len(l.marks) > 0 {
 			w.fault(tidegate.FormMixed, p.Line, "Put it behind the sentence that it belongs to, in the same paragraph.", "line %d has a mark without a sentence before it", p.Line)
 		}
@@ -289,30 +313,56 @@ func (w *walker) prose(p proseBlock) {
 	}
 	marks := make([][]mark, len(spans))
 	for _, m := range l.marks { // a mark belongs to the text before it
+		if m.absent != "" {
+			continue
+		}
+		if len(spans) == 0 {
+			w.fault(tidegate.FormMixed, p.Line, "Take it out.", "line %d has a mark behind one that is a sentence of its own", p.Line)
+			continue
+		}
 		k, _ := slices.BinarySearchFunc(spans, m.at, func(s sentence.Span, at int) int { return s.Start - at })
 		k = max(0, k-1)
 		marks[k] = append(marks[k], m)
 	}
 	w.paragraph++
-	all, whole := make([]Sentence, len(spans)), w.wholeLines(p.Block)
-	for i, at := range spans {
-		s := w.sentence(markdown.OneLine(string(l.text[at.Start:at.End])), lines.of(int(l.places[at.Start].from)), prose)
+	var all []Sentence
+	whole := w.wholeLines(p.Block)
+	var own [][]mark // by sentence
+	add := func(s Sentence, marks []mark) {
 		s.Context.LeadIn, s.item, s.block, s.quoted = p.leadIn, p.item, whole, w.quotes > 0
-		s.Start, s.End = int(l.places[at.Start].from), int(l.places[at.End-1].to)
-		s.italics = l.italics(at)
-		for _, m := range marks[i] {
-			s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
-		}
-		if i > 0 {
-			s.Context.Before = all[i-1].Text
+		if len(all) > 0 {
+			s.Context.Before, s.back = all[len(all)-1].Text, pointsBack(s.Text, w.facts.Language)
 		} else {
 			s.Text = p.marker + s.Text
 		}
-		all[i] = s
+		all, own = append(all, s), append(own, marks)
 	}
+	absences := func(before int) {
+		for len(absent) > 0 && absent[0].at < before {
+			m := absent[0]
+			line := lines.of(m.start)
+			if !l.endsAt(m.at) || slices.ContainsFunc(spans, func(s sentence.Span) bool { return s.Start < m.at && m.at < s.End }) {
+				w.fault(tidegate.FormMixed, line, "Put a full stop before it, so that it is a sentence of its own.", "line %d says within a sentence what is not on the archived pages", line)
+			}
+			add(w.absentAt(m, line), nil)
+			absent = absent[1:]
+		}
+	}
+	for i, at := range spans {
+		absences(at.Start + 1)
+		s := w.sentence(markdown.OneLine(string(l.text[at.Start:at.End])), lines.of(int(l.places[at.Start].from)), prose)
+		s.Start, s.End = int(l.places[at.Start].from), int(l.places[at.End-1].to)
+		s.italics = l.italics(at)
+		s.refused = slices.ContainsFunc(l.bad, func(bad int) bool { return s.Start <= bad && bad < s.End })
+		for _, m := range marks[i] {
+			s.Start, s.End = min(s.Start, m.start), max(s.End, m.end)
+		}
+		add(s, marks[i])
+	}
+	absences(len(l.text) + 1)
 	w.widen(all, p.Block)
 	for i := range all {
-		w.form(&all[i], marks[i])
+		w.form(&all[i], own[i])
 		w.limits(&all[i], maxWords, 3)
 	}
 	w.frames(all, p)
@@ -320,6 +370,12 @@ func (w *walker) prose(p proseBlock) {
 	for _, s := range all {
 		w.add(s)
 	}
+}
+
+// endsAt reports whether a sentence has ended before a place of the text.
+func (l leaf) endsAt(at int) bool {
+	r, _ := utf8.DecodeLastRune(l.text[:at])
+	return at == 0 || r == '\n' || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(",;:", r)
 }
 
 // widen makes the places of sentences touch no mark of emphasis: what stands beside a
@@ -358,7 +414,11 @@ func (l lineStarts) of(at int) int {
 // badMarks finds what is no mark and looks like one.
 func (w *walker) badMarks(l leaf, lines lineStarts) {
 	for _, at := range l.bad {
-		w.fault(tidegate.FormMixed, lines.of(at), "Write exactly one of these: "+Grammar+".", "line %d has a bracket that begins like a mark and is none", lines.of(at))
+		bracket, _, _ := bytes.Cut(w.report.draft[at:], []byte("\n"))
+		if end := bytes.IndexByte(bracket, ']'); end > 0 {
+			bracket = bracket[:end+1]
+		}
+		w.fault(tidegate.FormMixed, lines.of(at), "Write exactly one of these: "+Grammar+".", "line %d has %q, which begins like a mark and is none", lines.of(at), w.report.named(string(bracket)))
 	}
 	for _, at := range l.notes {
 		w.fault(tidegate.LinkNotAllowed, lines.of(at), "Put the text of the note into the paragraph, and cite with [@id].", "line %d has a footnote", lines.of(at))
@@ -443,12 +503,13 @@ func (w *walker) header(n *markdown.Node, head []leaf, filled []bool) (s Sentenc
 func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 	var texts, bare []string
 	var own, above []mark
+	refused := false
 	for i, cell := range w.cells(n) {
 		text := markdown.OneLine(string(cell.text))
 		if cell.chart != "" {
 			w.fault(tidegate.FormMixed, n.Line, "Put it on a line of its own right below the table.", "line %d asks for a chart inside a table", n.Line)
 		}
-		own = append(own, cell.marks...)
+		own, refused = append(own, cell.marks...), refused || len(cell.bad) > 0
 		if text == "" {
 			continue
 		}
@@ -463,6 +524,7 @@ func (w *walker) row(n *markdown.Node, head []leaf, leadIn string) {
 	}
 	w.paragraph++
 	s := w.sentence(strings.Join(texts, "; "), n.Line, row)
+	s.refused = refused
 	if s.Text == "" {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 func facts(change ...func(*evidence.Facts)) evidence.Facts {
@@ -58,11 +59,29 @@ func TestSentences(t *testing.T) {
 		{name: "emphasis and code", draft: "The *port* of `R. D.` **grew.** [@s1] It `[@s2]` shrank [@s3].", want: "cited s1|The port of R. D. grew.\ncited s3|It [@s2] shrank.\n"},
 		{name: "a mark before any text", draft: "[@s1] says that it grew.", want: "cited s1|says that it grew.\n"},
 		{name: "a mark alone", draft: "[@s1]", faults: "FORM_MIXED:3"},
+		{name: "what is on no page", draft: "It grew [@s1]. [not found on the archived pages: liability insurance]. It fell [@s2].\n\n- [not found on the archived pages: the crew's pay]\n",
+			want:   "cited s1|It grew.\nabsent |None of the 9 archived pages has a sentence with: liability insurance.\ncited s2|It fell.\nabsent |None of the 9 archived pages has a sentence with: the crew's pay.\n",
+			faults: "UNCITED_SENTENCE:0"},
+		{name: "nothing but what is on no page", draft: "[not found on the archived pages: liability]", want: "absent |None of the 9 archived pages has a sentence with: liability.\n", faults: "UNCITED_SENTENCE:0",
+			change: func(f *evidence.Facts) {
+				f.Template.Sections = []evidence.Section{{Title: "Key Findings"}, {Title: "Evidence", Answer: true}}
+			}},
+		{name: "an absence within a sentence", draft: "It has no [not found on the archived pages: liability] at all [@s1].",
+			want: "cited s1|It has no at all.\nabsent |None of the 9 archived pages has a sentence with: liability.\n", faults: "FORM_MIXED:3"},
+		{name: "an absence of too much", draft: "It grew [@s1]. [not found on the archived pages: what liability insurance tugs need]\n\n[not found on pages: tugs]",
+			want: "cited s1|It grew.\nabsent |None of the 9 archived pages has a sentence with: what liability insurance tugs need.\n |[not found on pages: tugs]\n", faults: "FORM_MIXED:3 FORM_MIXED:5"},
+		{name: "an absence in a row", draft: "| Port | Calls |\n|---|---|\n| Genoa [@s1] | [not found on the archived pages: tugs] |\n", want: "frame |Port | Calls\ncited s1|Port: Genoa\n", faults: "FORM_MIXED:5"},
 		{name: "mixed", draft: "It grew [@s1] [inferred from @s2].", want: "inferred s2|It grew.\n", faults: "FORM_MIXED:3"},
 		{name: "inferred twice", draft: "It [inferred from @s1] grew [inferred from @s2].", want: "inferred s1,s2|It grew.\n", faults: "FORM_MIXED:3"},
 		{name: "no grammar", draft: "It grew [@s1, @s2]. It fell [inferred]. It rose [Calculated: 3]. So [sic] it was [@s1].",
 			want:   "carried s1|It grew [@s1, @s2].\ncarried s1|It fell [inferred].\ncarried s1|It rose [Calculated: 3].\ncited s1|So [sic] it was.\n",
 			faults: "FORM_MIXED:3 FORM_MIXED:3 FORM_MIXED:3"},
+		{name: "ids of an inference", draft: "One [inferred from @s1, @s2]. two [inferred from @s1 and @s3]. Three [inferred from @s1, @s2, and @s3]. Four [inferred from @s1,@s2 @s3 ].",
+			want: "inferred s1,s2|One.\ninferred s1,s3|two.\ninferred s1,s2,s3|Three.\ninferred s1,s2,s3|Four.\n"},
+		{name: "a mark ends a sentence", draft: "It is safe. [inferred from @s1 @s2] restic can write. [@s3] npm too [@s4]. iPhone sales grew [@s5].",
+			want: "inferred s1,s2|It is safe.\ncited s3|restic can write.\ncited s4|npm too.\ncited s5|iPhone sales grew.\n"},
+		{name: "one cause is one fault", draft: "It grew [@s1] much in the end. restic did not [inferred from @s2]. It fell [inferred from @s2; @s3].",
+			want: "inferred s2|It grew much in the end. restic did not.\n |It fell [inferred from @s2; @s3].\n", faults: "FORM_MIXED:3 FORM_MIXED:3"},
 		{name: "a footnote", draft: "It grew[^1] [@s1].\n\n[^1]: By much [@s1].", want: "cited s1|It grew[^1].\ncited s1|[^1]: By much.\n", faults: "LINK_NOT_ALLOWED:3 LINK_NOT_ALLOWED:5"},
 		{name: "too many", draft: "It grew [@s1][@s2][@s3][@s4]. It fell [inferred from @s1 @s2 @s3 @s4].",
 			want: "cited s1,s2,s3,s4|It grew.\ninferred s1,s2,s3,s4|It fell.\n", faults: "TOO_MANY_CITATIONS:3 TOO_MANY_CITATIONS:3"},
@@ -93,7 +112,7 @@ func TestSentences(t *testing.T) {
 			want: "frame |Port | Calls (t) | Share (%)\ncited s1|Port: Genoa; Calls (t): 14; Share (%): 2\ncited s1|Port: Bari; Calls (t): 12; Share (%): 4\n", faults: "FORM_MIXED:3"},
 		{name: "a chart of nothing", draft: "It grew [@s1].\n\n[chart: bar]\n", want: "cited s1|It grew.\n", faults: "FORM_MIXED:5"},
 		{name: "a chart in a cell", draft: "| Port | Calls [@s1] |\n|---|---|\n| [chart: bar] | 14 |\n| Bari | 12 |\n", want: "frame |Port | Calls\ncited s1|Calls: 14\ncited s1|Port: Bari; Calls: 12\n", faults: "FORM_MIXED:5"},
-		{name: "a chart of another kind", draft: "| Port | Calls [@s1] |\n|---|---|\n| Genoa | 14 |\n| Bari | 12 |\n\n[chart: pie]\n", want: "frame |Port | Calls\ncited s1|Port: Genoa; Calls: 14\ncited s1|Port: Bari; Calls: 12\n |[chart: pie]\n", faults: "FORM_MIXED:8 UNCITED_SENTENCE:8"},
+		{name: "a chart of another kind", draft: "| Port | Calls [@s1] |\n|---|---|\n| Genoa | 14 |\n| Bari | 12 |\n\n[chart: pie]\n", want: "frame |Port | Calls\ncited s1|Port: Genoa; Calls: 14\ncited s1|Port: Bari; Calls: 12\n |[chart: pie]\n", faults: "FORM_MIXED:8"},
 		{name: "a number above an empty column", draft: "| Port | 73 submarines |\n|---|---|\n| Genoa [@s2] | |", want: " |Port | 73 submarines\ncited s2|Port: Genoa\n", faults: "UNCITED_SENTENCE:3"},
 		{name: "a block quote", draft: "> It grew. So they said [@s1].", want: "carried s1|It grew.\ncited s1|So they said.\n"},
 		{name: "code", draft: "```\nx\n```", faults: "UNCITED_SENTENCE:3"},
@@ -115,7 +134,7 @@ func TestSentences(t *testing.T) {
 				test.change(&f)
 			}
 			// Enough cited sentences elsewhere that a few inferences are not too many.
-			r := evidence.Read([]byte("## Evidence\n\n"+test.draft+"\n\n## Key Findings\n"+strings.Repeat("\n- It is [@s9].", 12)), f)
+			r := evidence.Read(markdown.Read([]byte("## Evidence\n\n"+test.draft+"\n\n## Key Findings\n"+strings.Repeat("\n- It is [@s9].", 12))), f)
 			var own evidence.Report
 			for _, s := range r.Sentences {
 				if s.Section == "Evidence" {
@@ -129,6 +148,56 @@ func TestSentences(t *testing.T) {
 				t.Errorf("faults %s, want %s: %v", got, test.faults, r.Faults)
 			}
 		})
+	}
+}
+
+// TestFaultsNameTheirCause: two sentences that were read as one say why, and sources have
+// the names that they have in the prompt.
+func TestFaultsNameTheirCause(t *testing.T) {
+	const cid = "cid_0123456789abcdef"
+	f := facts(func(f *evidence.Facts) { f.Whole, f.Sources = false, []evidence.Source{{CID: cid, ID: "s7"}} })
+	r := evidence.Read(markdown.Read([]byte("It grew [@"+cid+"] in the end. restic did not [inferred from @"+cid+"].\n\nIt fell [inferred from "+cid+"].\n")), f)
+	var got []string
+	for _, fault := range r.Faults {
+		if fault.Line > 0 {
+			got = append(got, fault.Message)
+		}
+	}
+	want := []string{`two sentences in line 1 were read as one because "restic" begins with a small letter`,
+		`line 3 has "[inferred from s7]", which begins like a mark and is none`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestWhatIsReadAgain: a sentence is asked about again when the one before it changes only
+// where it points back at it, and a heading not because a sentence below it was dropped.
+func TestWhatIsReadAgain(t *testing.T) {
+	claims := func(draft, language string, before *evidence.Claims) evidence.Claims {
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\n"+draft)), facts(func(f *evidence.Facts) { f.Language = language }))
+		return evidence.Assemble(r, "sha256:"+draft, []evidence.Page{{CID: "s1", Digest: "sha256:1"}}, make([]claim.Judgement, len(r.Sentences)), before)
+	}
+	for _, test := range []struct {
+		language, second string
+		again            bool
+	}{
+		{"en", "Tugs are quiet", false}, {"en", "They are quiet", true}, {"en", "The latter are quiet", true}, {"de", "Schlepper sind leise", false},
+		{"de", "Diese sind leise", true}, {"fr", "C'est calme", true}, {"fr", "Les remorqueurs", false}, {"fi", "Se on hiljainen", true}, {"zh", "这些很安静", true},
+		{"zh", "拖船很安静", false}, {"xx", "Anything goes", true},
+	} {
+		first := claims("It grew [@s1]. "+test.second+" [@s1].", test.language, nil)
+		then := claims("It shrank [@s1]. "+test.second+" [@s1].", test.language, nil)
+		if n := len(first.Sentences) - 1; (first.Sentences[n].Digest != then.Sentences[n].Digest) != test.again {
+			t.Errorf("%s: %q is read again: %v", test.language, test.second, !test.again)
+		}
+	}
+	const heading = "### Tugs\n\n"
+	before := claims(heading+"Tugs grew [@s1]. Tugs fell [@s1]. Tugs are quiet [@s1]. Tugs are dear [@s1].", "en", nil)
+	before.Sentences[0].Verdict = &evidence.Verdict{Verdict: evidence.Supported}
+	for draft, kept := range map[string]bool{"Tugs grew [@s1]. Tugs are quiet [@s1]. Tugs are dear [@s1].": true, "Tugs grew [@s1]. Tugs sank [@s1].": false} {
+		if after := claims(heading+draft, "en", &before); (after.Sentences[0].Verdict != nil) != kept {
+			t.Errorf("the verdict on the heading over %q is kept: %v", draft, !kept)
+		}
 	}
 }
 
@@ -153,7 +222,7 @@ Only nine pages were read [inferred from @run].
 
 func TestAWholeReport(t *testing.T) {
 	whole := func(f *evidence.Facts) { f.Whole = true }
-	if r := evidence.Read([]byte(honest), facts(whole)); len(r.Faults) > 0 {
+	if r := evidence.Read(markdown.Read([]byte(honest)), facts(whole)); len(r.Faults) > 0 {
 		t.Errorf("an honest report has faults: %v", r.Faults)
 	}
 	for name, test := range map[string]struct{ draft, fault, says string }{
@@ -167,7 +236,7 @@ func TestAWholeReport(t *testing.T) {
 		"too much inferred": {strings.NewReplacer("[@s1].\n\n## Key", "[inferred from @s1].\n\n## Key", "too [@s4]", "too [inferred from @s4]").Replace(honest), "TOO_MUCH_INFERRED:0", "2 of 6"},
 		"the run six times": {honest + strings.Repeat("Few pages were read [inferred from @run].\n", 5), "TOO_MANY_CITATIONS:22", "@run"},
 	} {
-		r := evidence.Read([]byte(test.draft), facts(whole))
+		r := evidence.Read(markdown.Read([]byte(test.draft)), facts(whole))
 		if i := slices.Index(codes(r.Faults), test.fault); i < 0 || !strings.Contains(r.Faults[i].Message, test.says) {
 			t.Errorf("%s: %v", name, r.Faults)
 		}
@@ -183,7 +252,7 @@ func TestNoReportNeedsASilentSource(t *testing.T) {
 		}
 	})
 	draft := strings.NewReplacer("@s7", "@s1", "@s4", "@s1").Replace(honest)
-	if r := evidence.Read([]byte(draft), silent); len(r.Faults) > 0 {
+	if r := evidence.Read(markdown.Read([]byte(draft)), silent); len(r.Faults) > 0 {
 		t.Errorf("%v", r.Faults)
 	}
 	if findings, perspectives, sources := silent.Needs(); findings != 1 || perspectives != 1 || sources != 1 {
@@ -192,7 +261,7 @@ func TestNoReportNeedsASilentSource(t *testing.T) {
 }
 
 func TestContext(t *testing.T) {
-	r := evidence.Read([]byte("## Evidence\n\n### Ports\n\nOne is. Two is [@s1]. These:\n\n- A [@s1]\n- B\n  - C [@s1]\n\nThree [@s2].\n"), facts())
+	r := evidence.Read(markdown.Read([]byte("## Evidence\n\n### Ports\n\nOne is. Two is [@s1]. These:\n\n- A [@s1]\n- B\n  - C [@s1]\n\nThree [@s2].\n")), facts())
 	want := []evidence.Context{
 		{Heading: "Evidence", Shown: "One is.\nTwo is.\nThese:"},
 		{Heading: "Ports"},
@@ -215,7 +284,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(honest)
 	f.Add("## Evidence\n\n| a | b |\n|-|-|\n| [@s1] | [calculated: 1/0=2] |\n> - x [@s1\n\n[chart: bar]\n")
 	f.Fuzz(func(t *testing.T, draft string) {
-		r := evidence.Read([]byte(draft), facts())
+		r := evidence.Read(markdown.Read([]byte(draft)), facts())
 		for _, s := range r.Sentences {
 			if s.Line < 1 || s.Text == "" || s.Text != strings.Join(strings.Fields(s.Text), " ") {
 				t.Fatalf("%+v", s)
@@ -235,7 +304,7 @@ func TestAQuotationOfSeveralSentences(t *testing.T) {
 		`Somebody came. It has "no port" "is old" in it. Nobody left the harbour then. [@s1]`:         false,
 		`It says: "The port is old and quiet." Then: "It opened its gates … long ago" as well. [@s1]`: true,
 	} {
-		r := evidence.Read([]byte("## Evidence\n\n"+text+"\n"), evidence.Facts{Template: evidence.Briefing, Language: "en", Sources: []evidence.Source{{CID: "s1"}}})
+		r := evidence.Read(markdown.Read([]byte("## Evidence\n\n"+text+"\n")), evidence.Facts{Template: evidence.Briefing, Language: "en", Sources: []evidence.Source{{CID: "s1"}}})
 		held, err := r.Hold(t.Context(), "en", func(cid string) (*claim.Page, error) {
 			return &claim.Page{CID: cid, Text: "The port is old and quiet. It opened its gates long ago. Nobody left it."}, nil
 		}, claim.Titles{})

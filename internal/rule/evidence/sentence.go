@@ -18,6 +18,7 @@ const (
 	Inferred Form = "inferred" // [inferred from @id …]: the author's inference from these sources
 	Cited    Form = "cited"    // a [@id] of its own
 	Frame    Form = "frame"    // it introduces what follows, and claims nothing beyond that
+	Absent   Form = "absent"   // [not found on the archived pages: WORDS], which is the whole sentence
 	Carried  Form = "carried"  // the next [@id] of its paragraph covers it
 )
 
@@ -32,10 +33,13 @@ type Sentence struct {
 	CIDs    []string // the sources that it stands by, each once
 	Context Context
 
+	Absent      string       // of an absent one: the words that no page has
 	Calculation *Calculation // nil without one
 	Start, End  int          // where it stands in the draft, with its marks
 	// Judgement says that it is inferred in a section in which the author judges.
 	Judgement bool
+	// Firm says that it must be confirmed: it stands in the first section or in the answer.
+	Firm bool
 	// Paragraph is the same for the sentences of a paragraph, a heading or a row, and
 	// for no others.
 	Paragraph int
@@ -47,6 +51,8 @@ type Sentence struct {
 	block   span // the whole lines of its paragraph, heading or row
 	item    bool // its paragraph begins a list item
 	quoted  bool // it stands in a block quote
+	back    bool // it begins with a word that points back at the sentence before it
+	refused bool // for a fault that others would only follow from
 	covers  span // of a frame: the sentences that it introduces
 }
 

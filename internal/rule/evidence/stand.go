@@ -62,6 +62,8 @@ func (s *Claim) stand(doubt Stand, secondReader bool) Stand {
 	case doubt.heading != "":
 		out.Words, out.Doubted = notConfirmed, true
 		return out
+	case s.Form == Absent && s.Standing == claim.Found:
+		out.Words, out.heading = "not found on the archived pages", byRule
 	case s.Form == Inferred:
 		out.Words, out.heading = inferred, inferred
 	case s.Standing == claim.Found:

@@ -25,11 +25,28 @@ type Section struct {
 	Findings  bool // it must have as many cited sentences as there are perspectives
 	Judgement bool // any of its sentences may be inferred
 	Caveats   bool // its inferences may name @run
+	Answer    bool // it answers the question
+}
+
+// Answer is the heading of the section that answers the question; the first where the template names
+// none.
+func (t Template) Answer() string {
+	at := slices.IndexFunc(t.Sections, func(s Section) bool { return s.Answer })
+	if len(t.Sections) == 0 {
+		return ""
+	}
+	return t.Sections[max(0, at)].Title
+}
+
+// firm reports whether the sentences of a section must all be confirmed: those of the
+// first section, and of the answer.
+func (t Template) firm(section string) bool {
+	return len(t.Sections) > 0 && (section == t.Sections[0].Title || section == t.Answer())
 }
 
 // Briefing is the template of a report for which no other is chosen.
 var Briefing = Template{Name: "briefing", Sections: []Section{
-	{Title: "Summary", Summary: true},
+	{Title: "Summary", Summary: true, Answer: true},
 	{Title: "Key Findings", Findings: true},
 	{Title: "Evidence"},
 	{Title: "Caveats", Judgement: true, Caveats: true},
@@ -43,18 +60,18 @@ var templates = []Template{Briefing,
 		{Title: "Comparison"},
 		{Title: "Costs"},
 		{Title: "Risks", Judgement: true},
-		{Title: "Recommendation", Summary: true, Judgement: true},
+		{Title: "Recommendation", Summary: true, Judgement: true, Answer: true},
 		{Title: "What Would Change It", Judgement: true, Caveats: true},
 	}},
 	{Name: "literature", Sections: []Section{
 		{Title: "Scope", Judgement: true, Caveats: true},
 		{Title: "Methods", Judgement: true, Caveats: true},
-		{Title: "Findings by Theme", Findings: true},
+		{Title: "Findings by Theme", Findings: true, Answer: true},
 		{Title: "Disagreements"},
 		{Title: "Gaps", Judgement: true, Caveats: true},
 	}},
 	{Name: "market", Sections: []Section{
-		{Title: "Summary", Summary: true},
+		{Title: "Summary", Summary: true, Answer: true},
 		{Title: "Market and Growth", Findings: true},
 		{Title: "Customers"},
 		{Title: "Competitors"},
@@ -62,7 +79,7 @@ var templates = []Template{Briefing,
 		{Title: "Outlook", Judgement: true, Caveats: true},
 	}},
 	{Name: "timeline", Timeline: true, Sections: []Section{
-		{Title: "Summary", Summary: true},
+		{Title: "Summary", Summary: true, Answer: true},
 		{Title: "Events", Findings: true},
 		{Title: "Turning Points"},
 		{Title: "Caveats", Judgement: true, Caveats: true},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // TestEveryTemplateInEveryLanguage: each has its headings in each language, one section of
@@ -134,7 +135,7 @@ func TestLengthIsJudged(t *testing.T) {
 		if rest := words % 9; rest > 0 {
 			draft += strings.TrimSpace(strings.Repeat("word ", rest)) + ". [@a]\n"
 		}
-		report := evidence.Read([]byte(draft), evidence.Facts{Template: evidence.Template{Sections: []evidence.Section{{Title: "One"}}}, Whole: true, Least: least, Most: most,
+		report := evidence.Read(markdown.Read([]byte(draft)), evidence.Facts{Template: evidence.Template{Sections: []evidence.Section{{Title: "One"}}}, Whole: true, Least: least, Most: most,
 			Sources: []evidence.Source{{CID: "a", Perspectives: []string{"p"}}}})
 		var got tidegate.Code
 		for _, f := range report.Faults {

@@ -11,7 +11,6 @@ import (
 // Readers say who read a report, for its trust line.
 type Readers struct {
 	Unsourced bool // no source was checked
-	Earlier   bool // the run has no document of claims
 	Off       bool // a person asked for warnings alone
 	None      bool // a person asked for no second reader
 	OneAgent  bool // the writer's own agent read it
@@ -33,7 +32,7 @@ func TrustLineIn(language string, c *Claims, by Readers) string {
 	if language == "" || language == "en" {
 		return TrustLine(c, by)
 	}
-	if by.Unsourced || by.Earlier || c == nil {
+	if by.Unsourced || c == nil {
 		return Say(language, by.checked(c)) + by.also(language, c)
 	}
 	counts := c.counts(!by.None)
@@ -57,20 +56,10 @@ func TrustLineIn(language string, c *Claims, by Readers) string {
 
 // also is what else a reader must know of how sentences were checked.
 func (by Readers) also(language string, c *Claims) (line string) {
-	if c != nil && c.Earlier() {
-		line += byRules(language, c.Rules)
-	}
 	if by.Adapted {
 		line += " " + Say(language, "Recorded agents were allowed to answer another question than theirs.")
 	}
 	return line
-}
-
-// ByRules says by which rules sentences were checked, behind a trust line.
-func ByRules(rules string) string { return byRules("", rules) }
-
-func byRules(language, rules string) string {
-	return " " + Say(language, "Its sentences were checked by the rules %s of an earlier version.", rules)
 }
 
 // checked says how the sentences were checked.
@@ -78,8 +67,6 @@ func (by Readers) checked(c *Claims) string {
 	switch {
 	case by.Unsourced:
 		return "No source was checked."
-	case by.Earlier:
-		return "Checked by an earlier version, no second reader."
 	case c == nil:
 		return "No sentence of it was checked."
 	}

@@ -38,11 +38,14 @@ type anchor struct {
 	span
 	url     string
 	picture bool // it shows a picture
+	chip    bool // it cites, and what it shows is no part of the sentence
 	bare    bool // a URL or DOI in the text, not a link
 	doi     bool
 }
 
 type span struct{ start, end int }
+
+func (s span) within(n int) span { return span{min(s.start, n), min(s.end, n)} }
 
 func (s span) by(n int) span { return span{s.start + n, s.end + n} }
 

@@ -23,6 +23,8 @@ type builder struct {
 	raised  int  // raised elements that are open
 	apart   bool // one was opened, and what comes does not go on with the last one
 	literal int  // elements that are open and show code
+	chips   int  // elements that are open in which links cite
+	sources int  // links of a list of sources so far
 }
 
 // element is one that is open.
@@ -31,6 +33,9 @@ type element struct {
 	skips  bool   // a reader of the report does not see it
 	url    string // of a link
 	number int    // of a numbered list: the number of its next item; 0 for others
+	note   string // the number that it shows, which its style makes
+	chip   bool   // a link in it cites, whatever it shows
+	source bool   // a link that is the next one of a list of sources
 }
 
 // role is what an element is to a reader of the report.
@@ -51,7 +56,7 @@ var roles = sync.OnceValue(func() map[string]role {
 		alone:     "br hr img input meta link wbr source area base col embed track param",
 		implied:   "li p td th tr",
 		isMain:    "main article",
-		isSkipped: "head script style noscript svg math nav aside header footer button form select textarea template iframe object video audio canvas dialog pre",
+		isSkipped: "head script style noscript svg math nav aside header footer button form select textarea template iframe object video audio canvas dialog pre user-query",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			out[name] |= role
@@ -87,10 +92,13 @@ func (b *builder) open(e element, line int) {
 		b.skip++
 	}
 	if b.skip == 0 {
-		if is&breaks != 0 {
+		if is&breaks != 0 || e.source {
 			b.flush()
 		}
 		b.begin(&e)
+		if e.note != "" {
+			b.add(e.note, line)
+		}
 	}
 	b.opened = append(b.opened, e)
 }
@@ -111,6 +119,11 @@ func (b *builder) single(name string, line int) {
 
 // begin notes what an element that is shown means for what comes.
 func (b *builder) begin(e *element) {
+	b.chips += flag(e.chip)
+	if e.source {
+		b.sources++
+		b.now.kind, b.now.number = item, b.sources
+	}
 	switch e.name {
 	case "li":
 		b.now.kind = item
@@ -133,7 +146,7 @@ func (b *builder) begin(e *element) {
 		b.header = false
 	case "a":
 		b.closeLink()
-		b.now.links = append(b.now.links, anchor{span: span{b.text.Len(), b.text.Len()}, url: strings.TrimSpace(e.url)})
+		b.now.links = append(b.now.links, anchor{span: span{b.text.Len(), b.text.Len()}, url: strings.TrimSpace(e.url), chip: b.chips > 0})
 		b.inLink = len(b.now.links)
 	case "sup":
 		b.raised, b.apart = b.raised+1, true
@@ -171,7 +184,12 @@ func (b *builder) end() {
 		}
 		return
 	}
+	b.chips -= flag(e.chip)
 	switch is := roles()[e.name]; {
+	case e.source:
+		b.closeLink()
+		b.flush()
+		b.now = block{}
 	case e.name == "td" || e.name == "th":
 		b.cells = append(b.cells, b.done())
 	case e.name == "tr":
@@ -234,6 +252,14 @@ func (b *builder) done() block {
 	b.closeLink()
 	b.now.text = strings.TrimRight(b.text.String(), " ")
 	done := b.now
+	for i := range done.links { // what is trimmed ends them, too
+		done.links[i].span = done.links[i].within(len(done.text))
+	}
+	for _, spans := range [][]span{done.raised, done.code} {
+		for i := range spans {
+			spans[i] = spans[i].within(len(done.text))
+		}
+	}
 	b.now = block{}
 	b.text.Reset()
 	return done

@@ -44,15 +44,17 @@ const (
 
 // citer takes the marks out of a block.
 type citer struct {
-	list    *list
-	bare    bool // a number behind a full stop can be a mark
-	b       *block
-	anchors []anchor
-	out     []byte
-	starts  []start
-	cites   []Citation
-	marked  bool // the last thing was a mark
-	sums    []sum
+	list *list
+	bare bool // a number behind a full stop can be a mark
+
+	brackets bool // the body cites entries by numbers in brackets
+	b        *block
+	anchors  []anchor
+	out      []byte
+	starts   []start
+	cites    []Citation
+	marked   bool // the last thing was a mark
+	sums     []sum
 
 	compared int // authors with entries, in the whole report
 }
@@ -183,6 +185,8 @@ func (c *citer) lead(a anchor) (style Style, ids, urls []string) {
 		return PlainURL, nil, []string{a.url}
 	case strings.HasPrefix(a.url, "#") && (isNumber(id) || strings.HasPrefix(text, "^")):
 		return Footnote, []string{id}, c.list.urls([]string{id})
+	case strings.HasPrefix(a.url, "#") && c.list.has(lowered(text)):
+		return Footnote, []string{lowered(text)}, c.list.urls([]string{lowered(text)})
 	case !isWeb(a.url):
 		return "", nil, nil
 	case strings.HasPrefix(text, "^"):
@@ -208,7 +212,7 @@ func (c *citer) anchor(a anchor, after int) {
 		}
 		return
 	}
-	said := style == Linked && strings.Trim(text, "[]()^【】 ") != "" && !isURL(text) && !namesHost(text, a.url) && !c.attributes(a, after)
+	said := style == Linked && !a.chip && strings.Trim(text, "[]()^【】 ") != "" && !isURL(text) && !namesHost(text, a.url) && !c.attributes(a, after)
 	if said { // by the sentence, too
 		c.write(text, a.start)
 	}
@@ -504,8 +508,8 @@ func (c *citer) raisedDigits(i int, text string) int {
 			}
 		}
 	}
-	if !c.notes(ids) {
-		return 0
+	if r, _ := utf8.DecodeRuneInString(text[end:]); strings.ContainsRune("⁺⁻⁄ⁿ", r) || c.brackets || !c.notes(ids) {
+		return 0 // a charge or a power, or a report that cites otherwise
 	}
 	c.cite(i, end, Raised, ids, c.list.urls(ids))
 	return end
@@ -534,10 +538,11 @@ func (c *citer) bareNumber(i int, text string) int {
 }
 
 // authors reads (Author, year), several of them, or a year behind the name of an
-// author. At least one must have an entry.
+// author. At least one must have an entry. Where citations are numbers in brackets, such a
+// name is text.
 func (c *citer) authors(i int, text string) int {
 	m := inRound().FindStringSubmatch(text[i:min(len(text), i+300)])
-	if m == nil {
+	if m == nil || c.brackets {
 		return 0
 	}
 	if year().FindString(m[1]) == m[1] {

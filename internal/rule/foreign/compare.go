@@ -35,7 +35,7 @@ func (r *Result) Compare(old *Result) {
 	of := func(r *Result) (sentences, sources []thing) {
 		for i := range r.Sentences {
 			s := &r.Sentences[i]
-			sentences = append(sentences, thing{s.Line, s.Text, s.state()})
+			sentences = append(sentences, thing{s.Line, s.Text, s.State()})
 		}
 		for i := range r.Sources {
 			s := &r.Sources[i]

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // word is a docx file with the parts that are given.
@@ -16,17 +17,10 @@ func word(t *testing.T, parts map[string]string) string {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for name, text := range parts {
-		w, err := z.Create("word/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(z.Create("word/" + name))(t)
+		must.Get(w.Write([]byte(text)))(t)
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return out.String()
 }
 
@@ -60,19 +54,10 @@ func TestAPartThatIsTooLargeIsRefused(t *testing.T) {
 	for _, part := range []string{"word/footnotes.xml", "word/_rels/document.xml.rels"} {
 		var out bytes.Buffer
 		z := zip.NewWriter(&out)
-		w, err := z.Create("word/document.xml")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write([]byte(`<w:document xmlns:w="w"><w:p><w:r><w:t>One is https://x.example/a.</w:t></w:r></w:p></w:document>`)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := z.CreateRaw(&zip.FileHeader{Name: part, UncompressedSize64: 65 << 20}); err != nil {
-			t.Fatal(err)
-		}
-		if err := z.Close(); err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(z.Create("word/document.xml"))(t)
+		must.Get(w.Write([]byte(`<w:document xmlns:w="w"><w:p><w:r><w:t>One is https://x.example/a.</w:t></w:r></w:p></w:document>`)))(t)
+		must.Get(z.CreateRaw(&zip.FileHeader{Name: part, UncompressedSize64: 65 << 20}))(t)
+		must.Do(t, z.Close())
 		if _, err := foreign.Read("r.docx", out.Bytes()); err == nil || !strings.Contains(err.Error(), part+" is larger than 64 MiB") {
 			t.Errorf("%s: %v", part, err)
 		}

@@ -67,6 +67,10 @@ func spaced(text string) string {
 // navigates are the roles of what is no part of a report.
 const navigates = " navigation banner contentinfo complementary search toolbar menu menubar tablist "
 
+// chats are what saved pages of chats have beside their text: what the person asked, and
+// what is only read aloud.
+const chats = " user-message sr-only visually-hidden cdk-visually-hidden "
+
 // elementOf is the element that a tag begins.
 func elementOf(mark page.Mark) element {
 	e := element{name: mark.Name}
@@ -93,6 +97,14 @@ func elementOf(mark page.Mark) element {
 			e.skips = e.skips || strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
 		case "data-message-author-role":
 			e.skips = e.skips || value == "user"
+		case "data-turn-source-index":
+			e.note = value
+		case "class", "data-testid", "data-test-id":
+			for word := range strings.FieldsSeq(value) {
+				e.skips = e.skips || strings.Contains(chats, " "+word+" ")
+				e.chip = e.chip || word == "citation" || strings.HasPrefix(word, "citation-") || strings.HasSuffix(word, "-citation-pill")
+				e.source = e.source || word == "browse-web-item-link"
+			}
 		}
 	}
 	return e

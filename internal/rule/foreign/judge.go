@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
@@ -46,7 +47,7 @@ func (d *Document) Sources() []source.Source {
 		url = PageURL(url)
 		if key := url + "\x00" + title; !seen[key] {
 			seen[key] = true
-			found = append(found, source.Found{Cited: source.Cited{URL: url, Title: title, Number: line, Ordinal: len(found) + 1}})
+			found = append(found, source.Found{Cited: source.Cited{URL: url, Title: title, Number: line}})
 		}
 	}
 	for i := range d.Entries {
@@ -138,11 +139,12 @@ func masked(urls []string) []string {
 
 // judgeSentences holds the sentences that cite something against their pages.
 func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Context, url string) (*source.Page, error)) error {
-	var asked []claim.Sentence
+	var asked []claim.Question
 	var of []int
-	quoted := j.quotations()
+	quoted := evidence.Quotations(len(j.Document.Sentences), func(i int) *evidence.Sentence { return &j.Document.Sentences[i].Sentence })
 	for i := range j.Document.Sentences {
 		s := &j.Document.Sentences[i]
+		s.CIDs = j.citedBy(s)
 		judged := Judged{Line: s.Line, Text: s.Text, Form: s.Form, URLs: masked(s.URLs), Findings: []claim.Finding{}, Windows: []Window{}}
 		switch {
 		case s.Form == Uncited:
@@ -151,9 +153,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 		case j.options.NoFetch || len(s.URLs) == 0:
 			judged.Standing = claim.NoText
 		default:
-			question := claim.Sentence{Text: s.Text, Language: j.Language, Quotations: quoted[i]}
-			question.CIDs = j.citedBy(s)
-			asked, of = append(asked, question), append(of, i)
+			asked, of = append(asked, claim.Question{Text: s.Text, Language: j.Language, CIDs: s.CIDs, Quotations: quoted[i]}), append(of, i)
 		}
 		j.out.Sentences = append(j.out.Sentences, judged)
 	}
@@ -187,7 +187,7 @@ func (j *judging) judgeSentences(ctx context.Context, pages func(ctx context.Con
 	if err := j.calculations(ctx, page, known); err != nil || j.options.Verifier == "" {
 		return err
 	}
-	j.out.questions = j.ask(ctx, page, known)
+	j.out.questions, j.out.shown = j.ask(ctx, page, known), j.shown
 	return nil
 }
 
@@ -205,16 +205,23 @@ func (j *judging) stand(i int, held claim.Judgement) {
 	if j.options.Verifier != "" {
 		j.held[i] = held
 	}
-	judged.Standing, judged.Findings, judged.Windows = held.Standing, []claim.Finding{}, []Window{}
+	judged.Standing, judged.Findings = held.Standing, []claim.Finding{}
 	for _, f := range held.Findings {
 		if n, is := j.cids[f.Text]; is {
 			f.Text = j.url(n) // a citation, which rules name by its id
 		}
 		judged.Findings = append(judged.Findings, f)
 	}
-	for _, w := range held.Windows {
-		judged.Windows = append(judged.Windows, Window{URL: j.url(j.cids[w.CID]), Start: w.Start, End: w.End, Text: w.Text, Title: w.Title, Heading: w.Heading})
+	judged.Windows = j.shown(held.Windows)
+}
+
+// shown are windows as a result has them.
+func (j *judging) shown(windows []claim.Window) []Window {
+	shown := []Window{}
+	for _, w := range windows {
+		shown = append(shown, Window{URL: j.url(j.cids[w.CID]), Start: w.Start, End: w.End, Text: w.Text, Title: w.Title, Heading: w.Heading})
 	}
+	return shown
 }
 
 // maxCalculating is how many sentences a paragraph with calculations has at most: those of
@@ -230,9 +237,9 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 		to, sums := from, 0
 		var draft strings.Builder
 		facts := evidence.Facts{Template: evidence.Briefing, Language: j.Language}
-		for to < len(all) && all[to].Block == all[from].Block {
+		for to < len(all) && all[to].Paragraph == all[from].Paragraph {
 			draft.WriteString(escaped(all[to].Text))
-			for _, cid := range j.citedBy(&all[to]) {
+			for _, cid := range all[to].CIDs {
 				draft.WriteString(" [@" + cid + "]")
 				facts.Sources = append(facts.Sources, evidence.Source{CID: cid})
 			}
@@ -244,7 +251,7 @@ func (j *judging) calculations(ctx context.Context, page func(cid string) (*clai
 			to++
 		}
 		if sums > 0 && to-from <= maxCalculating && !j.options.NoFetch {
-			report := evidence.Read([]byte("## Summary\n\n"+draft.String()+"\n"), facts)
+			report := evidence.Read(markdown.Read([]byte("## Summary\n\n"+draft.String()+"\n")), facts)
 			held, err := report.Hold(ctx, j.Language, page, titles)
 			if err != nil {
 				return err
@@ -270,28 +277,6 @@ func escaped(text string) string {
 		out.WriteRune(r)
 	}
 	return out.String()
-}
-
-// quotations are what each sentence quotes, alone or with others of its block.
-func (j *judging) quotations() [][]quotation.Quotation {
-	var out [][]quotation.Quotation
-	all := j.Document.Sentences
-	for from := 0; from < len(all); {
-		to := from
-		var texts []string
-		for to < len(all) && all[to].Block == all[from].Block {
-			texts = append(texts, all[to].Text)
-			to++
-		}
-		for _, q := range quotation.OfSentences(texts) {
-			if q == nil {
-				q = []quotation.Quotation{}
-			}
-			out = append(out, q)
-		}
-		from = to
-	}
-	return out
 }
 
 // bare are the numbers and quotations of a sentence that cites nothing.
@@ -352,7 +337,7 @@ func (j *judging) listSources() {
 		}
 	}
 	for i := range j.Document.Sentences {
-		if s := &j.Document.Sentences[i]; s.Form == Cited {
+		if s := &j.Document.Sentences[i]; s.Form == evidence.Cited {
 			for _, url := range s.URLs {
 				count[j.of[PageURL(url)]]++
 			}
@@ -392,6 +377,9 @@ func (j *judging) judgeReport() {
 	if j.Left > 0 {
 		add("LEFT_OUT", claim.Remark, 1, "%s of code or beside the main part of the page: not read", report.Counted(j.Left, "block"))
 	}
+	if j.NotMatched != "" {
+		add("LIST_NOT_MATCHED", claim.Fault, 1, "%s", j.NotMatched)
+	}
 	used := map[string]bool{}
 	for i := range j.Document.Citations {
 		c := &j.Document.Citations[i]
@@ -414,7 +402,7 @@ func (j *judging) judgeReport() {
 		}
 	}
 	for i := range j.Document.Sentences {
-		if s := &j.Document.Sentences[i]; s.Form == Cited && len(s.URLs) >= manySources {
+		if s := &j.Document.Sentences[i]; s.Form == evidence.Cited && len(s.URLs) >= manySources {
 			add("TOO_MANY_CITATIONS", claim.Warn, s.Line, "one sentence cites %s sources", strconv.Itoa(len(s.URLs)))
 		}
 	}

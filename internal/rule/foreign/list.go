@@ -39,174 +39,16 @@ var titles = sync.OnceValue(func() map[string]bool {
 	return set
 })
 
-var numbering = pattern(`^(?:\d{1,2}(?:\.\d{1,2})*[.)、．]?|[ivxIVX]{1,5}[.)]|[一二三四五六七八九十]{1,3}[、.．])\s*`)
-
-// isTitle reports whether a text is the title of a list of sources.
-func isTitle(text string) bool {
-	if len(text) > 120 {
-		return false
-	}
-	clean := func(s string) string {
-		return strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
-	}
-	text = strings.ToLower(clean(text))
-	return titles()[text] || titles()[clean(numbering().ReplaceAllString(text, ""))]
-}
-
-// list is the list of sources as far as it was read.
-type list struct {
-	entries []Entry
-	byID    map[string][]int
-	in      []bool       // by block: it is part of the list
-	fresh   bool         // the section has no entry yet
-	tables  map[int]bool // those that were looked at, and whether they are the list
-}
-
-// findList reads the list of sources out of the blocks of a report: the sections that
-// are called so, definitions, lines that begin with an id and have a URL, and tables
-// whose rows do.
-func findList(blocks []block) *list {
-	l := &list{byID: map[string][]int{}, in: make([]bool, len(blocks)), tables: map[int]bool{}}
-	level := 0 // of the heading of the section that is open
-	for i := range blocks {
-		b := &blocks[i]
-		switch {
-		case b.kind == definition:
-			l.add(b, []string{strings.Trim(b.label, "^ ")}, b.text, anchorsOf(b))
-			l.in[i] = true
-		case i > 0 && (b.kind == heading || b.kind == paragraph) && isTitle(b.text): // no report begins with its sources
-			level, l.fresh = 7, true
-			if b.kind == heading {
-				level = b.level
-			}
-			l.in[i] = true
-		case b.kind == heading:
-			if level > 0 && b.level > level && !l.fresh {
-				l.in[i] = true
-			} else if b.level <= level {
-				level = 0
-			}
-		case level > 0:
-			l.in[i] = true
-			if b.kind != headerRow {
-				l.block(b)
-			}
-		default:
-			l.in[i] = l.outside(blocks, i)
-		}
-	}
-	if len(l.entries) == 0 {
-		l.trailing(blocks)
-	}
-	l.index()
-	return l
-}
-
-// outside reads a block that stands in no section of sources, and reports whether it is
-// part of a list all the same.
-func (l *list) outside(blocks []block, i int) bool {
-	b := &blocks[i]
-	if b.kind == row || b.kind == headerRow {
-		return l.table(blocks, i)
-	}
-	lines := b.lines()
-	prefixed := false
-	if head, _, found := strings.Cut(lines0(lines), ":"); found && isTitle(head) && len(lines) > 0 {
-		rest := lines[0].part(len(head)+1, len(lines[0].text))
-		if strings.TrimSpace(rest.text) == "" {
-			lines = lines[1:]
-		} else {
-			lines[0] = rest
-		}
-		prefixed = true
-	}
-	if len(lines) == 0 {
-		return false
-	}
-	for k := range lines {
-		ids, rest := leadingIDs(&lines[k])
-		if len(ids) == 0 || lines[k].text[0] != '[' && !strings.HasPrefix(lines[k].text, "【") && !strings.HasPrefix(lines[k].text, "［") && !prefixed {
-			if k > 0 && isURL(strings.TrimSpace(lines[k].text)) {
-				continue
-			}
-			return false
-		}
-		footnote := strings.HasPrefix(lines[k].text, "[^") && strings.Contains(lines[k].text[:min(len(lines[k].text), rest+1)], ":")
-		next := k+1 < len(lines) && isURL(strings.TrimSpace(lines[k+1].text))
-		if !footnote && !next && len(anchorsOf(&lines[k])) == 0 {
-			return false
-		}
-	}
-	for k := range lines {
-		l.line(&lines[k], k == 0)
-	}
-	return true
-}
-
-func lines0(lines []block) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return lines[0].text
-}
-
-// table reads a row of a table, each of whose rows begins with an id and has a URL.
-func (l *list) table(blocks []block, i int) bool {
-	b := &blocks[i]
-	is, known := l.tables[b.table]
-	if !known {
-		rows := 0
-		is = true
-		for k := i; k < len(blocks) && blocks[k].table == b.table && is; k++ {
-			if blocks[k].kind == row {
-				ids, _ := leadingIDs(&blocks[k])
-				is = len(ids) > 0 && len(anchorsOf(&blocks[k])) == 1
-				rows++
-			}
-		}
-		is = is && rows > 0
-		l.tables[b.table] = is
-	}
-	if is && b.kind == row {
-		l.block(b)
-	}
-	return is
-}
-
-// trailing reads a numbered list with a URL in every item at the end of a report that
-// calls it nothing.
-func (l *list) trailing(blocks []block) {
-	from := len(blocks)
-	for from > 0 {
-		b := &blocks[from-1]
-		if ids, _ := leadingIDs(b); len(ids) == 0 || len(anchorsOf(b)) != 1 || page.CountWords(b.text) > 40 {
-			break
-		}
-		from--
-	}
-	if len(blocks)-from < 2 || from == 0 {
-		return
-	}
-	for i := from; i < len(blocks); i++ {
-		l.in[i] = true
-		l.block(&blocks[i])
-	}
-}
-
-// block reads the entries of a block.
-func (l *list) block(b *block) {
-	lines := b.lines()
-	for k := range lines {
-		l.line(&lines[k], k == 0)
-	}
-}
-
 // leadID is an id at the beginning of an entry.
 var leadID = pattern(`^\s*(?:[\[【［〔]{1,2}\^?\s*(\d{1,4}|[\pL\pN_.:-]{1,40})\s*(?:†[^\]】]{0,80})?\^?[\]】］〕]{1,2}[:：.]?|(\d{1,4})\s?(?:[.)、．]|[:：](?:\s|$)|\s*\|)|([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}))`)
 
 // leadingIDs are the ids with which a line begins, and where the rest of it begins.
 func leadingIDs(b *block) (ids []string, rest int) {
 	for rest < len(b.text) {
+		if id, end := linkedID(b, rest); end > 0 {
+			ids, rest = append(ids, id), end
+			continue
+		}
 		m := leadID().FindStringSubmatchIndex(b.text[rest:])
 		if m == nil || inLink(b, rest+m[0], rest+m[1]) || len(ids) > 0 && m[2] < 0 {
 			break
@@ -220,8 +62,8 @@ func leadingIDs(b *block) (ids []string, rest int) {
 			}
 		case m[4] >= 0:
 			id = b.text[rest+m[4] : rest+m[5]]
-			if end := rest + m[1]; end < len(b.text) && unicode.IsDigit(rune(b.text[end])) {
-				return ids, rest // 3.5 percent
+			if end := rest + m[1]; end < len(b.text) && unicode.IsDigit(rune(b.text[end])) || year().MatchString(id) {
+				return ids, rest // 3.5 percent, or a year
 			}
 		default:
 			id = lowered(b.text[rest+m[6] : rest+m[7]])
@@ -246,6 +88,20 @@ func leadingIDs(b *block) (ids []string, rest int) {
 		return []string{strconv.Itoa(b.number)}, 0
 	}
 	return ids, rest
+}
+
+// linkedID is an id at a place that leads to the page of its entry: the whole of a link.
+func linkedID(b *block, at int) (id string, end int) {
+	from := at + len(b.text[at:]) - len(strings.TrimLeft(b.text[at:], " "))
+	i := sort.Search(len(b.links), func(i int) bool { return b.links[i].start >= from })
+	if i == len(b.links) || b.links[i].start != from || !isWeb(b.links[i].url) {
+		return "", 0
+	}
+	text := b.text[from:b.links[i].end]
+	if id = strings.Trim(text, "[]【】［］ "); id == text || !isNumber(id) {
+		return "", 0
+	}
+	return id, b.links[i].end
 }
 
 func inLink(b *block, from, to int) bool {
@@ -311,15 +167,23 @@ func (l *list) line(b *block, first bool) {
 	l.entry(b, first)
 }
 
-// entry reads a line that has one entry, or goes on with the last one.
+// entry reads a line that has one entry, or goes on with the last one. First says that it
+// is the first line of its block.
 func (l *list) entry(b *block, first bool) {
 	anchors := anchorsOf(b)
 	ids, rest := leadingIDs(b)
-	if n := len(l.entries) - 1; len(ids) == 0 && n >= 0 && !l.fresh && (!first || isURL(strings.TrimSpace(b.text)) || b.kind == paragraph && len(anchors) > 0 && len(l.entries[n].IDs) > 0) && len(l.entries[n].URLs) == 0 {
-		e := &l.entries[n]
-		e.URLs = webURLs(anchors)
-		e.describe(strings.TrimSpace(e.Title + " " + titleOf(b, 0, anchors)))
-		return
+	n := len(l.entries) - 1
+	if len(ids) == 0 && n >= 0 && !l.fresh {
+		e, alone := &l.entries[n], isURL(strings.TrimSpace(b.text))
+		switch {
+		case alone && len(anchors) == 1 && slices.Contains(e.URLs, anchors[0].url):
+			return // said twice
+		case len(e.URLs) == 0 && (!first || alone || b.kind == paragraph && len(anchors) > 0 && len(e.IDs) > 0),
+			!first && len(anchors) == 0 && len(e.IDs) > 0:
+			e.URLs = append(e.URLs, webURLs(anchors)...)
+			e.describe(strings.TrimSpace(e.Title + " " + titleOf(b, 0, anchors)))
+			return
+		}
 	}
 	if strings.TrimSpace(b.text[rest:]) == "" && len(anchors) == 0 && len(ids) == 0 {
 		return
@@ -463,15 +327,23 @@ func trimDOI(doi string) string {
 	}
 }
 
-// cutCJK ends a URL where text in another script follows it without a blank.
+// cutCJK ends a URL where text in another script follows it without a blank. A word in it
+// behind a slash, and before a blank, is part of the address.
 func cutCJK(text string, u link.Span) link.Span {
 	for i, r := range text[u.Start:u.End] {
-		if page.IsDense(r) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff5e || strings.ContainsRune("”’»›", r) {
+		if page.IsDense(r) || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xff5e || strings.ContainsRune("”’»›↩", r) {
+			if before := text[u.Start+i-1]; (before == '/' || before == '=') && !strings.ContainsFunc(text[u.Start+i:u.End], notInWord) {
+				return u
+			}
 			u.End = u.Start + i
 			break
 		}
 	}
 	return u
+}
+
+func notInWord(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-()%", r)
 }
 
 func isWeb(url string) bool {

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,8 @@ import (
 // readMarkdown reads the blocks of a Markdown report. Blocks of code are left out; left is
 // how many these are.
 func readMarkdown(text []byte) (blocks []block, left int) {
+	text = footnote().ReplaceAll(text, []byte(`$1\$2`)) // whose label is no text of a link
+	text = citeElement().ReplaceAll(text, []byte("[$1]"))
 	r := &markdownReader{doc: markdown.ParseGitHub(text), text: text}
 	r.nodes(r.doc.Tree())
 	for _, b := range r.doc.Blocks {
@@ -20,6 +23,13 @@ func readMarkdown(text []byte) (blocks []block, left int) {
 	}
 	return r.out, r.left
 }
+
+// footnote is a mark or the beginning of a footnote. CommonMark, which knows none, takes two
+// of them in a row for a link and its label.
+var footnote = pattern(`(^|[^\\\x60])(\[\^[^\]\[\s]{1,40}\](?:[^(\x60]|$))`)
+
+// citeElement names an entry, and holds what that says: Markdown takes it for text.
+var citeElement = pattern(`<[a-z]{1,20}:cite id="(?:id_?)?(\d{1,4})">[^<\n]*</[a-z]{1,20}:cite>`)
 
 type markdownReader struct {
 	builder
@@ -87,7 +97,7 @@ func (r *markdownReader) rows(table *markdown.Node) {
 
 // inlines reads what a paragraph, heading or cell shows.
 func (r *markdownReader) inlines(n *markdown.Node) {
-	line := n.Line
+	line, shown := n.Line, 0 // what stands before shown was added with a URL
 	for _, p := range r.doc.Rendered(n.Block) {
 		switch {
 		case p.Kind == markdown.OpenInline && p.Span == markdown.LinkSpan:
@@ -104,10 +114,37 @@ func (r *markdownReader) inlines(n *markdown.Node) {
 			r.tag(p.Text, line)
 		case p.Kind == markdown.CodeInline:
 			r.within(element{name: "code"}, line, func() { r.add(string(p.Text), line) })
+		case p.End <= shown:
 		default:
-			r.add(string(p.Text), line)
+			text := string(p.Text)
+			from := min(len(text), max(0, shown-p.Start))
+			if url, at, end := r.cutURL(p); end > 0 && at >= from {
+				text, shown = text[:at]+url, end
+			}
+			text = text[from:]
+			r.add(text, line)
 		}
 	}
+}
+
+// cutURL finds the URL at the end of a piece that goes on behind it: what Markdown takes for
+// emphasis is part of it. At is where it begins in the piece, and end where it ends in the text.
+func (r *markdownReader) cutURL(p markdown.Inline) (url string, at, end int) {
+	if at = strings.LastIndex(string(p.Text), "://"); at < 0 || p.InLink || p.End-p.Start != len(p.Text) {
+		return "", 0, 0
+	}
+	for at > 0 && p.Text[at-1] >= 'a' && p.Text[at-1] <= 'z' {
+		at--
+	}
+	raw := r.text[p.Start+at:]
+	if n := bytes.IndexAny(raw, " \t\r\n<>\"\x60|[]()"); n >= 0 {
+		raw = raw[:n]
+	}
+	raw = bytes.TrimRight(raw, "*_~.,;:!?'")
+	if end = p.Start + at + len(raw); !isWeb(string(raw)) || end <= p.End {
+		return "", 0, 0
+	}
+	return strings.ReplaceAll(string(raw), `\`, ""), at, end
 }
 
 // tag takes what an HTML tag inside a text means for what it cites.

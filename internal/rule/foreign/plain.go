@@ -52,7 +52,7 @@ func wraps(line string) bool {
 }
 
 // begins holds for a line that begins an item or an entry, whatever stands before it.
-var begins = pattern(`^(?:[-*•·▪–] |#{1,6} |[\[【［〔]\^?\d{1,4}\^?[\]】］〕]|\d{1,4}[.)、．] ?[^\d\s])`)
+var begins = pattern(`^(?:[-*•·▪–] |#{1,6} |[\[【［〔]\^?\d{1,4}\^?[\]】］〕]|\d{1,4}[.)、．]\s?[^\d\s])`)
 
 // isURL reports whether a line is nothing but a URL: the entry above it has it.
 func isURL(line string) bool {

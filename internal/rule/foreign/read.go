@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
@@ -16,7 +17,7 @@ import (
 
 // Document is a report as it was read.
 type Document struct {
-	Format    string // markdown, html, docx, pdf or text
+	Format    string // markdown, html, docx, office, pdf or text
 	Language  string // in two letters, "" where it cannot be told
 	Styles    []Style
 	Sentences []Sentence
@@ -24,17 +25,15 @@ type Document struct {
 	Entries   []Entry
 	Headings  []Heading
 	Left      int // blocks of code, or paragraphs beside the main part of a page, that are not read
+
+	NotMatched string // says that there seems to be a list of sources that was not understood
 }
 
-// Sentence is one of a report.
+// Sentence is one of a report, with what bears it.
 type Sentence struct {
-	Line int
-	Text string // without its marks
-	Form Form
+	evidence.Sentence
 	URLs []string // that it cites, itself or by the next citation of its paragraph
-	// Block numbers the paragraph, item or row that it stands in.
-	Block int
-	Kind  string // of that block: paragraph, item or row
+	Kind string   // of its paragraph: paragraph, item or row
 
 	cites []int  // its own citations
 	sum   string // its calculation, in a report of our own
@@ -47,15 +46,10 @@ type Heading struct {
 	Before      int // how many sentences stand before it
 }
 
-// Form says what bears a sentence.
-type Form string
-
-// The forms.
+// The forms that a sentence has beside those of a report of ours that cite.
 const (
-	Cited      Form = "cited"
-	Carried    Form = "carried"    // the next citation of its paragraph covers it
-	Structural Form = "structural" // a line that ends with a colon or a question mark
-	Uncited    Form = "uncited"
+	Structural evidence.Form = "structural" // a line that ends with a colon or a question mark
+	Uncited    evidence.Form = "uncited"
 )
 
 // MaxReport is how many bytes a report has at most.
@@ -89,6 +83,7 @@ func Read(name string, body []byte) (*Document, error) {
 	d.Entries = l.entries
 	d.Language = languageOf(blocks, l)
 	d.sentences(blocks, l)
+	d.NotMatched = d.notMatched(l)
 	if len(d.Sentences) == 0 {
 		return nil, unreadable(name, "it was read as "+d.Format+" and has no sentence")
 	}
@@ -96,13 +91,21 @@ func Read(name string, body []byte) (*Document, error) {
 		return nil, unreadable(name, fmt.Sprintf("it has more than %d citations", maxMarks))
 	}
 	if len(d.Citations) == 0 {
-		return nil, unreadable(name, "no style of citation is recognised in it: it was read as "+d.Format+", "+d.seen(body))
+		return nil, uncited(name, "no style of citation is recognised in it: it was read as "+d.Format+", "+d.seen(body))
 	}
 	return d, nil
 }
 
 func unreadable(name, why string) error {
-	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("report", name, "help", "the ending of a file says what it is: .md, .html, .docx, .pdf or .txt"), "%s cannot be audited: %s", name, why)
+	return refused(name, why, "the ending of a file says what it is: .md, .html, .docx, .pdf or .txt")
+}
+
+func uncited(name, why string) error {
+	return refused(name, why, "a citation is a link on a web page, [words](https://…), an address, or a mark such as [1], [^1] or (Holt 2025) with a list of sources below that has its address")
+}
+
+func refused(name, why, help string) error {
+	return tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("report", name, "help", help), "%s cannot be audited: %s", name, why)
 }
 
 // seen says what a report without citations has.
@@ -116,6 +119,9 @@ func (d *Document) seen(body []byte) string {
 			text += ", " + mark.about
 		}
 	}
+	if d.NotMatched != "" {
+		text += "; " + d.NotMatched
+	}
 	return text
 }
 
@@ -126,9 +132,12 @@ func (d *Document) blocks(name string, body []byte) ([]block, error) {
 	case isDocx(body):
 		d.Format = "docx"
 		return readDocx(body)
+	case bytes.HasPrefix(body, []byte("PK\x03\x04")):
+		d.Format = "office"
+		return readPlain(page.Read(body, "").Text), nil
 	case bytes.HasPrefix(body[:min(len(body), 1024)], []byte("%PDF-")):
 		d.Format = "pdf"
-		return readPlain(page.Read(body, "application/pdf").Text), nil
+		return readPrinted(page.Lines(body)), nil
 	}
 	start := strings.ToLower(strings.TrimSpace(string(bytes.TrimPrefix(body[:min(len(body), 512)], []byte("\xef\xbb\xbf")))))
 	if strings.HasPrefix(start, "<!doctype html") || strings.HasPrefix(start, "<html") || strings.HasSuffix(lower, ".html") || strings.HasSuffix(lower, ".htm") {
@@ -181,7 +190,8 @@ func languageOf(blocks []block, l *list) string {
 
 // sentences reads the body of the report.
 func (d *Document) sentences(blocks []block, l *list) {
-	c := &citer{list: l, bare: len(l.byID) > 0 && !bracketsIn(blocks, l)}
+	c := &citer{list: l, brackets: bracketsIn(blocks, l)}
+	c.bare = len(l.byID) > 0 && !c.brackets
 	heads := map[int][]int{} // table → citations of its header row
 	for i := range blocks {
 		b := &blocks[i]
@@ -285,7 +295,7 @@ func (d *Document) block(number int, b *block, cites []Citation, first int, head
 	starts := []int{}
 	for _, s := range spans {
 		if text := page.TidySpace(b.text[s.Start:s.End]); strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) && !onlySource(text) {
-			d.Sentences = append(d.Sentences, Sentence{Line: b.lineAt(s.Start), Text: text, Block: number, Kind: kind, URLs: []string{}})
+			d.Sentences = append(d.Sentences, Sentence{Sentence: evidence.Sentence{Line: b.lineAt(s.Start), Text: text, Paragraph: number}, Kind: kind})
 			starts = append(starts, s.Start)
 		}
 	}
@@ -340,7 +350,7 @@ func (d *Document) bear(s *Sentence) {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(s.Text, "\"”»'’)*_ "))
 	switch {
 	case len(s.cites) > 0:
-		s.Form = Cited
+		s.Form = evidence.Cited
 	case strings.ContainsRune(":：?？؟", last):
 		s.Form = Structural
 	default:
@@ -354,12 +364,12 @@ func (d *Document) carry(from int) {
 	for i := len(d.Sentences) - 1; i >= from; i-- {
 		s := &d.Sentences[i]
 		switch s.Form {
-		case Cited:
+		case evidence.Cited:
 			left, urls = carriedBack, s.URLs
 		case Uncited:
 			if left > 0 {
 				left--
-				s.Form, s.URLs = Carried, urls
+				s.Form, s.URLs = evidence.Carried, urls
 			}
 		}
 	}

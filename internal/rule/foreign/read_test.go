@@ -8,17 +8,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // shown is what was read of a report, a sentence to a line: its line, form and text, and
 // the last part of each URL.
 func shown(t *testing.T, name, text string) string {
 	t.Helper()
-	d, err := foreign.Read(name, []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(foreign.Read(name, []byte(text)))(t)
 	var out strings.Builder
 	for _, s := range d.Sentences {
 		fmt.Fprintf(&out, "%d %s %s", s.Line, s.Form, s.Text)
@@ -31,6 +30,13 @@ func shown(t *testing.T, name, text string) string {
 }
 
 const refs = "\n\n## Sources\n\n[1] A: https://x.example/a\n[2] B: https://x.example/b\n[3] C: https://x.example/c\n"
+
+var waited = func() (out string) {
+	for i := range 8 {
+		out += fmt.Sprintf("%d uncited It was a long time that we all waited for what came then, and nobody knew.\n", 7+2*i)
+	}
+	return out
+}()
 
 func TestSentences(t *testing.T) {
 	for _, c := range []struct{ name, file, text, want string }{
@@ -61,6 +67,22 @@ func TestSentences(t *testing.T) {
 			"1 cited One is. <a>\n2 cited Two is. <b>\n2 uncited It was so in many other places, and for a long time before that, as everybody who was there and who remembers it says today in each of the letters that they wrote.\n"},
 		{"Chinese text with marks in all places", "r.md", "增长很快[1]。成本下降。【2】专家认为如此［3］。\n\n**参考文献：**\n\n[1] 甲 https://x.example/a\n[2] 乙：https://x.example/b\n[3] 丙，https://x.example/c。\n",
 			"1 cited 增长很快。 <a>\n1 cited 成本下降。 <b>\n1 cited 专家认为如此。 <c>\n"},
+		{"charges are no marks", "r.md", "Of PO₄³⁻ and CrO₄²⁻ and Ca²⁺ it is so¹." + refs, "1 cited Of PO₄³⁻ and CrO₄²⁻ and Ca²⁺ it is so. <a>\n"},
+		{"a year is text where citations are numbers", "r.md", "The plan of Alpha (2025) holds [1]. It did (Beta et al., 2024) [2]." +
+			"\n\n## Sources\n\n1. [Alpha, 2025, A](https://x.example/a)\n2. [Beta, 2024, B](https://x.example/b)\n",
+			"1 cited The plan of Alpha (2025) holds. <a>\n1 cited It did (Beta et al., 2024). <b>\n"},
+		{"rows that begin with a year or a rank are no list", "r.md", "| Year | What |\n|-|-|\n| 2019 | it fell [A](https://x.example/a) |\n| 2020 | it rose [B](https://x.example/b) |\n\n" +
+			"| # | Who | Where |\n|-|-|-|\n| 1 | one | [A](https://x.example/a) |\n",
+			"3 cited 2019 | it fell A <a>\n4 cited 2020 | it rose B <b>\n8 cited 1 | one | <a>\n"},
+		{"underscores of an address are no emphasis", "r.md", "One [1].\n\n## Sources\n\n[1] A: https://x.example/b/a_-_2024_-_c\n", "1 cited One. <a_-_2024_-_c>\n"},
+		{"blanks that end a link", "r.html", "<p>One <a href='https://x.example/a'>is </a></p>", "1 cited One is <a>\n"},
+		{"an address that escapes end", "r.md", "One https://x.example/a_b*c\\_d\\_e*&amp;&amp;&amp;f_g and _so_ on.", "1 cited One and so on. <a_b*c_d_e*&amp;&amp;&amp;f_g>\n"},
+		{"an address with words in another script", "r.md", "One [1]. Two https://y.example/b。\n\n参考文献：\n[1] https://x.example/wiki/中產階級 - 中产阶级\n",
+			"1 cited One. <中產階級>\n1 cited Two。 <b>\n"},
+		{"a section with a word for sources that lists none", "r.md", "## What sources say\n\n- One is so[[1]](https://x.example/a)\n- Two is so[[2]](https://x.example/b)\n\n## End\n\nThree.",
+			"3 cited One is so <a>\n4 cited Two is so <b>\n8 uncited Three.\n"},
+		{"what follows a list without a heading", "r.txt", "One is [1].\n\nSources\n\n[1] A https://x.example/a\n\n" + strings.Repeat("It was a long time that we all waited for what came then, and nobody knew.\n\n", 8),
+			"1 cited One is. <a>\n" + waited},
 		{"our own marks", "r.md", "One is. \\[inferred from 1, 2] Two is 4. \\[3] \\[calculated: 2 + 2 = 4]" + refs, "1 cited One is. <a> <b>\n1 cited Two is 4. <c>\n"},
 		{"a text that was broken for a width", "r.txt", "The ferry was built in a yard of the north and has\nbatteries of one megawatt hour on board, it is said [1].\nIt sails.\n\nSources\n[1] A\nhttps://x.example/a\n",
 			"1 cited The ferry was built in a yard of the north and has batteries of one megawatt hour on board, it is said. <a>\n3 uncited It sails.\n"},
@@ -95,10 +117,7 @@ func TestEntries(t *testing.T) {
 		{"- [Title](https://x.example/a)", "|Title|a"},
 		{"¹ Title https://x.example/a", "1|Title|a"},
 	} {
-		d, err := foreign.Read("r.md", []byte("Yes [here](https://y.example/).\n\n# References\n\n"+c.list+"\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(foreign.Read("r.md", []byte("Yes [here](https://y.example/).\n\n# References\n\n"+c.list+"\n")))(t)
 		var got []string
 		for _, e := range d.Entries {
 			var ends []string
@@ -113,12 +132,25 @@ func TestEntries(t *testing.T) {
 	}
 }
 
+// TestListNotMatched has lists that nobody understands: that is said, and in no report it passes.
+func TestListNotMatched(t *testing.T) {
+	lines := "- (a) One: https://x.example/a\n- (b) Two: https://x.example/b\n- (c) Three: https://x.example/c\n"
+	d := must.Get(foreign.Read("r.md", []byte("One is [1]. Two is [2]. Three is [3].\n\n## Wo es steht\n\n"+lines+"\n## Ende\n\nVier.")))(t)
+	if want := "3 citations have no entry; 3 lines with links under Wo es steht look like a list of sources that was not understood"; d.NotMatched != want {
+		t.Errorf("got %q, want %q", d.NotMatched, want)
+	}
+	r := must.Get(foreign.Judge(t.Context(), "r.md", nil, d, foreign.Options{NoFetch: true}, source.Evidence{}))(t)
+	if r.Pass || r.Findings[0].Code != "LIST_NOT_MATCHED" || r.Findings[0].Text != d.NotMatched {
+		t.Errorf("pass %v, findings %v", r.Pass, r.Findings)
+	}
+	if d := must.Get(foreign.Read("r.md", []byte("One is [1]. Two is [2]."+refs)))(t); d.NotMatched != "" {
+		t.Errorf("a list that was read: %q", d.NotMatched)
+	}
+}
+
 // TestATitleIsNoListOfSources has a report whose title is a word for sources in some language.
 func TestATitleIsNoListOfSources(t *testing.T) {
-	d, err := foreign.Read("r.md", []byte("# Note\n\nThe bore reaches 2 m [1].\n\n## References\n\n[1] https://y.example/a\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(foreign.Read("r.md", []byte("# Note\n\nThe bore reaches 2 m [1].\n\n## References\n\n[1] https://y.example/a\n")))(t)
 	if len(d.Sentences) != 1 || len(d.Entries) != 1 {
 		t.Errorf("%d sentences, %d entries", len(d.Sentences), len(d.Entries))
 	}
@@ -160,10 +192,7 @@ func TestMarksTimesEntries(t *testing.T) {
 		for i := range many {
 			fmt.Fprintf(&report, c.entry, i)
 		}
-		d, err := foreign.Read("r.md", []byte(report.String()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(foreign.Read("r.md", []byte(report.String())))(t)
 		if len(d.Citations) != many || len(d.Entries) != many || len(d.Citations[many-1].URLs) > 20 {
 			t.Errorf("%s: %d citations, %d entries", name, len(d.Citations), len(d.Entries))
 		}

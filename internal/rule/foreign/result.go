@@ -28,17 +28,18 @@ type Result struct {
 
 	Explain bool   `json:"-"` // what was recognised is shown, too
 	File    string `json:"-"` // where the report lies, for findings that name a place
-	// Archive is the result with the pages that it rests on, for the format wacz.
-	Archive func() ([]byte, error) `json:"-"`
+	// Exports are what the result can be had as beside the formats of its tool.
+	Exports map[string]func() ([]byte, error) `json:"-"`
 
 	document  *Document
 	questions *reading.Questions
+	shown     func([]claim.Window) []Window
 }
 
 // About says what was audited.
 type About struct {
 	Name     string   `json:"name"`
-	Format   string   `json:"format" jsonschema:"markdown, html, docx, pdf or text"`
+	Format   string   `json:"format" jsonschema:"markdown, html, docx, office (another file of an office program), pdf or text"`
 	Styles   []string `json:"styles" jsonschema:"the ways to cite that were recognised"`
 	Language string   `json:"language" jsonschema:"in two letters, empty where it cannot be told"`
 	Digest   string   `json:"digest"`
@@ -83,7 +84,7 @@ const Unchecked = "unchecked"
 type Judged struct {
 	Line     int             `json:"line"`
 	Text     string          `json:"text"`
-	Form     Form            `json:"form" jsonschema:"cited, carried, structural or uncited"`
+	Form     evidence.Form   `json:"form" jsonschema:"cited, carried, structural or uncited"`
 	URLs     []string        `json:"urls"`
 	Standing claim.Standing  `json:"standing" jsonschema:"found, weak, missing or unchecked; empty for a sentence that no citation covers"`
 	Findings []claim.Finding `json:"findings"`
@@ -126,6 +127,25 @@ type Finding struct {
 // Passed reports whether the report passed.
 func (r Result) Passed() bool { return r.Pass }
 
+// Export is the result in one of the formats of Exports.
+func (r Result) Export(format string) (document []byte, ok bool, err error) {
+	export, ok := r.Exports[format]
+	if ok {
+		document, err = export()
+	}
+	return document, ok, err
+}
+
+// Headings are those of the report.
+func (r *Result) Headings() []Heading { return r.document.Headings }
+
+// Paragraph is the number of the paragraph of a sentence, and whether that is a paragraph,
+// an item or a row.
+func (r *Result) Paragraph(sentence int) (number int, kind string) {
+	s := &r.document.Sentences[sentence]
+	return s.Paragraph, s.Kind
+}
+
 // Document is the result as an audit keeps it: without its own place, so that a folder can
 // be moved, and without what it was compared with.
 func (r Result) Document() ([]byte, error) {
@@ -139,7 +159,7 @@ func (r *Result) count() {
 	s.Sentences, s.Citations, s.Entries = len(r.Sentences), len(r.Citations), len(r.document.Entries)
 	for i := range r.Sentences {
 		sentence := &r.Sentences[i]
-		*map[Form]*int{Cited: &s.Cited, Carried: &s.Carried, Structural: &s.Structural, Uncited: &s.Uncited}[sentence.Form]++
+		*map[evidence.Form]*int{evidence.Cited: &s.Cited, evidence.Carried: &s.Carried, Structural: &s.Structural, Uncited: &s.Uncited}[sentence.Form]++
 		if n := map[claim.Standing]*int{claim.Found: &s.Found, claim.Weak: &s.Weak, claim.Missing: &s.Missing, claim.NoText: &s.Unchecked}[sentence.Standing]; n != nil {
 			*n++
 		}
@@ -175,7 +195,7 @@ func (r *Result) judge(options Options) {
 			wrong[FailWeak] += flag(r.Sentences[i].Standing == claim.Found)
 		}
 	}
-	r.Pass = s.Cited > 0 && (options.NoFetch || s.Found+s.Weak+s.Missing > 0) && (s.Read == nil || s.Read.Unread == 0)
+	r.Pass = s.Cited > 0 && r.document.NotMatched == "" && (options.NoFetch || s.Found+s.Weak+s.Missing > 0) && (s.Read == nil || s.Read.Unread == 0)
 	for _, kind := range options.FailOn {
 		r.Pass = r.Pass && wrong[kind] == 0
 	}

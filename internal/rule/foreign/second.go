@@ -28,7 +28,7 @@ func (r *Result) Questions() *reading.Questions { return r.questions }
 // ask makes the questions.
 func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, error), titles claim.Titles) *reading.Questions {
 	claims := &evidence.Claims{SynthesisDigest: j.out.Audited.Digest}
-	further := map[string][]evidence.Window{}
+	further := map[string][]claim.Window{}
 	material := reading.Material{Language: j.Language}
 	all, context, next := j.Document.Sentences, evidence.Context{}, 0
 	for i := range all {
@@ -38,13 +38,13 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 		}
 		s, held := &all[i], j.held[i]
 		material.Report = append(material.Report, s.Text)
-		if context.Before = ""; i > 0 && all[i-1].Block == s.Block {
+		if context.Before = ""; i > 0 && all[i-1].Paragraph == s.Paragraph {
 			context.Before = all[i-1].Text
 		}
 		if len(held.Windows) > 0 {
-			c := evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Line: s.Line, Text: s.Text, Form: evidence.Form(s.Form), CIDs: j.citedBy(s), Standing: held.Standing, Windows: evidence.WindowsOf(held.Windows), Context: context}
+			c := evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Line: s.Line, Text: s.Text, Form: s.Form, CIDs: s.CIDs, Standing: held.Standing, Windows: held.Windows, Context: context}
 			claims.Sentences = append(claims.Sentences, c)
-			further[c.ID] = evidence.WindowsOf(held.Further)
+			further[c.ID] = held.Further(held.Windows)
 		}
 		if s.Form == Structural {
 			context.LeadIn = s.Text
@@ -65,9 +65,9 @@ func (j *judging) ask(ctx context.Context, page func(cid string) (*claim.Page, e
 			material.Bases = append(material.Bases, reading.PageBases(p.CID, p.Text, p.Language)...)
 		}
 	}
-	q := &reading.Questions{Claims: claims, Further: func(id string) []evidence.Window { return further[id] }, First: material, Second: material}
+	q := &reading.Questions{Claims: claims, Further: func(id string) []claim.Window { return further[id] }, First: material, Second: material}
 	hold := func(text string, cids []string) (claim.Judgement, error) {
-		held, err := claim.Judge(ctx, []claim.Sentence{{Text: text, Language: j.Language, CIDs: cids}}, page, titles)
+		held, err := claim.Judge(ctx, []claim.Question{{Text: text, Language: j.Language, CIDs: cids}}, page, titles)
 		if err != nil {
 			return claim.Judgement{}, err
 		}
@@ -115,7 +115,7 @@ func (r *Result) Hear(options Options, why string) {
 			continue
 		}
 		s := &r.Sentences[i]
-		s.Verdict, s.Words, s.Because = c.Verdict.Verdict, c.Verdict.Words, c.Verdict.Because
+		s.Verdict, s.Words, s.Because, s.Windows = c.Verdict.Verdict, c.Verdict.Words, c.Verdict.Because, r.shown(c.Windows)
 		*map[string]*int{evidence.Supported: &read.Supported, evidence.Partly: &read.Partly, evidence.Unclear: &read.Unclear, evidence.Unsupported: &read.Unsupported}[s.Verdict]++
 	}
 	if read.Unread > 0 {

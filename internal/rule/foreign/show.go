@@ -23,13 +23,13 @@ const shownSentences = 20
 // are not what they should be.
 func (r Result) Report() report.Report {
 	s := &r.Summary
-	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: report.PassIf(r.Pass), Summary: r.line(), OutcomeFirst: true}
+	out := report.Report{Name: "report_audit", Title: "Audit of " + r.Audited.Name, Status: report.PassIf(r.Pass), Summary: r.Line(), OutcomeFirst: true}
 	if r.Explain {
 		r.explain(&out)
 	}
 	out.Add(r.kinds())
 	if read := s.Read; read != nil {
-		out.Add(report.Paragraph(read.tested()))
+		out.Add(report.Paragraph(read.Tested()))
 	}
 	if worst := r.worst(); len(worst) > 0 {
 		out.Add(report.Heading("The worst sentences"))
@@ -68,8 +68,8 @@ func (r Result) Report() report.Report {
 	return out
 }
 
-// line is the outcome in one line.
-func (r *Result) line() string {
+// Line is the outcome in one line.
+func (r *Result) Line() string {
 	s := &r.Summary
 	if s.Found+s.Weak+s.Missing == 0 {
 		return fmt.Sprintf("%s, %d cited, %d carried, %d uncited; no page was looked at", report.Counted(s.Sentences, "sentence"), s.Cited, s.Carried, s.Uncited)
@@ -82,8 +82,8 @@ func (r *Result) line() string {
 	return line
 }
 
-// tested says how the second reader was tested.
-func (r *Readings) tested() string {
+// Tested says how the second reader was tested.
+func (r *Readings) Tested() string {
 	if r.Controls.Planted == 0 {
 		return "The second reader, " + r.By + ", was not tested."
 	}
@@ -149,8 +149,8 @@ func (r *Result) worst() []int {
 	return worst[:min(len(worst), shownSentences)]
 }
 
-// state is how a sentence stands, in a word.
-func (s *Judged) state() string {
+// State is how a sentence stands, in a word.
+func (s *Judged) State() string {
 	if s.Standing != "" {
 		return string(s.Standing)
 	}
@@ -167,13 +167,33 @@ func (s *Judged) blocks() []report.Block {
 		why = append(why, s.heard())
 	}
 	if len(s.Windows) > 0 {
-		why = append(why, "the page says: "+tidegate.Cut(markdown.OneLine(s.Windows[0].Text))+" ("+s.Windows[0].URL+")")
+		why = append(why, "the page says: "+beginning(markdown.OneLine(s.Windows[0].Text))+" ("+s.Windows[0].URL+")")
 	}
-	out := []report.Block{report.Paragraph(fmt.Sprintf("line %d, %s: %s", s.Line, s.state(), s.Text))}
+	out := []report.Block{report.Paragraph(fmt.Sprintf("line %d, %s: %s", s.Line, s.State(), s.Text))}
 	if len(why) > 0 {
 		out = append(out, report.Bullets(why))
 	}
 	return out
+}
+
+// beginning is how a text begins, in whole words.
+func beginning(text string) string {
+	cut := tidegate.Cut(text)
+	if i := strings.LastIndexByte(cut, ' '); i > 0 && cut != text {
+		return cut[:i] + " …"
+	}
+	return cut
+}
+
+// Against is what the rules hold against a sentence.
+func (s *Judged) Against() string {
+	var why []string
+	for _, f := range s.Findings {
+		if f.Level != claim.Remark {
+			why = append(why, said(f))
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // heard is what the second reader said of a sentence.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 )
 
@@ -206,6 +207,29 @@ var styles = []style{
 		}))
 	}},
 	{name: "a saved page: raised numbers, navigation, pictures", file: "page.html", write: func(s story) []byte { return []byte(s.html()) }},
+	{name: "a saved chat of ChatGPT: pills", file: "page.html", write: func(s story) []byte {
+		return s.chat(`<article data-testid="conversation-turn-1"><h5 class="sr-only">You said:</h5><div data-message-author-role="user"><p>Why [1]?</p></div></article><article data-testid="conversation-turn-2"><h6 class="sr-only">It said:</h6><div data-message-author-role="assistant">`,
+			each("", func(s story, n int) string {
+				return fmt.Sprintf(` <span data-testid="webpage-citation-pill"><a href="%s">Site<span>+1</span></a></span>`, html.EscapeString(s.sources[n-1].url))
+			}), "</div></article>")
+	}},
+	{name: "a saved chat of Gemini: numbers that styles draw, and its sources", file: "page.html", write: func(s story) []byte {
+		return s.chat(`<user-query><p>Why?</p></user-query><div id="extended-response-markdown-content">`, each("", func(_ story, n int) string {
+			return fmt.Sprintf(`<source-footnote><sup class="superscript" data-turn-source-index="%d"></sup></source-footnote>`, n)
+		}), "</div><deep-research-source-lists><button>Sources</button><div>"+s.entries(func(_ int, c cited) string {
+			return fmt.Sprintf(`<browse-web-item><a data-test-id="browse-web-item-link" href="%s"><span>site.example</span> <span>%s</span></a></browse-web-item>`, html.EscapeString(c.url), html.EscapeString(c.title))
+		})+"</div></deep-research-source-lists>")
+	}},
+	{name: "a saved chat of Claude: links with the names of sites", file: "page.html", write: func(s story) []byte {
+		return s.chat(`<div data-testid="user-message"><p>Why?</p></div><div class="font-claude-response">`, each("", func(s story, n int) string {
+			return fmt.Sprintf(` <span class="inline-flex"><a href="%s" target="_blank"><span>%s</span></a></span>`, html.EscapeString(s.sources[n-1].url), strings.Split(s.sources[n-1].url, "/")[2])
+		}), "</div>")
+	}},
+	{name: "a saved chat of Perplexity: links of the class citation", file: "page.html", write: func(s story) []byte {
+		return s.chat(`<div class="prose">`, each("", func(s story, n int) string {
+			return fmt.Sprintf(`<span><a class="citation ml-xs inline" href="%s"><span>%s</span></a></span>`, html.EscapeString(s.sources[n-1].url), html.EscapeString(s.sources[n-1].author))
+		}), "</div>")
+	}},
 	{name: "Word: raised numbers, a numbered list with links", file: "report.docx", write: func(s story) []byte { return s.docx() }},
 	{name: "plain text: plain URLs and several ids on a line", file: "report.txt", write: func(s story) []byte {
 		body := strings.ReplaceAll(s.body(false, numbered), "#", "")
@@ -232,9 +256,53 @@ var styles = []style{
 		}
 		return pdf(lines)
 	}},
+	{name: "Claude with search: the title of the list begins its paragraph, [1] URL - title", file: "report.md", write: func(s story) []byte {
+		return []byte(s.body(true, each("", func(_ story, n int) string { return fmt.Sprintf(" [%d]", n) })) + s.list + "：\n" +
+			s.entries(func(n int, c cited) string { return fmt.Sprintf("[%d] %s - %s\n", n, c.url, c.title) }))
+	}},
+	{name: "OpenAI in a file: several ids, URLs twice, no title, and a table head that is none", file: "report.md", write: func(s story) []byte {
+		return []byte("Intro.\n\nNotes\n\n" + s.body(true, each("", func(_ story, n int) string { return fmt.Sprintf(" [%d]", 10+n) })) +
+			s.entries(func(n int, c cited) string { return fmt.Sprintf("[%d] [%d] %s\n\n%s\n\n", 10+n, 70+n, c.url, c.url) }))
+	}},
+	{name: "Gemini: works cited under a title in no language", file: "report.md", write: func(s story) []byte {
+		return []byte(s.body(true, joined("", ",", "")) + "#### **Zqxv wrtz**\n\n" + s.entries(func(n int, c cited) string {
+			return fmt.Sprintf("%d. %s \\- Site, 檢索日期：4月 %d, 2025， [%s](%s)\n", n, c.title, n, strings.ReplaceAll(c.url, "_", "\\_"), c.url)
+		}))
+	}},
+	{name: "Perplexity in a file: [^1_2] in a row", file: "report.md", write: func(s story) []byte {
+		return []byte(s.body(false, each("", func(_ story, n int) string { return fmt.Sprintf("[^1_%d]", n) })) + "<div>⁂</div>\n\n" +
+			s.entries(func(n int, c cited) string { return fmt.Sprintf("[^1_%d]: %s\n\n", n, c.url) }))
+	}},
+	{name: "Qwen: elements that hold what the source says", file: "report.md", write: func(s story) []byte {
+		return []byte(s.body(false, each("", func(_ story, n int) string { return fmt.Sprintf(`<qwen:cite id="id_%d">It says so.</qwen:cite>`, n) })) +
+			"References:\n" + s.entries(func(n int, c cited) string { return fmt.Sprintf("[%d]. %s\n\n", n, c.url) }))
+	}},
+	{name: "a dossier: an appendix without links follows the list", file: "report.txt", write: func(s story) []byte {
+		return []byte(strings.ReplaceAll(s.body(false, numbered), "#", "") + s.list + "\n\n" + s.entries(func(n int, c cited) string {
+			return fmt.Sprintf("%d. %s (%s): %s. %s\n", n, c.author, c.year, c.title, c.url)
+		}))
+	}},
 	{name: "plain URLs behind the sentence", file: "report.md", write: func(s story) []byte {
 		return []byte(s.body(true, each(" ", func(s story, n int) string { return " (" + s.sources[n-1].url + ")" })))
 	}},
+}
+
+// chat is a saved page of a chat.
+func (s story) chat(before string, mark func(story, []int) string, after string) []byte {
+	var out strings.Builder
+	fmt.Fprintf(&out, "<!doctype html><html lang=%q><head><title>x</title></head><body><nav><a href=https://chat.example/new>New</a></nav>%s<h1>%s</h1>", s.language, before, html.EscapeString(s.title))
+	for _, p := range s.paragraphs {
+		out.WriteString("<p>")
+		for _, t := range p {
+			out.WriteString(html.EscapeString(t.text))
+			if len(t.cites) > 0 {
+				out.WriteString(mark(s, t.cites))
+			}
+			out.WriteString(" ")
+		}
+		out.WriteString("</p>")
+	}
+	return []byte(out.String() + after + "<footer><a href=https://chat.example/terms>Terms</a></footer></body></html>")
 }
 
 func (s story) html() string {
@@ -354,7 +422,7 @@ func TestStyles(t *testing.T) {
 			}
 			got := map[string]bool{}
 			for _, sentence := range d.Sentences {
-				if sentence.Form == foreign.Cited {
+				if sentence.Form == evidence.Cited {
 					for _, url := range sentence.URLs {
 						got[key(sentence.Text)+" "+bareURL(url)] = true
 					}

@@ -40,6 +40,7 @@ type Given struct {
 	Verdict string `json:"verdict"`
 	Words   string `json:"words"`
 	Because string `json:"because"`
+	Passage int    `json:"passage,omitzero"` // which has the words, from 1
 }
 
 // Judged is an answer that follows the rules.
@@ -70,7 +71,7 @@ func (a Asked) Judge(data []byte) (Judged, []evidence.Fault) {
 	for i := range a.Items {
 		if verdicts[i] == nil {
 			if said := a.Items[i].said; said != nil { // it stays
-				j.Given = append(j.Given, Given{a.Items[i].ID, said.Verdict, said.Words, said.Because})
+				j.Given = append(j.Given, Given{a.Items[i].ID, said.Verdict, said.Words, said.Because, 0})
 			}
 			continue
 		}
@@ -127,7 +128,7 @@ func (a Asked) assign(doc *codec.Value) ([]*codec.Value, []evidence.Fault) {
 
 // given reads one verdict. The problem has no code where there is none.
 func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
-	g = Given{i.ID, v.Get("verdict").Str(), v.Get("words").Str(), v.Get("because").Str()}
+	g = Given{i.ID, v.Get("verdict").Str(), v.Get("words").Str(), v.Get("because").Str(), 0}
 	because := "Give a reason of at most 200 characters, without links."
 	switch {
 	case utf8.RuneCountInString(g.Because) > tidegate.MaxText:
@@ -135,18 +136,42 @@ func (i *Item) given(v *codec.Value) (g Given, problem evidence.Fault) {
 	case hasLink(g.Because):
 		return g, evidence.NewFault(tidegate.SchemaValidationFailed, 0, because, "its reason has a link")
 	}
-	if i.Form == Frame || g.Verdict != evidence.Supported && g.Verdict != evidence.Partly {
+	if i.Form == Frame || i.Form == Absence || g.Verdict != evidence.Supported && g.Verdict != evidence.Partly {
 		g.Words = ""
 		return g, evidence.Fault{}
 	}
 	passage, _ := v.Get("passage").Int()
+	g.Passage = int(passage)
 	switch {
 	case passage < 1 || passage > int64(len(i.Windows)):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Name the passage that has the words, counted from 1 within its claim.", "it has the passages 1 to %d, and the verdict names none of them", len(i.Windows))
 	case !i.holds(i.Windows[passage-1].Text, g.Words):
 		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy at least three words in a row from the passage, exactly, or give another verdict.", "the words %q do not stand in passage %d, or are too few", g.Words, passage)
+	case i.Form == Statement && !i.shares(i.Windows[passage-1].Text, g.Words):
+		problem = evidence.NewFault(tidegate.WordsNotFound, 0, "Copy the words that say what the claim says, or give another verdict.", "the words %q have no content word and no number of the claim", g.Words)
 	}
 	return g, problem
+}
+
+// shares reports whether words of a window have a content word or a number of the claim.
+// Where the window is in another language they need not.
+func (i *Item) shares(window, words string) bool {
+	language := page.Language(window)
+	if own := page.Language(i.Text); own != "" && language != "" && own != language {
+		return true
+	}
+	of := claim.Question{Text: i.Text, Language: language}.Words()
+	for _, word := range (claim.Question{Text: words, Language: language}).Words() {
+		if slices.Contains(of, word) {
+			return true
+		}
+	}
+	for number := range strings.FieldsFuncSeq(words, func(r rune) bool { return !unicode.IsDigit(r) && r != '.' && r != ',' }) {
+		if number = strings.Trim(number, ".,"); number != "" && i.isNumber(number) {
+			return true
+		}
+	}
+	return i.isNumber(words)
 }
 
 // hasLink reports whether a text has an address, or what Markdown takes for a link.

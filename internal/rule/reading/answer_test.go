@@ -11,12 +11,12 @@ import (
 )
 
 func TestAnswers(t *testing.T) {
-	window := func(text string) []evidence.Window {
-		return []evidence.Window{{Text: "Nothing here at all."}, {Text: text}}
+	window := func(text string) []claim.Window {
+		return []claim.Window{{Text: "Nothing here at all."}, {Text: text}}
 	}
 	asked := reading.Asked{Items: []reading.Item{
-		{ID: "c1", Form: reading.Statement, Text: "The port handled 2,134,000 containers and 7 ships.", Windows: window("In 2020 the port of\nRotterdam handled 2 134 000 containers and 7 ships.")},
-		{ID: "c2", Form: reading.Frame, Text: "The ports:", Windows: []evidence.Window{{Text: "Rotterdam"}}},
+		{ID: "c1", Form: reading.Statement, Text: "The port handled 2,134,000 containers and 7 ships.", Windows: window("In 2020 the port of\nRotterdam handled 2 134 000 containers and 7 ships. And Rotterdam is a town.")},
+		{ID: "c2", Form: reading.Frame, Text: "The ports:", Windows: []claim.Window{{Text: "Rotterdam"}}},
 		{ID: "c3", Form: reading.Statement, Text: "港口很大。", Windows: window("这个港口非常大，处理货物很多。")},
 		{ID: "c4", Form: reading.Statement, Text: "It is closed.", Windows: window("Closed.")},
 	}}
@@ -32,6 +32,7 @@ func TestAnswers(t *testing.T) {
 		{"a number of the claim", `"port of Rotterdam handled"`, `"2 134 000"`, ""},
 		{"a number of one digit", `"port of Rotterdam handled"`, `"7"`, ""},
 		{"a whole short window", `"verdict":"unsupported","passage":null,"words":null`, `"verdict":"supported","passage":2,"words":"Closed."`, ""},
+		{"words of the page about something else", `"port of Rotterdam handled"`, `"Rotterdam is a town"`, "WORDS_NOT_FOUND"},
 		{"two words", `"port of Rotterdam handled"`, `"Rotterdam handled"`, "WORDS_NOT_FOUND"},
 		{"another number", `"port of Rotterdam handled"`, `"2020"`, "WORDS_NOT_FOUND"},
 		{"parts of words", `"port of Rotterdam handled"`, `"ort of Rotterdam"`, "WORDS_NOT_FOUND"},
@@ -95,7 +96,7 @@ func TestControlsAreJudgedLastAndNameNothing(t *testing.T) {
 func TestRefusingCountsWhatStandsByRule(t *testing.T) {
 	var c evidence.Claims
 	for i, standing := range []claim.Standing{claim.Found, claim.Found, claim.Weak, claim.Weak, claim.Weak} {
-		c.Sentences = append(c.Sentences, evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Form: evidence.Cited, Standing: standing, Text: "It grew.", Windows: []evidence.Window{{Text: "It grew."}}})
+		c.Sentences = append(c.Sentences, evidence.Claim{ID: fmt.Sprintf("c%d", i+1), Form: evidence.Cited, Standing: standing, Text: "It grew.", Windows: []claim.Window{{Text: "It grew."}}})
 	}
 	asked := reading.Asked{Items: reading.Unread(&c)}
 	for supported, want := range []bool{true, false, false} {

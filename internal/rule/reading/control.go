@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/sentence"
@@ -38,7 +39,7 @@ type Material struct {
 	// Text is the readable text of a source, "" for one without.
 	Text func(cid string) string
 	// Windows finds the windows of a sentence on sources, as for one of the report.
-	Windows func(sentence string, cids []string) ([]evidence.Window, error)
+	Windows func(sentence string, cids []string) ([]claim.Window, error)
 
 	prepared *prepared // nil where one part alone is planted
 }
@@ -104,7 +105,7 @@ func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
 	if m.prepared == nil {
 		m.prepared = m.prepare()
 	}
-	g := gardener{Material: m, prepared: m.prepared, part: p, random: random{seed: seed}, shared: make([]int32, len(m.Report))}
+	g := controlMaker{Material: m, prepared: m.prepared, part: p, random: random{seed: seed}, shared: make([]int32, len(m.Report))}
 	controls, err := g.controls()
 	if err != nil {
 		return Asked{}, err
@@ -112,7 +113,7 @@ func Plant(p Part, seed [SeedSize]byte, m Material) (Asked, error) {
 	return Asked{Items: shuffled(&g.random, append(slices.Clone(p.Items), controls...))}, nil
 }
 
-type gardener struct {
+type controlMaker struct {
 	Material
 	*prepared
 	part   Part
@@ -121,7 +122,7 @@ type gardener struct {
 	shared []int32 // by sentence of the report, the words that it shares with a base
 }
 
-func (g *gardener) controls() ([]Item, error) {
+func (g *controlMaker) controls() ([]Item, error) {
 	want := controlsFor(len(g.part.Items))
 	var models, frames []Item // the claims whose shape controls take
 	for _, item := range g.part.Items {
@@ -203,7 +204,7 @@ func endsOf(items []Item) []Item {
 // place gives a control its context: that of a sentence which ends a paragraph, or of one
 // that stands behind such a one. The sentence before it is a claim of the part, as with
 // others, so that nobody tells it by that.
-func (g *gardener) place(control *Item) {
+func (g *controlMaker) place(control *Item) {
 	if len(g.ends) == 0 {
 		return
 	}
@@ -223,7 +224,7 @@ func (g *gardener) place(control *Item) {
 // claim; over pages that the part's claims cite before others; of summaries and outputs
 // before pages; over the most cited pages first; and as the seed has it. Those about the
 // run are for claims about it.
-func (g *gardener) ordered() (ofPages, aboutRun []int) {
+func (g *controlMaker) ordered() (ofPages, aboutRun []int) {
 	times := map[string]int{}
 	for _, item := range g.part.Items {
 		for _, cid := range item.cids {
@@ -265,7 +266,7 @@ func (g *gardener) ordered() (ofPages, aboutRun []int) {
 }
 
 // usable reports whether a base says enough, and nothing that the report says.
-func (g *gardener) usable(b Base) bool {
+func (g *controlMaker) usable(b Base) bool {
 	if n := wordCount(b.Text); n < minBase || n > maxBase || len(b.CIDs) == 0 {
 		return false
 	}
@@ -282,7 +283,7 @@ func (g *gardener) usable(b Base) bool {
 }
 
 // statement is a control that says something false in the shape of another claim.
-func (g *gardener) statement(b Base, model Item) (item Item, ok bool, err error) {
+func (g *controlMaker) statement(b Base, model Item) (item Item, ok bool, err error) {
 	item = Item{Form: model.Form}
 	windows, err := g.Windows(b.Text, b.CIDs)
 	if err != nil || len(windows) == 0 {
@@ -312,7 +313,7 @@ func (g *gardener) statement(b Base, model Item) (item Item, ok bool, err error)
 }
 
 // frame is a control that introduces a list with something that is not in it.
-func (g *gardener) frame(b Base, model Item) (item Item, ok bool) {
+func (g *controlMaker) frame(b Base, model Item) (item Item, ok bool) {
 	if wordCount(b.Text) > maxFrame || len(model.Windows) == 0 {
 		return item, false
 	}
@@ -325,11 +326,11 @@ func (g *gardener) frame(b Base, model Item) (item Item, ok bool) {
 		return item, false
 	}
 	text := strings.TrimRight(b.Text, endMarks) + ":"
-	return Item{Form: Frame, Text: text, Context: model.Context, Windows: []evidence.Window{{Text: shown}}}, true
+	return Item{Form: Frame, Text: text, Context: model.Context, Windows: []claim.Window{{Text: shown}}}, true
 }
 
 // allIn reports whether every content word of a text stands in windows.
-func allIn(text string, windows []evidence.Window) bool {
+func allIn(text string, windows []claim.Window) bool {
 	in := map[string]bool{}
 	for _, w := range windows {
 		for _, word := range contentWords(w.Text) {

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/figure"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
@@ -100,7 +100,7 @@ func names(text, language string) []token {
 // turned; a number or name that its pages do not have; a page that has none of them. It
 // returns the sources whose windows are shown, and whether only its sense gives it away:
 // the first three.
-func (g *gardener) falsified(b Base, windows []evidence.Window) (text string, cids []string, sense, ok bool) {
+func (g *controlMaker) falsified(b Base, windows []claim.Window) (text string, cids []string, sense, ok bool) {
 	own := tokens(b.Text, g.Language)
 	for i, make := range []func() (string, bool){
 		func() (string, bool) { return g.exchanged(b.Text, own) },
@@ -120,7 +120,7 @@ func (g *gardener) falsified(b Base, windows []evidence.Window) (text string, ci
 
 // exchanged swaps two tokens of a kind. What stands between them must not join them: "A
 // and B" says the same the other way round.
-func (g *gardener) exchanged(text string, own []token) (string, bool) {
+func (g *controlMaker) exchanged(text string, own []token) (string, bool) {
 	type pair struct{ a, b token }
 	var pairs []pair
 	for i, a := range own {
@@ -162,7 +162,7 @@ func joins(text string) bool {
 }
 
 // replaced puts another number, year or name of the windows in the place of one.
-func (g *gardener) replaced(text string, own []token, windows []evidence.Window) (string, bool) {
+func (g *controlMaker) replaced(text string, own []token, windows []claim.Window) (string, bool) {
 	var others []token
 	for _, w := range windows {
 		others = append(others, tokens(w.Text, g.Language)...)
@@ -180,7 +180,7 @@ func (g *gardener) replaced(text string, own []token, windows []evidence.Window)
 }
 
 // turned puts the opposite of a word in its place.
-func (g *gardener) turned(text string) (string, bool) {
+func (g *controlMaker) turned(text string) (string, bool) {
 	type turn struct {
 		start, end int
 		to         string
@@ -207,7 +207,7 @@ func titled(word string) string {
 }
 
 // changed puts a number or name that its pages do not have in the place of one.
-func (g *gardener) changed(b Base, own []token) (string, bool) {
+func (g *controlMaker) changed(b Base, own []token) (string, bool) {
 	lacks := func(text string) bool {
 		return !slices.ContainsFunc(b.CIDs, func(cid string) bool { return strings.Contains(g.Text(cid), text) })
 	}
@@ -231,7 +231,7 @@ func (g *gardener) changed(b Base, own []token) (string, bool) {
 
 // otherNumber is a number with another first digit, as it is written, and a year with
 // another last one.
-func (g *gardener) otherNumber(t token) string {
+func (g *controlMaker) otherNumber(t token) string {
 	i := strings.IndexAny(t.text, "123456789")
 	if t.kind == year {
 		i = len(t.text) - 1
@@ -249,7 +249,7 @@ func (g *gardener) otherNumber(t token) string {
 // miscalculated puts in the place of a number what comes out when it is calculated with
 // another of the windows, with the formula: one that holds, and that no page asks for. "" is
 // for a base without such numbers.
-func (g *gardener) miscalculated(b Base, windows []evidence.Window) (text, formula string) {
+func (g *controlMaker) miscalculated(b Base, windows []claim.Window) (text, formula string) {
 	var others []token
 	for _, w := range windows {
 		others = append(others, tokens(w.Text, g.Language)...)
@@ -282,7 +282,7 @@ func (t token) whole() (n int, ok bool) {
 
 // elsewhere is a source that has none of the numbers, years and names of a base, "" for
 // none and for a base without any.
-func (g *gardener) elsewhere(b Base, own []token) string {
+func (g *controlMaker) elsewhere(b Base, own []token) string {
 	if len(own) == 0 {
 		return ""
 	}

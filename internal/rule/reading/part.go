@@ -1,8 +1,8 @@
 package reading
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -21,7 +21,7 @@ type Item struct {
 	Form    Form
 	Text    string
 	Context evidence.Context
-	Windows []evidence.Window
+	Windows []claim.Window
 
 	cids  []string
 	found bool              // it stands by rule
@@ -39,6 +39,7 @@ const (
 	Statement Form = "statement" // do the passages say it?
 	Inference Form = "inference" // does it follow from the passages?
 	Judgement Form = "judgement" // do the passages give its reasons, and does nothing in them speak against it?
+	Absence   Form = "absence"   // does no passage give it?
 	Frame     Form = "frame"     // does it assert nothing beyond what it introduces?
 )
 
@@ -54,9 +55,9 @@ func Unread(c *evidence.Claims) []Item {
 }
 
 // SecondLook are the sentences whose verdict is another than supported and that were
-// looked at once, with the next windows. Further gives those of a sentence; one that has
-// none is left out.
-func SecondLook(c *evidence.Claims, further func(id string) []evidence.Window) []Item {
+// looked at once, with further windows behind those that were shown. Further gives them;
+// a sentence that has none is left out.
+func SecondLook(c *evidence.Claims, further func(id string) []claim.Window) []Item {
 	var items []Item
 	for i := range c.Sentences {
 		s := &c.Sentences[i]
@@ -64,15 +65,15 @@ func SecondLook(c *evidence.Claims, further func(id string) []evidence.Window) [
 			continue
 		}
 		if windows := further(s.ID); len(windows) > 0 {
-			items = append(items, itemOf(s, windows))
+			items = append(items, itemOf(s, slices.Concat(s.Windows, windows)))
 		}
 	}
 	return items
 }
 
-// PartOf is a part as the document of the claims has it. Further gives the windows of its
-// sentences at a second look; with nil it is a first one.
-func PartOf(c *evidence.Claims, p evidence.Part, further func(id string) []evidence.Window) Part {
+// PartOf is a part as the document of the claims has it. Windows gives those that are
+// shown with a sentence.
+func PartOf(c *evidence.Claims, p evidence.Part, windows func(s *evidence.Claim) []claim.Window) Part {
 	part := Part{Number: p.Number}
 	for _, other := range c.Parts {
 		if other.Look == p.Look {
@@ -81,21 +82,19 @@ func PartOf(c *evidence.Claims, p evidence.Part, further func(id string) []evide
 	}
 	for _, id := range p.Sentences {
 		if s := c.Find(id); s != nil {
-			windows := s.Windows
-			if further != nil {
-				windows = further(id)
-			}
-			part.Items = append(part.Items, itemOf(s, windows))
+			part.Items = append(part.Items, itemOf(s, windows(s)))
 		}
 	}
 	return part
 }
 
-func itemOf(s *evidence.Claim, windows []evidence.Window) Item {
+func itemOf(s *evidence.Claim, windows []claim.Window) Item {
 	item := Item{ID: s.ID, Form: Statement, Text: s.Text, Context: s.Context, Windows: windows, cids: s.CIDs, found: s.Standing == claim.Found, said: s.Verdict, stays: s.Accepted != nil}
 	switch {
 	case s.Form == evidence.Frame:
-		item.Form, item.Windows = Frame, []evidence.Window{{Text: s.Context.Shown}}
+		item.Form, item.Windows = Frame, []claim.Window{{Text: s.Context.Shown}}
+	case s.Form == evidence.Absent:
+		item.Form = Absence
 	case s.Form == evidence.Inferred && s.Judgement:
 		item.Form = Judgement
 	case s.Form == evidence.Inferred:
@@ -110,11 +109,11 @@ func itemOf(s *evidence.Claim, windows []evidence.Window) Item {
 // A calculation is shown as a passage of its own, of no page.
 const calculated = "Calculated: "
 
-func formulaWindow(formula string) evidence.Window {
-	return evidence.Window{Text: calculated + formula}
+func formulaWindow(formula string) claim.Window {
+	return claim.Window{Text: calculated + formula}
 }
 
-func isFormula(w evidence.Window) bool { return w.CID == "" && strings.HasPrefix(w.Text, calculated) }
+func isFormula(w claim.Window) bool { return w.CID == "" && strings.HasPrefix(w.Text, calculated) }
 
 // Part is what one reader is asked at once.
 type Part struct {
@@ -173,30 +172,4 @@ const SeedSize = 16
 // clock, and for a recording that has none.
 func PinnedSeed(job string, attempt int, synthesisDigest string) [SeedSize]byte {
 	return [SeedSize]byte(sum(fmt.Sprintf("%s\n%d\n%s", job, attempt, synthesisDigest)))
-}
-
-// Record writes the verdicts of an answer into the document of the claims, with what its
-// reader was tested with. By says who gave them. At a second look the better verdict
-// counts.
-func Record(c *evidence.Claims, j Judged, by evidence.Verdict) {
-	c.Controls.Planted += j.Controls.Planted
-	c.Controls.Hard += j.Controls.Hard
-	c.Controls.Caught += j.Controls.Caught
-	byID := map[string]*evidence.Claim{}
-	for i := range c.Sentences {
-		byID[c.Sentences[i].ID] = &c.Sentences[i]
-	}
-	for _, g := range j.Given {
-		s := byID[g.ID]
-		if s == nil {
-			continue
-		}
-		v := by
-		v.Verdict, v.Words, v.Because, v.Look = g.Verdict, g.Words, g.Because, cmp.Or(by.Look, 1)
-		if s.Verdict != nil && v.Look > 1 {
-			v = s.Verdict.Better(v)
-			v.Look = by.Look
-		}
-		s.Verdict = &v
-	}
 }

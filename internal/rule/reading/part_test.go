@@ -9,6 +9,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 func items(n, windows, size int) []reading.Item {
@@ -16,7 +18,7 @@ func items(n, windows, size int) []reading.Item {
 	for i := range n {
 		item := reading.Item{ID: fmt.Sprintf("c%d", i+1), Form: reading.Statement, Text: "It grew."}
 		for range windows {
-			item.Windows = append(item.Windows, evidence.Window{Text: strings.Repeat("x", size)})
+			item.Windows = append(item.Windows, claim.Window{Text: strings.Repeat("x", size)})
 		}
 		all = append(all, item)
 	}
@@ -54,14 +56,11 @@ func TestPartsAreEqualAndKeepToTheirLimits(t *testing.T) {
 }
 
 func TestWhatIsAsked(t *testing.T) {
-	r := evidence.Read([]byte("## Evidence\n\n### Ports\n\nIt grew. It fell [@s1]. It may rise [inferred from @s1]. It is twice as large [@s1] [calculated: 4 / 2 = 2].\n\n## Caveats\n\nOthers matter [inferred from @s1].\n"),
+	r := evidence.Read(markdown.Read([]byte("## Evidence\n\n### Ports\n\nIt grew. It fell [@s1]. It may rise [inferred from @s1]. It is twice as large [@s1] [calculated: 4 / 2 = 2].\n\n## Caveats\n\nOthers matter [inferred from @s1].\n")),
 		evidence.Facts{Template: evidence.Briefing, Language: "en", Sources: []evidence.Source{{CID: "s1"}}})
-	held, err := r.Hold(t.Context(), "en", func(cid string) (*claim.Page, error) {
+	held := must.Get(r.Hold(t.Context(), "en", func(cid string) (*claim.Page, error) {
 		return &claim.Page{CID: cid, Text: "It grew and fell. There are 4 ports. Others matter.\nYear: 1999\tPorts: 7", Title: "Ports of the world", Language: "en"}, nil
-	}, claim.Titles{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, claim.Titles{}))(t)
 	c := evidence.Assemble(r, "", nil, held, nil)
 	unread := reading.Unread(&c)
 	var got []string
@@ -88,18 +87,18 @@ func TestWhatIsAsked(t *testing.T) {
 		t.Errorf("what has a verdict is asked again: %v", left)
 	}
 	got = nil
-	for _, item := range reading.SecondLook(&c, func(id string) []evidence.Window {
+	for _, item := range reading.SecondLook(&c, func(id string) []claim.Window {
 		if id == "c4" {
 			return nil
 		}
-		return []evidence.Window{{Text: "another"}}
+		return []claim.Window{{Text: "another"}}
 	}) {
 		got = append(got, item.ID)
 	}
 	if strings.Join(got, " ") != "c3" { // c1 is a frame, c2 supported, c4 has no further windows, c5 and c6 had their look
 		t.Errorf("a second look at %s", got)
 	}
-	reading.Record(&c, reading.Judged{Controls: evidence.Controls{Planted: 4, Hard: 2, Caught: 4},
+	(&reading.Questions{Claims: &c, Further: func(string) []claim.Window { return nil }}).Record(reading.Judged{Controls: evidence.Controls{Planted: 4, Hard: 2, Caught: 4},
 		Given: []reading.Given{{ID: "c3", Verdict: evidence.Partly, Words: "grew and fell"}, {ID: "c5", Verdict: evidence.Unsupported}}}, evidence.Verdict{Job: "verify.2", Attempt: 1, Round: 1, Look: 2})
 	if v := c.Sentences[2].Verdict; v.Verdict != evidence.Partly || v.Words != "grew and fell" || v.Look != 2 {
 		t.Errorf("the better verdict does not count: %+v", v)
@@ -109,6 +108,51 @@ func TestWhatIsAsked(t *testing.T) {
 	}
 	if v := c.Sentences[4].Verdict; v.Verdict != evidence.Partly {
 		t.Errorf("a worse verdict counts: %+v", v)
+	}
+}
+
+// TestAnAbsenceIsAskedOtherwise: a reader says whether a passage gives what is said to be on
+// no page, and copies no words.
+func TestAnAbsenceIsAskedOtherwise(t *testing.T) {
+	c := evidence.Claims{Sentences: []evidence.Claim{{ID: "c1", Form: evidence.Absent, Text: "None of the 9 archived pages has a sentence with: liability.", Windows: []claim.Window{{CID: "s1", Text: "It grew."}}}}}
+	asked := reading.Asked{Items: reading.Unread(&c)}
+	if prompt := asked.Prompt(); !strings.Contains(prompt, "form absence\n") || !strings.Contains(prompt, "none of its passages gives that") {
+		t.Errorf("%s", prompt)
+	}
+	for _, verdict := range []string{evidence.Supported, evidence.Unsupported} {
+		if judged, faults := asked.Judge([]byte(`{"verdicts":[{"claim":1,"verdict":"` + verdict + `"}]}`)); len(faults) > 0 || judged.Given[0].Verdict != verdict {
+			t.Errorf("%s: %+v, %v", verdict, judged, faults)
+		}
+	}
+}
+
+// TestASecondLookAdds: it shows what was shown before and more behind it; the better verdict
+// keeps the windows that it was given for, the one with the words first.
+func TestASecondLookAdds(t *testing.T) {
+	window := func(text string) claim.Window { return claim.Window{CID: "s1", Text: text} }
+	c := evidence.Claims{Sentences: []evidence.Claim{{ID: "c1", Text: "It fell.", Windows: []claim.Window{window("one"), window("two")}}, {ID: "c2", Text: "It rose.", Windows: []claim.Window{window("one")}}}}
+	q := &reading.Questions{Claims: &c, Further: func(string) []claim.Window { return []claim.Window{window("three"), window("four")} }}
+	texts := func(windows []claim.Window) (all string) {
+		for _, w := range windows {
+			all += w.Text + " "
+		}
+		return all
+	}
+	reading.SetParts(&c)
+	q.Record(reading.Judged{Given: []reading.Given{{ID: "c1", Verdict: evidence.Unclear}, {ID: "c2", Verdict: evidence.Partly, Passage: 1}}}, evidence.Verdict{Look: 1})
+	if !q.LookAgain() || q.LookAgain() {
+		t.Fatalf("the parts are %+v", c.Parts)
+	}
+	asked := must.Get(q.Open(2))(t)
+	if got := texts(asked.Items[0].Windows); got != "one two three four " {
+		t.Errorf("a second look shows %s", got)
+	}
+	q.Record(reading.Judged{Given: []reading.Given{{ID: "c1", Verdict: evidence.Supported, Passage: 3}, {ID: "c2", Verdict: evidence.Unclear}}}, evidence.Verdict{Look: 2})
+	if got := texts(c.Sentences[0].Windows); got != "three one two four " {
+		t.Errorf("what convinced is %s", got)
+	}
+	if got := texts(c.Sentences[1].Windows); got != "one " || c.Sentences[1].Verdict.Verdict != evidence.Partly {
+		t.Errorf("the worse verdict leaves %s and %+v", got, c.Sentences[1].Verdict)
 	}
 }
 

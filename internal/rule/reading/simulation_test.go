@@ -12,6 +12,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -121,7 +123,7 @@ func converge(t testing.TB, seed uint64, n, maxRounds int) (drafts int, passed b
 	facts := evidence.Facts{Template: evidence.Briefing, Language: "en", SecondReader: true}
 	var before *evidence.Claims
 	var strikes map[string]int
-	report := evidence.Read(draft, facts)
+	report := evidence.Read(markdown.Read(draft), facts)
 	for round := 0; ; round++ {
 		held := make([]claim.Judgement, len(report.Sentences))
 		for i := range held {
@@ -132,7 +134,7 @@ func converge(t testing.TB, seed uint64, n, maxRounds int) (drafts int, passed b
 		for _, item := range reading.Unread(&claims) {
 			given.Given = append(given.Given, reading.Given{ID: item.ID, Verdict: mood(seed, claims.Find(item.ID).Digest)})
 		}
-		reading.Record(&claims, given, evidence.Verdict{Round: round + 1})
+		(&reading.Questions{Claims: &claims}).Record(given, evidence.Verdict{Round: round + 1})
 		outcome := claims.Judge(true)
 		if outcome.Pass() || round == maxRounds {
 			return round + 1, outcome.Pass()
@@ -153,7 +155,7 @@ func converge(t testing.TB, seed uint64, n, maxRounds int) (drafts int, passed b
 		if len(faults) > 0 {
 			t.Fatal(faults)
 		}
-		to := evidence.Read(next.Draft, facts)
+		to := evidence.Read(markdown.Read(next.Draft), facts)
 		strikes = next.Carry(strikes, report, to)
 		report, before = to, &claims
 	}
@@ -194,7 +196,7 @@ func TestRoundsConverge(t *testing.T) {
 	}
 }
 
-// BenchmarkSecondReader prints the figures of docs/reliability.md.
+// BenchmarkSecondReader prints the figures of docs/evidence.md.
 func BenchmarkSecondReader(b *testing.B) {
 	for b.Loop() {
 		ended, drafts := convergence(b, 1)
@@ -215,11 +217,8 @@ func BenchmarkPrepare(b *testing.B) {
 			draft, w := longReport(size.sentences, size.pages)
 			b.ReportAllocs()
 			for b.Loop() {
-				report := evidence.Read([]byte(draft), evidence.Facts{Template: evidence.Briefing, Language: "en"})
-				held, err := report.Hold(b.Context(), "en", w.page, claim.Titles{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				report := evidence.Read(markdown.Read([]byte(draft)), evidence.Facts{Template: evidence.Briefing, Language: "en"})
+				held := must.Get(report.Hold(b.Context(), "en", w.page, claim.Titles{}))(b)
 				w.claims = evidence.Assemble(report, "", nil, held, nil)
 				parts := reading.Divide(reading.Unread(&w.claims), 1)
 				if asked := plant(b, parts[0], 1, w.material()); len(asked.Items) <= len(parts[0].Items) {

@@ -12,7 +12,9 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
-	"github.com/tidegate/tidegate/internal/text/sentence"
+	"github.com/tidegate/tidegate/internal/test/must"
+	scripted "github.com/tidegate/tidegate/internal/test/reader"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // world is a small web about which everything is known: pages of sentences with names,
@@ -58,7 +60,7 @@ func newWorld(t testing.TB, seed uint64, sentences int) *world {
 		}
 		w.pages[cid] = strings.Join(lines, " ")
 	}
-	w.report = evidence.Read([]byte(draft.String()), evidence.Facts{Template: evidence.Briefing, Language: "en"})
+	w.report = evidence.Read(markdown.Read([]byte(draft.String())), evidence.Facts{Template: evidence.Briefing, Language: "en"})
 	if len(w.report.Faults) > 0 || len(w.report.Sentences) != sentences {
 		t.Fatalf("%d sentences: %v", len(w.report.Sentences), w.report.Faults)
 	}
@@ -76,12 +78,12 @@ func (w *world) page(cid string) (*claim.Page, error) {
 
 func (w *world) material() reading.Material {
 	m := reading.Material{Language: "en", Bases: w.bases, Text: func(cid string) string { return w.pages[cid] },
-		Windows: func(text string, cids []string) ([]evidence.Window, error) {
-			held, err := claim.Judge(context.Background(), []claim.Sentence{{Text: text, Language: "en", CIDs: cids}}, w.page, claim.Titles{})
+		Windows: func(text string, cids []string) ([]claim.Window, error) {
+			held, err := claim.Judge(context.Background(), []claim.Question{{Text: text, Language: "en", CIDs: cids}}, w.page, claim.Titles{})
 			if err != nil {
 				return nil, err
 			}
-			return evidence.WindowsOf(held[0].Windows), nil
+			return held[0].Windows, nil
 		}}
 	for _, s := range w.claims.Sentences {
 		m.Report = append(m.Report, s.Text)
@@ -95,33 +97,30 @@ func seedOf(n uint64) (seed [reading.SeedSize]byte) {
 
 func plant(t testing.TB, p reading.Part, seed uint64, m reading.Material) reading.Asked {
 	t.Helper()
-	asked, err := reading.Plant(p, seedOf(seed), m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asked := must.Get(reading.Plant(p, seedOf(seed), m))(t)
 	return asked
 }
 
 // reader answers claim by claim.
 type reader func(i reading.Item) (supported bool)
 
-// answer is what a reader says of a part: words are the first of the first passage.
+// answer is what a reader says of a part: its words are those of the nearest sentence.
 func (read reader) answer(a reading.Asked) []byte {
 	var verdicts []map[string]any
 	for i, item := range a.Items {
 		v := map[string]any{"claim": i + 1, "verdict": evidence.Unsupported, "because": "no passage says it"}
 		if read(item) {
-			v = map[string]any{"claim": i + 1, "verdict": evidence.Supported, "passage": 1, "words": firstWords(item.Windows[0].Text)}
+			var passages []string
+			for _, w := range item.Windows {
+				passages = append(passages, w.Text)
+			}
+			passage, words := scripted.Words(item.Text, passages)
+			v = map[string]any{"claim": i + 1, "verdict": evidence.Supported, "passage": passage, "words": words}
 		}
 		verdicts = append(verdicts, v)
 	}
 	data, _ := codec.Marshal(map[string]any{"verdicts": verdicts})
 	return data
-}
-
-func firstWords(text string) string {
-	spans := sentence.Split(text, "en")
-	return text[spans[0].Start:spans[0].End]
 }
 
 // honest knows what is planted.

@@ -13,6 +13,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // The limits of a run by default.
@@ -98,10 +100,10 @@ func (s *stubborn) read(t testing.TB) end {
 	for round := 1; ; round++ {
 		s.seen.drafts++
 		reading.SetParts(&s.claims)
-		questions := reading.Questions{Claims: &s.claims, First: s.materialAt(1), Second: s.materialAt(2), Further: func(id string) []evidence.Window {
+		questions := reading.Questions{Claims: &s.claims, First: s.materialAt(1), Second: s.materialAt(2), Further: func(id string) []claim.Window {
 			for i := range s.claims.Sentences {
 				if s.claims.Sentences[i].ID == id {
-					return evidence.WindowsOf(s.held[i].Further)
+					return s.held[i].Further(s.claims.Sentences[i].Windows)
 				}
 			}
 			return nil
@@ -128,10 +130,7 @@ func (s *stubborn) readParts(t testing.TB, questions *reading.Questions, round i
 	for open := s.claims.Unread(); len(open) > 0; open = s.claims.Unread() {
 		for _, p := range open {
 			s.seed++
-			asked, err := questions.Ask(p.Number, seedOf(s.seed))
-			if err != nil {
-				t.Fatal(err)
-			}
+			asked := must.Get(questions.Ask(p.Number, seedOf(s.seed)))(t)
 			judged, faults := asked.Judge(s.reader().answer(asked))
 			tried[p.Number]++
 			failed := len(faults) > 0
@@ -148,7 +147,7 @@ func (s *stubborn) readParts(t testing.TB, questions *reading.Questions, round i
 			s.attempts = append(s.attempts, reading.Attempt{Reader: "a", Round: round, Part: round*1000 + p.Number, Failed: failed})
 			switch {
 			case !failed:
-				reading.Record(&s.claims, judged, evidence.Verdict{Round: round, Look: p.Look})
+				(&reading.Questions{Claims: &s.claims, Further: func(string) []claim.Window { return nil }}).Record(judged, evidence.Verdict{Round: round, Look: p.Look})
 			case reading.Unfit(s.attempts, "a", round, len(s.claims.Parts)):
 				return unfit
 			case tried[p.Number] == defaultTries:
@@ -183,7 +182,7 @@ func (s *stubborn) rewrite(t testing.TB, outcome evidence.Outcome, round int) {
 	if len(faults) > 0 {
 		t.Fatal(faults)
 	}
-	to := evidence.Read(next.Draft, evidence.Facts{Template: evidence.Briefing, Language: "en", SecondReader: true})
+	to := evidence.Read(markdown.Read(next.Draft), evidence.Facts{Template: evidence.Briefing, Language: "en", SecondReader: true})
 	held := make([]claim.Judgement, len(to.Sentences))
 	for i, sentence := range to.Sentences {
 		var err error
@@ -210,7 +209,7 @@ func (w *world) holdOnce(text string, cids []string) (claim.Judgement, error) {
 	if known, ok := w.known.Load(key); ok {
 		return known.(claim.Judgement), nil
 	}
-	held, err := claim.Judge(context.Background(), []claim.Sentence{{Text: text, Language: "en", CIDs: cids}}, w.page, claim.Titles{})
+	held, err := claim.Judge(context.Background(), []claim.Question{{Text: text, Language: "en", CIDs: cids}}, w.page, claim.Titles{})
 	if err != nil {
 		return claim.Judgement{}, err
 	}
@@ -222,16 +221,13 @@ func (w *world) holdOnce(text string, cids []string) (claim.Judgement, error) {
 // them, to a reader with a known rate of errors.
 func simulate(t testing.TB, worlds []*world, reports, falseSentences int, err float64) (all simulated) {
 	var mu sync.Mutex
-	failed := parallel.All(t.Context(), reports, func(i int) error {
+	must.Do(t, parallel.All(t.Context(), reports, func(i int) error {
 		one := tell(t, worlds[i%len(worlds)], uint64(i)<<20, falseSentences, err)
 		mu.Lock()
 		defer mu.Unlock()
 		all.add(one)
 		return nil
-	})
-	if failed != nil {
-		t.Fatal(failed)
-	}
+	}))
 	return all
 }
 
@@ -257,7 +253,7 @@ func TestWhatASecondReaderIsWorth(t *testing.T) {
 }
 
 // BenchmarkWorth prints what a second reader is worth, over ten thousand reports of 60
-// sentences, three of them lies, read by readers of five rates: the table of docs/figures.md.
+// sentences, three of them lies, read by readers of five rates: the table of docs/evidence.md.
 func BenchmarkWorth(b *testing.B) {
 	const reports, lies = 2_000, 3
 	var worlds []*world

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/search"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestASearchInAnArchive asks the pages of a finished run, and reads the answer as that of
@@ -31,10 +32,7 @@ func TestASearchInAnArchive(t *testing.T) {
 		if err != nil || !more {
 			t.Fatal(err)
 		}
-		found, err := search.Archive.Results(c.ask, [][]byte{search.InArchive(request, pages)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must.Get(search.Archive.Results(c.ask, [][]byte{search.InArchive(request, pages)}))(t)
 		var got []string
 		for i, r := range found {
 			got = append(got, r.URL)

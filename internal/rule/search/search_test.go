@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // found is where each service says that the page of a number is.
@@ -120,10 +121,7 @@ func TestHostileAnswers(t *testing.T) {
 			list = append(list, fakesearch.Item{URL: bad, Title: "bad", Snippet: "bad", Date: "bad"})
 		}
 		list = append(list, list[0]) // once more
-		got, err := s.Results(search.Ask{Query: "q", Max: 20}, fakesearch.Answers(s.Name, list))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Results(search.Ask{Query: "q", Max: 20}, fakesearch.Answers(s.Name, list)))(t)
 		seen := map[string]bool{}
 		for _, r := range got {
 			u, err := url.Parse(r.URL)

@@ -6,14 +6,12 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // BenchmarkReadPool reads a pool of 100,000 lines.
 func BenchmarkReadPool(b *testing.B) {
-	data, err := io.ReadAll(million(100_000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := must.Get(io.ReadAll(million(100_000)))(b)
 	for _, mode := range []struct {
 		name string
 		urls func(string) bool
@@ -22,9 +20,7 @@ func BenchmarkReadPool(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := source.ReadPool(b.Context(), bytes.NewReader(data), "/pool", mode.urls); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(source.ReadPool(b.Context(), bytes.NewReader(data), "/pool", mode.urls))(b)
 			}
 		})
 	}

@@ -13,7 +13,7 @@ import (
 // found and judged. None of them holds credentials.
 
 // URLList writes URLs one to a line, each once and in byte order: the content of
-// extracted-urls.txt and normalized-urls.txt. Without URLs it is empty.
+// normalized-urls.txt. Without URLs it is empty.
 func URLList(urls []string) []byte {
 	sorted := slices.Clone(urls)
 	slices.Sort(sorted)
@@ -22,41 +22,6 @@ func URLList(urls []string) []byte {
 		b.WriteString(link.Mask(url) + "\n")
 	}
 	return []byte(b.String())
-}
-
-// FoundByFile is found-by.json (found_by.v1): where outputs name each URL.
-type FoundByFile struct {
-	SchemaVersion string        `json:"schema_version"`
-	RunID         string        `json:"run_id"`
-	Items         []FoundByItem `json:"items"`
-}
-
-// FoundByItem is one place of a URL.
-type FoundByItem struct {
-	URLOriginal string `json:"url_original"`
-	Wave        string `json:"wave"` // wave-1 or wave-2
-	Perspective string `json:"perspective_id"`
-	SourceLine  string `json:"source_line"`
-	Ordinal     int    `json:"ordinal"` // among the URLs of its output, from 1
-}
-
-// maxPlaces is how many places of one URL are kept.
-const maxPlaces = 20
-
-// NewFoundByFile lists the places of every URL: for each the first twenty in the
-// order in which they were found, sorted by URL, wave, perspective and ordinal.
-func NewFoundByFile(runID string, found []Found) FoundByFile {
-	file := FoundByFile{SchemaVersion: "found_by.v1", RunID: runID, Items: []FoundByItem{}}
-	places := map[string]int{}
-	for _, f := range found {
-		if places[f.URL]++; places[f.URL] <= maxPlaces {
-			file.Items = append(file.Items, FoundByItem{link.Mask(f.URL), fmt.Sprintf("wave-%d", f.Wave), f.Perspective, link.Mask(f.Line), f.Ordinal})
-		}
-	}
-	slices.SortStableFunc(file.Items, func(a, b FoundByItem) int {
-		return cmp.Or(strings.Compare(a.URLOriginal, b.URLOriginal), strings.Compare(a.Wave, b.Wave), strings.Compare(a.Perspective, b.Perspective), cmp.Compare(a.Ordinal, b.Ordinal))
-	})
-	return file
 }
 
 // URLMap is url-map.json (url_map.v1): the source of each URL as written.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // exported are records of pages with honest and with hostile names.
@@ -32,10 +33,7 @@ func exported() []source.Record {
 
 func TestExportsHaveOneEntryForEachRecord(t *testing.T) {
 	records := exported()
-	data, err := source.CSLJSON(records)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(source.CSLJSON(records))(t)
 	var items []map[string]any
 	if err := json.Unmarshal(data, &items); err != nil || len(items) != len(records) {
 		t.Errorf("CSL-JSON: %d items, %v", len(items), err)
@@ -105,30 +103,16 @@ func TestKeysCanBeTyped(t *testing.T) {
 func TestExportsAreReadByCitationJS(t *testing.T) {
 	t.Parallel()
 	dir := citationJS(t)
-	script, err := os.ReadFile("testdata/export/reader.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile("testdata/export/reader.mjs"))(t)
 	path := filepath.Join(dir, "reader.mjs")
-	if err := os.WriteFile(path, script, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, script, 0o600))
 	records := exported()
-	csl, err := source.CSLJSON(records)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := json.Marshal(map[string]string{"csl": string(csl), "bibtex": string(source.BibTeX(records)), "ris": string(source.RIS(records))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	csl := must.Get(source.CSLJSON(records))(t)
+	in := must.Get(json.Marshal(map[string]string{"csl": string(csl), "bibtex": string(source.BibTeX(records)), "ris": string(source.RIS(records))}))(t)
 	cmd := exec.Command("node", path)
 	cmd.Stdin = bytes.NewReader(in)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	type item struct {
 		ID, Title, URL string
 		Authors        []string

@@ -20,9 +20,8 @@ type Cited struct {
 	Line string
 	// Beside are the lines of the output that cite the page of an abstract and nothing
 	// else.
-	Beside  string
-	Number  int // of the line, 1-based
-	Ordinal int // among the URLs of the output, from 1
+	Beside string
+	Number int // of the line, 1-based
 }
 
 // Extract finds the URLs of the Sources section of an output, in order: link
@@ -65,7 +64,6 @@ func Extract(output []byte) []Cited {
 		},
 	})
 	for i := range found {
-		found[i].Ordinal = i + 1
 		if showsAbstract(found[i].URL) {
 			found[i].Beside = beside(output, found[i].URL)
 		}

@@ -131,12 +131,12 @@ Tides turn [see][bsh].
 [secret]: https://u:s3cret@a.test/
 `
 	want := []source.Cited{
-		{URL: "https://bsh.test/tides", Title: "Tides of the North Sea", Line: "- [Tides of the North Sea][BSH]", Number: 7, Ordinal: 1},
-		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- [noaa][]", Number: 8, Ordinal: 2},
-		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- Currents: [noaa], https://a.test/x", Number: 9, Ordinal: 3},
-		{URL: "https://a.test/x", Line: "- Currents: [noaa], https://a.test/x", Number: 9, Ordinal: 4},
-		{URL: "https://chart.test/map.png", Title: "map", Line: "- ![map][chart] and [unknown][nowhere]", Number: 10, Ordinal: 5},
-		{URL: "https://[REDACTED]@a.test/", Title: "secret", Line: "https://[REDACTED]@a.test/", Number: 11, Ordinal: 6},
+		{URL: "https://bsh.test/tides", Title: "Tides of the North Sea", Line: "- [Tides of the North Sea][BSH]", Number: 7},
+		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- [noaa][]", Number: 8},
+		{URL: "https://noaa.test/currents", Title: "noaa", Line: "- Currents: [noaa], https://a.test/x", Number: 9},
+		{URL: "https://a.test/x", Line: "- Currents: [noaa], https://a.test/x", Number: 9},
+		{URL: "https://chart.test/map.png", Title: "map", Line: "- ![map][chart] and [unknown][nowhere]", Number: 10},
+		{URL: "https://[REDACTED]@a.test/", Title: "secret", Line: "https://[REDACTED]@a.test/", Number: 11},
 	}
 	if diff := cmp.Diff(want, source.Extract([]byte(doc))); diff != "" {
 		t.Error(diff)
@@ -147,9 +147,9 @@ func TestExtractReadsTheFirstSourcesSection(t *testing.T) {
 	doc := "```\n## Sources\n- https://fence.test/\n```\n\n# SOURCES #\n- https://a.test/\n\n```\n# Not a heading\n- https://b.test/\n```\n- https://c.test/\n" +
 		"### Deeper\n- https://d.test/\n## Sources\n- https://e.test/\n"
 	want := []source.Cited{
-		{URL: "https://a.test/", Line: "- https://a.test/", Number: 7, Ordinal: 1},
-		{URL: "https://b.test/", Line: "- https://b.test/", Number: 11, Ordinal: 2},
-		{URL: "https://c.test/", Line: "- https://c.test/", Number: 13, Ordinal: 3},
+		{URL: "https://a.test/", Line: "- https://a.test/", Number: 7},
+		{URL: "https://b.test/", Line: "- https://b.test/", Number: 11},
+		{URL: "https://c.test/", Line: "- https://c.test/", Number: 13},
 	}
 	if diff := cmp.Diff(want, source.Extract([]byte(doc))); diff != "" {
 		t.Error(diff)

@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -181,7 +182,7 @@ func abstractOnly(s *subject) (string, bool) {
 	}
 	for _, f := range s.source.FoundBy {
 		for line := range strings.Lines(f.Beside) {
-			for _, c := range claim.Ground([]byte(strings.TrimSpace(line)+" [@"+s.source.CID+"]\n"), func(string) (string, bool) { return text, true }).Claims {
+			for _, c := range claim.Ground(markdown.Read([]byte(strings.TrimSpace(line)+" [@"+s.source.CID+"]\n")), func(string) (string, bool) { return text, true }).Claims {
 				for _, number := range c.Numbers {
 					if !number.Found {
 						return "it does not have " + quoted(number.Text) + "; cite the full text", true

@@ -6,13 +6,11 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestAPDFFileIsJudgedByItsText(t *testing.T) {
-	body, err := os.ReadFile("../../text/page/testdata/chromium.pdf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(os.ReadFile("../../text/page/testdata/chromium.pdf"))(t)
 	page := &source.Page{URL: "https://a.test/x.pdf", Status: 200, ContentType: "application/pdf", Body: body}
 	if r := judgeOne(t, "https://a.test/x.pdf", "Tides of the North Sea", page); r.Status != source.Valid || r.Notes != "ok" || !strings.Contains(r.Snippet, "Tides") {
 		t.Errorf("%+v", r)

@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // every wants all URLs.
@@ -23,10 +24,7 @@ func every(string) bool { return true }
 
 func readPool(t testing.TB, lines ...string) *source.Pool {
 	t.Helper()
-	pool, err := source.ReadPool(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "/pool", every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(source.ReadPool(t.Context(), strings.NewReader(strings.Join(lines, "\n")), "/pool", every))(t)
 	return pool
 }
 
@@ -185,10 +183,7 @@ func TestPoolCostsMemoryInProportionToItsIDs(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	pool, err := source.ReadPool(t.Context(), million(lines), "/pool", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(source.ReadPool(t.Context(), million(lines), "/pool", nil))(t)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	perID := (int64(after.HeapAlloc) - int64(before.HeapAlloc)) / lines

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var fetched = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
@@ -128,10 +129,7 @@ func withTexts(t testing.TB, body string) string {
 // sampleText is a title and a paragraph in a language.
 func sampleText(t testing.TB, language string) (title, text string) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "text", language+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "text", language+".txt")))(t)
 	title, text, _ = strings.Cut(strings.TrimSpace(string(data)), "\n")
 	return title, text
 }

@@ -95,7 +95,7 @@ func ReadBundle(doc *codec.Value) (b Bundle, problem string) {
 		if sentence := d.Get("sentence").Str(); sentence != "" {
 			directive.About = &Disputed{Sentence: sentence, Because: d.Get("because").Str()}
 			for _, w := range d.Get("windows").Elems() {
-				directive.About.Passages = append(directive.About.Passages, w.Get("text").Str())
+				directive.About.Passages = append(directive.About.Passages, DisputedPassage{w.Get("cid").Str(), w.Get("text").Str()})
 			}
 		}
 		b.Directives = append(b.Directives, directive)

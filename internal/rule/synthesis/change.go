@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // Directive is one change that a review asks for.
@@ -22,9 +24,12 @@ type Directive struct {
 // Disputed is a sentence that does not stand, with what it was held against.
 type Disputed struct {
 	Sentence string
-	Passages []string
-	Because  string // the second reader's reason
+	Passages []DisputedPassage // of both looks
+	Because  string            // the second reader's reason
 }
+
+// DisputedPassage is a passage that its readers were shown.
+type DisputedPassage struct{ CID, Text string }
 
 // Answered is the review that a draft answers, with the draft that was reviewed.
 type Answered struct {
@@ -38,9 +43,9 @@ type Answered struct {
 // prescribed. A directive without a line, or at a blank line, is answered when the
 // drafts differ. Blanks, comments and what cannot be seen make no difference.
 func (j *judge) answer(a Answered) {
-	was, is := read(a.Draft).pieces(), j.pieces()
+	was, is := piecesOf(draft.Read(markdown.Read(a.Draft))), piecesOf(j.Document)
 	wasThere, isThere := countPieces(was), countPieces(is)
-	differ := plainText(a.Draft) != plainText(j.source)
+	differ := plainText(a.Draft) != plainText(j.Source)
 	for _, d := range a.Directives {
 		note := "Make the change that the review asks for: " + d.Action
 		switch text := textAt(was, d.Line); {
@@ -64,22 +69,22 @@ type piece struct {
 	text      string
 }
 
-// pieces are the blocks and sections of a draft in the order in which they begin.
-func (d *document) pieces() []piece {
-	out := make([]piece, len(d.begins))
-	block, section := d.lines(), d.lines() // the last lines of what begins here
-	for i := len(d.begins) - 1; i >= 0; i-- {
-		begin := d.begins[i]
-		end := max(block, begin.line) // items can begin one inside the other
-		if begin.heading {
-			end, section = section, begin.line-1
+// piecesOf are the blocks and sections of a draft in the order in which they begin.
+func piecesOf(d *draft.Document) []piece {
+	out := make([]piece, len(d.Begins))
+	block, section := d.Lines(), d.Lines() // the last lines of what begins here
+	for i := len(d.Begins) - 1; i >= 0; i-- {
+		begin := d.Begins[i]
+		end := max(block, begin.Line) // items can begin one inside the other
+		if begin.Heading {
+			end, section = section, begin.Line-1
 		}
-		block = begin.line - 1
-		for end > begin.line && len(bytes.TrimSpace(d.lineText(end))) == 0 {
+		block = begin.Line - 1
+		for end > begin.Line && len(bytes.TrimSpace(d.LineText(end))) == 0 {
 			end-- // blank lines belong to nothing
 		}
-		text := d.source[d.starts[begin.line-1] : d.starts[end-1]+len(d.lineText(end))]
-		out[i] = piece{begin.line, end, plainText(text)}
+		text := d.Source[d.Starts[begin.Line-1] : d.Starts[end-1]+len(d.LineText(end))]
+		out[i] = piece{begin.Line, end, plainText(text)}
 	}
 	return out
 }
@@ -113,7 +118,7 @@ func plainText(text []byte) string {
 		switch {
 		case unicode.IsSpace(r):
 			blank = b.Len() > 0
-		case !apart(r):
+		case !draft.Apart(r):
 			if blank {
 				b.WriteByte(' ')
 			}

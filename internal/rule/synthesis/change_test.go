@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 const reviewed = `## Summary
@@ -84,7 +85,7 @@ func TestUnchanged(t *testing.T) {
 		{"a line that the draft does not have", 99, edit("Nothing.", "Little."), -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			result := synthesis.Judge([]byte(test.edit(reviewed)), synthesis.Facts{
+			result := synthesis.Judge(markdown.Read([]byte(test.edit(reviewed))), synthesis.Facts{
 				Citations: []synthesis.Citation{{CID: "a"}},
 				Answers: &synthesis.Answered{
 					Draft:      []byte(reviewed),

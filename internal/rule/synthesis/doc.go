@@ -1,7 +1,7 @@
 // Package synthesis holds the rules of the document that a run ends with: what the
 // summaries that it is made from may hold, what a synthesis must have, what counts
-// as a number and when it is cited, what a review of it may say, the judges of
-// gates D, E and F, and the report that a person reads.
+// as a number and when it is cited, what a review of it may say, and the judges of
+// gates D, E and F.
 //
 // Summaries are given, or made from the wave outputs by rule ([Summaries]): nothing
 // is invented, and no citation stands beside a text that did not carry it.

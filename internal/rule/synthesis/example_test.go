@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // A draft is judged by the sources that it may cite.
@@ -20,12 +21,10 @@ Electric tugs cost 118 euros an hour [@cost].
 
 ## Caveats
 `)
-	result := synthesis.Judge(draft, synthesis.Facts{Citations: []synthesis.Citation{{CID: "cost"}}})
-	for _, fault := range result.Faults {
-		fmt.Println(fault.Code, "in line", fault.Line)
-		fmt.Println(fault.ChangeNote)
+	result := synthesis.Judge(markdown.Read(draft), synthesis.Facts{Citations: []synthesis.Citation{{CID: "cost"}}})
+	for _, number := range result.Uncited {
+		fmt.Printf("line %d states %s without a source\n", number.Line, number.Token)
 	}
 	// Output:
-	// UNCITED_NUMBER in line 7
-	// Put the citation of the source that has "20" into the same paragraph or list item, or take the statement out.
+	// line 7 states 20 without a source
 }

@@ -1,6 +1,8 @@
 package synthesis
 
-import "github.com/tidegate/tidegate"
+import (
+	"github.com/tidegate/tidegate"
+)
 
 // The statuses of a gate that was judged.
 const (

@@ -125,9 +125,9 @@ func (r Result) notes(facts SynthesisFacts) string {
 		parts = append(parts, "the synthesis was made by rule and not written")
 	}
 	for _, code := range []tidegate.Code{tidegate.MissingRequiredSection, tidegate.ReservedHeading, tidegate.UnknownCID, tidegate.RawURLNotAllowed,
-		tidegate.LinkNotAllowed, tidegate.HTMLNotAllowed, tidegate.InvisibleText, tidegate.UncitedNumber, tidegate.UncitedQuotation,
+		tidegate.LinkNotAllowed, tidegate.HTMLNotAllowed, tidegate.InvisibleText,
 		tidegate.UncitedSentence, tidegate.FormMixed, tidegate.TooManyCitations, tidegate.TooLong, tidegate.HeadingClaims, tidegate.TooMuchInferred,
-		tidegate.TooLittle, tidegate.OperandNotFound, tidegate.CalculationWrong, tidegate.DateNotFound,
+		tidegate.TooLittle, tidegate.OperandNotFound, tidegate.CalculationWrong, tidegate.DateNotFound, tidegate.NotWhatThePageSays,
 		tidegate.QuotationNotFound, tidegate.NumberNotFound, tidegate.ClaimNotChecked, tidegate.Unchanged} {
 		if n := r.count(code); n > 0 {
 			parts = append(parts, fmt.Sprintf("%d × %s", n, code))

@@ -10,8 +10,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
+
+// SinceTitle is the title of what a report says about the one that it builds on.
+const SinceTitle = "What changed since the earlier report"
 
 // Reserved are the titles of what the report adds to a synthesis. No heading of a
 // synthesis may have one of them, in whatever spelling.
@@ -21,15 +25,15 @@ var Reserved = []string{"References", "Sources", "Sources that the report does n
 // headings finds those that the report itself writes after the draft: a reader
 // would take what stands below them for what the program says.
 func (j *judge) headings() {
-	j.eachLeaf(func(b *block) {
+	j.EachLeaf(func(b *draft.Block) {
 		if b.Kind != markdown.HeadingBlock {
 			return
 		}
 		text, at := "", 0
-		for _, m := range b.leaf.citations() {
-			text, at = text+string(runes(b.glyphs[at:m.from])), m.to
+		for _, m := range b.Leaf.Citations() {
+			text, at = text+string(draft.Runes(b.Glyphs[at:m.From])), m.To
 		}
-		text += string(runes(b.glyphs[at:]))
+		text += string(draft.Runes(b.Glyphs[at:]))
 		if IsReserved(text) {
 			j.fault(tidegate.ReservedHeading, b.Line, "Give the section another title, or leave it out: the report adds its own.",
 				"line %d has the heading %q, which the report writes itself", b.Line, tidegate.Cut(strings.TrimSpace(text)))
@@ -46,7 +50,7 @@ func IsReserved(title string) bool {
 
 var reserved = sync.OnceValue(func() map[string]bool {
 	plain := map[string]bool{}
-	for _, own := range append(slices.Clone(Reserved), sinceTitle) {
+	for _, own := range append(slices.Clone(Reserved), SinceTitle) {
 		plain[plainTitle(own)] = true
 		for _, language := range evidence.Languages() {
 			plain[plainTitle(evidence.Say(language, own))] = true

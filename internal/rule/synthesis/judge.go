@@ -1,17 +1,15 @@
 package synthesis
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -46,17 +44,10 @@ type Facts struct {
 	// Claims say what stands on the pages that the draft cites, nil where nobody
 	// looked.
 	Claims []claim.Claim
-	// Archived says that the run keeps pages to look at. A run of the earlier system
-	// does not, and gets no warning that nobody looked.
-	Archived bool
-	// RequireGrounding makes faults of what Claims report as missing from its page.
-	RequireGrounding bool
 	// Answers is the review that the draft answers, nil in the first round.
 	Answers *Answered
-	// Sentences is what its sentences were found to be, nil where nobody read them: in
-	// a run that an earlier program began, and in one without sources. Where they were
-	// read, numbers, quotations and grounding are counted, and not judged again.
-	Sentences *Sentences
+	// Sentences is what its sentences were found to be; nothing in a run without sources.
+	Sentences Sentences
 }
 
 // Sentences is what was found in the sentences of a draft.
@@ -101,21 +92,13 @@ type Uncited struct {
 //   - RAW_URL_NOT_ALLOWED for each address;
 //   - LINK_NOT_ALLOWED for each line with another link, an image or a definition;
 //   - HTML_NOT_ALLOWED for each line with a tag, a comment or a block of HTML;
-//   - INVISIBLE_TEXT for each line with a character that a reader cannot see, or, where
-//     its sentences are checked, with text that is struck out;
-//   - UNCITED_NUMBER for each passage with a number and without a citation that a
-//     reader sees;
-//   - UNCITED_QUOTATION for each passage with a quotation of four words or more and
-//     without such a citation, and for each heading with one;
-//   - QUOTATION_NOT_FOUND for each quotation that the cited page does not have,
-//     NUMBER_NOT_FOUND for each such number when they are more than one in twenty
-//     ([claim.NumbersPass]), and CLAIM_NOT_CHECKED for each passage with a
-//     quotation or number whose pages have no text, where the run requires
-//     grounding; elsewhere they are warnings;
+//   - INVISIBLE_TEXT for each line with a character that a reader cannot see, or with
+//     text that is struck out;
+//   - what was found in its sentences;
 //   - UNCHANGED for each directive of the answered review whose block stands as
 //     it did.
-func Judge(draft []byte, facts Facts) Result {
-	j := judge{document: read(draft), facts: facts, known: map[string]string{}}
+func Judge(text *markdown.Text, facts Facts) Result {
+	j := judge{Document: draft.Read(text), facts: facts, known: map[string]string{}}
 	for _, c := range facts.Citations {
 		j.known[c.CID] = c.CID
 		if c.SameAs != "" {
@@ -133,12 +116,8 @@ func Judge(draft []byte, facts Facts) Result {
 	j.markup()
 	j.numbers()
 	j.grounding()
-	if facts.Sentences == nil {
-		j.quotations()
-	} else {
-		j.result.Faults = append(j.result.Faults, facts.Sentences.Faults...)
-		j.result.Warnings = append(j.result.Warnings, facts.Sentences.Warnings...)
-	}
+	j.result.Faults = append(j.result.Faults, facts.Sentences.Faults...)
+	j.result.Warnings = append(j.result.Warnings, facts.Sentences.Warnings...)
 	if facts.Answers != nil {
 		j.answer(*facts.Answers)
 	}
@@ -147,7 +126,7 @@ func Judge(draft []byte, facts Facts) Result {
 }
 
 type judge struct {
-	*document
+	*draft.Document
 	facts  Facts
 	known  map[string]string // the source of every validated cid
 	result Result
@@ -169,19 +148,20 @@ func (j *judge) fault(code tidegate.Code, line int, note, format string, args ..
 func (j *judge) sections() {
 	var there []string
 	almost := map[string]int{} // title → line
-	var scanner markdown.Scanner
-	// A bytes.Reader does not fail.
-	_, _ = scanner.Scan(bytes.NewReader(j.source), markdown.Events{Heading: func(h markdown.Heading) bool {
+	for _, b := range j.Plain().Blocks {
+		if b.Kind != markdown.HeadingBlock || !b.Top {
+			continue
+		}
+		text := strings.TrimSuffix(j.Plain().Raw(b), "\n")
 		for _, title := range j.facts.Sections {
 			switch {
-			case h.Level == 2 && string(h.Text) == title:
+			case b.Level == 2 && text == title:
 				there = append(there, title)
-			case strings.EqualFold(strings.Trim(string(h.Text), "*_:. "), title) && almost[title] == 0:
-				almost[title] = h.Line
+			case strings.EqualFold(strings.Trim(text, "*_:. "), title) && almost[title] == 0:
+				almost[title] = b.Line
 			}
 		}
-		return false
-	}})
+	}
 	for _, title := range j.facts.Sections {
 		if slices.Contains(there, title) {
 			continue
@@ -190,7 +170,7 @@ func (j *judge) sections() {
 		note := fmt.Sprintf("Add a line that is exactly `## %s`, outside lists, quotes and code, with the text of the section below it.", title)
 		if line := almost[title]; line > 0 {
 			j.fault(tidegate.MissingRequiredSection, line, fmt.Sprintf("Write line %d as `## %s`, exactly.", line, title),
-				"the heading `## %s` is missing; line %d reads `%s`", title, line, j.lineText(line))
+				"the heading `## %s` is missing; line %d reads `%s`", title, line, j.LineText(line))
 			continue
 		}
 		j.fault(tidegate.MissingRequiredSection, 0, note, "the heading `## %s` is missing", title)
@@ -205,7 +185,7 @@ func (j *judge) citations() {
 	}
 	unknown := map[place]bool{}
 	note := func(at int, cid string) {
-		p := place{j.lineOf(at), cid}
+		p := place{j.LineOf(at), cid}
 		if _, ok := j.known[cid]; ok || unknown[p] {
 			return
 		}
@@ -215,23 +195,23 @@ func (j *judge) citations() {
 	}
 	used, sources := map[string]bool{}, map[string]bool{}
 	shown := map[int]bool{} // where the bracket stands of a citation that the tree has
-	j.eachLeaf(func(b *block) {
-		for _, m := range b.leaf.citations() {
-			at := int(b.glyphs[m.from].at)
-			note(at, m.cid)
-			if j.source[at] == '\\' {
+	j.EachLeaf(func(b *draft.Block) {
+		for _, m := range b.Leaf.Citations() {
+			at := int(b.Glyphs[m.From].At)
+			note(at, m.CID)
+			if j.Source[at] == '\\' {
 				at++
 			}
 			shown[at] = true
-			source, ok := j.known[m.cid]
-			if !ok || !m.seen {
+			source, ok := j.known[m.CID]
+			if !ok || !m.Seen {
 				continue
 			}
 			j.result.Mentions++
-			used[m.cid], sources[source] = true, true
+			used[m.CID], sources[source] = true, true
 		}
 	})
-	rawCitations(j.source, func(at int, cid string) {
+	draft.RawCitations(j.Source, func(at int, cid string) {
 		if !shown[at] {
 			note(at, cid)
 		}
@@ -265,7 +245,7 @@ func (j *judge) urls() {
 // of a draft sees what is in them and another does not. A citation is the only
 // link.
 func (j *judge) markup() {
-	found := j.document.markup()
+	found := markupOf(j.Document)
 	for _, line := range found.hidden {
 		j.fault(tidegate.InvisibleText, line, "Remove the characters that cannot be seen, and in a table the cells beyond its last column.",
 			"line %d has a character that a reader cannot see", line)
@@ -274,11 +254,9 @@ func (j *judge) markup() {
 		j.fault(tidegate.HTMLNotAllowed, line, "Write the text without HTML, or as code between back-ticks.",
 			"line %d has HTML, which one reader sees and another does not", line)
 	}
-	if j.facts.Sentences != nil {
-		for _, line := range found.struck {
-			j.fault(tidegate.InvisibleText, line, "Take out what is struck out, or the tildes around it; write a tilde as \\~.",
-				"line %d strikes text out with tildes: one reader sees it as a part of the sentence, and another does not", line)
-		}
+	for _, line := range found.struck {
+		j.fault(tidegate.InvisibleText, line, "Take out what is struck out, or the tildes around it; write a tilde as \\~.",
+			"line %d strikes text out with tildes: one reader sees it as a part of the sentence, and another does not", line)
 	}
 	for _, line := range found.links {
 		if !slices.ContainsFunc(j.facts.RawURLs, func(u Place) bool { return u.Line == line }) {
@@ -293,66 +271,47 @@ func (j *judge) numbers() {
 	if j.facts.Unsourced {
 		return
 	}
-	for _, p := range j.passages {
+	for _, p := range j.Passages {
 		if j.cited(p) {
 			continue
 		}
-		var tokens []string
-		line := 0
-		for _, b := range p.leaves {
-			b.eachLeaf(func(b *block) {
+		for _, b := range p.Leaves {
+			b.EachLeaf(func(b *draft.Block) {
 				if b.Kind == markdown.HeadingBlock {
 					return
 				}
-				for _, n := range b.leaf.numbers() {
-					found := j.uncited(int(b.glyphs[n.from].at), n.token)
-					j.result.Uncited = append(j.result.Uncited, found)
-					tokens = append(tokens, n.token)
-					if line == 0 {
-						line = found.Line
-					}
+				for _, n := range numbersIn(b.Leaf) {
+					j.result.Uncited = append(j.result.Uncited, j.uncited(int(b.Glyphs[n.from].At), n.token))
 				}
 			})
 		}
-		if line > 0 && j.facts.Sentences == nil {
-			j.fault(tidegate.UncitedNumber, line,
-				"Put the citation of the source that has "+these(tokens)+" into the same paragraph or list item, or take the statement out.",
-				"the %s that begins in line %d claims %s without a citation", p.name(), p.line, quoted(tokens))
-		}
 	}
-}
-
-func (p *passage) name() string {
-	if len(p.leaves) > 0 && p.leaves[0].Kind == markdown.TableBlock {
-		return "table"
-	}
-	return "paragraph or list item"
 }
 
 // cited holds for a passage with a citation, of a validated source, that a
 // reader sees.
-func (j *judge) cited(p *passage) bool { return slices.ContainsFunc(p.leaves, j.cites) }
+func (j *judge) cited(p *draft.Passage) bool { return slices.ContainsFunc(p.Leaves, j.cites) }
 
 // cites holds for a block with such a citation in it.
-func (j *judge) cites(b *block) (yes bool) {
-	b.eachLeaf(func(b *block) {
-		for _, m := range b.leaf.citations() {
-			_, known := j.known[m.cid]
-			yes = yes || known && m.seen
+func (j *judge) cites(b *draft.Block) (yes bool) {
+	b.EachLeaf(func(b *draft.Block) {
+		for _, m := range b.Leaf.Citations() {
+			_, known := j.known[m.CID]
+			yes = yes || known && m.Seen
 		}
 	})
 	return yes
 }
 
 func (j *judge) uncited(at int, token string) Uncited {
-	line := j.lineOf(at)
+	line := j.LineOf(at)
 	c := &j.column
 	if c.line != line || c.at > at {
-		text := j.lineText(line)
+		text := j.LineText(line)
 		text = text[:min(len(text), utf8.UTFMax*tidegate.MaxText)]
-		*c = column{line, j.starts[line-1], 1, tidegate.Cut(strings.ToValidUTF8(string(text), "\ufffd"))}
+		*c = column{line, j.Starts[line-1], 1, tidegate.Cut(strings.ToValidUTF8(string(text), "\ufffd"))}
 	}
-	for _, r := range string(j.source[c.at:at]) {
+	for _, r := range string(j.Source[c.at:at]) {
 		c.col++
 		if r > 0xffff {
 			c.col++
@@ -360,24 +319,4 @@ func (j *judge) uncited(at int, token string) Uncited {
 	}
 	c.at = at
 	return Uncited{line, c.col, tidegate.Cut(token), c.text}
-}
-
-// quoted names up to five tokens, and how many more there are.
-func quoted(tokens []string) string {
-	const most = 5
-	var out []string
-	for i, token := range tokens {
-		if i == most {
-			return strings.Join(out, ", ") + " and " + report.Counted(len(tokens)-most, "further number")
-		}
-		out = append(out, strconv.Quote(token))
-	}
-	return strings.Join(out, ", ")
-}
-
-func these(tokens []string) string {
-	if len(tokens) == 1 {
-		return strconv.Quote(tokens[0])
-	}
-	return "these numbers"
 }

@@ -80,7 +80,7 @@ func TestHostileDraftsAreJudged(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(tiles)) {
 		t.Run(name, func(t *testing.T) {
 			draft := []byte(strings.Repeat(tiles[name], size/len(tiles[name])))
-			result := synthesis.Judge(draft, synthesis.Facts{
+			result := synthesis.Judge(markdown.Read(draft), synthesis.Facts{
 				Citations: []synthesis.Citation{{CID: "a"}},
 				Answers:   &synthesis.Answered{Draft: draft, Directives: []synthesis.Directive{{Line: 1, Action: "change"}}},
 			})
@@ -104,7 +104,7 @@ func TestDeepMarksAreText(t *testing.T) {
 		"stars":   strings.Repeat("*a ", 1000) + "20",
 		"cells":   "|a" + strings.Repeat("|a", markdown.MaxCells) + "|\n|-" + strings.Repeat("|-", markdown.MaxCells) + "|\n|20|",
 	} {
-		result := synthesis.Judge([]byte(draft), synthesis.Facts{})
+		result := synthesis.Judge(markdown.Read([]byte(draft)), synthesis.Facts{})
 		if len(result.Uncited) != 1 || result.Uncited[0].Token != "20" {
 			t.Errorf("%s: numbers %+v", name, result.Uncited)
 		}
@@ -116,6 +116,6 @@ func BenchmarkJudge(b *testing.B) {
 	facts := synthesis.Facts{Citations: []synthesis.Citation{{CID: "a"}, {CID: "p"}}}
 	b.SetBytes(int64(len(draft)))
 	for b.Loop() {
-		synthesis.Judge(draft, facts)
+		synthesis.Judge(markdown.Read(draft), facts)
 	}
 }

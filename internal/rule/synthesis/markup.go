@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unicode"
 
+	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -16,13 +17,13 @@ type markup struct {
 	struck []int // text between tildes, which many programs show struck out
 }
 
-// markup reads a draft by CommonMark, and as the report shows it: in a paragraph code
+// markupOf reads a draft by CommonMark, and as the report shows it: in a paragraph code
 // may cover what a table shows.
-func (d *document) markup() markup {
+func markupOf(d *draft.Document) markup {
 	var m markup
-	doc := markdown.Parse(d.source)
+	doc := d.Plain()
 	for _, u := range doc.Unseen() {
-		if line := d.lineOf(u.At); u.HTML != nil {
+		if line := d.LineOf(u.At); u.HTML != nil {
 			m.html = append(m.html, line)
 		} else {
 			m.hidden = append(m.hidden, line)
@@ -31,37 +32,37 @@ func (d *document) markup() markup {
 	for _, b := range doc.Blocks {
 		for _, piece := range doc.Inlines(b) {
 			if piece.Kind == markdown.LinkInline {
-				m.links = append(m.links, d.lineOf(piece.Start))
+				m.links = append(m.links, d.LineOf(piece.Start))
 			}
 		}
 	}
-	shown := func(b *block) {
+	shown := func(b *draft.Block) {
 		if b.Kind == markdown.HTMLBlock {
 			m.html = append(m.html, b.Line)
 		}
 		if b.Cut {
 			m.hidden = append(m.hidden, b.Line)
 		}
-		for _, g := range b.glyphs {
-			if g.in&inTag != 0 {
-				m.html = append(m.html, d.lineOf(int(g.at)))
+		for _, g := range b.Glyphs {
+			if g.In&draft.InTag != 0 {
+				m.html = append(m.html, d.LineOf(int(g.At)))
 			}
 		}
-		if at := d.struck(b.glyphs); at >= 0 {
-			m.struck = append(m.struck, d.lineOf(at))
+		if at := struck(d, b.Glyphs); at >= 0 {
+			m.struck = append(m.struck, d.LineOf(at))
 		}
-		for _, k := range b.marks {
+		for _, k := range b.Marks {
 			switch {
-			case k.kind != markdown.LinkSpan && k.kind != markdown.ImageSpan || !k.open:
-			case k.at < len(b.glyphs):
-				m.links = append(m.links, d.lineOf(int(b.glyphs[k.at].at)))
+			case k.Kind != markdown.LinkSpan && k.Kind != markdown.ImageSpan || !k.Open:
+			case k.At < len(b.Glyphs):
+				m.links = append(m.links, d.LineOf(int(b.Glyphs[k.At].At)))
 			default:
 				m.links = append(m.links, b.Line)
 			}
 		}
 	}
-	for _, b := range d.blocks {
-		b.each(shown)
+	for _, b := range d.Blocks {
+		b.Each(shown)
 	}
 	for _, lines := range []*[]int{&m.hidden, &m.html, &m.links, &m.struck} {
 		slices.Sort(*lines)
@@ -71,12 +72,12 @@ func (d *document) markup() markup {
 }
 
 // struck is where text begins that stands between one or two tildes, -1 for none.
-func (d *document) struck(glyphs []glyph) int {
+func struck(d *draft.Document, glyphs []draft.Glyph) int {
 	tilde := func(i int) bool {
-		return i >= 0 && i < len(glyphs) && glyphs[i].r == '~' && glyphs[i].in&inCode == 0 && d.source[glyphs[i].at] == '~' &&
-			(glyphs[i].at == 0 || d.source[glyphs[i].at-1] != '\\')
+		return i >= 0 && i < len(glyphs) && glyphs[i].Rune == '~' && glyphs[i].In&draft.InCode == 0 && d.Source[glyphs[i].At] == '~' &&
+			(glyphs[i].At == 0 || d.Source[glyphs[i].At-1] != '\\')
 	}
-	blank := func(i int) bool { return i < 0 || i >= len(glyphs) || unicode.IsSpace(glyphs[i].r) }
+	blank := func(i int) bool { return i < 0 || i >= len(glyphs) || unicode.IsSpace(glyphs[i].Rune) }
 	opened := map[int]int{} // by the number of tildes
 	for i := 0; i < len(glyphs); i++ {
 		n := 0
@@ -90,7 +91,7 @@ func (d *document) struck(glyphs []glyph) int {
 			return from
 		}
 		if _, open := opened[n]; n <= 2 && !open && !blank(i+n) {
-			opened[n] = int(glyphs[i].at)
+			opened[n] = int(glyphs[i].At)
 		}
 		i += n - 1
 	}

@@ -7,18 +7,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 var exampleRow = regexp.MustCompile("^\\| (`{1,2})(.*?) ?`{1,2} \\| (.*) \\|$")
 
-// TestDocumentedNumbers checks docs/numbers.md against what is found.
+// TestDocumentedNumbers checks the numbers of docs/rules.md against what is found.
 func TestDocumentedNumbers(t *testing.T) {
-	doc, err := os.ReadFile("../../../docs/numbers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../../../docs/rules.md"))(t)
+	_, section, _ := strings.Cut(string(doc), "\n## Numbers\n")
+	section, _, _ = strings.Cut(section, "\n### What must be on the page\n")
 	examples := 0
-	for _, line := range strings.Split(string(doc), "\n") {
+	for _, line := range strings.Split(section, "\n") {
 		row := exampleRow.FindStringSubmatch(line)
 		if row == nil {
 			if strings.HasPrefix(line, "| `") {
@@ -47,8 +50,8 @@ func TestDocumentedNumbers(t *testing.T) {
 // tokens are the numbers of a text.
 func tokens(text string) []string {
 	var out []string
-	read([]byte(text)).eachLeaf(func(b *block) {
-		for _, n := range b.leaf.numbers() {
+	draft.Read(markdown.Read([]byte(text))).EachLeaf(func(b *draft.Block) {
+		for _, n := range numbersIn(b.Leaf) {
 			out = append(out, n.token)
 		}
 	})

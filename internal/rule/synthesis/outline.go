@@ -83,7 +83,7 @@ func ParseOutline(data []byte, template evidence.Template, perspectives []string
 	}
 	for _, v := range doc.Get("sections").Elems() {
 		n, _ := v.Get("words").Int()
-		part := PartOutline{Section: strings.TrimSpace(v.Get("section").Str()), Answers: singleBlanks(v.Get("answers").Str()), Perspectives: v.Get("perspectives").Strs(), Words: int(min(n, 1<<20))}
+		part := PartOutline{Section: strings.TrimSpace(v.Get("section").Str()), Answers: markdown.OneLine(v.Get("answers").Str()), Perspectives: v.Get("perspectives").Strs(), Words: int(min(n, 1<<20))}
 		at := slices.IndexFunc(template.Sections, func(s evidence.Section) bool { return s.Title == part.Section })
 		switch {
 		case at < 0:
@@ -102,7 +102,7 @@ func ParseOutline(data []byte, template evidence.Template, perspectives []string
 		o.Sections = append(o.Sections, part)
 	}
 	for _, v := range doc.Get("dropped").Elems() {
-		d := Dropped{v.Get("perspective").Str(), singleBlanks(v.Get("reason").Str())}
+		d := Dropped{v.Get("perspective").Str(), markdown.OneLine(v.Get("reason").Str())}
 		if slices.ContainsFunc(o.Sections, func(p PartOutline) bool { return slices.Contains(p.Perspectives, d.Perspective) }) {
 			fault(tidegate.SchemaValidationFailed, "Use it, or drop it.", "%q is used and dropped", tidegate.Cut(d.Perspective))
 		}
@@ -191,7 +191,7 @@ func below(text []byte, titles []string) map[string]string {
 			words.Write(piece.Text)
 		}
 		start, to := doc.Range(b)
-		if t := singleBlanks(words.String()); slices.Contains(titles, t) {
+		if t := markdown.OneLine(words.String()); slices.Contains(titles, t) {
 			end(bytes.LastIndexByte(text[:start], '\n') + 1)
 			title, from = t, to
 		}

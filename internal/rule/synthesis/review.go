@@ -7,6 +7,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 // The decisions of a review.
@@ -62,7 +64,7 @@ type Finding struct {
 // a line that the draft does not have. A reviewer cannot pass a draft that does
 // not pass gate E. The review is to be used only where there is no fault; keys
 // that the rules do not name are kept in its [Review.Bundle].
-func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
+func ParseReview(data, text []byte, gateEPassed bool) (Review, []Fault) {
 	doc, err := codec.ParseGiven(data)
 	if err != nil {
 		var syntax *codec.SyntaxError
@@ -73,7 +75,7 @@ func ParseReview(data, draft []byte, gateEPassed bool) (Review, []Fault) {
 		return Review{}, []Fault{evidence.NewFault(tidegate.InvalidJSON, line,
 			"Answer with one JSON object and nothing else: no text around it, no code fence, no key twice.", "the review is not JSON: %v", err)}
 	}
-	p := reviewParser{lines: read(draft).lines()}
+	p := reviewParser{lines: draft.Read(markdown.Read(text)).Lines()}
 	p.fields(doc)
 	if doc.Kind() == codec.Object {
 		p.lists(doc)

@@ -10,6 +10,8 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // TestParseReview finds all that is wrong with a review of a draft of four lines.
@@ -86,16 +88,10 @@ func TestBundleKeepsFurtherKeys(t *testing.T) {
 		t.Fatal(faults)
 	}
 	bundle := review.Bundle("r1", "sha256:draft", synthesis.MadeBy{Actor: tidegate.Agent, Job: "review.2", Attempt: 3})
-	text, err := codec.MarshalFile(bundle)
-	if err != nil {
-		t.Fatal(err)
-	}
-	directives, err := codec.MarshalFile(review.RevisionDirectives("r1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "testdata/review-bundle.golden.json", text)
-	golden(t, "testdata/revision-directives.golden.json", directives)
+	text := must.Get(codec.MarshalFile(bundle))(t)
+	directives := must.Get(codec.MarshalFile(review.RevisionDirectives("r1")))(t)
+	golden.Check(t, "testdata/review-bundle.golden.json", text)
+	golden.Check(t, "testdata/revision-directives.golden.json", directives)
 	got, problem := synthesis.ReadBundle(bundle)
 	if problem != "" {
 		t.Fatal(problem)
@@ -128,10 +124,7 @@ func TestObjection(t *testing.T) {
 		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"person"}`, ""},
 		{`"decision":"CHANGES_REQUIRED","synthesis_digest":"sha256:d","made_by":{"actor":"rule"}`, ""},
 	} {
-		doc, err := codec.Parse([]byte(`{"schema_version":"review_bundle.v1","run_id":"r1","findings":[],"directives":[],` + test.bundle + `}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(`{"schema_version":"review_bundle.v1","run_id":"r1","findings":[],"directives":[],` + test.bundle + `}`)))(t)
 		b, problem := synthesis.ReadBundle(doc)
 		if problem != "" {
 			t.Fatal(problem)
@@ -149,10 +142,7 @@ func TestReadBundleIsTolerant(t *testing.T) {
 		`[]`: "", `{}`: "", `{"decision":"OK"}`: "", `{"decision":["PASS"]}`: "", `{"decision":"pass"}`: "",
 		`{"decision":" PASS\n"}`: synthesis.ReviewPass, `{"decision":"CHANGES_REQUIRED","made_by":"me"}`: synthesis.ReviewChanges,
 	} {
-		doc, err := codec.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(text)))(t)
 		if b, problem := synthesis.ReadBundle(doc); b.Decision != want || (problem == "") != (want != "") {
 			t.Errorf("%s: %q %q, want %q", text, b.Decision, problem, want)
 		}
@@ -180,4 +170,26 @@ func TestARuleMayAskForChangesAndNothingElse(t *testing.T) {
 	if bundle.Objection("sha256:1") == "" {
 		t.Error("a rule passes a synthesis")
 	}
+}
+
+// FuzzReview: a review that has no fault follows every rule, and its bundle can be
+// read again.
+func FuzzReview(f *testing.F) {
+	f.Add([]byte(`{"decision":"PASS","findings":[{"severity":"low","line":1,"message":"m"}],"directives":[]}`))
+	f.Add([]byte(`{"decision":"CHANGES_REQUIRED","findings":[],"directives":[{"line":null,"action":"a"}],"x":{}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		review, faults := synthesis.ParseReview(data, []byte("one\ntwo\n"), true)
+		if len(faults) > 0 {
+			return
+		}
+		for _, finding := range review.Findings {
+			if finding.Line < 1 || finding.Line > 2 || review.Decision == synthesis.ReviewPass && finding.Severity == synthesis.High {
+				t.Fatalf("%+v", finding)
+			}
+		}
+		if (review.Decision == synthesis.ReviewPass) != (len(review.Directives) == 0) {
+			t.Fatalf("%s with %d directives", review.Decision, len(review.Directives))
+		}
+		review.Bundle("r1", "sha256:d", synthesis.MadeBy{})
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // pool has cid_a (valid), cid_b (paywalled) and cid_no (invalid).
@@ -26,10 +27,7 @@ func every(string) bool { return true }
 // readPool reads the pool of the tests.
 func readPool(t testing.TB, lines string) *source.Pool {
 	t.Helper()
-	p, err := source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", every))(t)
 	return p
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // BenchmarkHygiene looks through a summary without fault.
@@ -13,9 +14,7 @@ func BenchmarkHygiene(b *testing.B) {
 	text := strings.Repeat("- Fuel use fell by a third within two years, and by half after that [@cid_a].\n", 64)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if err := synthesis.SummaryFault(pool, text); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, synthesis.SummaryFault(pool, text))
 	}
 }
 

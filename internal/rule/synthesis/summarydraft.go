@@ -100,6 +100,19 @@ func (d *SummaryDraft) Empty() bool {
 	return d.cited.total == 0 && d.plain.total == 0 && d.sources.total == 0
 }
 
+// Whole is the summary that needs no agent: the findings, each of them, within limit bytes,
+// without the list of sources. It is nil where one does not fit or is left empty, and where
+// the pool has sources of the output and no finding carries one.
+func (d *SummaryDraft) Whole(limit int) []byte {
+	found := *d
+	found.sources = queue{}
+	text, left := found.compose(limit)
+	if left.Findings > 0 || left.Emptied > 0 || d.cited.total == 0 && d.sources.total > 0 {
+		return nil
+	}
+	return text
+}
+
 const sourcesHeading = "## Sources\n\n"
 
 // compose writes the summary line by line, skipping each line that does not fit

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // FuzzNamedURLs: the summary of an output is the same whether all URLs of the
@@ -18,10 +19,7 @@ func FuzzNamedURLs(f *testing.F) {
 	f.Add("- //x.org/a and WWW.x.org/b", "https://x.org/a", "http://www.x.org/b")
 	f.Fuzz(func(t *testing.T, output, first, second string) {
 		lines := fmt.Sprintf("{\"cid\":\"a\",\"status\":\"valid\",\"normalized_url\":%s}\n{\"cid\":\"b\",\"status\":\"valid\",\"url\":%s}\n", asJSON(t, first), asJSON(t, second))
-		some, err := source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", synthesis.NamedURLs(output))
-		if err != nil {
-			t.Fatal(err)
-		}
+		some := must.Get(source.ReadPool(t.Context(), strings.NewReader(lines), "/pool", synthesis.NamedURLs(output)))(t)
 		want, wantLeft := synthesis.GenerateSummary(readPool(t, lines), []byte(output), 5120, 5120)
 		got, gotLeft := synthesis.GenerateSummary(some, []byte(output), 5120, 5120)
 		if got != want || gotLeft != wantLeft {
@@ -32,9 +30,6 @@ func FuzzNamedURLs(f *testing.F) {
 
 func asJSON(t *testing.T, text string) []byte {
 	t.Helper()
-	data, err := codec.MarshalLine(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.MarshalLine(text))(t)
 	return data
 }

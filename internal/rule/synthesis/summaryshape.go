@@ -1,6 +1,8 @@
 package synthesis
 
-import "github.com/tidegate/tidegate/internal/base/codec"
+import (
+	"github.com/tidegate/tidegate/internal/base/codec"
+)
 
 // packVersion is the schema_version of a summary pack.
 const packVersion = "summary_pack.v1"

@@ -65,6 +65,13 @@ type Outcome struct {
 	section   int
 }
 
+// Fails reports whether a call fails that did not before: what was wanted of it was a result,
+// or nothing yet.
+func (o Outcome) Fails() bool {
+	const failed = "{\n  \"ok\": false"
+	return strings.HasPrefix(o.Got, failed) && !strings.HasPrefix(o.Want, failed)
+}
+
 var digest = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 
 // Run lays out the files in work, which must not exist or be empty, and makes

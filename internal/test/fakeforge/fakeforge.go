@@ -33,6 +33,7 @@ type Comment struct {
 	StartLine, Line    int
 	ReplyTo            int64
 	Resolved, Outdated bool
+	Edited             bool
 }
 
 // Check is a check run.
@@ -68,7 +69,8 @@ type Forge struct {
 	Author, Association, Title string
 	Patches                    map[string]string // by file, as the diff of the pull request shows it
 	Comments, LineComments     []Comment
-	Reviews                    []string // the bodies of reviews
+	Permissions                map[string]string // by login: read, write, admin
+	Reviews                    []string          // the bodies of reviews
 	Checks                     []Check
 	Artifacts                  []Artifact
 	Runs                       []Run
@@ -255,6 +257,14 @@ func (f *Forge) routes() []route {
 			f.Checks = append(f.Checks, c)
 			answer(w, 201, map[string]any{"id": c.ID})
 		}},
+		{"GET", repo + `/collaborators/([^/]+)/permission`, func(w http.ResponseWriter, _ *http.Request, parts []string,
+			_ map[string]any) {
+			if f.Permissions[parts[0]] == "" {
+				refuse(w, 404, parts[0]+" is not a user")
+				return
+			}
+			answer(w, 200, map[string]any{"permission": f.Permissions[parts[0]], "user": shownUser(parts[0])})
+		}},
 		{"GET", repo + `/actions/artifacts/(\d+)`, func(w http.ResponseWriter, _ *http.Request, parts []string, _ map[string]any) {
 			if a, ok := f.artifact(parts[0]); ok {
 				answer(w, 200, map[string]any{"id": a.ID, "name": a.Name, "size_in_bytes": len(a.Zip), "expired": a.Expired, "digest": a.Digest(), "workflow_run": map[string]any{"id": a.Run, "repository_id": 1, "head_repository_id": 1}})
@@ -299,13 +309,30 @@ func (f *Forge) pull() map[string]any {
 	if stale == "" {
 		stale = f.Base
 	}
-	return map[string]any{"number": f.Number, "state": "open", "title": f.Title, "user": map[string]any{"login": f.Author}, "author_association": f.Association,
-		"head": map[string]any{"sha": f.Head, "ref": f.HeadRef, "repo": map[string]any{"full_name": f.HeadOwner + "/name"}},
-		"base": map[string]any{"sha": stale, "ref": f.BaseRef, "repo": map[string]any{"full_name": "owner/name"}}}
+	return map[string]any{"number": f.Number, "state": "open", "title": f.Title, "user": shownUser(f.Author),
+		"author_association": f.Association,
+		"head":               map[string]any{"sha": f.Head, "ref": f.HeadRef, "repo": map[string]any{"full_name": f.HeadOwner + "/name"}},
+		"base":               map[string]any{"sha": stale, "ref": f.BaseRef, "repo": map[string]any{"full_name": "owner/name"}}}
+}
+
+// shownUser is a user: one whose login ends in [bot] is none of flesh.
+func shownUser(login string) map[string]any {
+	kind, id := "User", int64(0)
+	if strings.HasSuffix(login, "[bot]") {
+		kind = "Bot"
+	}
+	for _, r := range login {
+		id = id*31 + int64(r)
+	}
+	return map[string]any{"login": login, "id": id & 0xffffffff, "type": kind}
 }
 
 func shown(c Comment) map[string]any {
-	out := map[string]any{"id": c.ID, "user": map[string]any{"login": c.User}, "body": c.Body}
+	out := map[string]any{"id": c.ID, "user": shownUser(c.User), "body": c.Body, "commit_id": strings.Repeat("1a", 20),
+		"created_at": "2026-01-05T08:00:00Z", "updated_at": "2026-01-05T08:00:00Z"}
+	if c.Edited {
+		out["updated_at"] = "2026-01-05T09:00:00Z"
+	}
 	if c.Path != "" {
 		out["path"], out["line"], out["side"] = c.Path, c.Line, "RIGHT"
 	}

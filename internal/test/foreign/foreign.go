@@ -12,8 +12,9 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // Asked reports whether programs of others are to be used.
@@ -40,17 +41,15 @@ func run(t *testing.T, dir, program string, args ...string) string {
 // Open opens a report in all formats with the programs of others, and demands that they
 // show what a reader must see: the question, the trust line, the references, and pictures
 // of the charts. It does nothing unless it is asked for.
-func Open(t *testing.T, r synthesis.Report) {
+func Open(t *testing.T, r paper.Report) {
 	t.Helper()
 	if !Asked() {
 		return
 	}
 	dir := t.TempDir()
 	text, charts := r.MarkdownFiles("report.md")
-	for _, f := range append(charts, synthesis.File{Name: "report.md", Data: text}, synthesis.File{Name: "report.docx", Data: r.Docx()}, synthesis.File{Name: "report.html", Data: r.HTML()}, synthesis.File{Name: "print.html", Data: r.PrintHTML()}) {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+	for _, f := range append(charts, paper.File{Name: "report.md", Data: text}, paper.File{Name: "report.docx", Data: r.Docx()}, paper.File{Name: "report.html", Data: r.HTML()}, paper.File{Name: "print.html", Data: r.PrintHTML()}) {
+		must.Do(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o600))
 	}
 	trust := strings.Join(strings.Fields(r.Trust)[:min(2, len(strings.Fields(r.Trust)))], " ")
 	has := func(what, got string, want ...string) {
@@ -111,9 +110,7 @@ func References(t *testing.T, format string, list []byte, want int) {
 		return
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "list"), list, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "list"), list, 0o600))
 	if got := strings.Count(run(t, dir, "pandoc", "-f", strings.ReplaceAll(format, "-", ""), "-t", "csljson", "list"), `"id":`); got != want {
 		t.Errorf("pandoc finds %d sources in %s, want %d", got, format, want)
 	}

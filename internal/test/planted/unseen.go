@@ -9,7 +9,7 @@ import (
 )
 
 // unseen plants pages that were written after the rules, to see how well the rules
-// work beyond the pages they were made with. docs/reliability.md has that score.
+// work beyond the pages they were made with. docs/evidence.md has that score.
 func (b *builder) unseen() {
 	for i, w := range unseenWalls {
 		s := b.newSite("www.")

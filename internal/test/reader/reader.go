@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/sentence"
 )
 
 // perPage is how many sentences a page has.
@@ -125,21 +126,38 @@ func Honest(c Claim, besides ...string) Verdict {
 		}
 	}
 	if slices.Contains(besides, sentence) {
-		return Verdict{Verdict: "supported", Passage: 1, Words: firstWords(c.Passages)}
+		passage, words := Words(sentence, c.Passages)
+		return Verdict{Verdict: "supported", Passage: passage, Words: words}
 	}
 	return Verdict{Verdict: "unsupported", Because: "no passage says it"}
 }
 
-func firstWords(passages []string) string {
-	if len(passages) == 0 {
-		return ""
+// Words are the sentence of the passages that has most of the words of a claim, with the
+// number of its passage: what a reader copies.
+func Words(claim string, passages []string) (passage int, words string) {
+	of := map[string]bool{}
+	for word := range strings.FieldsSeq(strings.ToLower(claim)) {
+		if word = strings.Trim(word, ".,:;()?!\"“”"); len(word) > 3 || strings.ContainsAny(word, "0123456789") {
+			of[word] = true
+		}
 	}
-	words := strings.Fields(passages[0])
-	return strings.Join(words[:min(5, len(words))], " ")
+	most := -1
+	for i, p := range passages {
+		for _, at := range sentence.Split(p, "") {
+			n, text := 0, p[at.Start:at.End]
+			for word := range strings.FieldsSeq(strings.ToLower(text)) {
+				if of[strings.Trim(word, ".,:;()?!\"“”")] {
+					n++
+				}
+			}
+			if n > most && (len(strings.Fields(text)) >= 3 || text == p) {
+				passage, words, most = i+1, text, n
+			}
+		}
+	}
+	return passage, words
 }
 
-// Report is an honest report over the sources with these ids, each of which has the page
-// with that number: under each section sentences of the pages, the first of them from.
 func Report(sections []string, ids []string, pages []int, from int) string {
 	var b strings.Builder
 	k := from

@@ -3,14 +3,13 @@
 package runs
 
 import (
-	"io/fs"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch" // runs of tests lie in memory
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -34,10 +33,7 @@ func Create(t testing.TB, in run.InitInput) run.InitResult {
 // CreateAt makes a run in a folder of its own at a desk.
 func CreateAt(t testing.TB, desk run.Desk, in run.InitInput) run.InitResult {
 	t.Helper()
-	out, err := run.Create(t.Context(), desk, t.TempDir(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(run.Create(t.Context(), desk, t.TempDir(), in))(t)
 	return out
 }
 
@@ -50,10 +46,7 @@ func Open(t testing.TB, manifestPath string) *run.Run {
 // OpenAt is [Open] at another desk.
 func OpenAt(t testing.TB, desk run.Desk, manifestPath string) *run.Run {
 	t.Helper()
-	r, err := run.Open(t.Context(), desk, manifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), desk, manifestPath))(t)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -61,55 +54,13 @@ func OpenAt(t testing.TB, desk run.Desk, manifestPath string) *run.Run {
 // Put writes a file of a run behind its back.
 func Put(t testing.TB, root, name, content string) {
 	t.Helper()
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// Read is the content of a file.
-func Read(t testing.TB, path string) string {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(data)
-}
-
-// Tree is all that is in a folder: the content of each file, "folder" for a folder.
-func Tree(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		if entry.IsDir() {
-			all[name] = "folder"
-			return nil
-		}
-		data, err := os.ReadFile(path)
-		all[name] = string(data)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	must.Write(t, filepath.Join(root, filepath.FromSlash(name)), content)
 }
 
 // Parse is the value of a JSON text.
 func Parse[T string | []byte](t testing.TB, text T) *codec.Value {
 	t.Helper()
-	v, err := codec.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(codec.Parse([]byte(text)))(t)
 	return v
 }
 

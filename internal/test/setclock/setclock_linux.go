@@ -20,21 +20,18 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // Copy copies a program and makes the copy ask the kernel for the time.
 func Copy(t testing.TB, program, to string) {
 	t.Helper()
-	data, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(program))(t)
 	// Both names have a length that stays.
 	changed := bytes.ReplaceAll(data, []byte("__vdso_clock_gettime"), []byte("__none_clock_gettime"))
 	changed = bytes.ReplaceAll(changed, []byte("__kernel_clock_gettime"), []byte("__nobody_clock_gettime"))
-	if err := os.WriteFile(to, changed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(to, changed, 0o700))
 }
 
 // Off says by how much the clock of a program is off from that of the machine when the
@@ -52,10 +49,7 @@ func Start(t testing.TB, command *exec.Cmd, off Off) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pair := must.Get(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))(t)
 	defer unix.Close(pair[0])
 	far := os.NewFile(uintptr(pair[1]), "socket")
 	command.Args = append([]string{self, command.Path}, command.Args[1:]...)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/setclock"
 )
 
@@ -30,14 +31,8 @@ func TestAProgramSeesTheClockThatIsSet(t *testing.T) {
 	setclock.Copy(t, os.Args[0], program)
 	command := exec.Command(program)
 	command.Env = append(os.Environ(), "TELLS_TIME=1")
-	in, err := command.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := command.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(command.StdinPipe())(t)
+	out := must.Get(command.StdoutPipe())(t)
 	var now atomic.Int64
 	setclock.Start(t, command, func(int) time.Duration { return time.Duration(now.Load()) })
 	lines := bufio.NewScanner(out)

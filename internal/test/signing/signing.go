@@ -16,38 +16,24 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"golang.org/x/crypto/ssh"
 )
 
 // New is a new key, and a list of signers with it.
 func New(t testing.TB) (*seal.Key, *seal.Signers) {
 	t.Helper()
-	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, private := must.Both(ed25519.GenerateKey(rand.Reader))(t)
 	return With(t, private)
 }
 
 // With is a key, and a list of signers with it as ada@example.org.
 func With(t testing.TB, private crypto.Signer) (*seal.Key, *seal.Signers) {
 	t.Helper()
-	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := seal.OpenKey(artifact.Everywhere, "sign", write(t, block), seal.Unlock{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	public, err := ssh.NewPublicKey(private.Public())
-	if err != nil {
-		t.Fatal(err)
-	}
-	signers, err := seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(public))))
-	if err != nil {
-		t.Fatal(err)
-	}
+	block := must.Get(ssh.MarshalPrivateKey(private, ""))(t)
+	key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", write(t, block), seal.Unlock{}))(t)
+	public := must.Get(ssh.NewPublicKey(private.Public()))(t)
+	signers := must.Get(seal.ParseSigners([]byte("ada@example.org " + string(ssh.MarshalAuthorizedKey(public)))))(t)
 	return key, signers
 }
 
@@ -59,10 +45,7 @@ func PKCS8(t testing.TB) (path string, verifier *dsse.EnvelopeVerifier) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.MarshalPKCS8PrivateKey(private))(t)
 	if verifier, err = dsse.NewEnvelopeVerifier(verifies(public)); err != nil {
 		t.Fatal(err)
 	}
@@ -72,9 +55,7 @@ func PKCS8(t testing.TB) (path string, verifier *dsse.EnvelopeVerifier) {
 func write(t testing.TB, block *pem.Block) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	return path
 }
 

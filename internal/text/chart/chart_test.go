@@ -2,17 +2,13 @@ package chart_test
 
 import (
 	"encoding/xml"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/golden"
 	"github.com/tidegate/tidegate/internal/text/chart"
 )
-
-var update = flag.Bool("update", false, "write the pictures anew")
 
 func rows(lines ...string) (t chart.Table) {
 	for i, line := range lines {
@@ -55,16 +51,9 @@ func TestPictures(t *testing.T) {
 			if problem != nil {
 				t.Fatalf("%+v", problem)
 			}
-			got, kept := c.SVG(tt.words, "chart-1", true), filepath.Join("testdata", name+".svg")
+			got := c.SVG(tt.words, "chart-1", true)
 			wellFormed(t, got)
-			if *update {
-				if err := os.WriteFile(kept, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want, err := os.ReadFile(kept); err != nil || string(want) != string(got) {
-				t.Errorf("%v: the picture is another than %s", err, kept)
-			}
+			golden.Check(t, "testdata/"+name+".svg", got)
 		})
 	}
 }

@@ -1,14 +1,15 @@
 package figure
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
+)
 
 // TestLists reads every list. A word in two languages has one meaning, and the meaning
 // of a number word is a number, or reading panics.
 func TestLists(t *testing.T) {
-	files, err := lists.ReadDir("lists")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(lists.ReadDir("lists"))(t)
 	read := map[string]int{
 		"units.txt": len(unitWords()), "magnitudes.txt": len(magnitudes()), "signs.txt": len(signs()), "joints.txt": len(joints()),
 		"cardinals.txt": len(cardinals()), "ordinals.txt": len(ordinals()), "multipliers.txt": len(multipliers()), "parts.txt": len(partWords()),

@@ -1,9 +1,11 @@
 package figure
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -313,6 +315,9 @@ func decimalCommas(text string) int {
 // number reads the number whose digits begin at a position.
 func (r *numberReader) number(at int) int {
 	n := spell(r.s, at)
+	if end := r.version(at, n); end > 0 {
+		return end
+	}
 	if r.identifier(at, n) || r.page && r.note(at, n.end) {
 		return r.skipWord(n.end)
 	}
@@ -349,7 +354,9 @@ func (r *numberReader) number(at int) int {
 		r.out = append(r.out, f)
 		return f.End
 	}
-	return r.finish(f, values)
+	next := r.finish(f, values)
+	r.perhapsTime(at, n)
+	return next
 }
 
 // beginsFraction holds for the text before the digits of .73, =.03 and (.05.
@@ -382,6 +389,16 @@ func (r *numberReader) clockTime(n spelling) []Quantity {
 		return nil
 	}
 	return clockReadings(n.groups[0], n.groups[1], r.s[n.end:])
+}
+
+// perhapsTime lets a bare 10.30 be a time of day, too.
+func (r *numberReader) perhapsTime(at int, n spelling) {
+	if len(r.out) == 0 || len(n.groups) != 2 || n.marks[0] != '.' || len(n.groups[0]) > 2 || len(n.groups[1]) != 2 {
+		return
+	}
+	if f := &r.out[len(r.out)-1]; f.Start == at && f.End == n.end && f.Readings[0].unit == noUnit {
+		f.Readings = append(f.Readings, clockReadings(n.groups[0], n.groups[1], "")...)
+	}
 }
 
 // clockWords stand after a time of day.
@@ -482,6 +499,15 @@ func (r *numberReader) dateOrTime(at int, n spelling) (end int, ok bool) {
 	if len(n.groups) != 1 || n.end >= len(r.s) {
 		return 0, false
 	}
+	if len(n.groups[0]) <= 2 && strings.HasPrefix(strings.TrimLeft(r.s[n.end:], anyBlank), "h") {
+		if m := hoursMark().FindStringSubmatchIndex(r.s[n.end:]); m != nil {
+			end = n.end + m[3]
+			if readings := clockReadings(n.groups[0], r.s[n.end+m[2]:end], ""); readings != nil {
+				r.out = append(r.out, Figure{Start: at, End: end, Readings: readings, counts: true})
+				return end, true
+			}
+		}
+	}
 	mark := r.s[n.end]
 	second, secondEnd := digitsAt(r.s, min(len(r.s), n.end+1))
 	if len(second) != 2 {
@@ -500,7 +526,7 @@ func (r *numberReader) dateOrTime(at int, n spelling) (end int, ok bool) {
 		}
 		return end, true
 	}
-	if (mark == ':' || mark == 'h') && len(n.groups[0]) <= 2 {
+	if mark == ':' && len(n.groups[0]) <= 2 {
 		if readings := clockReadings(n.groups[0], second, r.s[secondEnd:]); readings != nil {
 			r.out = append(r.out, Figure{Start: at, End: secondEnd, Readings: readings, counts: true})
 			return secondEnd, true
@@ -508,6 +534,54 @@ func (r *numberReader) dateOrTime(at int, n spelling) (end int, ok bool) {
 	}
 	return 0, false
 }
+
+const anyBlank = " \u00a0\u202f"
+
+// hoursMark finds what follows the hours of 22h05 and 22 h 05, which is a time of day and
+// not the length of one in hours and minutes.
+var hoursMark = sync.OnceValue(func() *regexp.Regexp {
+	const blank = `[` + anyBlank + `]?`
+	return regexp.MustCompile(`^` + blank + `h` + blank + `([0-5][0-9])(?:$|` + blank + `(?:m[^i]|[^m` + anyBlank + `0-9]))`)
+})
+
+// version reads the number of a version, with what says which try it is: 1.4.10, 2.0.0b22,
+// v14.2.5, 3.1rc2. It is the same as that number alone, and as no beginning of it.
+func (r *numberReader) version(at int, n spelling) (end int) {
+	start := at
+	if at > 0 && r.s[at-1]|0x20 == 'v' && !isAttaching(lastVisible(r.s[:at-1])) {
+		start--
+	}
+	if len(n.groups) < 2 || slices.ContainsFunc(n.marks, func(m rune) bool { return m != '.' }) {
+		return 0
+	}
+	end = n.end
+	if c, _ := utf8.DecodeRuneInString(r.s[end:]); isAttaching(c) || strings.ContainsRune("-._", c) {
+		end += len(versionTry().FindString(r.s[end:]))
+	}
+	if end < len(r.s) && isLetter(r.s[end]) && len(n.groups) > 2 && n.values(0, false) == nil {
+		end++ // 1.1.1k
+	}
+	if c, _ := utf8.DecodeRuneInString(r.s[end:]); isAttaching(c) {
+		return 0
+	}
+	f := Figure{Start: at, End: end, Readings: []Quantity{{strings.ToLower(r.s[at:end]), version}}, counts: true}
+	switch date := len(n.groups) == 3 && len(n.groups[0]) <= 2 && len(n.groups[1]) <= 2 && isYear(n.groups[2]); {
+	case date && start == at:
+		return 0
+	case end > n.end, len(n.groups) > 2 && (start < at || n.values(0, false) == nil):
+	case start < at && r.page:
+		f.Readings = []Quantity{{canonical(n.groups[0], n.groups[1], 0), noUnit}}
+	default:
+		return 0
+	}
+	r.out = append(r.out, f)
+	return end
+}
+
+// versionTry finds what follows the number of a version that is not the last.
+var versionTry = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[-._]?(?i:alpha|beta|rc|dev|pre|post|a|b|p)[-.]?[0-9]+`)
+})
 
 // powerOfTen reads the raised digits of 10⁶, and × 10⁶ after another number.
 func (r *numberReader) powerOfTen(n spelling) (base bool, power, end int) {

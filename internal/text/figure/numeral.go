@@ -11,7 +11,7 @@ import (
 type Numeral struct{ From, To int }
 
 // Numerals finds the numbers that a text claims. What counts is listed in
-// docs/numbers.md, whose examples are tests: every number that is written in digits,
+// docs/rules.md, whose examples are tests: every number that is written in digits,
 // and those in words from ten on; not those in an identifier. It is the one
 // definition of a number of a claim: each needs a citation, and those of two digits
 // or more, percentages and amounts must be on a page that is cited.

@@ -17,6 +17,7 @@ const (
 	decade  unit = "decade" // the 1990s
 	dollars unit = "$"      // of whatever country
 	pounds  unit = "pound"
+	version unit = "version" // of a program: no number that counts
 )
 
 // share reports whether two units may stand for the same thing.

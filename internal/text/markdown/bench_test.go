@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -65,9 +66,7 @@ func benchmark(b *testing.B, doc []byte, on markdown.Events) {
 	b.SetBytes(int64(len(doc)))
 	for b.Loop() {
 		r.Reset(doc)
-		if _, err := s.Scan(r, on); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(s.Scan(r, on))(b)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // cmarkDifferences are the shapes that cmark 0.30 reads differently from
@@ -67,10 +69,7 @@ func cmarkVerdict(t *testing.T, doc string) verdict {
 	t.Helper()
 	cmd := exec.Command("cmark", "-t", "xml", "--sourcepos")
 	cmd.Stdin = strings.NewReader(doc)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	var tree struct {
 		Headings []struct {
 			Level int    `xml:"level,attr"`
@@ -87,9 +86,7 @@ func cmarkVerdict(t *testing.T, doc string) verdict {
 	var v verdict
 	for _, h := range tree.Headings {
 		var line int
-		if _, err := fmt.Sscanf(h.Pos, "%d:", &line); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscanf(h.Pos, "%d:", &line))(t)
 		if atxLine.MatchString(lines[line-1]) {
 			v.Headings = append(v.Headings, heading{Line: line, Level: h.Level})
 		}

@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // commonmarkJSDifferences are the shapes that the npm package commonmark 0.31.2
@@ -56,34 +58,21 @@ var commonmarkJSDifferences = []difference{
 func commonmarkJSVerdicts(t *testing.T, docs []string) []verdict {
 	t.Helper()
 	dir := npmPackage(t)
-	script, err := os.ReadFile("testdata/referee.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile("testdata/referee.mjs"))(t)
 	// Modules are looked up from where the script is.
 	path := filepath.Join(dir, "referee.mjs")
-	if err := os.WriteFile(path, script, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, script, 0o600))
 	var in []string
 	for _, doc := range docs {
 		in = append(in, strings.TrimPrefix(doc, "\ufeff"))
 	}
-	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(in))(t)
 	cmd := exec.Command("node", path)
 	cmd.Stdin = bytes.NewReader(data)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	var verdicts []verdict
-	if err := json.Unmarshal(bytes.ReplaceAll(out, []byte("\ufffd"), []byte(`\u0000`)), &verdicts); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(bytes.ReplaceAll(out, []byte("\ufffd"), []byte(`\u0000`)), &verdicts))
 	if len(verdicts) != len(docs) {
 		t.Fatalf("%d verdicts for %d documents", len(verdicts), len(docs))
 	}

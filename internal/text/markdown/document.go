@@ -18,6 +18,7 @@ type Document struct {
 	all    []Block           // with the containers, in the order in which they begin
 	labels map[string]string // the destinations of the link reference definitions
 	isPart bool              // they stand in another document
+	tree   []*Node           // see Tree
 	inline inliner           // the present block's, and its buffers
 }
 
@@ -98,6 +99,9 @@ func (d *Document) Part(text []byte) *Document {
 func ParseGitHub(text []byte) *Document { return parse(text, &collector{text: text, tables: true}) }
 
 func parse(text []byte, c *collector) *Document {
+	if Observe != nil {
+		Observe(text, c.tables)
+	}
 	b := blocks{leaves: c}
 	b.reset(nil)
 	b.passages.on = true

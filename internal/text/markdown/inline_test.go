@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -187,33 +188,20 @@ func TestInlinesAgreeWithCommonmarkJS(t *testing.T) {
 func commonmarkJSRenderings(t *testing.T, docs []string) []rendering {
 	t.Helper()
 	dir := npmPackage(t)
-	script, err := os.ReadFile("testdata/inlines.mjs")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(os.ReadFile("testdata/inlines.mjs"))(t)
 	path := filepath.Join(dir, "inlines.mjs")
-	if err := os.WriteFile(path, script, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, script, 0o600))
 	var in []string
 	for _, doc := range docs {
 		in = append(in, strings.TrimPrefix(doc, "\ufeff"))
 	}
-	data, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(in))(t)
 	cmd := exec.Command("node", path)
 	cmd.Stdin = bytes.NewReader(data)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.Output())(t)
 	var renderings []rendering
-	if err := json.Unmarshal(out, &renderings); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(out, &renderings))
 	if len(renderings) != len(docs) {
 		t.Fatalf("%d renderings for %d documents", len(renderings), len(docs))
 	}
@@ -334,12 +322,9 @@ func checkInlines(t *testing.T, doc []byte) {
 func passagesOf(t *testing.T, doc []byte) []string {
 	var out []string
 	var s markdown.Scanner
-	_, err := s.Scan(bytes.NewReader(doc), markdown.Events{Passage: func(p markdown.Passage) {
+	must.Get(s.Scan(bytes.NewReader(doc), markdown.Events{Passage: func(p markdown.Passage) {
 		out = append(out, fmt.Sprintf("%v %s", p.Item, p.Text))
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return out
 }
 

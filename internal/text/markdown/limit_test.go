@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -88,13 +89,10 @@ func TestHTMLEndsAcrossTheBorderOfALongLine(t *testing.T) {
 func TestLongHeadings(t *testing.T) {
 	title := func(doc string) (title string) {
 		var s markdown.Scanner
-		_, err := s.Scan(strings.NewReader(doc), markdown.Events{Heading: func(h markdown.Heading) bool {
+		must.Get(s.Scan(strings.NewReader(doc), markdown.Events{Heading: func(h markdown.Heading) bool {
 			title = string(h.Text)
 			return false
-		}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}}))(t)
 		return title
 	}
 	whole := strings.Repeat("x", markdown.MaxLine-len("# "))
@@ -118,7 +116,7 @@ func TestLongLinesComeInPieces(t *testing.T) {
 			var got []byte
 			pieces, last := 0, 0
 			var s markdown.Scanner
-			_, err := s.Scan(strings.NewReader("# a\n"+want+end), markdown.Events{
+			must.Get(s.Scan(strings.NewReader("# a\n"+want+end), markdown.Events{
 				Heading: func(markdown.Heading) bool { return true },
 				Line: func(l markdown.Line) {
 					if l.Number != 2 || l.First != (pieces == 0) {
@@ -133,10 +131,7 @@ func TestLongLinesComeInPieces(t *testing.T) {
 					}
 					got = append(got, l.Text...)
 				},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			if string(got) != want || last != 1 || (pieces == 1) != (size <= markdown.MaxLine) {
 				t.Errorf("%d bytes and %q: %d bytes in %d pieces, %d of them last", size, end, len(got), pieces, last)
 			}
@@ -204,9 +199,7 @@ func TestMemory(t *testing.T) {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				var s markdown.Scanner
-				if _, err := s.Scan(&endless{text: text, left: test.size}, on); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(s.Scan(&endless{text: text, left: test.size}, on))(t)
 				runtime.ReadMemStats(&after)
 				if used := after.TotalAlloc - before.TotalAlloc; used > 8<<20 {
 					t.Errorf("%d bytes were allocated for %d", used, test.size)
@@ -228,9 +221,7 @@ func TestScannerKeepsItsBuffers(t *testing.T) {
 	}
 	allocations := testing.AllocsPerRun(10, func() {
 		r.Reset(doc)
-		if _, err := s.Scan(r, on); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Scan(r, on))(t)
 	})
 	if allocations > 0 || found == 0 {
 		t.Errorf("%v allocations in a document with %d headings, want none", allocations, found)

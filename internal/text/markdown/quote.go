@@ -14,7 +14,12 @@ const maxQuoted = 4000
 // more: every line as [Show] has it, cut after 4,000 characters with a remark that
 // says so, between fences longer than any in it. It ends with a line feed. The
 // text around it must say that it is data.
-func Quote(text string) string {
+func Quote(text string) string { return quoted(text, Show) }
+
+// QuoteCode is [Quote] of a program: its lines keep their tabs.
+func QuoteCode(text string) string { return quoted(text, Code) }
+
+func quoted(text string, show func(line string) string) string {
 	longest, ticks := 2, 0
 	for i := range len(text) {
 		if ticks++; text[i] != '`' {
@@ -27,7 +32,7 @@ func Quote(text string) string {
 	b.WriteString(fence + "\n")
 	if text = strings.TrimSuffix(unixLines.Replace(text), "\n"); text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
-			b.WriteString(cutLine(line) + "\n")
+			b.WriteString(cutLine(line, show) + "\n")
 		}
 	}
 	b.WriteString(fence + "\n")
@@ -80,6 +85,15 @@ func isOneLine(text string) bool {
 	return text == "" || before != ' '
 }
 
+// Code is a line of a program as [Show] has it, with its tabs.
+func Code(line string) string {
+	parts := strings.Split(line, "\t")
+	for i, part := range parts {
+		parts[i] = Show(part)
+	}
+	return strings.Join(parts, "\t")
+}
+
 // Show is text on one line, with everything in it shown for what it is: controls,
 // line and paragraph separators, and characters that turn the direction of the
 // text or have no width are written as U+XXXX, and bytes that are not UTF-8 as
@@ -116,13 +130,13 @@ func isPlain(text string) bool {
 	return true
 }
 
-func cutLine(line string) string {
+func cutLine(line string, show func(line string) string) string {
 	n := 0
 	for i := range line {
 		if n == maxQuoted {
-			return fmt.Sprintf("%s [… cut: %d more characters]", Show(line[:i]), utf8.RuneCountInString(line[i:]))
+			return fmt.Sprintf("%s [… cut: %d more characters]", show(line[:i]), utf8.RuneCountInString(line[i:]))
 		}
 		n++
 	}
-	return Show(line)
+	return show(line)
 }

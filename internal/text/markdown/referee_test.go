@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -79,9 +80,7 @@ func facts(t testing.TB, r io.Reader, passages bool) verdict {
 		}
 	}
 	var s markdown.Scanner
-	if _, err := s.Scan(r, on); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Scan(r, on))(t)
 	return v
 }
 
@@ -131,10 +130,7 @@ func corpus(t *testing.T, seed uint64, stride, random int) []string {
 // specExamples are the examples of CommonMark 0.31.2, as goldmark's module has them.
 func specExamples(t *testing.T) []string {
 	t.Helper()
-	docs, err := readSpecExamples()
-	if err != nil {
-		t.Fatal(err)
-	}
+	docs := must.Get(readSpecExamples())(t)
 	if len(docs) < 600 {
 		t.Fatalf("the specification has %d examples, want more than 600", len(docs))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -18,13 +19,10 @@ func headings(t testing.TB, r io.Reader) string {
 	t.Helper()
 	var b strings.Builder
 	var s markdown.Scanner
-	_, err := s.Scan(r, markdown.Events{Heading: func(h markdown.Heading) bool {
+	must.Get(s.Scan(r, markdown.Events{Heading: func(h markdown.Heading) bool {
 		fmt.Fprintf(&b, "%d %d %s\n", h.Line, h.Level, h.Text)
 		return false
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return b.String()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
@@ -15,7 +16,7 @@ func section(t *testing.T, doc, title string) []string {
 	t.Helper()
 	got := []string{}
 	var s markdown.Scanner
-	_, err := s.Scan(strings.NewReader(doc), markdown.Events{
+	must.Get(s.Scan(strings.NewReader(doc), markdown.Events{
 		Heading: func(h markdown.Heading) bool { return string(h.Text) == title },
 		Line: func(l markdown.Line) {
 			if !l.First || !l.Last {
@@ -23,10 +24,7 @@ func section(t *testing.T, doc, title string) []string {
 			}
 			got = append(got, fmt.Sprintf("%d %d %s", l.Number, l.In, l.Text))
 		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return got
 }
 
@@ -74,12 +72,9 @@ func TestPassages(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var got []string
 			var s markdown.Scanner
-			_, err := s.Scan(strings.NewReader(test.doc), markdown.Events{Passage: func(p markdown.Passage) {
+			must.Get(s.Scan(strings.NewReader(test.doc), markdown.Events{Passage: func(p markdown.Passage) {
 				got = append(got, fmt.Sprintf("%d %v %s", p.Line, p.Item, p.Text))
-			}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}}))(t)
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("passages (-want +got):\n%s", diff)
 			}

@@ -18,8 +18,11 @@ type Node struct {
 
 // Tree is the document as a tree, without the link reference definitions. Of a
 // document of [ParseGitHub], what Blocks has as one paragraph can be a table here,
-// or a paragraph and a table.
+// or a paragraph and a table. It is made once, and must not be changed.
 func (d *Document) Tree() []*Node {
+	if d.tree != nil {
+		return d.tree
+	}
 	root := &Node{}
 	nodes := make([]*Node, len(d.all))
 	for i, b := range d.all {
@@ -34,7 +37,8 @@ func (d *Document) Tree() []*Node {
 		parent.Children = append(parent.Children, nodes[i])
 	}
 	d.finish(root)
-	return root.Children
+	d.tree = root.Children
+	return d.tree
 }
 
 func (d *Document) node(b Block) *Node {

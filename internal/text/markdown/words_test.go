@@ -10,16 +10,14 @@ import (
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
 func words(t testing.TB, r io.Reader) int {
 	t.Helper()
 	var s markdown.Scanner
-	n, err := s.Scan(r, markdown.Events{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(s.Scan(r, markdown.Events{}))(t)
 	return n
 }
 
@@ -66,10 +64,7 @@ func TestEveryCharacterIsWhiteSpaceOrNot(t *testing.T) {
 		if unicode.IsSpace(r) {
 			want = 2
 		}
-		got, err := s.Scan(strings.NewReader("a"+string(r)+"b"), markdown.Events{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(s.Scan(strings.NewReader("a"+string(r)+"b"), markdown.Events{}))(t)
 		if got != want {
 			t.Errorf("%U: %d words, want %d", r, got, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/office"
 )
 
@@ -26,9 +27,7 @@ func packed(t testing.TB, parts ...string) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, z.Close())
 	return b.Bytes()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"golang.org/x/net/html/charset"
 )
@@ -87,7 +88,7 @@ func TestTextThatNoReaderSees(t *testing.T) {
 		"<p style='transform:translateX(-9999px)'>N</p>V", "<p style='translate:-9999px 0'>N</p>V", "<p style='transform:translate3d(-1200px,0,0)'>V</p>", "<p style='transform:translate(-50%,-50%)'>V</p>", "<p style='transform:none'>V</p>",
 		"<p style='height:0;overflow:hidden'>N</p>V", "<p style='width:1px;height:1px;overflow:hidden'>N</p>V", "<p style='max-height:0;overflow:hidden'>N</p>V", "<p style='height:0'>V</p>", "<p style='height:400px;overflow:hidden'>V</p>",
 		"<p style='color:transparent'>N</p>V", "<p style='color:rgba(0,0,0,0)'>N</p>V", "<p style='color:#00000000'>N</p>V", "<p style='color:rgb(0 0 0 / 0)'>N</p>V", "<p style='color:#000000'>V</p>", "<p style='color:#000'>V</p>",
-		"<p style='color:rgba(0,0,0,.9)'>V</p>", "<p style='color:transparent;-webkit-background-clip:text'>V</p>", "<p style='filter:opacity(0)'>N</p>V", "<p style='filter:blur(2px) opacity(60%)'>V</p>",
+		"<p style='color:rgba(0,0,0,.9)'>V</p>", "<p style='color:transparent;-webkit-background-clip:text'>N</p>V", "<p style='background:linear-gradient(red,blue);color:transparent;-webkit-background-clip:text'>V</p>", "<p style='filter:opacity(0)'>N</p>V", "<p style='filter:blur(2px) opacity(60%)'>V</p>",
 		"<x-y hidden>N</x-y>V", "<x-y hidden><x-y>N</x-y>N</x-y>V", "<x-y style='display:none'><b>N</x-y>V", "<x-y>V</x-y>V", "<x-y hidden><z-z>N</x-y>V",
 		"<svg><text display='none'>N</text><text>V</text></svg>", "<svg><text visibility=hidden>N</text></svg>V", "<svg><g opacity=0><text>N</text></g></svg>V", "<p display=none>V</p>",
 		"<p style='display/**/:/**/none'>N</p>V", "<p style='background:url(a;display:none)'>V</p>", "<p style=\"content:';display:none'\">V</p>",
@@ -324,10 +325,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func TestTextOfPDF(t *testing.T) {
-	body, err := os.ReadFile("testdata/chromium.pdf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(os.ReadFile("testdata/chromium.pdf"))(t)
 	for _, contentType := range []string{"application/pdf", "application/octet-stream", "text/html", ""} {
 		content := page.Read(body, contentType)
 		if content.Title != "Tides of the North Sea" || content.Published != "2026-11-15" || !strings.Contains(content.Text, "rises and falls twice a day") {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/style"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -39,6 +40,8 @@ const (
 	maxOpen    = 512
 	// maxAttribute is how many bytes of the value of an attribute are kept.
 	maxAttribute = 4096
+	// maxStyle is how many bytes of a style attribute are read.
+	maxStyle = 1 << 18
 )
 
 // readHTML walks over the tokens of a page. It builds no tree, so that neither
@@ -54,7 +57,7 @@ func (c *Content) readHTML(body []byte, contentType string) {
 }
 
 func walkHTML(body []byte, contentType string, c *Content, keepMenus bool) *walker {
-	w := &walker{c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
+	w := &walker{sheet: sheetOf(body, contentType), c: c, keepMenus: keepMenus, xml: strings.Contains(contentType, "xml"), count: map[atom.Atom]int{}, deep: map[atom.Atom]int{}, z: tokensOf(body, contentType)}
 	w.out.b = make([]byte, 0, min(len(body), maxPageText))
 	for w.out.Len() < maxPageText && w.token() {
 	}
@@ -76,6 +79,9 @@ func tokensOf(body []byte, contentType string) *html.Tokenizer {
 // walker turns the tokens of a page into lines of text.
 type walker struct {
 	z         *html.Tokenizer
+	sheet     *style.Sheet // nil where no style element says anything
+	top       style.Place
+	custom    string // the last name that HTML does not have
 	c         *Content
 	meta      metadata
 	out       textWriter
@@ -87,7 +93,7 @@ type walker struct {
 	menus     bool              // navigation was left out
 	deep      map[atom.Atom]int // how many are open beyond the limit
 	lost      bool              // one of those hides what follows
-	implied   int               // open elements that hide something and may end by themselves
+	implied   int               // open elements that may end by themselves
 	pre       int               // open elements whose blanks are kept
 	heading   int               // where the open heading begins in out, plus 1
 	button    int               // likewise
@@ -106,7 +112,7 @@ func (w *walker) token() bool {
 		return false
 	case html.TextToken:
 		text := w.z.Text()
-		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.now().text() {
+		if w.head = w.head && len(bytes.TrimSpace(text)) == 0; !w.head && !w.lost && w.isShown() {
 			w.out.write(text, w.pre > 0)
 		}
 	case html.StartTagToken:
@@ -123,19 +129,22 @@ func (w *walker) token() bool {
 // without a copy.
 func (w *walker) nameOf() atom.Atom {
 	tag := bytes.TrimPrefix(w.z.Raw()[1:], []byte("/"))
-	if end := bytes.IndexAny(tag, " \n\r\t\f/>"); end > 0 {
+	if end := bytes.IndexAny(tag, " \n\r\t\f/>"); end > 0 && w.count[atom.Svg] == 0 {
 		if name := atom.Lookup(tag[:end]); name != 0 {
 			return name
 		}
 	}
 	written, _ := w.z.TagName()
-	if name := atom.Lookup(written); name != 0 {
-		return name
-	}
 	if w.count[atom.Svg] > 0 {
 		if name := foreignName(written); name != 0 {
 			return name
 		}
+	}
+	if name := atom.Lookup(written); name != 0 {
+		return name
+	}
+	if w.sheet != nil {
+		w.custom = strings.ToLower(string(written))
 	}
 	return customName(written)
 }
@@ -148,15 +157,22 @@ func (w *walker) start(closed bool) {
 		var key, value []byte
 		key, value, more = w.z.TagAttr()
 		a.add(name, key, value)
+		if w.sheet != nil && w.sheet.Attributes {
+			a.keep(key, value)
+		}
 	}
 	w.note(name, a)
+	if w.sheet != nil {
+		w.implyRoot(name)
+	}
 	if w.implied > 0 {
 		w.imply(name)
 	}
-	if w.count[atom.Svg] > 0 {
-		a.style = a.drawing + a.style
+	e := element{name: name}
+	e.effect, e.place = w.effectOf(name, a)
+	if isShape(name) && w.count[atom.Svg] > 0 {
+		w.cover()
 	}
-	e := element{name: name, effect: effectOf(name, a)}
 	w.head = name == atom.Head || w.head && inHead(name)
 	if w.swallow(name, a) {
 		return
@@ -192,14 +208,14 @@ func (w *walker) swallow(name atom.Atom, a *attributes) bool {
 
 // begin does to the text what the start of an element does.
 func (w *walker) begin(e element) {
-	hides := e.effect&hideAll != 0
+	hides := e.effect.Hides
 	switch e.name {
 	case atom.Noscript:
 		w.z.NextIsNotRawText()
 	case atom.Br:
 		w.line()
 	case atom.Td, atom.Th:
-		if !hides && !w.now().none {
+		if !hides && !w.now().None {
 			w.out.cell()
 		}
 	case atom.Sup:
@@ -217,13 +233,15 @@ func (w *walker) begin(e element) {
 
 // isKeptOpen reports whether the end of an element matters.
 func (w *walker) isKeptOpen(e element, closed bool) bool {
-	hides := e.effect&hideAll != 0
+	matters := e.effect.Matters() || w.sheet != nil
 	switch {
-	case closed && (!hides || w.xml || w.count[atom.Svg] > 0):
+	case closed && (!e.effect.Hides || w.xml || w.count[atom.Svg] > 0):
 		return false
+	case e.name == atom.Html || e.name == atom.Body:
+		return matters && w.count[e.name] == 0
 	case !hasEnd(e.name):
-		return e.effect != 0 && endImplied(e.name)
-	case e.effect == 0:
+		return matters && endImplied(e.name)
+	case !matters:
 		return e.name != atom.A && e.name != atom.Sup && (!isCustom(e.name) || w.count[e.name] > 0)
 	}
 	return true
@@ -250,8 +268,38 @@ func (w *walker) enter(e element, a *attributes) {
 
 // line ends a line of what is drawn.
 func (w *walker) line() {
-	if !w.now().none {
+	if !w.now().None {
 		w.out.line()
+	}
+}
+
+// isShape holds for what a drawing has behind its texts.
+func isShape(name atom.Atom) bool {
+	for _, shape := range shapes() {
+		if name == shape {
+			return true
+		}
+	}
+	return false
+}
+
+var shapes = sync.OnceValue(func() (all []atom.Atom) {
+	for name := range strings.FieldsSeq("rect circle ellipse path polygon polyline line image use foreignobject") {
+		if all = append(all, atom.Lookup([]byte(name))); all[len(all)-1] == 0 {
+			all[len(all)-1] = customName([]byte(name))
+		}
+	}
+	return all
+})
+
+// cover notes that something is drawn behind what follows in a drawing.
+func (w *walker) cover() {
+	for i := len(w.open) - 1; i >= 0; i-- {
+		w.open[i].sight = w.open[i].sight.Covered()
+		w.open[i].shown = w.open[i].sight.Text()
+		if w.open[i].name == atom.Svg {
+			return
+		}
 	}
 }
 
@@ -305,7 +353,7 @@ func (w *walker) pop() element {
 // dropped, and so is what readers with scripts do not see.
 func (w *walker) leave(e element) {
 	w.count[e.name]--
-	if e.effect != 0 && endImplied(e.name) {
+	if endImplied(e.name) {
 		w.implied--
 	}
 	switch e.name {
@@ -410,8 +458,19 @@ const loweredDigits = "₀₁₂₃₄₅₆₇₈₉"
 type attributes struct {
 	name, property, content, rel, href, kind, role, id, class, value, src, action, lang, equiv, itemprop, datetime string
 	colspan, rowspan, ariaHidden                                                                                   string
-	style, hidden, open, popover                                                                                   string // the last three are "" only where they are missing
-	drawing                                                                                                        string // attributes that are a style in a drawing
+	style, hidden, open, popover                                                                                   string            // the last three are "" only where they are missing
+	drawing, hints                                                                                                 string            // attributes that are a style, in a drawing and elsewhere
+	all                                                                                                            map[string]string // where selectors look at them
+}
+
+// keep keeps an attribute for selectors.
+func (a *attributes) keep(key, val []byte) {
+	if a.all == nil {
+		a.all = map[string]string{}
+	}
+	if _, twice := a.all[string(key)]; !twice {
+		a.all[string(key)] = string(val[:min(len(val), maxAttribute)])
+	}
 }
 
 func (a *attributes) add(element atom.Atom, key, val []byte) {
@@ -421,12 +480,37 @@ func (a *attributes) add(element atom.Atom, key, val []byte) {
 		return
 	case &a.drawing:
 		a.drawing += string(key) + ":" + string(val[:min(len(val), 100)]) + ";"
+		if element == atom.Font && string(key) == "color" {
+			a.hints += "color:" + legacyColour(val) + ";"
+		}
+		return
+	case &a.hints:
+		property := "background-color:"
+		if string(key) == "text" {
+			property = "color:"
+		}
+		a.hints += property + legacyColour(val) + ";"
+		return
+	case &a.style:
+		if a.style == "" {
+			a.style = string(val[:min(len(val), maxStyle)])
+		}
 		return
 	}
 	*field = string(val[:min(len(val), maxAttribute)])
 	if *field == "" && (field == &a.hidden || field == &a.open || field == &a.popover) {
 		*field = "yes"
 	}
+}
+
+// legacyColour is the colour in an attribute, where the sign before its digits may be
+// missing.
+func legacyColour(val []byte) string {
+	value := strings.TrimSpace(string(val[:min(len(val), 100)]))
+	if len(value) == 6 && strings.Trim(value, "0123456789abcdefABCDEF") == "" {
+		return "#" + value
+	}
+	return value
 }
 
 // field is the place of an attribute, nil for one that does not matter. Where a
@@ -474,8 +558,10 @@ func (a *attributes) field(element atom.Atom, key string) *string {
 // look is the place of an attribute that says how an element is drawn.
 func (a *attributes) look(key string) *string {
 	switch key {
-	case "display", "visibility", "opacity", "font-size":
+	case "display", "visibility", "opacity", "font-size", "fill", "color":
 		return &a.drawing
+	case "bgcolor", "text":
+		return &a.hints
 	case "style":
 		return &a.style
 	case "hidden":

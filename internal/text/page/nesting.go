@@ -4,23 +4,36 @@ import (
 	"slices"
 
 	"golang.org/x/net/html/atom"
+
+	"github.com/tidegate/tidegate/internal/text/style"
 )
 
 // element is an open element.
 type element struct {
-	name       atom.Atom
-	menu       int // of navigation: where it begins in out, plus 1
-	from       int // where it begins in out
-	effect     effect
-	visibility visibility // of the text in it
+	name   atom.Atom
+	menu   int // of navigation: where it begins in out, plus 1
+	from   int // where it begins in out
+	effect style.Effect
+	place  style.Place
+	sight  style.Sight // of the text in it
+	shown  bool        // what sight says of that
 }
 
 // now says what a reader sees of text that stands here.
-func (w *walker) now() visibility {
+func (w *walker) now() style.Sight {
 	if n := len(w.open); n > 0 {
-		return w.open[n-1].visibility
+		return w.open[n-1].sight
 	}
-	return visibility{}
+	return style.Sight{}
+}
+
+// isShown reports whether a reader sees text that stands here.
+func (w *walker) isShown() bool { return len(w.open) == 0 || w.open[len(w.open)-1].shown }
+
+// stand lets an element stand in text with a sight.
+func (e *element) stand(outer style.Sight) {
+	e.sight = e.effect.On(outer)
+	e.shown = e.sight.Text()
 }
 
 // push opens an element. Beyond the limit only the number of elements is kept, and
@@ -28,13 +41,14 @@ func (w *walker) now() visibility {
 func (w *walker) push(e element) {
 	if len(w.open) == maxOpen {
 		w.deep[e.name]++
-		w.lost = w.lost || e.effect.on(w.now()) != w.now()
+		e.stand(w.now())
+		w.lost = w.lost || e.shown != w.isShown()
 		return
 	}
-	e.visibility = e.effect.on(w.now())
+	e.stand(w.now())
 	w.open = append(w.open, e)
 	w.count[e.name]++
-	if e.effect != 0 && endImplied(e.name) {
+	if endImplied(e.name) {
 		w.implied++
 	}
 }
@@ -46,7 +60,7 @@ func (w *walker) close(name atom.Atom) {
 		w.deep[name]--
 		return
 	}
-	if w.count[name] == 0 {
+	if w.count[name] == 0 || name == atom.Html || name == atom.Body {
 		return
 	}
 	at, block := len(w.open)-1, false
@@ -71,23 +85,38 @@ func (w *walker) cutTo(at int) {
 	var going []element
 	for len(w.open) > at {
 		e := w.pop()
-		if len(w.open) > at && e.effect != 0 && isFormatting(e.name) {
+		if len(w.open) > at && e.effect.Matters() && isFormatting(e.name) {
 			going = append(going, e)
 		}
 	}
 	for _, e := range slices.Backward(going) {
-		w.push(element{name: e.name, effect: e.effect, from: w.out.Len()})
+		w.push(element{name: e.name, effect: e.effect, place: e.place, from: w.out.Len()})
 	}
 }
 
 func (w *walker) redraw(from int) {
-	var outer visibility
+	var outer style.Sight
 	if from > 0 {
-		outer = w.open[from-1].visibility
+		outer = w.open[from-1].sight
 	}
 	for i := from; i < len(w.open); i++ {
-		outer = w.open[i].effect.on(outer)
-		w.open[i].visibility = outer
+		w.open[i].stand(outer)
+		outer = w.open[i].sight
+	}
+}
+
+// implyRoot opens the elements that a page may leave out, which selectors name.
+func (w *walker) implyRoot(name atom.Atom) {
+	open := func(name atom.Atom) {
+		e := element{name: name}
+		e.effect, e.place = w.effectOf(name, &attributes{})
+		w.push(e)
+	}
+	if w.count[atom.Html] == 0 && name != atom.Html {
+		open(atom.Html)
+	}
+	if w.count[atom.Body] == 0 && name != atom.Html && name != atom.Head && name != atom.Body && !inHead(name) {
+		open(atom.Body)
 	}
 }
 

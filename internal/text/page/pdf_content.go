@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // matrix is a transformation of the plane.
@@ -70,6 +72,9 @@ func (f *pdfFile) showPage(page dict, out *pdfWriter) {
 	}
 	if s := paint(false); s.left && s.picture && !out.has {
 		paint(true)
+	}
+	if out.printed != nil {
+		out.printed.page(out, f.linksOf(page))
 	}
 	out.newPage()
 }
@@ -267,6 +272,8 @@ type pdfWriter struct {
 	high  bool   // the last one was raised
 	end   matrix // where the last one ended
 	start matrix // and where it began
+
+	printed *printed // where glyphs stand, where that is asked
 }
 
 func (t *pdfWriter) full() bool { return len(t.out) >= t.limit }
@@ -295,16 +302,22 @@ func (t *pdfWriter) glyph(text string, at, end matrix) {
 			t.blank(c)
 		}
 	}
+	from := len(t.out)
 	for _, r := range text {
 		switch {
 		case r == '\u00a0' || r == '\t' || r == ' ':
 			t.blank(' ')
 		case r < ' ' || r == utf8.RuneError:
+		case r >= 0x2f00 && r < 0x2fe0: // a radical, which fonts have in the place of its character
+			t.out = append(t.out, norm.NFKC.String(string(r))...)
 		default:
 			t.out = utf8.AppendRune(t.out, r)
 		}
 	}
 	t.has, t.high, t.start, t.end = true, high, at, end
+	if t.printed != nil && len(t.out) > from {
+		t.printed.glyphs = append(t.printed.glyphs, placed{from, len(t.out), at[4], end[4], at[5], math.Hypot(at[2], at[3]), high})
+	}
 }
 
 // gap is the distance from the last glyph to a place, along the line and across it,

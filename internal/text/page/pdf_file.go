@@ -286,7 +286,7 @@ func (f *pdfFile) pages() []dict {
 			}
 			return
 		}
-		pages = append(pages, dict{"Contents": node["Contents"], "Resources": inherited})
+		pages = append(pages, dict{"Contents": node["Contents"], "Resources": inherited, "Annots": node["Annots"]})
 	}
 	if root != nil {
 		walk(root["Pages"], nil, 0)

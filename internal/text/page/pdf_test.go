@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -30,22 +31,14 @@ func TestPDFFiles(t *testing.T) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		doc := readPDF(data, maxTestText)
 		got := fmt.Sprintf("title: %s\nauthor: %s\ncreated: %s\n\n%s\n", doc.title, doc.author, doc.created, doc.text)
 		golden := strings.TrimSuffix(file, ".pdf") + ".txt"
 		if *update {
-			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(golden, []byte(got), 0o644))
 		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(os.ReadFile(golden))(t)
 		if got != string(want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", file, got, want)
 		}
@@ -65,10 +58,7 @@ func TestAgreesWithPoppler(t *testing.T) {
 			}
 			t.Fatal(file, err)
 		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		have := map[string]int{}
 		for _, w := range words(withPlainDigits(readPDF(data, maxTestText).text)) {
 			have[w]++
@@ -373,10 +363,7 @@ func TestHostilePDFFiles(t *testing.T) {
 func TestCutPDFFilesGiveWhatIsThere(t *testing.T) {
 	t.Parallel()
 	for _, file := range []string{"testdata/ghostscript.pdf", "testdata/chromium.pdf", "testdata/aes-128.pdf"} {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))(t)
 		for n := 0; n < len(data); n += 61 * full.Stride(len(data)/61, 100) {
 			if doc := readPDF(data[:n], maxTestText); !utf8.ValidString(doc.text) {
 				t.Errorf("%s cut at %d: %q", file, n, doc.text)
@@ -418,10 +405,7 @@ func TestTitlesOfDocuments(t *testing.T) {
 }
 
 func BenchmarkPDF(b *testing.B) {
-	data, err := os.ReadFile("testdata/chromium.pdf")
-	if err != nil {
-		b.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/chromium.pdf"))(b)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
 		readPDF(data, maxTestText)

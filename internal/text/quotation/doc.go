@@ -3,5 +3,5 @@
 // block quotes make come out ([Of], [InBlocks]); a [Finder] takes many of them through
 // the text of a page in one pass, with letter case, white space, marks, dashes, soft
 // hyphens and ligatures folded. What counts as a quotation is listed in
-// docs/quotations.md.
+// docs/rules.md.
 package quotation

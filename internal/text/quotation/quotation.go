@@ -31,7 +31,7 @@ type Quotation struct {
 
 // In lists the quotations of four words or more in each of the passages of a
 // document, as a reader sees them, without their marks. What counts is listed in
-// docs/quotations.md.
+// docs/rules.md.
 func In(passages []string) [][]string {
 	out := make([][]string, len(passages))
 	for i, found := range Of(passages) {
@@ -40,13 +40,6 @@ func In(passages []string) [][]string {
 		}
 	}
 	return out
-}
-
-// Is reports whether a text that is marked as a quotation in another way,
-// as a block quote is, has four words or more.
-func Is(text string) bool {
-	_, ok := New(WithoutHidden(text))
-	return ok
 }
 
 // WithoutMarks is a text without quotation marks, such as code, in which they begin

@@ -26,12 +26,16 @@ const MaxUnmarked = 400
 //   - after an ordinal before a month or another word that follows ordinals, in
 //     languages that write ordinals with a full stop.
 //
+// Where a citation or another mark was taken out of the text beside a full stop, at one of
+// the places in cited, in order, a sentence ends there whatever stands around it: such a place is that
+// of the full stop or right behind it.
+//
 // A no-break space is a blank like others. A line of Thai, Lao or Tibetan is one
 // sentence, cut at [MaxUnmarked] characters or at the last blank before.
 //
 // Split takes time in proportion to the length of the text. Any bytes are a text.
-func Split(text, language string) []Span {
-	s := splitter{text: text, words: wordsOf(language)}
+func Split(text, language string, cited ...int) []Span {
+	s := splitter{text: text, words: wordsOf(language), cited: cited}
 	for start := 0; start < len(text); {
 		end, next := lineEnd(text, start)
 		if unmarked(text[start:end]) {
@@ -48,7 +52,8 @@ type splitter struct {
 	text   string
 	words  words
 	found  []Span
-	letter int // the first letter or mark of an end that was found beyond the last full stop
+	cited  []int // the places that are not behind the text
+	letter int   // the first letter or mark of an end that was found beyond the last full stop
 }
 
 // add keeps a sentence unless it is empty.
@@ -102,14 +107,17 @@ func (s *splitter) cuts(mark rune, at, behind, next, start, end int) bool {
 	if s.words.ends(follows) || continues(follows) {
 		return false
 	}
-	if !isFullStop(mark) {
+	for len(s.cited) > 0 && s.cited[0] < at {
+		s.cited = s.cited[1:]
+	}
+	if !isFullStop(mark) || len(s.cited) > 0 && s.cited[0] <= next {
 		return true
 	}
 	if before, _ := utf8.DecodeLastRuneInString(s.text[start:at]); behind == next &&
 		(unicode.IsDigit(follows) || unicode.IsUpper(follows) && (unicode.IsUpper(before) || unicode.IsLower(before))) {
 		return false
 	}
-	if s.lowerFollows(next, end) {
+	if s.smallFollows(next, end) {
 		return false
 	}
 	token := lastToken(s.text[start:at])
@@ -124,13 +132,14 @@ func (s *splitter) cuts(mark rune, at, behind, next, start, end int) bool {
 	return !isOrdinal(token) || !s.words.afterOrdinal(s.text[next:end])
 }
 
-// lowerFollows holds when the next letter is a small one and no mark of an end stands
-// before it.
-func (s *splitter) lowerFollows(next, end int) bool {
+// smallFollows holds when the next letter is a small one and no mark of an end stands
+// before it. A word with a capital behind it, such as iPhone, begins a sentence.
+func (s *splitter) smallFollows(next, end int) bool {
 	for s.letter = max(s.letter, next); s.letter < end; {
 		r, size := utf8.DecodeRuneInString(s.text[s.letter:end])
 		if unicode.IsLetter(r) || s.words.ends(r) {
-			return unicode.IsLower(r)
+			second, _ := utf8.DecodeRuneInString(s.text[s.letter+size : end])
+			return unicode.IsLower(r) && !unicode.IsUpper(second)
 		}
 		s.letter += size
 	}

@@ -18,6 +18,41 @@ func cut(text, language string) string {
 	return strings.Join(parts, "|")
 }
 
+// TestCitedEnds: behind a full stop and a citation, which stands here as #, a sentence begins
+// whatever its first letter is.
+func TestCitedEnds(t *testing.T) {
+	for _, test := range []struct{ language, want string }{
+		{"en", "It is safe.#|restic writes there.#|npm, too.#|iPhone users like it#.|eBay sells it.#"},
+		{"en", "It is in the U.S.#|rsync copies it.#|macOS has it, e.g. since 2019.#|e2fsprogs is old.#"},
+		{"en", "He said \"yes.\"#|pandas is a library.#|It grew# and x fell.#|20 ships came.#"},
+		{"de", "Das steht fest.#|von der Leyen sagte es am 3. März.#|d. h. es stimmt.#"},
+		{"nl", "Het groeit.#|van Gogh schilderde.#|'s Nachts niet.#"},
+		{"fr", "Il a dit « oui. »#|d'Alembert l'a écrit.#"},
+		{"fi", "Se kasvoi.#|iPadit myivät.#"},
+		{"zh", "港口增长。#|npm包也是。#"},
+	} {
+		var text strings.Builder
+		var cited []int
+		for _, r := range test.want {
+			switch r {
+			case '#':
+				cited = append(cited, text.Len())
+			case '|':
+				text.WriteByte(' ')
+			default:
+				text.WriteRune(r)
+			}
+		}
+		var parts []string
+		for _, s := range sentence.Split(text.String(), test.language, cited...) {
+			parts = append(parts, text.String()[s.Start:s.End])
+		}
+		if got, want := strings.Join(parts, "|"), strings.ReplaceAll(test.want, "#", ""); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", test.language, got, want)
+		}
+	}
+}
+
 // TestSplit has texts with a bar where a sentence ends.
 func TestSplit(t *testing.T) {
 	for _, test := range []struct{ language, want string }{
@@ -49,6 +84,7 @@ func TestSplit(t *testing.T) {
 		{"hi", `बंदरगाह बढ़ा।|डॉ. शर्मा ने कहा।|क्यों?|कोई नहीं जानता।`},
 		{"th", `ท่าเรือเติบโตในปี พ.ศ. 2563 ดร. สมชาย กล่าว! ไม่มีใครรู้`},
 		{"ko", `항구가 커졌다.|2020년에는 3.5% 늘었다.|왜?`},
+		{"en", `It was sold.|iPhone sales rose.|eBay bought it. restic did not.`},
 		{"", `Dr. Smith came.|The end.`},
 		{"xx", `Prof. Ana came.|The end.`},
 	} {

@@ -11,11 +11,13 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // The files of an audit, beside the report.
@@ -23,8 +25,8 @@ const (
 	// File says what is audited and how; a folder that has it is an audit.
 	File = "audit.json"
 	// ResultFile is what was found.
-	ResultFile = "result.json"
-	logFile    = run.AuditFile
+	ResultFile = store.ResultFile
+	logFile    = store.LogFile
 )
 
 // schema is the version of File.
@@ -37,6 +39,7 @@ type about struct {
 	CreatedAt     string          `json:"created_at"`
 	Program       string          `json:"program"`
 	Report        kept            `json:"report"`
+	From          string          `json:"from"` // where its pages come from
 	Options       foreign.Options `json:"options"`
 }
 
@@ -52,23 +55,16 @@ type Audit struct {
 	about
 	folder  *artifact.Folder
 	archive *archive.Archive
-	log     run.KeptRecord
+	log     store.Record
 	at      string // when it was judged; "" for one that is not finished
 	why     string // why a part was not read by the second reader
 	held    *artifact.Claim
 }
 
-// Home is the folder of audits beside the folder of runs.
-func Home(runs string) string { return filepath.Join(filepath.Dir(runs), "audits") }
-
-// audits are what the home keeps.
-var audits = run.Kept{Noun: "audit", File: File}
-
-// Find is the path of the file of the audit that a person names: by its id or the
-// beginning of it under home, or by its folder, absolute or relative to workdir. It
-// returns the errors of [run.Kept.FindByBeginning].
+// Find is the path of the file of the audit that a person names, as
+// [store.Kind.FindByBeginning] takes names. It returns the errors of that.
 func Find(desk run.Desk, home, workdir, name string) (string, error) {
-	path, err := audits.FindByBeginning(desk, home, workdir, name)
+	path, err := store.Audits.FindByBeginning(desk.Reach, home, workdir, name)
 	if err == nil && filepath.Base(path) != File {
 		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("audit", name), "%s is not an audit", tidegate.Cut(name))
 	}
@@ -84,7 +80,7 @@ func Open(ctx context.Context, desk run.Desk, path string) (*Audit, error) {
 	}
 	a := &Audit{folder: folder}
 	if err = a.read(); err == nil {
-		a.archive, err = archive.Open(ctx, folder, run.ArchiveFile, func(digest string) bool { return a.log.Counts[digest] })
+		a.archive, err = archive.Open(ctx, folder, store.ArchiveFile, func(digest string) bool { return a.log.Counts[digest] })
 	}
 	if err != nil {
 		folder.Close()
@@ -109,6 +105,9 @@ func (a *Audit) Path() string { return a.folder.Path() }
 
 // Folder is the folder of the audit, open.
 func (a *Audit) Folder() *artifact.Folder { return a.folder }
+
+// Named are the files of the audit that its log records.
+func (a *Audit) Named() seal.Recorded { return a.log.Named() }
 
 // Pages is what was fetched for the audit.
 func (a *Audit) Pages() *archive.List { return &a.archive.List }
@@ -136,11 +135,11 @@ func (a *Audit) read() error {
 
 // readLog takes in what counts: the records of the archive, and the digests of files.
 func (a *Audit) readLog() (err error) {
-	if a.log, err = run.ReadKept(a.folder); err != nil {
+	if a.log, err = store.Read(a.folder); err != nil {
 		return err
 	}
 	a.at = ""
-	for _, e := range a.log.Entries {
+	for _, e := range a.log.Lines {
 		switch e.Entry.Get("event").Str() {
 		case eventRead:
 			a.why = e.Entry.Get("why").Str()
@@ -157,7 +156,7 @@ func (a *Audit) page(ctx context.Context, url string) (*source.Page, error) {
 	if err != nil || !found {
 		return nil, err
 	}
-	return step.PageOf(capture), nil
+	return sourcing.PageOf(capture), nil
 }
 
 // evidence is what the sources of the report are judged by.
@@ -172,7 +171,7 @@ func (a *Audit) evidence() source.Evidence {
 // answers gives what an address of a registry answered. The error is set where the
 // archive cannot be read.
 func (a *Audit) answers(ctx context.Context) (answered func(address string) *scholar.Answer, failed *error) {
-	return step.Answers(func(address string) (archive.Capture, bool, error) { return a.capture(ctx, address) })
+	return sourcing.Answers(func(address string) (archive.Capture, bool, error) { return a.capture(ctx, address) })
 }
 
 // capture is what the archive has of an address.

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"path/filepath"
@@ -18,7 +19,8 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/scholar"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Input are the arguments of [Make].
@@ -58,7 +60,7 @@ const (
 // It returns INVALID_ARGS, NOT_FOUND and READ_FAILED for the report, the errors of
 // [foreign.Read], INVALID_STATE where there are sources and not one could be reached,
 // and WRITE_FAILED. What is wrong with the report is a result.
-func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (foreign.Result, error) {
+func Make(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, in Input) (foreign.Result, error) {
 	var none foreign.Result
 	options, err := in.options()
 	if err != nil {
@@ -72,7 +74,7 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if err != nil {
 		return none, err
 	}
-	fetch, done, err := in.pages(ctx, desk, fetch)
+	fetch, from, done, err := in.pages(ctx, desk, fetch)
 	if err != nil {
 		return none, err
 	}
@@ -81,7 +83,7 @@ func Make(ctx context.Context, desk run.Desk, fetch step.Fetch, in Input) (forei
 	if err != nil {
 		return none, err
 	}
-	a, err := in.begin(ctx, desk, name, body, document.Format, options)
+	a, err := in.begin(ctx, desk, name, body, document.Format, from, options)
 	if err != nil {
 		return none, err
 	}
@@ -161,7 +163,7 @@ func agentName(named string) string {
 }
 
 // report reads the report and says what it is called.
-func (in *Input) report(ctx context.Context, desk run.Desk, fetch step.Fetch) (name string, body []byte, err error) {
+func (in *Input) report(ctx context.Context, desk run.Desk, fetch sourcing.Fetch) (name string, body []byte, err error) {
 	given := 0
 	for _, text := range []string{in.ReportPath, in.Report, in.URL} {
 		if text != "" {
@@ -199,7 +201,7 @@ func (in *Input) report(ctx context.Context, desk run.Desk, fetch step.Fetch) (n
 }
 
 // fetchReport fetches a report that has an address.
-func (in *Input) fetchReport(ctx context.Context, fetch step.Fetch) (name string, body []byte, err error) {
+func (in *Input) fetchReport(ctx context.Context, fetch sourcing.Fetch) (name string, body []byte, err error) {
 	var last archive.Capture
 	err = fetch(ctx, []string{in.URL}, func(batch []*archive.Packed) error {
 		last = batch[len(batch)-1].Capture()
@@ -208,7 +210,7 @@ func (in *Input) fetchReport(ctx context.Context, fetch step.Fetch) (name string
 	if err != nil {
 		return "", nil, err
 	}
-	page := step.PageOf(last)
+	page := sourcing.PageOf(last)
 	if page.Status < 200 || page.Status > 299 {
 		return "", nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("url", in.URL, "status", page.Status), "the report at %s cannot be fetched: %s", tidegate.Cut(in.URL), string(last.Kind))
 	}
@@ -227,16 +229,15 @@ const heldBy = ".tidegate.audit"
 // resumable is how old what was fetched may be when an interrupted audit goes on.
 const resumable = 24 * time.Hour
 
-// begin makes the folder of an audit. One of the same report that fetched from the web and
-// was interrupted goes on where it stopped.
-func (in *Input) begin(ctx context.Context, desk run.Desk, name string, body []byte, format string, options foreign.Options) (*Audit, error) {
-	if in.Pages == "" && in.Offline == "" && !in.Demo && !options.NoFetch {
-		a, err := interrupted(ctx, desk, in.Home, about{Report: kept{name, "report" + endings[format], codec.DigestBytes(body)}, Options: options})
-		if a != nil || err != nil {
-			return a, err
-		}
+// begin makes the folder of an audit. One of the same report with pages from the same place
+// that was interrupted goes on where it stopped.
+func (in *Input) begin(ctx context.Context, desk run.Desk, name string, body []byte, format, from string, options foreign.Options) (*Audit, error) {
+	like := about{Report: kept{name, "report" + endings[format], codec.DigestBytes(body)}, From: from, Options: options}
+	a, err := interrupted(ctx, desk, in.Home, like)
+	if a != nil || err != nil {
+		return a, err
 	}
-	return create(ctx, desk, in.Home, name, body, format, options)
+	return create(ctx, desk, in.Home, body, like)
 }
 
 // interrupted is an audit of the same report with the same options that nobody finished
@@ -244,7 +245,7 @@ func (in *Input) begin(ctx context.Context, desk run.Desk, name string, body []b
 func interrupted(ctx context.Context, desk run.Desk, home string, like about) (*Audit, error) {
 	var ids []string
 	now := desk.Now()
-	err := audits.Each(desk, home, func(folder *artifact.Folder, id string) {
+	err := store.Audits.Each(desk.Reach, home, func(folder *artifact.Folder, id string) {
 		for _, day := range []time.Time{now, now.Add(-resumable)} {
 			if done, err := folder.Exists(id + "/" + ResultFile); err == nil && !done && strings.HasPrefix(id, tidegate.Stamp(day)[:len("2006-01-02")]) {
 				ids = append(ids, id)
@@ -261,7 +262,7 @@ func interrupted(ctx context.Context, desk run.Desk, home string, like about) (*
 			continue // it cannot go on
 		}
 		begun, _ := time.Parse(time.RFC3339, a.CreatedAt)
-		if a.at == "" && a.Report == like.Report && reflect.DeepEqual(a.Options, like.Options) && a.Program == desk.Program && now.Sub(begun) < resumable && a.hold() == nil {
+		if a.at == "" && a.Report == like.Report && a.From == like.From && reflect.DeepEqual(a.Options, like.Options) && a.Program == desk.Program && now.Sub(begun) < resumable && a.hold() == nil {
 			return a, nil
 		}
 		a.Close()
@@ -279,13 +280,12 @@ func (a *Audit) hold() (err error) {
 var endings = map[string]string{"markdown": ".md", "html": ".html", "docx": ".docx", "pdf": ".pdf", "text": ".txt"}
 
 // create makes the folder of an audit, with the report in it.
-func create(ctx context.Context, desk run.Desk, home, name string, body []byte, format string, options foreign.Options) (*Audit, error) {
+func create(ctx context.Context, desk run.Desk, home string, body []byte, of about) (*Audit, error) {
 	if home == "" {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("home", home), "the home of audits is not known: set TIDEGATE_HOME to the folder in which they are to live")
 	}
-	digest := codec.DigestBytes(body)
-	path, err := run.CreateKept(desk, home, digest, func(d *artifact.Draft, id, stamp string) (tidegate.Details, error) {
-		of := about{schema, id, stamp, desk.Program, kept{name, "report" + endings[format], digest}, options}
+	path, err := desk.Writer().Create(home, of.Report.Digest, func(d *artifact.Draft, id, stamp string) (tidegate.Details, error) {
+		of.SchemaVersion, of.AuditID, of.CreatedAt, of.Program = schema, id, stamp, desk.Program
 		doc, err := codec.MarshalFile(of)
 		if err != nil {
 			return nil, err
@@ -293,7 +293,7 @@ func create(ctx context.Context, desk run.Desk, home, name string, body []byte, 
 		if err := d.Write(File, doc); err != nil {
 			return nil, err
 		}
-		return tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, digest), d.Write(of.Report.File, body)
+		return tidegate.Pairs(File, codec.DigestBytes(doc), of.Report.File, of.Report.Digest), d.Write(of.Report.File, body)
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ func create(ctx context.Context, desk run.Desk, home, name string, body []byte, 
 }
 
 // fetch fetches the sources of a report into the archive, each once.
-func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, document *foreign.Document) error {
+func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, document *foreign.Document) error {
 	var urls []string
 	sources := document.Sources()
 	answered := 0
@@ -321,11 +321,12 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, docu
 		}
 		urls = append(urls, url)
 	}
-	asked := 0
+	asked, why := 0, ""
 	err := fetch(ctx, urls, func(batch []*archive.Packed) error {
 		for _, packed := range batch {
 			if packed.Entry().Kind != archive.Refused { // nobody was asked
 				asked++
+				why = cmp.Or(why, packed.Entry().Detail)
 			}
 			if reached(packed.Entry()) {
 				answered++
@@ -334,7 +335,7 @@ func (a *Audit) fetch(ctx context.Context, desk run.Desk, fetch step.Fetch, docu
 		return a.keep(context.WithoutCancel(ctx), desk, batch)
 	})
 	if err == nil && asked > 0 && answered == 0 {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %s could be reached: either none of these hosts exists, or there is no network; --pages takes saved pages", report.Counted(asked, "source"))
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("sources", asked, "help", ""), "not one of %s could be reached: either none of these hosts exists, or there is no network; --pages takes saved pages; the first failed with: %s", report.Counted(asked, "source"), tidegate.Cut(why))
 	}
 	if err != nil {
 		return err
@@ -349,14 +350,14 @@ func reached(entry archive.Entry) bool {
 
 // lookUp asks the registries about the ids of papers and books. Each answer may lead to
 // one more question.
-func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch step.Fetch, sources []source.Source) error {
+func (a *Audit) lookUp(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, sources []source.Source) error {
 	for range scholar.MostQuestions {
 		records, err := source.Judge(ctx, sources, a.evidence())
 		if err != nil {
 			return err
 		}
 		answered, failed := a.answers(ctx)
-		urls := step.Unanswered(records, answered)
+		urls := sourcing.Unanswered(records, answered)
 		if *failed != nil || len(urls) == 0 {
 			return *failed
 		}
@@ -383,8 +384,8 @@ func (a *Audit) keep(ctx context.Context, desk run.Desk, batch []*archive.Packed
 		records = append(records, entry.Records...)
 	}
 	tx := lock.Begin()
-	for part := range slices.Chunk(records, run.RecordsPerLine) {
-		if err := tx.Record(logFile, run.KeptLine(desk, eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+	for part := range slices.Chunk(records, store.RecordsPerLine) {
+		if err := tx.Record(logFile, desk.Writer().Line(eventFetched, tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
 			return err
 		}
 	}
@@ -407,7 +408,7 @@ func (a *Audit) finish(ctx context.Context, desk run.Desk, result *foreign.Resul
 		if err := tx.Write(ResultFile, data); err != nil {
 			return err
 		}
-		return tx.Record(logFile, run.KeptLine(desk, eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
+		return tx.Record(logFile, desk.Writer().Line(eventJudged, tidegate.Pairs("pass", result.Pass, "files", tidegate.Pairs(ResultFile, codec.DigestBytes(data)))))
 	})
 }
 

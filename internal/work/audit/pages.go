@@ -1,9 +1,11 @@
 package audit
 
 import (
+	"cmp"
 	"context"
 	"mime"
 	"path/filepath"
+	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
@@ -11,12 +13,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // pages is where the sources of the report come from: the web, an earlier audit, or a
-// folder of saved pages. Done ends its use.
-func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (fetch step.Fetch, done func(), err error) {
+// folder of saved pages. From names that place, saved pages by what is in them. Done ends its use.
+func (in *Input) pages(ctx context.Context, desk run.Desk, web sourcing.Fetch) (fetch sourcing.Fetch, from string, done func(), err error) {
 	given := 0
 	for _, is := range []bool{in.NoFetch, in.Pages != "", in.Offline != ""} {
 		if is {
@@ -25,28 +28,36 @@ func (in *Input) pages(ctx context.Context, desk run.Desk, web step.Fetch) (fetc
 	}
 	switch {
 	case given > 1:
-		return nil, nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("pages", in.Pages, "offline", in.Offline), "give at most one of no_fetch, pages and offline")
+		return nil, "", nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("pages", in.Pages, "offline", in.Offline), "give at most one of no_fetch, pages and offline")
 	case in.Pages != "":
 		return savedPages(desk, in.Pages)
 	case in.Offline != "":
 		return earlierPages(ctx, desk, in)
 	}
-	return web, func() {}, nil
+	switch {
+	case in.Demo:
+		from = "demo"
+	case in.NoFetch:
+		from = "nowhere"
+	default:
+		from = "web"
+	}
+	return web, from, func() {}, nil
 }
 
 // earlierPages hands over what an earlier audit fetched.
-func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch step.Fetch, done func(), err error) {
+func earlierPages(ctx context.Context, desk run.Desk, in *Input) (fetch sourcing.Fetch, from string, done func(), err error) {
 	path, err := Find(desk, in.Home, in.Dir, in.Offline)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	a, err := Open(ctx, desk, path)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) { return a.capture(ctx, url) })
-	}, a.Close, nil
+	}, "audit " + a.AuditID, a.Close, nil
 }
 
 // batchBytes is how much is kept at once.
@@ -72,7 +83,7 @@ func handOver(ctx context.Context, urls []string, keep func([]*archive.Packed) e
 			return err
 		}
 		batch = append(batch, packed)
-		if size += len(c.Last().Body); size < batchBytes && len(batch) < run.RecordsPerLine {
+		if size += len(c.Last().Body); size < batchBytes && len(batch) < store.RecordsPerLine {
 			continue
 		}
 		if err := keep(batch); err != nil {
@@ -91,10 +102,10 @@ const indexFile = "index.json"
 
 // savedPages hands over the pages that a person saved in a folder. It returns
 // SCHEMA_VALIDATION_FAILED for an index that is not one, or not there.
-func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err error) {
+func savedPages(desk run.Desk, dir string) (fetch sourcing.Fetch, from string, done func(), err error) {
 	folder, err := desk.Reach.Open("pages", dir)
 	if err != nil {
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	done = func() { folder.Close() }
 	data, err := folder.ReadDocument(indexFile)
@@ -103,19 +114,25 @@ func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err e
 	}
 	if err != nil {
 		done()
-		return nil, nil, err
+		return nil, "", nil, err
 	}
 	index, err := codec.ParseFile("pages", filepath.Join(dir, indexFile), data)
 	if err == nil && index.Kind() != codec.Object {
 		err = badIndex(dir, "it must be an object from URLs to files")
 	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
 	byPage := map[string]*codec.Value{}
+	digests := []string{codec.DigestBytes(data)}
 	for _, m := range index.Members() {
 		byPage[foreign.PageURL(m.Key)] = m.Value
+		if name := cmp.Or(m.Value.Str(), m.Value.Get("file").Str()); name != "" && err == nil {
+			var digest string
+			digest, err = folder.Digest(name)
+			digests = append(digests, digest)
+		}
+	}
+	if err != nil {
+		done()
+		return nil, "", nil, err
 	}
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		return handOver(ctx, urls, keep, func(url string) (archive.Capture, bool, error) {
@@ -126,7 +143,7 @@ func savedPages(desk run.Desk, dir string) (fetch step.Fetch, done func(), err e
 			c, err := savedPage(desk, folder, dir, url, saved)
 			return c, true, err
 		})
-	}, done, nil
+	}, "pages " + codec.DigestBytes([]byte(strings.Join(digests, "\n"))), done, nil
 }
 
 func badIndex(dir, why string) error {

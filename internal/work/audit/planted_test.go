@@ -12,6 +12,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -158,10 +159,7 @@ func TestPlantedReport(t *testing.T) {
 	}
 	home := scratch.Short(t)
 	desk := run.Desk{Now: noon, Pinned: true, Program: "test"}
-	result, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{Report: report, Home: filepath.Join(home, "audits")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(audit.Make(t.Context(), desk, pages.fetch, audit.Input{Report: report, Home: filepath.Join(home, "audits")}))(t)
 	table, total := map[string]map[string]int{}, map[string]int{}
 	for _, s := range result.Sentences {
 		kind, known := kinds[s.Text]
@@ -220,10 +218,7 @@ func TestSameArchiveSameBytes(t *testing.T) {
 	home := filepath.Join(scratch.Short(t), "audits")
 	at := noon()
 	desk := run.Desk{Now: func() time.Time { at = at.Add(time.Second); return at }, Program: "test"}
-	first, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{Report: report, Home: home})
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(audit.Make(t.Context(), desk, pages.fetch, audit.Input{Report: report, Home: home}))(t)
 	second, err := audit.Make(t.Context(), desk, nil, audit.Input{Report: report, Home: home, Offline: first.AuditID})
 	if err != nil {
 		t.Fatal(err)
@@ -243,9 +238,6 @@ func TestSameArchiveSameBytes(t *testing.T) {
 func document(t *testing.T, r foreign.Result) string {
 	t.Helper()
 	r.AuditID = ""
-	data, err := r.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(r.Document())(t)
 	return string(data)
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/document/paper"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -111,6 +113,39 @@ func TestAnInterruptedAuditResumes(t *testing.T) {
 	}
 }
 
+// TestAnAuditOfSavedPagesResumes stops an audit of saved pages: the next one of the same pages
+// goes on in its folder, and one of other pages has its own.
+func TestAnAuditOfSavedPagesResumes(t *testing.T) {
+	const report = "The port employs 213 people [1].\n\n## References\n\n[1] https://ports.example/a\n"
+	pages, home := t.TempDir(), t.TempDir()
+	must.Do(t, os.WriteFile(filepath.Join(pages, "index.json"), []byte(`{"https://ports.example/a":"a.html"}`), 0o600))
+	saved := func(text string) {
+		must.Do(t, os.WriteFile(filepath.Join(pages, "a.html"), []byte("<title>Port</title><p>"+text), 0o600))
+	}
+	saved("The port employs 213 people.")
+	ctx, stop := context.WithCancel(t.Context())
+	desk := run.Desk{Now: noon, Program: "test"}
+	desk.Now = func() time.Time {
+		if left, _ := filepath.Glob(filepath.Join(home, "*", audit.File)); len(left) > 0 {
+			stop()
+		}
+		return noon()
+	}
+	in := audit.Input{Report: report, Home: home, Pages: pages}
+	if _, err := audit.Make(ctx, desk, nil, in); err == nil {
+		t.Fatal("it was not stopped")
+	}
+	left, _ := filepath.Glob(filepath.Join(home, "*"))
+	saved("The port employs 214 people.")
+	if other := must.Get(audit.Make(t.Context(), desk, nil, in))(t); len(left) != 1 || other.AuditPath == left[0] {
+		t.Errorf("other pages are put to those of %v", left)
+	}
+	saved("The port employs 213 people.")
+	if again := must.Get(audit.Make(t.Context(), desk, nil, in))(t); again.AuditPath != left[0] || !again.Pass {
+		t.Errorf("it does not go on in %v but in %s", left, again.AuditPath)
+	}
+}
+
 // TestNothingReached: where nobody answers, that is no judgement of the report, whatever
 // the kind of silence; where somebody does, what does not exist is dead.
 func TestNothingReached(t *testing.T) {
@@ -153,20 +188,12 @@ func TestAuditsArePrivate(t *testing.T) {
 	address := "https://x.example/a?api_key=" + secret
 	_, _, pages := planted()
 	written := "The port of Ardmore employs 213 people, as https://ports.example/ardmore/terminal says. The ferry carries 120 cars, says " + address + " today. It is “so at " + address + "” [1]. Run `curl " + address + "` [1].\n\n## About `" + address + "`\n\nIt is [2].\n\n## Sources\n\n[1] T " + address + ": " + address + "\n"
-	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: written, Home: t.TempDir(), Explain: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, _, err := result.Export("html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: written, Home: t.TempDir(), Explain: true}))(t)
+	shown := paper.AuditOf(&result).HTML()
 	var text bytes.Buffer
-	if err := report.Text(&text, result.Report(), report.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, report.Text(&text, result.Report(), report.Options{}))
 	all := map[string][]byte{"page": shown, "text": text.Bytes()}
-	err = filepath.WalkDir(result.AuditPath, func(path string, entry os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(result.AuditPath, func(path string, entry os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -179,10 +206,7 @@ func TestAuditsArePrivate(t *testing.T) {
 			all[path], err = unpacked(path)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for name, data := range all {
 		if len(data) == 0 && !strings.Contains(name, ".tidegate") || bytes.Contains(data, []byte(secret)) {
 			t.Errorf("%s has the credential, or nothing", name)

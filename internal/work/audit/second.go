@@ -7,18 +7,18 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // Parts are what a second reader is asked about the report of an audit.
 type Parts struct {
-	step.Readings
+	sentences.Readings
 	ID        string // of the audit
 	CreatedAt string
 }
 
 func (a *Audit) parts(result *foreign.Result) *Parts {
-	return &Parts{step.Readings{Questions: result.Questions(), Folder: a.folder, Round: 1}, a.AuditID, a.CreatedAt}
+	return &Parts{sentences.Readings{Questions: result.Questions(), Folder: a.folder, Round: 1}, a.AuditID, a.CreatedAt}
 }
 
 // have has a second reader read the report, and records what it handed in.
@@ -30,7 +30,7 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 			return err
 		}
 	}
-	files, err := step.AttemptFiles(a.folder)
+	files, err := sentences.AttemptFiles(a.folder)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (a *Audit) have(ctx context.Context, desk run.Desk, read func(ctx context.C
 		a.log.Files[f.Key] = f.Value.(string)
 	}
 	if err := a.record(ctx, desk, func(tx *artifact.Tx) error {
-		return tx.Record(logFile, run.KeptLine(desk, eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
+		return tx.Record(logFile, desk.Writer().Line(eventRead, tidegate.Pairs("verifier", a.Options.Verifier, "why", a.why, "files", files)))
 	}); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (a *Audit) hear(parts *Parts, result *foreign.Result) error {
 		if c.Verdict == nil {
 			continue
 		}
-		name := step.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
+		name := sentences.ReadingFile(c.Verdict.Job, c.Verdict.Attempt)
 		if digest, err := a.folder.Digest(name); err != nil || digest != a.log.Files[name] {
 			return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("audit", a.Path()), "%s is not what the log of audit %s records", name, a.AuditID)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Show is the result of an audit that was made. It returns the errors of [Open] and
@@ -114,7 +115,7 @@ type Item struct {
 func List(ctx context.Context, desk run.Desk, home string) (Listed, error) {
 	out := Listed{Audits: []Item{}}
 	var ids []string
-	if err := audits.Each(desk, home, func(_ *artifact.Folder, id string) { ids = append(ids, id) }); err != nil {
+	if err := store.Audits.Each(desk.Reach, home, func(_ *artifact.Folder, id string) { ids = append(ids, id) }); err != nil {
 		return out, err
 	}
 	for _, id := range ids {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -44,10 +45,7 @@ All are described [1][3][4][5][6][7][8]. It is “quoted without a source”. It
 [8] Page g: https://x.example/g
 [10] Nobody cites it: https://x.example/z
 `
-	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()}))(t)
 	var got []string
 	for _, f := range result.Findings {
 		got = append(got, fmt.Sprintf("%d %s %s %s", f.Line, f.Level, f.Code, f.Text))
@@ -82,10 +80,7 @@ func TestWhatIsNotReadIsSaid(t *testing.T) {
 		"beside the main part": "<html><body><p>The moon is made of green cheese, as everybody knows who looks.</p><nav>Home</nav><main><p>One is <a href='https://x.example/a'>here</a>.</p></main>",
 		"in code":              "One is [here](https://x.example/a).\n\n```\nThe moon is made of green cheese.\n```\n",
 	} {
-		result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: report, NoFetch: true, Home: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, nil, audit.Input{Report: report, NoFetch: true, Home: t.TempDir()}))(t)
 		if len(result.Sentences) != 1 || len(result.Findings) != 1 || result.Findings[0].Code != "LEFT_OUT" || !strings.HasPrefix(result.Findings[0].Text, "1 block ") {
 			t.Errorf("%s: %+v", name, result.Findings)
 		}
@@ -95,18 +90,10 @@ func TestWhatIsNotReadIsSaid(t *testing.T) {
 // TestKeysOfAnAudit: programs find every key, in its place.
 func TestKeysOfAnAudit(t *testing.T) {
 	report, _, pages := planted()
-	result, err := audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := result.Document()
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(audit.Make(t.Context(), run.Desk{Now: noon, Program: "test"}, pages.fetch, audit.Input{Report: report, Home: t.TempDir()}))(t)
+	data := must.Get(result.Document())(t)
 	var doc map[string]any
-	if err := json.Unmarshal(data, &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(data, &doc))
 	for path, keys := range map[string]string{
 		"": "ok pass audit_id audit_path report summary citations sentences sources findings", "report": "name format styles language digest bytes",
 		"summary": "sentences found weak missing unchecked cited uncited sources", "citations": "line text ids urls",
@@ -138,10 +125,7 @@ func TestAReportWithAnAddress(t *testing.T) {
 	const body = "<!doctype html><html lang=en><title>Shared</title><body><nav>Home</nav><main><p>The port of Ardmore employs 213 people <a href='https://ports.example/ardmore/terminal'>1</a>.</p></main>"
 	pages[address] = func(c *archive.Capture) { c.Hops = append(c.Hops, hop(address, 200, body)) }
 	desk := run.Desk{Now: noon, Program: "test"}
-	result, err := audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: address, Home: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(audit.Make(t.Context(), desk, pages.fetch, audit.Input{URL: address, Home: t.TempDir()}))(t)
 	kept, err := os.ReadFile(filepath.Join(result.AuditPath, "report.html"))
 	if err != nil || string(kept) != body {
 		t.Errorf("kept %q: %v", kept, err)

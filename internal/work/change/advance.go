@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -31,7 +32,7 @@ import (
 // INVALID_STATE when STATE.yaml cannot be changed in place; LOCK_HELD,
 // CANCELLED, READ_FAILED and WRITE_FAILED.
 func Advance(ctx context.Context, desk run.Desk, project, id string) (Advanced, error) {
-	folder, err := openToWrite(ctx, desk, project, id)
+	folder, err := OpenFolder(ctx, desk, project, id)
 	if err != nil {
 		return Advanced{}, err
 	}
@@ -56,7 +57,7 @@ var errTreeNeeded = errors.New("the tree must be read first")
 // treeToCompare is the tree as it is, where the next move depends on it, otherwise
 // nil. A folder without a state gets no lock file, so what is wrong with the state
 // is reported here.
-func treeToCompare(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder, id string) (*tree, error) {
+func treeToCompare(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder, id string) (*git.Tree, error) {
 	s, err := readState(folder)
 	if err != nil {
 		return nil, err
@@ -73,11 +74,11 @@ func treeToCompare(ctx context.Context, desk run.Desk, project string, folder *a
 	if err != nil || review.Read(data).Verdict != review.Approved {
 		return nil, err
 	}
-	t, err := readTree(ctx, desk, project, s.worktree)
+	t, err := git.ReadTree(ctx, desk, project, s.worktree)
 	return &t, err
 }
 
-func advance(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, now *tree) (Advanced, error) {
+func advance(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string, now *git.Tree) (Advanced, error) {
 	v, err := enter(ctx, desk, folder, id, nil)
 	if err != nil {
 		return Advanced{}, err
@@ -112,10 +113,10 @@ func advance(ctx context.Context, desk run.Desk, folder *artifact.Folder, id str
 		return Advanced{}, err
 	}
 	if j.needsTree() && s.needsPerson == "" && r.needsPerson == "" {
-		if now == nil || now.worktree != s.worktree {
+		if now == nil || now.Worktree != s.worktree {
 			return Advanced{}, errTreeNeeded
 		}
-		if why := now.differs(j.tree); why != "" {
+		if why := now.Differs(j.tree); why != "" {
 			j.doubts = append(j.doubts, why)
 		}
 	}

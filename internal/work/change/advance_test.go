@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
 )
@@ -131,10 +132,7 @@ func TestFixRoundsEndWithAPerson(t *testing.T) {
 // accept lets a person accept what keeps a change from going on.
 func accept(t *testing.T, root, id string) change.Resumed {
 	t.Helper()
-	resumed, err := change.Resume(person, desk, root, id, true, "I looked at it")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resumed := must.Get(change.Resume(person, desk, root, id, true, "I looked at it"))(t)
 	return resumed
 }
 
@@ -324,10 +322,7 @@ func TestStatusAndList(t *testing.T) {
 	if status.Phase != "planned" || status.PhaseInFile != "challenged" || status.Iteration != 4 || status.Review != nil || status.Next != "tidegate change start c" {
 		t.Errorf("status %+v", status)
 	}
-	list, err := change.All(desk, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(change.All(desk, root))(t)
 	var got []string
 	for _, c := range list.Changes {
 		line := c.ChangeID + " " + c.Phase + " " + c.Verdict + " " + c.NeedsPerson

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -24,7 +25,7 @@ var settingFiles = []string{"info/attributes", "info/exclude", "info/grafts", "o
 func (w *Worktree) LookAround(ctx context.Context, desk run.Desk) (Around, error) {
 	a, err := w.lookAround(ctx, desk)
 	if err != nil {
-		return nil, unread(ctx, err)
+		return nil, git.Unread(ctx, err)
 	}
 	return a, nil
 }
@@ -37,7 +38,7 @@ func (w *Worktree) lookAround(ctx context.Context, desk run.Desk) (Around, error
 		"index":   {"ls-files", "-z", "--stage", "-v"},
 		"HEAD":    {"rev-parse", "--symbolic-full-name", "HEAD"},
 	} {
-		said, err := git(ctx, w.project, args...)
+		said, err := git.Ask(ctx, w.project, args...)
 		if err != nil {
 			return nil, err
 		}
@@ -45,7 +46,7 @@ func (w *Worktree) lookAround(ctx context.Context, desk run.Desk) (Around, error
 			a["the "+what] = codec.DigestBytes(said)
 			continue
 		}
-		for each := range zeroTerminated(said) {
+		for each := range git.ZeroTerminated(said) {
 			name, value, _ := strings.Cut(strings.TrimPrefix(string(each), "\n"), "\n")
 			if what != "ref" || name != "refs/heads/"+w.Branch {
 				a["the "+what+" "+name] += codec.DigestBytes([]byte(value))
@@ -53,7 +54,7 @@ func (w *Worktree) lookAround(ctx context.Context, desk run.Desk) (Around, error
 		}
 	}
 	for _, name := range settingFiles {
-		if text := readLine(desk, w.origin.common, name); text != "" {
+		if text := git.ReadLine(desk, w.origin.Common, name); text != "" {
 			a["the file .git/"+name] = codec.DigestBytes([]byte(text))
 		}
 	}
@@ -65,9 +66,9 @@ func (w *Worktree) lookAround(ctx context.Context, desk run.Desk) (Around, error
 
 // hookFolders are where the person's git looks for hooks.
 func (w *Worktree) hookFolders(ctx context.Context) []string {
-	list := []string{filepath.Join(w.origin.common, "hooks")}
+	list := []string{filepath.Join(w.origin.Common, "hooks")}
 	for _, place := range []string{"--local", "--global"} {
-		said, err := git(ctx, w.project, "config", place, "--type=path", "--get", "core.hooksPath")
+		said, err := git.Ask(ctx, w.project, "config", place, "--type=path", "--get", "core.hooksPath")
 		if folder := strings.TrimSpace(string(said)); err == nil && folder != "" {
 			if !filepath.IsAbs(folder) {
 				folder = filepath.Join(w.project, folder)

@@ -5,19 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
-
-// MaxDiff is how many bytes of a diff one prompt holds.
-const MaxDiff = 120 << 10
 
 // maxTestOutput is how much is read of what tests wrote.
 const maxTestOutput = 64 << 20
@@ -34,14 +31,14 @@ type AskInput struct {
 
 // Asked is the prompt for a reviewer.
 type Asked struct {
-	OK       codec.True `json:"ok"`
-	ChangeID string     `json:"change_id"`
-	Base     string     `json:"base" jsonschema:"the commit that the files are compared with"`
-	Part     int        `json:"part"`
-	Parts    int        `json:"parts" jsonschema:"how many prompts the change needs"`
-	Files    []string   `json:"files" jsonschema:"that this part shows"`
-	LeftOut  []LeftOut  `json:"left_out" jsonschema:"files that changed and are not shown"`
-	Prompt   string     `json:"prompt_md" jsonschema:"the prompt, ready to send"`
+	OK       codec.True    `json:"ok"`
+	ChangeID string        `json:"change_id"`
+	Base     string        `json:"base" jsonschema:"the commit that the files are compared with"`
+	Part     int           `json:"part"`
+	Parts    int           `json:"parts" jsonschema:"how many prompts the change needs"`
+	Files    []string      `json:"files" jsonschema:"that this part shows"`
+	LeftOut  []git.LeftOut `json:"left_out" jsonschema:"files that changed and are not shown"`
+	Prompt   string        `json:"prompt_md" jsonschema:"the prompt, ready to send"`
 }
 
 // AskForReview makes the prompt for the reviewer of a change: the diff with line
@@ -56,7 +53,7 @@ func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInpu
 		return Asked{}, err
 	}
 	defer a.Close()
-	parts := review.Split(a.Files, MaxDiff)
+	parts := review.Split(a.Files, git.MaxDiff, false)
 	part := max(in.Part, 1)
 	switch {
 	case len(parts) == 0:
@@ -68,34 +65,16 @@ func AskForReview(ctx context.Context, desk run.Desk, project string, in AskInpu
 	if err != nil {
 		return Asked{}, err
 	}
-	prompts := a.Prompts(in.ChangeID, a.tests, earlier.Issues)
+	prompts := a.Prompts(in.ChangeID, a.tests, earlier.Issues, false)
 	text, err := prompts[part-1].Text()
 	return Asked{
 		ChangeID: in.ChangeID, Base: a.Base, Part: part, Parts: len(parts), Files: parts[part-1].Files, LeftOut: a.LeftOut, Prompt: text,
 	}, err
 }
 
-// Prompts are what the reviewers of a diff are asked, one for each part of it. An
-// earlier issue is for the reviewer who is shown its file, or else for the first.
-func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Identified) []review.Prompt {
-	parts := review.Split(d.Files, MaxDiff)
-	prompts := make([]review.Prompt, len(parts))
-	for i, part := range parts {
-		prompts[i] = review.Prompt{ChangeID: changeID, Diff: part.Text, Part: i + 1, Parts: len(parts), Tests: tests, Commits: d.Commits}
-		for _, left := range d.LeftOut {
-			prompts[i].LeftOut = append(prompts[i].LeftOut, left.File+": "+left.Why)
-		}
-	}
-	for _, issue := range earlier {
-		at := max(0, slices.IndexFunc(parts, func(p review.Part) bool { return slices.Contains(p.Files, issue.File) }))
-		prompts[at].Earlier = append(prompts[at].Earlier, issue)
-	}
-	return prompts
-}
-
 // asked is what a reviewer is asked about.
 type asked struct {
-	*Diff
+	*git.Diff
 	tests *review.TestRun
 }
 
@@ -113,7 +92,7 @@ func openAsked(ctx context.Context, desk run.Desk, project string, in AskInput) 
 		a.tests = &tests
 	}
 	var err error
-	a.Diff, err = ReadDiff(ctx, desk, project, DiffInput{Base: in.Base, Committed: in.Committed})
+	a.Diff, err = git.ReadDiff(ctx, desk, project, git.DiffInput{Base: in.Base, Committed: in.Committed})
 	return a, err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -48,9 +49,7 @@ func TestAttacks(t *testing.T) {
 	}
 	remove := func(t *testing.T, root, name string) {
 		t.Helper()
-		if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(root, filepath.FromSlash(name))))
 	}
 	advanced := func(root string) error {
 		_, err := change.Advance(agent, desk, root, "c")
@@ -257,9 +256,7 @@ func TestStateDoesNotTakeTheNeedOfAPersonBack(t *testing.T) {
 				t.Fatalf("STATE.yaml has nothing to edit:\n%s", text)
 			}
 			write(t, root, statePath, strings.ReplaceAll(edit(text), "KEPT", codec.DigestBytes([]byte(read(t, root, keptPath)))))
-			if _, err := change.Start(agent, desk, root, "c", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(change.Start(agent, desk, root, "c", nil))(t)
 			create(t, root, payload("c", review.Approved, "s"))
 			if got := advance(t, root, "c"); got.NeedsPerson != "the review found major issues" || got.Phase != "implementing" {
 				t.Errorf("got %+v", got)
@@ -394,9 +391,7 @@ func TestAPersonAcceptsARecordAsItIs(t *testing.T) {
 	create(t, root, payload("c", review.NeedsFix, "s", "one"))
 	create(t, root, payload("c", review.Approved, "s"))
 	write(t, root, keptPath, "## Verdict\n\nAPPROVED\n")
-	if err := os.Remove(filepath.Join(root, filepath.FromSlash("agentd/changes/c/reviews/0002.json"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, filepath.FromSlash("agentd/changes/c/reviews/0002.json"))))
 	if got := accept(t, root, "c"); got.Phase != "implementing" || got.Verdict != "" || got.Message != "the record of the change is accepted as it is" {
 		t.Errorf("got %+v", got)
 	}
@@ -457,9 +452,7 @@ func TestAReviewIsWrittenWithoutALog(t *testing.T) {
 	if _, err := change.Advance(agent, desk, root, "c"); tidegate.CodeOf(err) != tidegate.ReadFailed {
 		t.Errorf("got error %v, want READ_FAILED", err)
 	}
-	if err := os.RemoveAll(filepath.Join(root, filepath.FromSlash(logPath))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(root, filepath.FromSlash(logPath))))
 	_, err := change.Advance(agent, desk, root, "c")
 	refused(t, err, tidegate.GateBlocked, "only a person")
 }
@@ -485,10 +478,7 @@ func TestTheLogOfAChange(t *testing.T) {
 	}
 	var got []string
 	for line := range bytes.Lines([]byte(read(t, root, logPath))) {
-		v, err := codec.Parse(bytes.TrimSpace(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(codec.Parse(bytes.TrimSpace(line)))(t)
 		var keys []string
 		for _, m := range v.Members() {
 			keys = append(keys, m.Key)

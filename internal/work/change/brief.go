@@ -8,14 +8,9 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
-
-// Document is a text that says what a change is to do.
-type Document struct {
-	Name string // in the folder of the change
-	Text string
-}
 
 // maxBrief is how many bytes the documents of a change may have together.
 const maxBrief = 256 << 10
@@ -24,7 +19,7 @@ const maxBrief = 256 << 10
 // folder specs in it, except its reviews, in byte order, proposal.md first. It
 // returns INVALID_STATE where there is none, SIZE_CAP_EXCEEDED, and what [StatusOf]
 // returns for a change that does not exist.
-func Brief(desk run.Desk, project, id string) ([]Document, error) {
+func Brief(desk run.Desk, project, id string) ([]git.Document, error) {
 	folder, err := open(desk, project, id)
 	if err != nil {
 		return nil, err
@@ -51,7 +46,7 @@ func Brief(desk run.Desk, project, id string) ([]Document, error) {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("change_id", id, "folder", folder.Path()),
 			"nothing says what change %s is to do: write %s", id, filepath.Join(folder.Path(), "proposal.md"))
 	}
-	var documents []Document
+	var documents []git.Document
 	size := 0
 	for _, name := range names {
 		data, err := folder.ReadDocument(name)
@@ -61,7 +56,7 @@ func Brief(desk run.Desk, project, id string) ([]Document, error) {
 		if size += len(data); size > maxBrief {
 			return nil, tidegate.Errorf(tidegate.SizeCapExceeded, tidegate.Pairs("change_id", id, "max_bytes", maxBrief), "the documents of change %s have more than %d bytes", id, maxBrief)
 		}
-		documents = append(documents, Document{name, string(data)})
+		documents = append(documents, git.Document{Name: name, Text: string(data)})
 	}
 	return documents, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
@@ -43,20 +44,12 @@ func project(t *testing.T, files map[string]string) string {
 func write(t *testing.T, root, name, text string) {
 	t.Helper()
 	path := filepath.Join(root, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, text)
 }
 
 func read(t *testing.T, root, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(root, filepath.FromSlash(name))))(t)
 	return string(data)
 }
 
@@ -64,17 +57,14 @@ func read(t *testing.T, root, name string) string {
 func tree(t *testing.T, root string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		files[strings.TrimPrefix(path, root+string(filepath.Separator))] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -88,28 +78,20 @@ func payload(id string, verdict review.Verdict, summary string, titles ...string
 
 func create(t *testing.T, root string, v *codec.Value) change.Created {
 	t.Helper()
-	created, err := change.CreateReview(agent, desk, root, v, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	created := must.Get(change.CreateReview(agent, desk, root, v, false))(t)
 	return created
 }
 
 func advance(t *testing.T, root, id string) change.Advanced {
 	t.Helper()
-	advanced, err := change.Advance(agent, desk, root, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	advanced := must.Get(change.Advance(agent, desk, root, id))(t)
 	return advanced
 }
 
 // limit lets a person set how many fix rounds there may be.
 func limit(t *testing.T, root, id string, rounds int64) {
 	t.Helper()
-	if _, err := change.Start(person, desk, root, id, &rounds); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(change.Start(person, desk, root, id, &rounds))(t)
 }
 
 // refused checks the code of an error and that it names what it must.
@@ -141,10 +123,7 @@ func TestCreateReview(t *testing.T) {
 	if got := read(t, root, "agentd/changes/c/STATE.yaml"); got != "phase: implementing\n" {
 		t.Errorf("STATE.yaml was changed: %s", got)
 	}
-	line, err := codec.MarshalLine(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(codec.MarshalLine(got))(t)
 	if prefix := `{"ok":true,"message":"Review written`; !strings.HasPrefix(string(line), prefix) {
 		t.Errorf("result %s, want it to begin with %s", line, prefix)
 	}
@@ -219,9 +198,7 @@ func TestProjectPath(t *testing.T) {
 
 func TestNothingLeavesTheProject(t *testing.T) {
 	root, outside := t.TempDir(), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(root, "agentd", "changes"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(root, "agentd", "changes"), 0o755))
 	if err := os.Symlink(outside, filepath.Join(root, "agentd", "changes", "c")); err != nil {
 		t.Skip("no symbolic links here")
 	}
@@ -259,10 +236,7 @@ func TestEarlierReviewsStay(t *testing.T) {
 		t.Errorf("reviews (-want +got):\n%s", diff)
 	}
 
-	diff, err := change.ReviewDiff(desk, root, "c", 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	diff := must.Get(change.ReviewDiff(desk, root, "c", 0, 0))(t)
 	if diff.From != 2 || diff.To != 3 || len(diff.New) != 1 || diff.New[0].Title != "three" ||
 		len(diff.Still) != 1 || diff.Still[0].Title != "two" || len(diff.Gone) != 1 || diff.Gone[0].Title != "one" {
 		t.Errorf("diff %+v", diff)

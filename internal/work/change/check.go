@@ -62,7 +62,8 @@ func CheckReview(ctx context.Context, desk run.Desk, project string, in CheckInp
 		return Checked{}, err
 	}
 	defer a.Close()
-	more, warnings, err := review.Judge(ctx, &p, review.Reviewed{Text: a.Text, Shown: review.Touch(a.Files).Has, Tests: a.tests})
+	more, warnings, err := review.Judge(ctx, &p, review.Reviewed{Text: a.Text, Shown: review.Touch(a.Files).Has,
+		Tests: a.tests, Parses: Parses})
 	if err != nil {
 		return Checked{}, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -58,15 +59,22 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 		return Created{}, err
 	}
 	defer held.Unlock()
-	if err := keep(ctx, desk, held, p, review.Format(p, warnings), about, with); err != nil {
+	data := review.Format(p, warnings)
+	if with.Findings != nil {
+		data = review.FormatFindings(p, with.Findings, warnings)
+	}
+	if err := keep(ctx, desk, held, p, data, about, with); err != nil {
 		return Created{}, err
 	}
-	place := changesDir(desk) + "/" + p.ChangeID
+	place := git.ChangesDir(desk) + "/" + p.ChangeID
 	if made {
 		warnings = append(warnings, "change folder "+place+" did not exist and was created")
 	}
-	if about.problem != "" {
-		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.problem)
+	if about.Problem != "" {
+		warnings = append(warnings, "the review cannot be bound to the files of the project: "+about.Problem)
+	}
+	if with.Findings == nil { // what we asked for ourselves was judged by it
+		warnings = append(warnings, outsideChange(ctx, desk, project, about, p)...)
 	}
 	counts := p.Counts()
 	return Created{
@@ -79,9 +87,40 @@ func keepReview(ctx context.Context, desk run.Desk, project string, p review.Pay
 	}, nil
 }
 
+// outsideChange are warnings about issues in files that the change does not touch. Where it
+// is not known what the change is, there are none.
+func outsideChange(ctx context.Context, desk run.Desk, project string, about git.Tree, p review.Payload) []string {
+	if about.Digest == "" {
+		return nil
+	}
+	dir := project
+	switch {
+	case filepath.IsAbs(about.Worktree):
+		dir = about.Worktree
+	case about.Worktree != "":
+		dir = filepath.Join(project, about.Worktree)
+	}
+	d, err := git.ReadDiff(ctx, desk, dir, git.DiffInput{})
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	if d.FromNothing() || len(d.Files)+len(d.LeftOut) == 0 {
+		return nil
+	}
+	var warnings []string
+	for i, issue := range p.Issues {
+		if name := filepath.ToSlash(issue.File); name != "" && !d.Touches(name) && !d.Touches(d.Prefix()+name) {
+			warnings = append(warnings, fmt.Sprintf("issues[%d].file %q is not in the change, which is compared with %s",
+				i, tidegate.Cut(issue.File), d.Since()))
+		}
+	}
+	return warnings
+}
+
 func openForReview(ctx context.Context, desk run.Desk, project, id string, strict bool) (*artifact.Folder, bool, error) {
 	if strict {
-		folder, err := openToWrite(ctx, desk, project, id)
+		folder, err := OpenFolder(ctx, desk, project, id)
 		return folder, false, err
 	}
 	return openOrMake(ctx, desk, project, id)
@@ -89,18 +128,18 @@ func openForReview(ctx context.Context, desk run.Desk, project, id string, stric
 
 // reviewedTree is the tree of the change as it is. A STATE.yaml that is missing,
 // or cannot be read, names no place other than the project.
-func reviewedTree(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder) (tree, error) {
+func reviewedTree(ctx context.Context, desk run.Desk, project string, folder *artifact.Folder) (git.Tree, error) {
 	worktree := ""
 	if s, err := readState(folder); err == nil {
 		worktree = s.worktree
 	}
-	return readTree(ctx, desk, project, worktree)
+	return git.ReadTree(ctx, desk, project, worktree)
 }
 
 // keep writes a review to REVIEW.md and to the history, together with a REVIEW.md
 // that is not in the history yet, in one transaction. REVIEW.md comes last, so
 // that any reader that sees it also finds it in the history.
-func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payload, data []byte, about tree, with Evidence) error {
+func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payload, data []byte, about git.Tree, with Evidence) error {
 	folder := held.Folder()
 	numbers, err := history(folder)
 	if err != nil {
@@ -148,7 +187,7 @@ func keep(ctx context.Context, desk run.Desk, held *artifact.Lock, p review.Payl
 	// is written all the same, and decides nothing.
 	tx.Log(logFile, r.line(ctx, desk, p.ChangeID, "create_review", eventKept, tidegate.Pairs("review", next, "verdict", p.Verdict,
 		"digests", tidegate.Pairs(historyName(next), codec.DigestBytes(data), sidecarName(next), codec.DigestBytes(beside)),
-		"tree_digest", orNull(about.digest), "commit", orNull(about.commit))))
+		"tree_digest", orNull(about.Digest), "commit", orNull(about.Commit))))
 	return tx.Commit()
 }
 

@@ -15,14 +15,16 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/repo"
 	"github.com/tidegate/tidegate/review"
 )
 
 // TestDismissalsArePersonal: only a person dismisses, with a reason, and where
 // decisions are signed only what is signed counts.
 func TestDismissalsArePersonal(t *testing.T) {
-	dir := repository(t)
-	issue := review.Identified{ID: "abc", Issue: review.Issue{Title: "Slow", File: "main.go"}}
+	dir := repo.New(t)
+	issue := []review.Dismissal{{ID: "abc", Title: "Slow", File: "main.go"}}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	for _, tt := range []struct {
 		ctx    context.Context
@@ -40,10 +42,7 @@ func TestDismissalsArePersonal(t *testing.T) {
 	}
 	reasons := func(commit string) string {
 		t.Helper()
-		list, err := Dismissed(t.Context(), always, dir, commit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		list := must.Get(Dismissed(t.Context(), always, dir, commit))(t)
 		var said []string
 		for _, d := range list {
 			said = append(said, d.ID+": "+d.Reason)
@@ -56,11 +55,11 @@ func TestDismissalsArePersonal(t *testing.T) {
 	if got := reasons("HEAD"); got != "" {
 		t.Errorf("dismissed at the base are %q", got)
 	}
-	commit(t, dir)
+	repo.Commit(t, dir)
 	if got := reasons("HEAD"); got != "abc: it runs once" {
 		t.Errorf("dismissed at the base are %q", got)
 	}
-	put(t, dir, "agentd/dismissed.json", `{"dismissed":7}`)
+	repo.Write(t, dir, "agentd/dismissed.json", `{"dismissed":7}`)
 	if _, err := Dismissed(t.Context(), always, dir, ""); tidegate.CodeOf(err) != tidegate.SchemaValidationFailed {
 		t.Errorf("another document: %v", err)
 	}
@@ -69,23 +68,21 @@ func TestDismissalsArePersonal(t *testing.T) {
 // TestDismissalsAreSigned: with signers beside the changes an unsigned dismissal does
 // not count, and none is made without a key.
 func TestDismissalsAreSigned(t *testing.T) {
-	dir := repository(t)
-	issue := review.Identified{ID: "abc", Issue: review.Issue{Title: "Slow"}}
+	dir := repo.New(t)
+	issue := []review.Dismissal{{ID: "abc", Title: "Slow"}}
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Dismiss(person, always, dir, issue, "unsigned"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Dismiss(person, always, dir, issue, "unsigned"))(t)
 	public, private, err := ed25519.GenerateKey(rand.Reader)
-	must(t, err)
+	must.Do(t, err)
 	block, err := ssh.MarshalPrivateKey(private, "")
-	must(t, err)
+	must.Do(t, err)
 	path := filepath.Join(t.TempDir(), "key")
-	must(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
+	must.Do(t, os.WriteFile(path, pem.EncodeToMemory(block), 0o600))
 	key, err := seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{})
-	must(t, err)
+	must.Do(t, err)
 	listed, err := ssh.NewPublicKey(public)
-	must(t, err)
-	put(t, dir, "agentd/allowed_signers", "ada@example.org "+string(ssh.MarshalAuthorizedKey(listed)))
+	must.Do(t, err)
+	repo.Write(t, dir, "agentd/allowed_signers", "ada@example.org "+string(ssh.MarshalAuthorizedKey(listed)))
 	if list, err := Dismissed(t.Context(), always, dir, ""); err != nil || len(list) != 0 {
 		t.Errorf("an unsigned dismissal counts: %+v, %v", list, err)
 	}
@@ -94,15 +91,13 @@ func TestDismissalsAreSigned(t *testing.T) {
 	}
 	desk := always
 	desk.Sign = key.Sign
-	if _, err := Dismiss(person, desk, dir, issue, "signed"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Dismiss(person, desk, dir, issue, "signed"))(t)
 	if list, err := Dismissed(t.Context(), always, dir, ""); err != nil || len(list) != 1 || list[0].Reason != "signed" {
 		t.Errorf("dismissed are %+v, %v", list, err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "agentd/dismissed.json"))
-	must(t, err)
-	put(t, dir, "agentd/dismissed.json", strings.Replace(string(text), `"signed"`, `"forged"`, 1))
+	must.Do(t, err)
+	repo.Write(t, dir, "agentd/dismissed.json", strings.Replace(string(text), `"signed"`, `"forged"`, 1))
 	if list, err := Dismissed(t.Context(), always, dir, ""); err != nil || len(list) != 0 {
 		t.Errorf("a dismissal with another reason counts: %+v, %v", list, err)
 	}

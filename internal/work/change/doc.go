@@ -10,9 +10,8 @@
 // not the present content of REVIEW.md. STATE.yaml is changed in place: only the
 // lines of the changed values differ, and what the package does not know is kept.
 //
-// In a git repository a review is bound to the files that it was about. git is
-// asked which files there are, and nothing of a repository is run; their content
-// is read here.
+// In a git repository a review is bound to the files that it was about, as
+// [git.ReadTree] reads them.
 //
 // Where only a person decides, the context of a call says on whose authority it
 // is made ([tidegate.ActorOf]).

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -20,7 +21,7 @@ func Abandon(ctx context.Context, desk run.Desk, project, id string) error {
 	if err := byPerson(ctx, id, "abandons a change", "tidegate change abandon "+id); err != nil {
 		return err
 	}
-	folder, err := openToWrite(ctx, desk, project, id)
+	folder, err := OpenFolder(ctx, desk, project, id)
 	if err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func clean(ctx context.Context, desk run.Desk, project string, entry ListEntry) 
 		return nil, nil
 	}
 	w.project = project
-	answer, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch)
+	answer, err := git.Ask(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch)
 	if err != nil {
 		return nil, nil // it is gone already
 	}
@@ -122,22 +123,26 @@ func clean(ctx context.Context, desk run.Desk, project string, entry ListEntry) 
 		if err != nil {
 			return nil, err
 		}
-		if at != reviewed || !isAncestor(ctx, project, at, "HEAD") {
+		merged := r.phase == Archived // the log says so: squashed, it has no commit of the branch
+		if at != reviewed || !merged && !isAncestor(ctx, project, at, "HEAD") {
 			return nil, nil
 		}
 	}
-	if there, err := holdsRepository(desk, w.Path); err == nil && there {
+	if there, err := git.HoldsRepository(desk, w.Path); err == nil && there {
 		if err := w.intact(ctx, desk); err != nil {
 			return nil, err
 		}
-		if _, err := git(ctx, project, "worktree", "remove", "--force", w.Path); err != nil {
+		if _, err := git.Ask(ctx, project, "worktree", "remove", "--force", w.Path); err != nil {
 			return nil, notRemoved(w, err)
 		}
+		if err := w.begin(desk); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := git(ctx, project, "worktree", "prune"); err != nil {
+	if _, err := git.Ask(ctx, project, "worktree", "prune"); err != nil {
 		return nil, notRemoved(w, err)
 	}
-	if _, err := git(ctx, project, "branch", "--quiet", "-D", "--", w.Branch); err != nil {
+	if _, err := git.Ask(ctx, project, "branch", "--quiet", "-D", "--", w.Branch); err != nil {
 		return nil, notRemoved(w, err)
 	}
 	return &Removed{entry.ChangeID, w.Branch, at, filepath.Clean(w.Path)}, nil

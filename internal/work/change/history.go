@@ -2,6 +2,7 @@ package change
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -100,8 +101,16 @@ func Reviews(desk run.Desk, project, id string) (ReviewList, error) {
 	list := ReviewList{ChangeID: id, Reviews: []ReviewEntry{}}
 	for _, r := range all {
 		shown := review.Show(filepath.Join(folder.Path(), filepath.FromSlash(r.name)), r.data)
+		var beside struct {
+			CreatedAt string `json:"created_at"`
+			Commit    string
+		}
+		if data, err := readIfThere(folder, sidecarName(r.number)); err == nil {
+			_ = json.Unmarshal(data, &beside) // a review that came by other means has none
+		}
 		list.Reviews = append(list.Reviews, ReviewEntry{
-			Number: r.number, Path: shown.ReviewPath, Verdict: shown.Verdict, AgentdVerdict: shown.AgentdVerdict,
+			Number: r.number, Commit: beside.Commit, CreatedAt: beside.CreatedAt, Path: shown.ReviewPath,
+			Verdict: shown.Verdict, AgentdVerdict: shown.AgentdVerdict,
 			Complete: shown.Complete, Issues: shown.Counts,
 		})
 	}
@@ -154,7 +163,7 @@ func ReviewDiff(desk run.Desk, project, id string, from, to int) (DiffResult, er
 			return DiffResult{}, err
 		}
 	}
-	return DiffResult{ChangeID: id, From: from, To: to, Difference: review.Diff(earlier, later)}, nil
+	return DiffResult{ChangeID: id, Reviews: []string{}, From: from, To: to, Difference: review.Diff(earlier, later)}, nil
 }
 
 // before is the number of the review before another, 0 when that is the first.

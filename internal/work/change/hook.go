@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -39,28 +41,12 @@ type HookInput struct {
 // ALREADY_EXISTS_CONFLICT for a hook of somebody else without Chain, INVALID_STATE where
 // another tool keeps the hooks, and WRITE_FAILED.
 func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInput) (string, error) {
-	does, known := Hooks[in.Kind]
-	if !known {
-		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("KIND", tidegate.Cut(in.Kind)), "KIND must be pre-commit, pre-push or post-commit, got %q", tidegate.Cut(in.Kind))
-	}
-	if err := inWorkTree(ctx, project); err != nil {
-		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "there is no repository for a hook in %s: %w", project, err)
-	}
-	o, err := readOrigin(ctx, project)
-	if err != nil {
-		return "", unread(ctx, err)
-	}
-	for _, place := range []string{"--local", "--global"} {
-		if elsewhere, err := git(ctx, project, "config", place, "--get", "core.hooksPath"); err == nil {
-			at := strings.TrimSpace(string(elsewhere))
-			return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("hooks", tidegate.Cut(at)), "core.hooksPath is %s, which another tool keeps: call `tidegate review run --staged` in its %s", tidegate.Cut(at), in.Kind)
-		}
-	}
-	folder, err := desk.Reach.Open("repository", o.common)
+	folder, err := hooksOf(ctx, desk, project, in.Kind)
 	if err != nil {
 		return "", err
 	}
 	defer folder.Close()
+	does := Hooks[in.Kind]
 	name := "hooks/" + in.Kind
 	was, err := readIfThere(folder, name)
 	if err != nil {
@@ -68,7 +54,7 @@ func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInpu
 	}
 	before := ""
 	if was != nil && !bytes.Contains(was, []byte(hookMark)) {
-		path := filepath.Join(o.common, filepath.FromSlash(name))
+		path := filepath.Join(folder.Path(), filepath.FromSlash(name))
 		if taken, err := readIfThere(folder, name+chained); err != nil || taken != nil || !in.Chain {
 			if err != nil {
 				return "", err
@@ -89,9 +75,70 @@ func InstallHook(ctx context.Context, desk run.Desk, project string, in HookInpu
 	line := does + args.String()
 	if in.Kind == "post-commit" {
 		line += ` >"$(git rev-parse --git-dir)/tidegate-review.txt" 2>&1 </dev/null &`
+	} else {
+		what := strings.TrimPrefix(in.Kind, "pre-")
+		line += " && exit\nstatus=$?\necho 'tidegate: the review stops this " + what + "; `git " + what +
+			" --no-verify` goes without it' >&2\nexit $status"
 	}
 	text := "#!/bin/sh\n" + hookMark + "\n" + before + "tidegate=" + quoted(in.Program) + "\n" + line + "\n"
-	return filepath.Join(o.common, filepath.FromSlash(name)), folder.WriteProgram(name, []byte(text))
+	return filepath.Join(folder.Path(), filepath.FromSlash(name)), folder.WriteProgram(name, []byte(text))
+}
+
+// RemoveHook removes a hook that [InstallHook] made, puts back the one that it runs first,
+// and returns its path. It returns NOT_FOUND where there is none of ours, and what
+// InstallHook returns about kinds and repositories.
+func RemoveHook(ctx context.Context, desk run.Desk, project, kind string) (string, error) {
+	folder, err := hooksOf(ctx, desk, project, kind)
+	if err != nil {
+		return "", err
+	}
+	defer folder.Close()
+	name := "hooks/" + kind
+	path := filepath.Join(folder.Path(), filepath.FromSlash(name))
+	was, err := readIfThere(folder, name)
+	if err != nil {
+		return "", err
+	}
+	if !bytes.Contains(was, []byte(hookMark)) {
+		return "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("hook", path),
+			"%s is no hook that `tidegate review hook install` made", path)
+	}
+	before, err := readIfThere(folder, name+chained)
+	switch {
+	case err != nil:
+		return "", err
+	case before == nil:
+		return path, folder.Remove(name)
+	}
+	if err := folder.WriteProgram(name, before); err != nil {
+		return "", err
+	}
+	return path, folder.Remove(name + chained)
+}
+
+// hooksOf opens the repository whose hooks of a kind are meant.
+func hooksOf(ctx context.Context, desk run.Desk, project, kind string) (*artifact.Folder, error) {
+	if Hooks[kind] == "" {
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("KIND", tidegate.Cut(kind)),
+			"KIND must be pre-commit, pre-push or post-commit, got %q", tidegate.Cut(kind))
+	}
+	if err := git.InWorkTree(ctx, project); err != nil {
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project),
+			"there is no repository for a hook in %s: %w", project, err)
+	}
+	o, err := git.ReadOrigin(ctx, project)
+	if err != nil {
+		return nil, git.Unread(ctx, err)
+	}
+	for _, place := range []string{"--local", "--global"} {
+		if elsewhere, err := git.Ask(ctx, project, "config", place, "--get", "core.hooksPath"); err == nil {
+			at := strings.TrimSpace(string(elsewhere))
+			return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("hooks", tidegate.Cut(at)),
+				"core.hooksPath is %s, which another tool keeps: call `tidegate review run --staged` in its %s",
+				tidegate.Cut(at), kind)
+		}
+	}
+	return desk.Reach.Open("repository", o.Common)
 }
 
 // quoted is a word as a shell reads it.

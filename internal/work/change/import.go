@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -70,12 +71,12 @@ func ReadForeign(ctx context.Context, desk run.Desk, project string, files []str
 	if len(files) == 0 {
 		return nil, nil
 	}
-	r, err := openCheckout(ctx, desk, project)
+	r, err := git.OpenCheckout(ctx, desk, project)
 	if err != nil {
-		return nil, unread(ctx, err)
+		return nil, git.Unread(ctx, err)
 	}
-	r.folder.Close()
-	roots, err := projectRoots(desk, r.dir)
+	r.Folder.Close()
+	roots, err := projectRoots(desk, r.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func ReadForeign(ctx context.Context, desk run.Desk, project string, files []str
 
 // projectRoots are the paths by which tools may know the project.
 func projectRoots(desk run.Desk, project string) ([]string, error) {
-	root, err := openProject(desk, project)
+	root, err := git.OpenProject(desk, project)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ func readForeign(ctx context.Context, desk run.Desk, path string, roots []string
 
 // addToReview keeps p together with the review that was kept last.
 func addToReview(ctx context.Context, desk run.Desk, project string, p review.Payload, f review.Foreign) (review.Imported, error) {
-	folder, err := openToWrite(ctx, desk, project, p.ChangeID)
+	folder, err := OpenFolder(ctx, desk, project, p.ChangeID)
 	if err != nil {
 		return review.Imported{}, err
 	}
@@ -158,7 +159,7 @@ func addToReview(ctx context.Context, desk run.Desk, project string, p review.Pa
 	}
 	imported := review.NewImported(p, f)
 	imported.ReviewPath = filepath.Join(folder.Path(), reviewFile)
-	imported.Message = fmt.Sprintf("Review written to %s/%s/%s: %s, %s", changesDir(desk), p.ChangeID, reviewFile, p.Verdict,
+	imported.Message = fmt.Sprintf("Review written to %s/%s/%s: %s, %s", git.ChangesDir(desk), p.ChangeID, reviewFile, p.Verdict,
 		report.Counted(len(p.Issues), "issue"))
 	return imported, nil
 }
@@ -167,7 +168,7 @@ func addToReview(ctx context.Context, desk run.Desk, project string, p review.Pa
 // change has none. It returns GATE_BLOCKED when REVIEW.md is another one, and when
 // the files are not those that were reviewed: an approval of other files would
 // become an approval of these.
-func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id string, about tree) (*review.Payload, []string, error) {
+func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id string, about git.Tree) (*review.Payload, []string, error) {
 	folder := held.Folder()
 	r, err := readLocked(desk, held, id)
 	if err == nil {
@@ -189,8 +190,8 @@ func reviewToAddTo(ctx context.Context, desk run.Desk, held *artifact.Lock, id s
 	switch {
 	case !j.kept() || !reading.Complete:
 		blocked = "REVIEW.md was not handed in by `tidegate review create`"
-	case about.differs(j.tree) != "":
-		blocked = about.differs(j.tree)
+	case about.Differs(j.tree) != "":
+		blocked = about.Differs(j.tree)
 	default:
 		return &reading.Payload, reading.Warnings, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -19,7 +20,7 @@ type judged struct {
 	number   int      // of the review; 0 when none was kept
 	identity string   // distinguishes this review from every other
 	doubts   []string // what speaks against an approval
-	tree     tree     // that was reviewed
+	tree     git.Tree // that was reviewed
 	setAside string   // why a person decides because of findings that did not hold
 }
 
@@ -68,9 +69,10 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 		}
 		return judged{verdict: reading.Verdict, identity: identity(lastOf(numbers), data)}, err
 	}
-	j := judged{verdict: reading.Verdict, number: last.number, identity: identity(last.number, data), doubts: doubts(reading.Payload)}
+	j := judged{verdict: reading.Verdict, number: last.number, identity: identity(last.number, data)}
 	beside, err := folder.Read(sidecarName(last.number))
 	if err == nil {
+		j.doubts = doubts(reading.Payload, failedNew(beside))
 		j.tree, err = treeOf(beside)
 		j.setAside = setAside(beside)
 	}
@@ -83,14 +85,19 @@ func identity(number int, data []byte) string {
 	return fmt.Sprintf("%d %s", number, codec.DigestBytes(data))
 }
 
-// doubts are what the review itself says against an approval.
-func doubts(p review.Payload) []string {
+// doubts are what the review itself says against an approval. A test that failed before the
+// change, too, is none of the reviewer's, but to mend it may have been the change's task.
+func doubts(p review.Payload, failedNew *int64) []string {
 	var doubts []string
 	if high := p.Counts().High; high > 0 {
 		doubts = append(doubts, "it names "+report.Counted(high, "issue")+" of severity High")
 	}
 	if failed := p.TestResults.FailedTests(); failed != 0 {
-		doubts = append(doubts, report.Counted(int(failed), "test")+" failed")
+		said := report.Counted(int(failed), "test") + " failed"
+		if failedNew != nil && *failedNew == 0 {
+			said += ", as without the change"
+		}
+		doubts = append(doubts, said)
 	}
 	return doubts
 }

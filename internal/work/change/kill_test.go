@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
@@ -58,13 +59,8 @@ func TestAKillLeavesFilesThatBelongTogether(t *testing.T) {
 	for kill := 0; kill < 12; kill += full.Stride(12, 6) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), killedProject+"="+root)
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		lines := bufio.NewScanner(out)
 		created := 0
 		for range 3 + kill {
@@ -76,9 +72,7 @@ func TestAKillLeavesFilesThatBelongTogether(t *testing.T) {
 				created = n
 			}
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		for lines.Scan() { // what it still said before it died
 			var n int
 			if _, err := fmt.Sscanf(lines.Text(), "created %d", &n); err == nil {
@@ -97,13 +91,8 @@ func TestAKillLeavesFilesThatBelongTogether(t *testing.T) {
 // kept, which are those that were promised and perhaps one more.
 func checkFiles(t *testing.T, root string, promised int) int {
 	t.Helper()
-	if _, err := change.Advance(agent, desk, root, "c"); err != nil {
-		t.Fatal(err)
-	}
-	list, err := change.Reviews(desk, root, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(change.Advance(agent, desk, root, "c"))(t)
+	list := must.Get(change.Reviews(desk, root, "c"))(t)
 	if n := len(list.Reviews); n < promised || n > promised+1 {
 		t.Fatalf("%d reviews are kept, want %d or one more", n, promised)
 	}
@@ -116,18 +105,12 @@ func checkFiles(t *testing.T, root string, promised int) int {
 	if filepath.Base(last.Path) == "REVIEW.md" || read(t, root, reviewPath) != read(t, root, "agentd/changes/c/reviews/"+filepath.Base(last.Path)) {
 		t.Fatal("REVIEW.md is not the newest kept review")
 	}
-	status, err := change.StatusOf(t.Context(), desk, root, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	status := must.Get(change.StatusOf(t.Context(), desk, root, "c"))(t)
 	if status.Review == nil || len(status.Review.Problems) > 0 {
 		t.Fatalf("the record does not match: %+v", status.Review)
 	}
 	log := read(t, root, "agentd/changes/c/log.jsonl")
-	folder, err := artifact.Everywhere.Open("folder", filepath.Join(root, "agentd/changes/c"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("folder", filepath.Join(root, "agentd/changes/c")))(t)
 	defer folder.Close()
 	chain, err := folder.VerifyLog("log.jsonl")
 	if err != nil || chain.Broken+chain.Unchained > 0 || chain.Torn || strings.Count(log, `"event":"kept"`) != len(list.Reviews) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -21,7 +22,7 @@ func lock(ctx context.Context, desk run.Desk, folder *artifact.Folder) (*artifac
 	if err != nil {
 		return nil, err
 	}
-	if there, err := folder.Exists(ignoreFile); err == nil && !there && inRepository(ctx, desk, folder.Path()) {
+	if there, err := folder.Exists(ignoreFile); err == nil && !there && git.InRepository(ctx, desk, folder.Path()) {
 		// Without it git reports one more file; nothing else is wrong.
 		_ = folder.Write(ignoreFile, []byte(ignored))
 	}

@@ -10,58 +10,111 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/review"
 )
 
 // Merge merges a complete change into the branch that the project has checked out: the
 // commit that was reviewed and nothing else, with a commit that says what was approved.
-// No hook runs. The change is archived then. One that was merged by other means is only
+// No hook runs. With squash the change becomes one commit without the branch in its history,
+// whose message has the note of the implementer. The change is archived then. One that was merged by other means is only
 // archived. The author and the message are as for [Worktree.Commit]; {change} and
 // {round} in the message stand for those.
 //
-// It returns the merge's commit; GATE_BLOCKED for an agent and for a change that is not
+// It returns the merge's commit and what it does to the files; GATE_BLOCKED for an agent and for a change that is not
 // complete; INVALID_STATE for one that has no branch, where the project has moved on
 // since the change began, and where files of the project are in the way; TAMPERED where
 // the branch is not what was reviewed; and otherwise what [Advance] returns.
-func Merge(ctx context.Context, desk run.Desk, project, id, author, message string) (string, error) {
+func Merge(ctx context.Context, desk run.Desk, project, id, author, message string, squash bool) (Merged, error) {
 	if err := byPerson(ctx, id, "merges a change", "tidegate change merge "+id); err != nil {
-		return "", err
+		return Merged{}, err
 	}
-	folder, err := openToWrite(ctx, desk, project, id)
+	folder, err := OpenFolder(ctx, desk, project, id)
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	defer folder.Close()
 	if _, err := readState(folder); err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	v, err := enter(ctx, desk, folder, id, nil)
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	defer v.leave()
 	if err := v.r.checkFiles(folder, id); err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	w, err := v.approved()
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	w.project, w.id = project, id
 	if err := w.Check(ctx); err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	number := v.r.last().number
 	text := strings.NewReplacer("{change}", id, "{round}", strconv.Itoa(number)).Replace(cmp.Or(message, "Merge change {change}"))
 	text = fmt.Sprintf("%s\n\nReview %d approved %s.", strings.TrimRight(text, "\n"), number, w.head)
-	commit, err := w.merge(ctx, desk, author, text)
+	if squash {
+		about, err := v.squashed(number)
+		if err != nil {
+			return Merged{}, err
+		}
+		text += about
+	}
+	merged, err := w.merge(ctx, desk, author, text, squash)
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	m := newMove(v.s, v.r)
 	m.phase, m.event, m.action = Archived, eventMerged, actionMerged
 	m.edit(v.s)
-	return commit, v.commit(ctx, m, "change_merge", judged{number: number}, tidegate.Pairs("commit", commit))
+	return merged, v.commit(ctx, m, "change_merge", judged{number: number}, tidegate.Pairs("commit", merged.Commit))
+}
+
+// longestNote is how many bytes of an implementer's note a message has.
+const longestNote = 4 << 10
+
+// squashed is what the message of a squashed change says besides: what was reviewed, and
+// what the implementer says of it, indented, so that no line of it is a trailer.
+func (v *visit) squashed(number int) (string, error) {
+	data, err := v.folder.Read(historyName(number))
+	if err != nil {
+		return "", err
+	}
+	beside, err := v.folder.Read(sidecarName(number))
+	if err != nil {
+		return "", err
+	}
+	doc, err := codec.Parse(beside)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	indented := func(heading, text string) {
+		if text = strings.TrimSpace(text); text == "" {
+			return
+		}
+		if len(text) > longestNote {
+			text = strings.ToValidUTF8(text[:longestNote], "") + " […]"
+		}
+		b.WriteString("\n\n" + heading + "\n")
+		for line := range strings.SplitSeq(text, "\n") {
+			b.WriteString("\n    " + markdown.Show(line))
+		}
+	}
+	var files []string
+	for _, name := range doc.Get("files").Elems() {
+		files = append(files, name.Str())
+	}
+	indented("What was reviewed:", strings.Join(files, "\n"))
+	indented("The reviewers:", review.Read(data).Payload.Summary)
+	indented("The implementer:", doc.Get("note").Str())
+	return b.String(), nil
 }
 
 // approved is the worktree of a complete change, at the commit that was reviewed.
@@ -93,66 +146,110 @@ func reviewedCommit(folder *artifact.Folder, r *record) (string, error) {
 		return "", err
 	}
 	reviewed, err := treeOf(beside)
-	return reviewed.commit, err
+	return reviewed.Commit, err
 }
 
-// merge merges the last commit that was made here, and returns the project's commit
-// that has it.
-func (w *Worktree) merge(ctx context.Context, desk run.Desk, author, message string) (string, error) {
+// merge merges the last commit that was made here.
+func (w *Worktree) merge(ctx context.Context, desk run.Desk, author, message string, squash bool) (Merged, error) {
 	onto, tree, err := w.onto(ctx)
-	if err != nil || tree == "" {
-		return onto, err
+	if err != nil {
+		return Merged{}, err
+	}
+	if tree == "" {
+		merged, err := w.counted(ctx, w.Base, w.head)
+		merged.Commit = onto
+		return merged, err
 	}
 	moved, err := w.moved(ctx, desk, onto)
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	if moved {
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", w.Base, "head", onto, "next", "tidegate change run "+w.id),
+		return Merged{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("base", w.Base, "head", onto, "next", "tidegate change run "+w.id),
 			"the project has moved on from %.12s, where the change began, to %.12s, and what would be merged was not reviewed: `tidegate change run %s` rebases it and has it reviewed again", w.Base, onto, w.id)
 	}
-	commit, err := w.commitTree(ctx, desk, tree, author, message, onto, w.head)
+	parents := []string{onto, w.head}
+	if squash {
+		parents = parents[:1]
+	}
+	commit, err := w.commitTree(ctx, desk, tree, author, message, parents...)
 	if err != nil {
-		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("branch", w.Branch), "the change cannot be merged: %w", err)
+		return Merged{}, tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("branch", w.Branch), "the change cannot be merged: %w", err)
 	}
+	merged, err := w.counted(ctx, onto, commit)
+	if err != nil {
+		return Merged{}, err
+	}
+	ctx = context.WithoutCancel(ctx) // a git that is killed leaves half of the files
 	// Entries whose times alone differ are up to date; what else differs is told below.
-	_, _ = git(ctx, w.project, "update-index", "-q", "--refresh")
-	if _, err := git(ctx, w.project, "read-tree", "-m", "-u", onto, commit); err != nil {
-		return "", tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("branch", w.Branch), "nothing was merged, because files of the project are in the way; commit or stash them: %w", err)
+	_, _ = git.Ask(ctx, w.project, "update-index", "-q", "--refresh")
+	if _, err := git.Ask(ctx, w.project, "read-tree", "-m", "-u", onto, commit); err != nil {
+		return Merged{}, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("branch", w.Branch), "nothing was merged, because files of the project are in the way; commit or stash them: %w", err)
 	}
-	if _, err := git(ctx, w.project, "update-ref", "-m", "tidegate: merge "+w.Branch, "HEAD", commit, onto); err != nil {
-		return "", tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("branch", w.Branch), "the change is staged, but HEAD cannot be moved to its commit: %w", err)
+	if _, err := git.Ask(ctx, w.project, "update-ref", "-m", "tidegate: merge "+w.Branch, "HEAD", commit, onto); err != nil {
+		return Merged{}, tidegate.Errorf(tidegate.WriteFailed, tidegate.Pairs("branch", w.Branch), "the change is staged, but HEAD cannot be moved to its commit: %w", err)
 	}
-	return commit, nil
+	return merged, nil
+}
+
+// Merged is what [Merge] did.
+type Merged struct {
+	Commit                  string
+	Added, Changed, Deleted int // files
+}
+
+// counted counts the files in which two commits differ.
+func (w *Worktree) counted(ctx context.Context, before, after string) (Merged, error) {
+	names, err := git.Ask(ctx, w.project, "diff-tree", "-r", "-z", "--name-status", "--no-renames", "--no-ext-diff", before, after)
+	if err != nil {
+		return Merged{}, git.Unread(ctx, err)
+	}
+	merged := Merged{Commit: after}
+	status := ""
+	for part := range git.ZeroTerminated(names) {
+		if status == "" {
+			status = string(part)
+			continue
+		}
+		switch status {
+		case "A":
+			merged.Added++
+		case "D":
+			merged.Deleted++
+		default:
+			merged.Changed++
+		}
+		status = ""
+	}
+	return merged, nil
 }
 
 // onto is where the project stands, and the tree that it has once the last commit that
 // was made here is merged; "" where it has that commit already. It returns INVALID_STATE
 // with the files that both sides changed.
 func (w *Worktree) onto(ctx context.Context) (head, tree string, err error) {
-	answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	answer, err := git.Ask(ctx, w.project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
-		return "", "", unread(ctx, err)
+		return "", "", git.Unread(ctx, err)
 	}
 	head = strings.TrimSpace(string(answer))
 	if isAncestor(ctx, w.project, w.head, head) {
 		return head, "", nil
 	}
-	o, err := readOrigin(ctx, w.project)
+	o, err := git.ReadOrigin(ctx, w.project)
 	if err != nil {
-		return "", "", unread(ctx, err)
+		return "", "", git.Unread(ctx, err)
 	}
-	k, err := o.keep(ctx, w.project) // so that no merge driver of the repository runs
+	k, err := o.Keep(ctx, w.project) // so that no merge driver of the repository runs
 	if err != nil {
-		return "", "", unread(ctx, err)
+		return "", "", git.Unread(ctx, err)
 	}
-	defer k.remove()
-	said := &bounded{limit: maxAnswer}
-	err = said.ask(ctx, k.dir, k.env, nil, slices.Concat(k.options, []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, w.head})...)
-	parts := slices.Collect(zeroTerminated(said.text))
+	defer k.Remove()
+	said, err := k.AskAnyway(ctx, "merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", head, w.head)
+	parts := slices.Collect(git.ZeroTerminated(said))
 	switch {
 	case len(parts) == 0 && err != nil:
-		return "", "", unread(ctx, err)
+		return "", "", git.Unread(ctx, err)
 	case err != nil:
 		var files []string
 		for _, name := range parts[1:] {
@@ -167,16 +264,16 @@ func (w *Worktree) onto(ctx context.Context) (head, tree string, err error) {
 // moved reports whether the project has other files at head than where the change
 // began, those of the folder of changes aside: they are no part of any change.
 func (w *Worktree) moved(ctx context.Context, desk run.Desk, head string) (bool, error) {
-	prefix, err := git(ctx, w.project, "rev-parse", "--show-prefix")
+	prefix, err := git.Ask(ctx, w.project, "rev-parse", "--show-prefix")
 	if err != nil {
-		return false, unread(ctx, err)
+		return false, git.Unread(ctx, err)
 	}
-	names, err := git(ctx, w.project, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", w.Base, head)
+	names, err := git.Ask(ctx, w.project, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", w.Base, head)
 	if err != nil {
-		return false, unread(ctx, err)
+		return false, git.Unread(ctx, err)
 	}
-	changes := strings.TrimSuffix(string(prefix), "\n") + changesDir(desk) + "/"
-	for name := range zeroTerminated(names) {
+	changes := strings.TrimSuffix(string(prefix), "\n") + git.ChangesDir(desk) + "/"
+	for name := range git.ZeroTerminated(names) {
 		if !strings.HasPrefix(string(name), changes) {
 			return true, nil
 		}
@@ -186,7 +283,7 @@ func (w *Worktree) moved(ctx context.Context, desk run.Desk, head string) (bool,
 
 // isAncestor reports whether a commit is part of the history of another.
 func isAncestor(ctx context.Context, project, commit, of string) bool {
-	_, err := git(ctx, project, "merge-base", "--is-ancestor", commit, of)
+	_, err := git.Ask(ctx, project, "merge-base", "--is-ancestor", commit, of)
 	return err == nil
 }
 
@@ -217,7 +314,7 @@ func (w *Worktree) Rebase(ctx context.Context, desk run.Desk, author, message st
 	if err := w.Restore(ctx, desk); err != nil {
 		return "", err
 	}
-	folder, err := openToWrite(ctx, desk, w.project, w.id)
+	folder, err := OpenFolder(ctx, desk, w.project, w.id)
 	if err != nil {
 		return "", err
 	}

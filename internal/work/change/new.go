@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -27,12 +28,12 @@ func New(ctx context.Context, desk run.Desk, project, wanted string) (started St
 		return Started{}, "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("wanted", tidegate.Cut(wanted)),
 			"what is wanted must be said, in UTF-8 and at most %d bytes", maxBrief/2)
 	}
-	root, err := openProject(desk, project)
+	root, err := git.OpenProject(desk, project)
 	if err != nil {
 		return Started{}, "", err
 	}
 	defer root.Close()
-	there, err := root.List(changesDir(desk))
+	there, err := root.List(git.ChangesDir(desk))
 	if err != nil {
 		return Started{}, "", err
 	}
@@ -46,7 +47,7 @@ func New(ctx context.Context, desk run.Desk, project, wanted string) (started St
 		id = named + "-" + strconv.Itoa(n)
 	}
 	if there == nil {
-		made = changesDir(desk)
+		made = git.ChangesDir(desk)
 	}
 	if err := writeProposal(ctx, desk, project, id, text); err != nil {
 		return Started{}, "", err
@@ -76,7 +77,7 @@ func UnderWay(desk run.Desk, project, wanted string) (string, error) {
 		if slices.Contains(endedPhases, entry.Phase) {
 			continue
 		}
-		if documents, err := Brief(desk, project, entry.ChangeID); err == nil && documents[0] == (Document{proposalFile, text}) {
+		if documents, err := Brief(desk, project, entry.ChangeID); err == nil && documents[0] == (git.Document{Name: proposalFile, Text: text}) {
 			return entry.ChangeID, nil
 		}
 	}

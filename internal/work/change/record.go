@@ -96,13 +96,7 @@ func readLocked(desk run.Desk, held *artifact.Lock, id string) (*record, error) 
 // taken. What a killed process left is finished or taken back first, so that the
 // decision is about a log that stays.
 func readToDecide(ctx context.Context, desk run.Desk, folder *artifact.Folder, id string) (*record, error) {
-	if folder.Pending() {
-		held, err := lock(ctx, desk, folder)
-		if err != nil {
-			return nil, err
-		}
-		held.Unlock()
-	}
+	folder.Settle(ctx)
 	return readRecord(desk, folder, id)
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // FuzzRecord reads arbitrary logs: a record is broken unless it is a chain from
@@ -21,22 +22,11 @@ func FuzzRecord(f *testing.F) {
 	f.Add("\n{}\nnull\n[1]")
 	f.Fuzz(func(t *testing.T, log string) {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, logFile), []byte(log), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		folder, err := artifact.Everywhere.Open("folder", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, logFile), []byte(log), 0o600))
+		folder := must.Get(artifact.Everywhere.Open("folder", dir))(t)
 		defer folder.Close()
-		r, err := readRecord(always, folder, "c")
-		if err != nil {
-			t.Fatal(err)
-		}
-		chain, err := folder.VerifyLog(logFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(readRecord(always, folder, "c"))(t)
+		chain := must.Get(folder.VerifyLog(logFile))(t)
 		if whole := chain.Broken+chain.Unchained == 0; r.broken == "" && !whole {
 			t.Errorf("the record counts, but its chain is %+v", chain)
 		}

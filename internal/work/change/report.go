@@ -3,6 +3,7 @@ package change
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/review"
@@ -128,17 +129,20 @@ func (l ReviewList) Report() report.Report {
 	if len(l.Reviews) == 0 {
 		return r
 	}
-	table := report.NewTable(">Number", "Verdict", ">High", ">Medium", ">Low", "File")
+	table := report.NewTable(">Number", "Verdict", ">High", ">Medium", ">Low", "Commit", "At", "File")
+	if l.ChangeID == "" {
+		table = report.NewTable("Id", "Name", "Verdict", ">High", ">Medium", ">Low", "Commit", "At")
+	}
 	for _, entry := range l.Reviews {
-		number := entry.ID
-		if number == "" {
-			number = strconv.Itoa(entry.Number)
-		}
-		cells := []any{number, entry.Verdict, "?", "?", "?", report.Place{File: entry.Path}}
+		cells := []any{entry.Verdict, "?", "?", "?", fmt.Sprintf("%.12s", entry.Commit), entry.CreatedAt}
 		if entry.Complete {
-			cells[2], cells[3], cells[4] = entry.Issues.High, entry.Issues.Medium, entry.Issues.Low
+			cells[1], cells[2], cells[3] = entry.Issues.High, entry.Issues.Medium, entry.Issues.Low
 		}
-		table.Row(report.None, cells...)
+		if l.ChangeID == "" {
+			table.Row(report.None, append([]any{entry.ID, entry.Name}, cells...)...)
+		} else {
+			table.Row(report.None, append(append([]any{entry.Number}, cells...), report.Place{File: entry.Path})...)
+		}
 	}
 	r.Add(table)
 	return r
@@ -148,7 +152,10 @@ func (l ReviewList) Report() report.Report {
 func (d DiffResult) Report() report.Report {
 	r := d.Difference.Report()
 	r.Title = fmt.Sprintf("Change %s: review %d against review %d", d.ChangeID, d.To, d.From)
-	if d.From == 0 {
+	switch {
+	case d.ChangeID == "":
+		r.Title = "Review " + strings.Join(d.Reviews, " against ")
+	case d.From == 0:
 		r.Title = fmt.Sprintf("Change %s: review %d, the first", d.ChangeID, d.To)
 	}
 	return r

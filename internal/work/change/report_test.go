@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/change"
 	"github.com/tidegate/tidegate/review"
 )
@@ -16,30 +17,12 @@ func TestReports(t *testing.T) {
 	advanced := advance(t, root, "c")
 	create(t, root, payload("c", review.MajorIssues, "s", "two"))
 	stopped := advance(t, root, "c")
-	started, err := change.Start(agent, desk, root, "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	status, err := change.StatusOf(t.Context(), desk, root, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := change.All(desk, root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reviews, err := change.Reviews(desk, root, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	diff, err := change.ReviewDiff(desk, root, "c", 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := change.ShowReview(desk, created.ReviewPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	started := must.Get(change.Start(agent, desk, root, "c", nil))(t)
+	status := must.Get(change.StatusOf(t.Context(), desk, root, "c"))(t)
+	list := must.Get(change.All(desk, root))(t)
+	reviews := must.Get(change.Reviews(desk, root, "c"))(t)
+	diff := must.Get(change.ReviewDiff(desk, root, "c", 0, 0))(t)
+	shown := must.Get(change.ShowReview(desk, created.ReviewPath))(t)
 	for _, test := range []struct {
 		name   string
 		report report.Report

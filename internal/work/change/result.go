@@ -116,6 +116,9 @@ type ReviewList struct {
 type ReviewEntry struct {
 	ID            string        `json:"id,omitempty"` // of a review that belongs to no change
 	Number        int           `json:"number"`
+	Name          string        `json:"name,omitempty"` // of a review that belongs to no change: its branch, where nobody named it
+	Commit        string        `json:"commit"`         // the last one of what was reviewed, "" where it is not known
+	CreatedAt     string        `json:"created_at"`
 	Path          string        `json:"review_path"`
 	Verdict       string        `json:"verdict"`
 	AgentdVerdict string        `json:"agentd_verdict"`
@@ -126,8 +129,9 @@ type ReviewEntry struct {
 // DiffResult is what became of the issues between two reviews.
 type DiffResult struct {
 	OK       codec.True `json:"ok"`
-	ChangeID string     `json:"change_id"`
-	From     int        `json:"from"` // 0 when To is the first review
+	ChangeID string     `json:"change_id"` // "" for reviews that belong to no change
+	Reviews  []string   `json:"reviews"`   // their ids, the earlier first
+	From     int        `json:"from"`      // 0 when To is the first review
 	To       int        `json:"to"`
 	review.Difference
 }

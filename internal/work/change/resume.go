@@ -29,7 +29,7 @@ func Resume(ctx context.Context, desk run.Desk, project string, id string, accep
 	if err := checkReason(reason); err != nil {
 		return Resumed{}, err
 	}
-	folder, err := openToWrite(ctx, desk, project, id)
+	folder, err := OpenFolder(ctx, desk, project, id)
 	if err != nil {
 		return Resumed{}, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -31,6 +32,8 @@ type Evidence struct {
 	Files       []string         `json:"files,omitempty"`        // that the reviewers were shown
 	Findings    []review.Finding `json:"findings,omitempty"`     // the issues of the review, in its order
 	Dropped     []review.Dropped `json:"dropped,omitempty"`      // findings that do not hold
+	FailedNew   *int64           `json:"failed_new,omitempty"`   // tests that fail with the change and not without it
+	Note        string           `json:"note,omitempty"`         // of the implementer, about what was reviewed
 	NeedsPerson string           `json:"needs_person,omitempty"` // why a person decides, whatever the verdict
 }
 
@@ -71,15 +74,18 @@ func KeptReviewShape() codec.Shape {
 			codec.Field{Name: "line", Shape: codec.IntegerFrom(0).OrNull()},
 			codec.Field{Name: "why", Shape: codec.NotBlank()},
 		), 0)},
+		codec.Field{Name: "failed_new", Shape: codec.IntegerFrom(0), Optional: true,
+			About: "tests that fail with the change and not without it"},
+		codec.Field{Name: "note", Shape: codec.Text(), Optional: true, About: "of the implementer, about what was reviewed"},
 		codec.Field{Name: "needs_person", Shape: codec.NotBlank(), Optional: true, About: "why a person decides, whatever the verdict"},
 	)
 }
 
-func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about tree, with Evidence) sidecar {
+func newSidecar(ctx context.Context, desk run.Desk, p review.Payload, number int, data []byte, about git.Tree, with Evidence) sidecar {
 	return sidecar{
 		Schema: sidecarSchema, ChangeID: p.ChangeID, Number: number, CreatedAt: stamp(desk.Now()), Actor: tidegate.ActorOf(ctx).Kind,
 		Verdict: p.Verdict, ReviewDigest: codec.DigestBytes(data),
-		TreeDigest: orNull(about.digest), Commit: orNull(about.commit), Worktree: orNull(about.worktree), TreeProblem: orNull(about.problem),
+		TreeDigest: orNull(about.Digest), Commit: orNull(about.Commit), Worktree: orNull(about.Worktree), TreeProblem: orNull(about.Problem),
 		Evidence: with,
 	}
 }
@@ -92,12 +98,22 @@ func orNull(text string) *string {
 }
 
 // treeOf is the tree that a sidecar names.
-func treeOf(data []byte) (tree, error) {
+func treeOf(data []byte) (git.Tree, error) {
 	v, err := codec.Parse(data)
 	if err != nil {
-		return tree{}, err
+		return git.Tree{}, err
 	}
-	return tree{digest: v.Get("tree_digest").Str(), commit: v.Get("commit").Str(), worktree: v.Get("worktree").Str(), problem: v.Get("tree_problem").Str()}, nil
+	return git.Tree{Digest: v.Get("tree_digest").Str(), Commit: v.Get("commit").Str(), Worktree: v.Get("worktree").Str(), Problem: v.Get("tree_problem").Str()}, nil
+}
+
+// failedNew is how many tests fail with the change and not without it; nil where the review
+// does not say.
+func failedNew(data []byte) *int64 {
+	v, err := codec.Parse(data)
+	if n, known := v.Get("failed_new").Int(); err == nil && known {
+		return &n
+	}
+	return nil
 }
 
 // setAside is why the findings that did not hold make a person decide, "" where they
@@ -108,20 +124,4 @@ func setAside(data []byte) string {
 		return ""
 	}
 	return v.Get("needs_person").Str()
-}
-
-// differs says how a tree differs from the one that was reviewed, "" when it does
-// not.
-func (t tree) differs(reviewed tree) string {
-	switch {
-	case reviewed.problem != "":
-		return "the tree that was reviewed is not known (" + reviewed.problem + ")"
-	case t.problem != "":
-		return "the tree is not known (" + t.problem + ")"
-	case t.worktree != reviewed.worktree:
-		return "another worktree was reviewed"
-	case t.digest != reviewed.digest:
-		return "the tree is not the one that was reviewed"
-	}
-	return ""
 }

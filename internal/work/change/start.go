@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -78,7 +79,7 @@ func Start(ctx context.Context, desk run.Desk, project string, id string, maxRou
 	result := Started{Message: m.message, ChangeID: id, From: s.phase, Phase: m.phase, Changed: m.event != "", StatePath: v.path(stateFile), Warnings: []string{}}
 	if v.isNew {
 		result.From = ""
-		result.Warnings = append(result.Warnings, changesDir(desk)+"/"+id+"/"+stateFile+" did not exist and was created")
+		result.Warnings = append(result.Warnings, git.ChangesDir(desk)+"/"+id+"/"+stateFile+" did not exist and was created")
 	}
 	if !result.Changed {
 		return result, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 var noon = time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC)
@@ -31,10 +32,7 @@ func TestParseState(t *testing.T) {
 		{"times", "phase: testing\nupdated_at: 2026-01-27T09:13:52.123456Z\n", state{phase: Testing, written: "testing", iteration: 1, updatedAt: "2026-01-27T09:13:52.123456Z"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := parseState("STATE.yaml", []byte(test.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(parseState("STATE.yaml", []byte(test.text)))(t)
 			got.doc = nil
 			if diff := cmp.Diff(test.want, *got, cmp.AllowUnexported(state{})); diff != "" {
 				t.Errorf("state (-want +got):\n%s", diff)
@@ -107,14 +105,8 @@ func TestEditsTouchOnlyTheirLines(t *testing.T) {
 		{"flow style", "{phase: testing, iteration: 1, x: [1, 2]}\n", "{phase: implementing, iteration: 2, x: [1, 2]}\n", round},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s, err := parseState("STATE.yaml", []byte(test.before))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := s.edited("STATE.yaml", actionNeedsFix, noon, test.edits)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(parseState("STATE.yaml", []byte(test.before)))(t)
+			got := must.Get(s.edited("STATE.yaml", actionNeedsFix, noon, test.edits))(t)
 			if diff := cmp.Diff(test.after, string(got)); diff != "" {
 				t.Errorf("text (-want +got):\n%s", diff)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/review"
 )
@@ -110,12 +111,12 @@ func currentReview(folder *artifact.Folder, r *record, id string, s *state) (*Re
 // INVALID_ARGS for a relative project, NOT_FOUND when the project is not a folder,
 // and READ_FAILED.
 func All(desk run.Desk, project string) (List, error) {
-	root, err := openProject(desk, project)
+	root, err := git.OpenProject(desk, project)
 	if err != nil {
 		return List{}, err
 	}
 	defer root.Close()
-	found, err := root.List(changesDir(desk))
+	found, err := root.List(git.ChangesDir(desk))
 	if err != nil {
 		return List{}, err
 	}
@@ -125,7 +126,7 @@ func All(desk run.Desk, project string) (List, error) {
 		if !review.ValidChangeID(id) {
 			continue
 		}
-		folder, err := root.Folder(changesDir(desk) + "/" + id)
+		folder, err := root.Folder(git.ChangesDir(desk) + "/" + id)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			continue // a file among the folders
 		}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -32,7 +32,7 @@ type Worktree struct {
 	Rebased int
 
 	project, id string
-	origin      origin
+	origin      git.Origin
 	aside       func(name string) bool // of tracked files that are not in it
 	head        string                 // the last commit that was made here
 	reviewed    int                    // the review that approved it, 0 when there is none
@@ -46,10 +46,10 @@ type Worktree struct {
 // STATE.yaml, INVALID_STATE for a repository without a commit and where the branch
 // exists before the worktree does, TAMPERED also for a worktree with another .git, READ_FAILED and WRITE_FAILED.
 func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id string, aside func(name string) bool) (*Worktree, error) {
-	if err := inWorkTree(ctx, project); err != nil {
+	if err := git.InWorkTree(ctx, project); err != nil {
 		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("project", project), "a change is implemented in a git repository: %w", err)
 	}
-	folder, err := openToWrite(ctx, desk, project, id)
+	folder, err := OpenFolder(ctx, desk, project, id)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 	}
 	w := r.worktree
 	if w == nil {
-		if w, err = placeWorktree(ctx, project, home, id); err != nil {
+		if w, err = newWorktree(ctx, project, home, id); err != nil {
 			return nil, err
 		}
 		if err := recordWorktree(ctx, desk, folder, id, w); err != nil {
@@ -68,13 +68,13 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 		}
 	}
 	w.project, w.id, w.aside = project, id, aside
-	if err := w.make(ctx, desk); err != nil {
-		return nil, unread(ctx, err)
+	if err := w.make(ctx, desk, worktreePath(project, home, id)); err != nil {
+		return nil, git.Unread(ctx, err)
 	}
 	if last := r.last(); last != nil && r.phase == Complete {
 		commit, err := reviewedCommit(folder, r)
 		if err != nil {
-			return nil, unread(ctx, err)
+			return nil, git.Unread(ctx, err)
 		}
 		again, err := reopens(folder, r)
 		if err != nil {
@@ -88,20 +88,23 @@ func OpenWorktree(ctx context.Context, desk run.Desk, project string, home, id s
 	return w, nil
 }
 
-// placeWorktree says where the worktree of a change will lie.
-func placeWorktree(ctx context.Context, project, home, id string) (*Worktree, error) {
-	base, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+// newWorktree says where the worktree of a change will lie, and from where it begins.
+func newWorktree(ctx context.Context, project, home, id string) (*Worktree, error) {
+	base, err := git.Ask(ctx, project, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("project", project), "the repository has no commit that a change could begin from")
 	}
-	sum := sha256.Sum256([]byte(project))
-	w := &Worktree{
-		Path: filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4])), Branch: branchOf(id), Base: strings.TrimSpace(string(base)),
-	}
-	if _, err := git(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
+	w := &Worktree{Path: worktreePath(project, home, id), Branch: branchOf(id), Base: strings.TrimSpace(string(base))}
+	if _, err := git.Ask(ctx, project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("branch", w.Branch), "the branch %s exists already: rename or delete it", w.Branch)
 	}
 	return w, nil
+}
+
+// worktreePath is where the worktree of a change is made.
+func worktreePath(project, home, id string) string {
+	sum := sha256.Sum256([]byte(project))
+	return filepath.Join(home, "worktrees", id+"-"+hex.EncodeToString(sum[:4]))
 }
 
 func branchOf(id string) string { return "tidegate/" + id }
@@ -123,68 +126,51 @@ func recordWorktree(ctx context.Context, desk run.Desk, folder *artifact.Folder,
 	return v.commit(ctx, m, "change_run", judged{}, tidegate.Pairs("worktree", w.Path, "branch", w.Branch, "base", w.Base))
 }
 
-// make makes the worktree as far as it is missing.
-func (w *Worktree) make(ctx context.Context, desk run.Desk) error {
-	if commit, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
+// make makes the worktree, unless it is there and complete. What a killed process left
+// of it counts for nothing: a file that is missing there would be taken for one that the
+// change deletes. It is removed where it lies at ours, which is where this program makes
+// worktrees; the log alone does not say what may be removed.
+func (w *Worktree) make(ctx context.Context, desk run.Desk, ours string) error {
+	if commit, err := git.Ask(ctx, w.project, "rev-parse", "--verify", "--quiet", "refs/heads/"+w.Branch); err == nil {
 		w.head = strings.TrimSpace(string(commit))
 	}
-	if there, err := holdsRepository(desk, w.Path); err == nil && there && w.head != "" {
-		return w.intact(ctx, desk)
-	}
-	if _, err := git(ctx, w.project, "worktree", "prune"); err != nil {
+	there, err := w.isComplete(desk)
+	if err != nil {
 		return err
 	}
-	add := []string{"-c", "worktree.useRelativePaths=false", "worktree", "add", "--quiet", "--force", "--no-checkout"}
+	if there && w.head != "" {
+		return w.intact(ctx, desk)
+	}
+	if err := w.removeRest(desk, ours); err != nil {
+		return err
+	}
+	if _, err := git.Ask(ctx, w.project, "worktree", "prune"); err != nil {
+		return err
+	}
+	// A killed git leaves the worktree registered and locked; the second --force is for that.
+	add := []string{"-c", "worktree.useRelativePaths=false", "worktree", "add", "--quiet", "--force", "--force", "--no-checkout"}
 	if w.head == "" {
 		add, w.head = append(add, "-b", w.Branch, w.Path, w.Base), w.Base
 	} else {
 		add = append(add, w.Path, w.Branch)
 	}
-	if _, err := git(ctx, w.project, add...); err != nil {
+	if _, err := git.Ask(ctx, w.project, add...); err != nil {
 		return err
 	}
 	return w.restore(ctx, desk)
-}
-
-// origin is the project's repository.
-type origin struct {
-	common, format string // its folder, and the format of its objects
-	// options are settings of the person: what is never committed, and with whom the
-	// objects are shared.
-	options []string
-}
-
-// readOrigin asks git about the repository of a project.
-func readOrigin(ctx context.Context, project string) (origin, error) {
-	answer, err := git(ctx, project, "rev-parse", "--show-object-format", "--path-format=absolute", "--git-common-dir")
-	if err != nil {
-		return origin{}, err
-	}
-	format, common, _ := strings.Cut(string(answer), "\n")
-	o := origin{format: format}
-	if o.common, err = filepath.EvalSymlinks(filepath.FromSlash(strings.TrimSpace(common))); err != nil {
-		return origin{}, err
-	}
-	if found, err := git(ctx, project, "config", "--null", "--get-regexp", `^core\.(excludesfile|sharedrepository)$`); err == nil {
-		for each := range zeroTerminated(found) {
-			key, value, _ := strings.Cut(string(each), "\n")
-			o.options = append(o.options, "-c", key+"="+value)
-		}
-	}
-	return o, nil
 }
 
 // intact returns TAMPERED unless the worktree is a folder whose .git leads to the
 // project's repository. With one of its own in its place, an agent would choose what
 // is read there as the change. Git is asked once, before any agent works here.
 func (w *Worktree) intact(ctx context.Context, desk run.Desk) error {
-	if w.origin.common == "" {
+	if w.origin.Common == "" {
 		var err error
-		if w.origin, err = readOrigin(ctx, w.project); err != nil {
+		if w.origin, err = git.ReadOrigin(ctx, w.project); err != nil {
 			return err
 		}
 	}
-	if w.leadsTo(desk, w.origin.common) {
+	if w.leadsTo(desk, w.origin.Common) {
 		return nil
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("path", filepath.Join(w.Path, ".git")),
@@ -199,34 +185,16 @@ func (w *Worktree) leadsTo(desk run.Desk, common string) bool {
 		return false
 	}
 	place = filepath.Join(place, filepath.Base(w.Path))
-	to, found := strings.CutPrefix(readLine(desk, place, ".git"), "gitdir: ")
+	to, found := strings.CutPrefix(git.ReadLine(desk, place, ".git"), "gitdir: ")
 	if !found {
 		return false
 	}
 	to, err = filepath.EvalSymlinks(filepath.FromSlash(to))
-	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || readLine(desk, to, "commondir") != "../.." {
+	if err != nil || to != filepath.Join(common, "worktrees", filepath.Base(to)) || git.ReadLine(desk, to, "commondir") != "../.." {
 		return false
 	}
-	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(readLine(desk, to, "gitdir"))))
+	back, err := filepath.EvalSymlinks(filepath.Dir(filepath.FromSlash(git.ReadLine(desk, to, "gitdir"))))
 	return err == nil && back == place
-}
-
-// readLine is the text of a file without the blanks around it, "" where the file
-// cannot be read or is a link.
-func readLine(desk run.Desk, dir, name string) string {
-	folder, err := desk.Reach.Open("worktree", dir)
-	if err != nil {
-		return ""
-	}
-	defer folder.Close()
-	if info, err := fs.Lstat(folder.FS(), name); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	data, err := folder.Read(name)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(data))
 }
 
 // withoutChanges removes the folder of changes from the worktree: agents have no
@@ -237,57 +205,20 @@ func (w *Worktree) withoutChanges(desk run.Desk) error {
 		return err
 	}
 	defer folder.Close()
-	entries, err := folder.List(changesDir(desk))
+	entries, err := folder.List(git.ChangesDir(desk))
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return folder.RemoveFolder(changesDir(desk))
-}
-
-// keeper looks at the files of a worktree, and writes them, with a repository of its
-// own that has nothing of the project's but its objects. An agent can write to the
-// project's repository: its configuration, attributes, filters, index and the files
-// that it leaves out of a work tree count for nothing here.
-type keeper struct {
-	env     []string
-	options []string
-	dir     string
-	remove  func()
+	return folder.RemoveFolder(git.ChangesDir(desk))
 }
 
 // keep makes the keeper of the worktree. The caller must remove it. It returns
 // TAMPERED where the worktree is not the project's any more.
-func (w *Worktree) keep(ctx context.Context, desk run.Desk) (*keeper, error) {
+func (w *Worktree) keep(ctx context.Context, desk run.Desk) (*git.Keeper, error) {
 	if err := w.intact(ctx, desk); err != nil {
 		return nil, err
 	}
-	return w.origin.keep(ctx, w.Path)
-}
-
-// keep makes the keeper of a folder with files of the repository.
-func (o origin) keep(ctx context.Context, dir string) (*keeper, error) {
-	scratch, remove, err := artifact.Scratch("tidegate-worktree-")
-	if err != nil {
-		return nil, err
-	}
-	k := &keeper{dir: dir, remove: remove, options: append([]string{"-c", "core.autocrlf=false", "-c", "advice.addEmbeddedRepo=false"}, o.options...), env: []string{
-		"GIT_DIR=" + filepath.Join(scratch, "git"), "GIT_WORK_TREE=" + dir, "GIT_OBJECT_DIRECTORY=" + filepath.Join(o.common, "objects"),
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
-	}}
-	if _, err := k.git(ctx, "init", "--quiet", "--template=", "--object-format="+o.format); err != nil {
-		remove()
-		return nil, err
-	}
-	return k, nil
-}
-
-func (k *keeper) git(ctx context.Context, args ...string) ([]byte, error) {
-	return k.ask(ctx, nil, args...)
-}
-
-// ask is git with something to read.
-func (k *keeper) ask(ctx context.Context, input []byte, args ...string) ([]byte, error) {
-	return runGit(ctx, k.dir, k.env, input, slices.Concat(k.options, args)...)
+	return w.origin.Keep(ctx, w.Path)
 }
 
 // Work is what the files of a worktree differ in from its last commit.
@@ -311,7 +242,7 @@ type Forbidden struct {
 func (w *Worktree) Inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	work, err := w.inspect(ctx, desk)
 	if err != nil {
-		return Work{}, unread(ctx, err)
+		return Work{}, git.Unread(ctx, err)
 	}
 	return work, nil
 }
@@ -321,11 +252,11 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if err != nil {
 		return Work{}, err
 	}
-	defer k.remove()
-	if _, err := k.git(ctx, "read-tree", w.head); err != nil {
+	defer k.Remove()
+	if _, err := k.Git(ctx, "read-tree", w.head); err != nil {
 		return Work{}, err
 	}
-	tracked, err := k.tracked(ctx)
+	tracked, err := k.Tracked(ctx)
 	if err != nil {
 		return Work{}, err
 	}
@@ -335,22 +266,22 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	if err := w.setAside(ctx, desk, k, tracked); err != nil {
 		return Work{}, err
 	}
-	if _, err := k.git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
+	if _, err := k.Git(ctx, "add", "--all", "--", "."); ctx.Err() != nil {
 		return Work{}, err
 	} else if err != nil { // such as for a repository without a commit
 		return Work{Forbidden: []Forbidden{{".", "it cannot be committed: " + err.Error(), tidegate.PathNotAllowed}}}, nil
 	}
-	tree, err := k.git(ctx, "write-tree")
+	tree, err := k.Git(ctx, "write-tree")
 	if err != nil {
 		return Work{}, err
 	}
-	raw, err := k.git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", w.head, strings.TrimSpace(string(tree)))
+	raw, err := k.Git(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--ignore-submodules=none", w.head, strings.TrimSpace(string(tree)))
 	if err != nil {
 		return Work{}, err
 	}
 	work := Work{tree: strings.TrimSpace(string(tree))}
 	about := ""
-	for part := range zeroTerminated(raw) {
+	for part := range git.ZeroTerminated(raw) {
 		if about == "" {
 			about = string(part)
 			continue
@@ -360,16 +291,16 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 	}
 	// What agents must not give away was masked when they ended. A file that is about the
 	// mask, and has it before, may keep it.
-	masked, err := k.git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", "--text", "-S"+link.SecretMask, w.head, work.tree)
+	masked, err := k.Git(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--ignore-submodules=all", "--text", "-S"+link.SecretMask, w.head, work.tree)
 	if err != nil {
 		return Work{}, err
 	}
-	for name := range zeroTerminated(masked) {
+	for name := range git.ZeroTerminated(masked) {
 		work.addMasked(string(name))
 	}
 	there, err := w.hasChanges(desk)
-	if there && !slices.ContainsFunc(work.Forbidden, func(f Forbidden) bool { return strings.HasPrefix(f.File, changesDir(desk)+"/") }) {
-		work.Forbidden = append(work.Forbidden, Forbidden{changesDir(desk), "it is the folder of changes", tidegate.PathNotAllowed})
+	if there && !slices.ContainsFunc(work.Forbidden, func(f Forbidden) bool { return strings.HasPrefix(f.File, git.ChangesDir(desk)+"/") }) {
+		work.Forbidden = append(work.Forbidden, Forbidden{git.ChangesDir(desk), "it is the folder of changes", tidegate.PathNotAllowed})
 	}
 	return work, err
 }
@@ -377,7 +308,7 @@ func (w *Worktree) inspect(ctx context.Context, desk run.Desk) (Work, error) {
 // filled are the submodules in which something lies. Nobody has put it there but an agent,
 // and git would start another git in it, which obeys the settings that it finds: filters
 // are programs.
-func (w *Worktree) filled(desk run.Desk, tracked []trackedFile) ([]Forbidden, error) {
+func (w *Worktree) filled(desk run.Desk, tracked []git.TrackedFile) ([]Forbidden, error) {
 	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return nil, err
@@ -385,15 +316,15 @@ func (w *Worktree) filled(desk run.Desk, tracked []trackedFile) ([]Forbidden, er
 	defer folder.Close()
 	var list []Forbidden
 	for _, t := range tracked {
-		if t.mode != gitlink {
+		if t.Mode != git.Gitlink {
 			continue
 		}
-		info, err := fs.Lstat(folder.FS(), t.name)
+		info, err := fs.Lstat(folder.FS(), t.Name)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 			continue // git sees that it is gone
 		}
-		if entries, err := fs.ReadDir(folder.FS(), t.name); err != nil || len(entries) > 0 {
-			list = append(list, Forbidden{t.name, ownRepository, tidegate.PathNotAllowed})
+		if entries, err := fs.ReadDir(folder.FS(), t.Name); err != nil || len(entries) > 0 {
+			list = append(list, Forbidden{t.Name, ownRepository, tidegate.PathNotAllowed})
 		}
 	}
 	return list, nil
@@ -401,7 +332,7 @@ func (w *Worktree) filled(desk run.Desk, tracked []trackedFile) ([]Forbidden, er
 
 // setAside keeps the tracked files that are not in the worktree as they are in the last
 // commit: those of the folder of changes, and those of aside that no agent has written.
-func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *keeper, tracked []trackedFile) error {
+func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *git.Keeper, tracked []git.TrackedFile) error {
 	folder, err := desk.Reach.Open("worktree", w.Path)
 	if err != nil {
 		return err
@@ -409,59 +340,35 @@ func (w *Worktree) setAside(ctx context.Context, desk run.Desk, k *keeper, track
 	defer folder.Close()
 	var names []string
 	for _, t := range tracked {
-		_, kept := artifact.Inside(changesDir(desk), t.name)
-		if !kept && w.aside != nil && w.aside(t.name) {
-			_, err := fs.Lstat(folder.FS(), t.name)
+		_, kept := artifact.Inside(git.ChangesDir(desk), t.Name)
+		if !kept && w.aside != nil && w.aside(t.Name) {
+			_, err := fs.Lstat(folder.FS(), t.Name)
 			kept = errors.Is(err, fs.ErrNotExist)
 		}
 		if kept {
-			names = append(names, t.name)
+			names = append(names, t.Name)
 		}
 	}
-	return k.updateIndex(ctx, "--skip-worktree", names)
+	return k.UpdateIndex(ctx, "--skip-worktree", names)
 }
 
 // forget takes the files of aside out of the index of a keeper, so that git cleans them
 // away.
-func (w *Worktree) forget(ctx context.Context, k *keeper) error {
+func (w *Worktree) forget(ctx context.Context, k *git.Keeper) error {
 	if w.aside == nil {
 		return nil
 	}
-	tracked, err := k.tracked(ctx)
+	tracked, err := k.Tracked(ctx)
 	if err != nil {
 		return err
 	}
 	var names []string
 	for _, t := range tracked {
-		if w.aside(t.name) {
-			names = append(names, t.name)
+		if w.aside(t.Name) {
+			names = append(names, t.Name)
 		}
 	}
-	return k.updateIndex(ctx, "--force-remove", names)
-}
-
-// trackedFile is a file of an index.
-type trackedFile struct{ mode, name string }
-
-// tracked are the files of the keeper's index.
-func (k *keeper) tracked(ctx context.Context) ([]trackedFile, error) {
-	listed, err := k.git(ctx, "ls-files", "-z", "--stage")
-	var files []trackedFile
-	for line := range zeroTerminated(listed) {
-		about, name, _ := strings.Cut(string(line), "\t")
-		mode, _, _ := strings.Cut(about, " ")
-		files = append(files, trackedFile{mode, name})
-	}
-	return files, err
-}
-
-// updateIndex does something to files of the keeper's index.
-func (k *keeper) updateIndex(ctx context.Context, how string, names []string) error {
-	if len(names) == 0 {
-		return nil
-	}
-	_, err := k.ask(ctx, []byte(strings.Join(names, "\x00")+"\x00"), "update-index", "-z", how, "--stdin")
-	return err
+	return k.UpdateIndex(ctx, "--force-remove", names)
 }
 
 func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
@@ -470,7 +377,7 @@ func (w *Worktree) hasChanges(desk run.Desk) (bool, error) {
 		return false, err
 	}
 	defer folder.Close()
-	entries, err := folder.List(changesDir(desk))
+	entries, err := folder.List(git.ChangesDir(desk))
 	if tidegate.CodeOf(err) == tidegate.PathNotAllowed {
 		return true, nil // a link stands in its place
 	}
@@ -486,7 +393,7 @@ func (work *Work) add(desk run.Desk, name string, fields []string) {
 		work.Forbidden = append(work.Forbidden, Forbidden{name, why, tidegate.PathNotAllowed})
 	} else if strings.Contains(name, link.SecretMask) {
 		work.addMasked(name)
-	} else if len(fields) > 1 && fields[1] == gitlink {
+	} else if len(fields) > 1 && fields[1] == git.Gitlink {
 		work.Forbidden = append(work.Forbidden, Forbidden{name, ownRepository, tidegate.PathNotAllowed})
 	}
 }
@@ -501,7 +408,7 @@ func (work *Work) addMasked(name string) {
 // another case for the same: the names count in any folder, in any case.
 func forbidden(desk run.Desk, name string) string {
 	at := "/" + strings.ToLower(name)
-	base, changes := "/"+strings.ToLower(desk.ChangesFolder()), "/"+strings.ToLower(changesDir(desk))
+	base, changes := "/"+strings.ToLower(desk.ChangesFolder()), "/"+strings.ToLower(git.ChangesDir(desk))
 	switch {
 	case strings.Contains(at, changes+"/"):
 		return "it lies in the folder of changes"
@@ -509,7 +416,7 @@ func forbidden(desk run.Desk, name string) string {
 		return "it takes the place of the folder of changes"
 	case strings.HasSuffix(at, base+"/"+signersFile):
 		return "it says whose signatures count"
-	case strings.HasSuffix(at, base+"/"+DismissedFile):
+	case strings.HasSuffix(at, base+"/"+git.DismissedFile):
 		return "it says which findings count"
 	case path.Base(at) == "tidegate.toml":
 		return "it says what tidegate may do"
@@ -520,7 +427,7 @@ func forbidden(desk run.Desk, name string) string {
 // Protected are the places that no implementation may touch, as a prompt names
 // them.
 func Protected(desk run.Desk) []string {
-	return []string{changesDir(desk), desk.ChangesFolder() + "/" + signersFile, desk.ChangesFolder() + "/" + DismissedFile, "tidegate.toml"}
+	return []string{git.ChangesDir(desk), desk.ChangesFolder() + "/" + signersFile, desk.ChangesFolder() + "/" + git.DismissedFile, "tidegate.toml"}
 }
 
 // ownName is the author of a commit where nobody says otherwise.
@@ -533,6 +440,9 @@ func (w *Worktree) Commit(ctx context.Context, desk run.Desk, work Work, author,
 	commit, err = w.commitTree(ctx, desk, work.tree, author, message, w.head)
 	if err == nil {
 		w.head = commit
+		err = w.moveBranch(ctx) // first, so that no kill takes back what was implemented
+	}
+	if err == nil {
 		err = w.restore(ctx, desk)
 	}
 	if err != nil {
@@ -551,7 +461,7 @@ func (w *Worktree) commitTree(ctx context.Context, desk run.Desk, tree, author, 
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	made, err := runGit(ctx, w.project, identity, nil, args...)
+	made, err := git.Run(ctx, w.project, identity, nil, args...)
 	return strings.TrimSpace(string(made)), err
 }
 
@@ -560,10 +470,10 @@ func (w *Worktree) Head() string { return w.head }
 
 // Objects is the folder of the project's objects, which agents may read, and Format
 // the format of their names.
-func (w *Worktree) Objects() string { return filepath.Join(w.origin.common, "objects") }
+func (w *Worktree) Objects() string { return filepath.Join(w.origin.Common, "objects") }
 
 // Format is the format of the names of the project's objects: sha1 or sha256.
-func (w *Worktree) Format() string { return w.origin.format }
+func (w *Worktree) Format() string { return w.origin.Format }
 
 // Check returns TAMPERED where the branch does not lead to the last commit that was
 // made here, or where git takes something else for it, such as a tag of its name or
@@ -571,7 +481,7 @@ func (w *Worktree) Format() string { return w.origin.format }
 // reviewed.
 func (w *Worktree) Check(ctx context.Context) error {
 	for _, name := range []string{"refs/heads/" + w.Branch, w.Branch} {
-		answer, err := git(ctx, w.project, "rev-parse", "--verify", "--quiet", name)
+		answer, err := git.Ask(ctx, w.project, "rev-parse", "--verify", "--quiet", name)
 		at := strings.TrimSpace(string(answer))
 		switch {
 		case err == nil && at == w.head:
@@ -589,17 +499,17 @@ func (w *Worktree) Check(ctx context.Context) error {
 // unreplaced returns TAMPERED where git would take another object for one of the
 // last commit.
 func (w *Worktree) unreplaced(ctx context.Context) error {
-	refs, err := git(ctx, w.project, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
+	refs, err := git.Ask(ctx, w.project, "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/")
 	if err != nil {
-		return unread(ctx, err)
+		return git.Unread(ctx, err)
 	}
 	replaced := strings.Fields(string(refs))
 	if len(replaced) == 0 {
 		return nil
 	}
-	objects, err := git(ctx, w.project, "rev-list", "--objects", "--no-walk", w.head)
+	objects, err := git.Ask(ctx, w.project, "rev-list", "--objects", "--no-walk", w.head)
 	if err != nil {
-		return unread(ctx, err)
+		return git.Unread(ctx, err)
 	}
 	for line := range strings.Lines(string(objects)) {
 		if id, _, _ := strings.Cut(strings.TrimSpace(line), " "); slices.Contains(replaced, id) {
@@ -629,25 +539,37 @@ func (w *Worktree) restore(ctx context.Context, desk run.Desk) error {
 	if err != nil {
 		return err
 	}
-	defer k.remove()
-	if _, err := k.git(ctx, "read-tree", "--reset", "-u", w.head); err != nil {
+	defer k.Remove()
+	if err := w.begin(desk); err != nil {
+		return err
+	}
+	if _, err := k.Git(ctx, "read-tree", "--reset", "-u", w.head); err != nil {
 		return err
 	}
 	if err := w.forget(ctx, k); err != nil {
 		return err
 	}
-	if _, err := k.git(ctx, "clean", "-ffdxq"); err != nil {
+	if _, err := k.Git(ctx, "clean", "-ffdxq"); err != nil {
 		return err
 	}
-	// The branch is not a link to another one, whatever an agent made of it.
-	if _, err := git(ctx, w.project, "update-ref", "--no-deref", "refs/heads/"+w.Branch, w.head); err != nil {
+	if err := w.moveBranch(ctx); err != nil {
 		return err
 	}
 	// An agent that asks git what it did is answered by the same commit.
 	for _, args := range [][]string{{"symbolic-ref", "HEAD", "refs/heads/" + w.Branch}, {"read-tree", "--reset", w.head}} {
-		if _, err := git(ctx, w.Path, args...); err != nil {
+		if _, err := git.Ask(ctx, w.Path, args...); err != nil {
 			return err
 		}
 	}
-	return w.withoutChanges(desk)
+	if err := w.withoutChanges(desk); err != nil {
+		return err
+	}
+	return w.completed(desk)
+}
+
+// moveBranch makes the branch lead to the last commit. It is not a link to another one,
+// whatever an agent made of it.
+func (w *Worktree) moveBranch(ctx context.Context) error {
+	_, err := git.Ask(ctx, w.project, "update-ref", "--no-deref", "refs/heads/"+w.Branch, w.head)
+	return err
 }

@@ -1,19 +1,20 @@
 package change
 
 import (
-	"bytes"
-	"compress/zlib"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/repo"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -23,52 +24,37 @@ var always = run.Desk{Now: time.Now}
 // own, at the commit that the project names, whose settings name programs. git would
 // start another git there to see whether the submodule changed.
 func TestWorktreeStaysOutOfSubmodules(t *testing.T) {
-	dir := repository(t)
+	dir := repo.New(t)
 	trap := filepath.Join(t.TempDir(), "ran")
 	module := filepath.Join(dir, "sub")
-	if err := os.Mkdir(module, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	command(t, module, "git", "init", "-q")
-	if err := os.WriteFile(filepath.Join(module, "file"), []byte("one\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	command(t, module, "git", "add", ".")
-	command(t, module, "git", "commit", "-q", "-m", "file")
-	command(t, dir, "git", "-c", "advice.addEmbeddedRepo=false", "add", "sub")
-	command(t, dir, "git", "commit", "-q", "-m", "sub")
+	must.Do(t, os.Mkdir(module, 0o755))
+	repo.Run(t, module, "git", "init", "-q")
+	must.Do(t, os.WriteFile(filepath.Join(module, "file"), []byte("one\n"), 0o644))
+	repo.Run(t, module, "git", "add", ".")
+	repo.Run(t, module, "git", "commit", "-q", "-m", "file")
+	repo.Run(t, dir, "git", "-c", "advice.addEmbeddedRepo=false", "add", "sub")
+	repo.Run(t, dir, "git", "commit", "-q", "-m", "sub")
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("two\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
+	w := must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil))(t)
+	must.Do(t, os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("two\n"), 0o644))
 	if work, err := w.Inspect(ctx, always); err != nil || !slices.Equal(work.Files, []string{"a.txt"}) || len(work.Forbidden) != 0 {
 		t.Fatalf("an empty submodule: got %+v and %v", work, err)
 	}
 	filled := filepath.Join(w.Path, "sub")
-	command(t, dir, "cp", "-r", module+"/.", filled)
+	repo.Run(t, dir, "cp", "-r", module+"/.", filled)
 	program := filepath.Join(filled, ".git", "trap")
 	for name, text := range map[string]string{
 		program: "#!/bin/sh\ntouch " + trap + "\ncat\n",
 		filepath.Join(filled, ".git/info/attributes"): "* filter=evil\n",
 		filepath.Join(filled, "file"):                 "two\n", // as long as before: git has to read it
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
 	for _, key := range []string{"filter.evil.clean", "filter.evil.process", "core.fsmonitor"} {
-		command(t, filled, "git", "config", key, program)
+		repo.Run(t, filled, "git", "config", key, program)
 	}
-	if err := os.Chtimes(filepath.Join(filled, "file"), time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(filepath.Join(filled, "file"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
 	work, err := w.Inspect(ctx, always)
 	if err != nil || len(work.Forbidden) != 1 || work.Forbidden[0].File != "sub" || work.Forbidden[0].Code != tidegate.PathNotAllowed {
 		t.Errorf("got %+v and %v", work, err)
@@ -80,23 +66,14 @@ func TestWorktreeStaysOutOfSubmodules(t *testing.T) {
 
 // TestWorktreeTakesOddModules has an agent write settings of submodules that git refuses.
 func TestWorktreeTakesOddModules(t *testing.T) {
-	dir := repository(t)
+	dir := repo.New(t)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(w.Path, "sub"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	command(t, filepath.Join(w.Path, "sub"), "git", "init", "-q")
-	command(t, filepath.Join(w.Path, "sub"), "git", "commit", "-q", "--allow-empty", "-m", "empty")
-	if err := os.WriteFile(filepath.Join(w.Path, ".gitmodules"), []byte("[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tupdate = !touch owned\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
+	w := must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil))(t)
+	must.Do(t, os.Mkdir(filepath.Join(w.Path, "sub"), 0o755))
+	repo.Run(t, filepath.Join(w.Path, "sub"), "git", "init", "-q")
+	repo.Run(t, filepath.Join(w.Path, "sub"), "git", "commit", "-q", "--allow-empty", "-m", "empty")
+	must.Do(t, os.WriteFile(filepath.Join(w.Path, ".gitmodules"), []byte("[submodule \"sub\"]\n\tpath = sub\n\turl = ./sub\n\tupdate = !touch owned\n"), 0o644))
 	if work, err := w.Inspect(ctx, always); err != nil || len(work.Forbidden) != 1 || work.Forbidden[0].File != "sub" {
 		t.Errorf("got %+v and %v", work, err)
 	}
@@ -105,7 +82,7 @@ func TestWorktreeTakesOddModules(t *testing.T) {
 // TestWorktreeRunsNothing opens a worktree of a repository whose configuration,
 // attributes and hooks name programs, and commits in it: none of them is run.
 func TestWorktreeRunsNothing(t *testing.T) {
-	dir := repository(t)
+	dir := repo.New(t)
 	trap := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "trap")
 	for name, text := range map[string]string{
@@ -113,53 +90,34 @@ func TestWorktreeRunsNothing(t *testing.T) {
 		filepath.Join(dir, ".gitattributes"): "* filter=evil diff=evil\n",
 		filepath.Join(dir, "a.txt"):          "one\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte(text), 0o755))
 	}
-	command(t, dir, "git", "add", ".")
-	command(t, dir, "git", "commit", "-q", "-m", "files")
+	repo.Run(t, dir, "git", "add", ".")
+	repo.Run(t, dir, "git", "commit", "-q", "-m", "files")
 	for _, key := range []string{"filter.evil.smudge", "filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "diff.external", "core.editor", "gpg.program"} {
-		command(t, dir, "git", "config", key, program)
+		repo.Run(t, dir, "git", "config", key, program)
 	}
-	command(t, dir, "git", "config", "filter.evil.required", "true")
-	command(t, dir, "git", "config", "commit.gpgSign", "true")
+	repo.Run(t, dir, "git", "config", "filter.evil.required", "true")
+	repo.Run(t, dir, "git", "config", "commit.gpgSign", "true")
 	for _, hook := range []string{"post-checkout", "pre-commit", "post-commit", "reference-transaction", "post-index-change"} {
 		path := filepath.Join(dir, ".git", "hooks", hook)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte("#!/bin/sh\ntouch "+trap+"\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte("#!/bin/sh\ntouch "+trap+"\n"), 0o755))
 	}
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(OpenWorktree(ctx, always, dir, home, "c", nil))(t)
 	for name, text := range map[string]string{"a.txt": "two\n", "b.txt": "new\n"} {
-		if err := os.WriteFile(filepath.Join(w.Path, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(w.Path, name), []byte(text), 0o644))
 	}
 	work, err := w.Inspect(ctx, always)
 	if err != nil || !slices.Equal(work.Files, []string{"a.txt", "b.txt"}) || len(work.Forbidden) != 0 {
 		t.Fatalf("got %+v and %v", work, err)
 	}
-	if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("three\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Restore(ctx, always); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Commit(ctx, always, work, "", "c: round 1"))(t)
+	must.Do(t, os.WriteFile(filepath.Join(w.Path, "a.txt"), []byte("three\n"), 0o644))
+	must.Do(t, w.Restore(ctx, always))
 	if data, err := os.ReadFile(filepath.Join(w.Path, "a.txt")); err != nil || string(data) != "two\n" {
 		t.Errorf("a.txt is %q: %v", data, err)
 	}
@@ -167,9 +125,7 @@ func TestWorktreeRunsNothing(t *testing.T) {
 		t.Error("a program of the repository was run")
 	}
 	// It is found again, also after a person has removed its folder.
-	if err := os.RemoveAll(w.Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(w.Path))
 	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil || again.Path != w.Path || again.Base != w.Base {
 		t.Fatalf("got %+v and %v", again, err)
@@ -181,26 +137,16 @@ func TestWorktreeRunsNothing(t *testing.T) {
 
 // TestWorktreeForbids is about what no implementation may touch, however it does.
 func TestWorktreeForbids(t *testing.T) {
-	dir := repository(t)
+	dir := repo.New(t)
 	for name, text := range map[string]string{"tidegate.toml": "\n", "agentd/allowed_signers": "\n", "agentd/changes/old/REVIEW.md": "kept\n", "sub/x.txt": "x\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
-	command(t, dir, "git", "add", "-f", ".")
-	command(t, dir, "git", "commit", "-q", "-m", "files")
+	repo.Run(t, dir, "git", "add", "-f", ".")
+	repo.Run(t, dir, "git", "commit", "-q", "-m", "files")
 	os.Remove(filepath.Join(dir, "agentd/allowed_signers")) // decisions of this test are not signed
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
+	w := must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil))(t)
 	if work, err := w.Inspect(ctx, always); err != nil || len(work.Files) != 0 || len(work.Forbidden) != 0 {
 		t.Fatalf("a fresh worktree: %+v and %v", work, err)
 	}
@@ -226,24 +172,19 @@ func TestWorktreeForbids(t *testing.T) {
 				os.Remove(path)
 			case "link":
 				os.RemoveAll(path)
-				if err := os.Symlink("/", path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Symlink("/", path))
 			case "empty repository":
-				command(t, w.Path, "git", "init", "-q", tt.file)
+				repo.Run(t, w.Path, "git", "init", "-q", tt.file)
 				os.WriteFile(filepath.Join(path, "x"), nil, 0o644)
 			case "repository":
 				os.MkdirAll(path, 0o755)
-				command(t, path, "git", "init", "-q")
+				repo.Run(t, path, "git", "init", "-q")
 				os.WriteFile(filepath.Join(path, "x"), nil, 0o644)
-				command(t, path, "git", "add", ".")
-				command(t, path, "git", "commit", "-q", "-m", "hidden")
+				repo.Run(t, path, "git", "add", ".")
+				repo.Run(t, path, "git", "commit", "-q", "-m", "hidden")
 			}
 		}
-		work, err := w.Inspect(ctx, always)
-		if err != nil {
-			t.Fatal(err)
-		}
+		work := must.Get(w.Inspect(ctx, always))(t)
 		for _, tt := range edits {
 			want := tidegate.PathNotAllowed
 			if tt.what == "masked" || strings.Contains(tt.file, link.SecretMask) {
@@ -256,35 +197,23 @@ func TestWorktreeForbids(t *testing.T) {
 			}
 			os.RemoveAll(filepath.Join(w.Path, tt.file))
 		}
-		if err := w.Restore(ctx, always); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Restore(ctx, always))
 	}
 }
 
 // TestWorktreeSetsAside: what configures a client is not in the worktree and stays as it
 // is, in any round; what an agent writes under such a name is its work.
 func TestWorktreeSetsAside(t *testing.T) {
-	dir := repository(t)
+	dir := repo.New(t)
 	for name, text := range map[string]string{"CLAUDE.md": "old\n", "sub/.claude/settings.json": "{}\n", "sub/x.txt": "x\n"} {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Write(t, filepath.Join(dir, name), text)
 	}
-	command(t, dir, "git", "add", "-f", ".")
-	command(t, dir, "git", "commit", "-q", "-m", "files")
+	repo.Run(t, dir, "git", "add", "-f", ".")
+	repo.Run(t, dir, "git", "commit", "-q", "-m", "files")
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
 	aside := func(name string) bool { return name == "CLAUDE.md" || strings.Contains(name, ".claude/") }
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", aside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", aside))(t)
 	for round, edit := range []struct {
 		file string
 		want []string
@@ -296,39 +225,30 @@ func TestWorktreeSetsAside(t *testing.T) {
 		}
 		path := filepath.Join(w.Path, edit.file)
 		os.MkdirAll(filepath.Dir(path), 0o755)
-		if err := os.WriteFile(path, fmt.Appendf(nil, "round %d\n", round), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, fmt.Appendf(nil, "round %d\n", round), 0o644))
 		work, err := w.Inspect(ctx, always)
 		if err != nil || !slices.Equal(work.Files, edit.want) || len(work.Forbidden) != 0 {
 			t.Fatalf("round %d: %+v, %v", round, work, err)
 		}
-		if _, err := w.Commit(ctx, always, work, "", "round"); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Commit(ctx, always, work, "", "round"))(t)
 	}
 	for _, name := range []string{"CLAUDE.md", "sub/.claude/settings.json", "sub/.claude/hook"} {
-		command(t, dir, "git", "cat-file", "-e", w.Branch+":"+name)
+		repo.Run(t, dir, "git", "cat-file", "-e", w.Branch+":"+name)
 	}
 }
 
 // TestWorktreeKeepsItsRepository: an agent that puts a repository of its own in the
 // place of the project's ends the work, whatever it calls it.
 func TestWorktreeKeepsItsRepository(t *testing.T) {
-	dir := repository(t)
-	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	dir := repo.New(t)
+	repo.Run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
 	home := t.TempDir()
-	w, err := OpenWorktree(ctx, always, dir, home, "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(OpenWorktree(ctx, always, dir, home, "c", nil))(t)
 	link := filepath.Join(w.Path, ".git")
 	own := filepath.Join(t.TempDir(), "own")
-	command(t, dir, "git", "clone", "-q", dir, own)
+	repo.Run(t, dir, "git", "clone", "-q", dir, own)
 	for name, replace := range map[string]func() error{
 		"a repository":      func() error { return os.Rename(own, link) },
 		"a link":            func() error { return os.Symlink(filepath.Join(dir, ".git"), link) },
@@ -338,12 +258,8 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 		},
 		"nothing": func() error { return nil },
 	} {
-		if err := os.RemoveAll(link); err != nil {
-			t.Fatal(err)
-		}
-		if err := replace(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(link))
+		must.Do(t, replace())
 		if _, err := w.Inspect(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("%s: Look returns %v, want TAMPERED", name, err)
 		}
@@ -351,9 +267,7 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 			t.Errorf("%s: Restore returns %v, want TAMPERED", name, err)
 		}
 	}
-	if err := os.RemoveAll(w.Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(w.Path))
 	again, err := OpenWorktree(ctx, always, dir, home, "c", nil)
 	if err != nil {
 		t.Fatalf("once the folder is removed: %v", err)
@@ -368,21 +282,16 @@ func TestWorktreeKeepsItsRepository(t *testing.T) {
 func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 	dir, w := started(t, nil)
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	writeAll(t, w.Path, map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"})
-	work, err := w.Inspect(ctx, always)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
-		t.Fatal(err)
-	}
+	repo.WriteAll(t, w.Path, map[string]string{".gitignore": "hidden\n", "hidden": "tests rest on it\n", "a.txt": "one\n"})
+	work := must.Get(w.Inspect(ctx, always))(t)
+	must.Get(w.Commit(ctx, always, work, "", "c: round 1"))(t)
 	if _, err := os.Stat(filepath.Join(w.Path, "hidden")); !os.IsNotExist(err) {
 		t.Errorf("a file that git ignores is still there: %v", err)
 	}
 	if err := w.Check(ctx); err != nil {
 		t.Errorf("the branch as it was committed: %v", err)
 	}
-	command(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
+	repo.Run(t, dir, "git", "update-ref", "refs/heads/"+w.Branch, w.Base)
 	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a branch that was moved: %v, want TAMPERED", err)
 	}
@@ -391,32 +300,14 @@ func TestWorktreeHoldsWhatIsCommitted(t *testing.T) {
 // started is a change c of a repository with the given files, and its worktree.
 func started(t *testing.T, files map[string]string) (dir string, w *Worktree) {
 	t.Helper()
-	dir = repository(t)
-	writeAll(t, dir, files)
-	command(t, dir, "git", "add", "-f", ".")
-	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
+	dir = repo.New(t)
+	repo.WriteAll(t, dir, files)
+	repo.Run(t, dir, "git", "add", "-f", ".")
+	repo.Run(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := Start(ctx, always, dir, "c", nil); err != nil {
-		t.Fatal(err)
-	}
-	w, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Start(ctx, always, dir, "c", nil))(t)
+	w = must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil))(t)
 	return dir, w
-}
-
-func writeAll(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
 
 // TestWorktreeIgnoresTheRepositorysSettings: an agent can write to the project's
@@ -445,35 +336,26 @@ func TestWorktreeIgnoresTheRepositorysSettings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 			dir, w := started(t, map[string]string{"a.txt": "one\n", "fails.sh": "exit 1\n"})
-			config, err := os.ReadFile(filepath.Join(dir, ".git/config"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			writeAll(t, dir, map[string]string{".git/config": string(config) + tt.config})
-			own := strings.TrimPrefix(strings.TrimSpace(readLine(always, w.Path, ".git")), "gitdir: ")
+			config := must.Get(os.ReadFile(filepath.Join(dir, ".git/config")))(t)
+			repo.WriteAll(t, dir, map[string]string{".git/config": string(config) + tt.config})
+			own := strings.TrimPrefix(strings.TrimSpace(git.ReadLine(always, w.Path, ".git")), "gitdir: ")
 			for _, info := range []string{filepath.Join(dir, ".git/info"), filepath.Join(own, "info")} {
-				writeAll(t, info, tt.info)
+				repo.WriteAll(t, info, tt.info)
 			}
-			writeAll(t, w.Path, tt.files)
-			writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
+			repo.WriteAll(t, w.Path, tt.files)
+			repo.WriteAll(t, w.Path, map[string]string{"a.txt": "two\n"})
 			if tt.forbidden {
 				sub := filepath.Join(w.Path, "sub")
-				command(t, w.Path, "git", "init", "-q", "sub")
-				command(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
+				repo.Run(t, w.Path, "git", "init", "-q", "sub")
+				repo.Run(t, sub, "git", "commit", "-q", "--allow-empty", "-m", "hidden")
 			}
 			work, err := w.Inspect(ctx, always)
 			if err != nil || len(work.Forbidden) > 0 != tt.forbidden {
 				t.Fatalf("got %+v and %v", work, err)
 			}
-			if _, err := w.Commit(ctx, always, work, "", "c: round 1"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.RemoveAll(w.Path); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.Commit(ctx, always, work, "", "c: round 1"))(t)
+			must.Do(t, os.RemoveAll(w.Path))
+			must.Get(OpenWorktree(ctx, always, dir, t.TempDir(), "c", nil))(t)
 			if data, err := os.ReadFile(filepath.Join(w.Path, "fails.sh")); err != nil || string(data) != "exit 1\n" {
 				t.Errorf("fails.sh is %q: %v", data, err)
 			}
@@ -490,36 +372,26 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 	for name, lead := range map[string]func(t *testing.T, dir, path, own string){
 		"another repository behind the worktree's": func(t *testing.T, dir, path, own string) {
 			other := filepath.Join(t.TempDir(), "other")
-			command(t, dir, "git", "clone", "-q", "--bare", dir, other)
-			writeAll(t, own, map[string]string{"commondir": other + "\n"})
+			repo.Run(t, dir, "git", "clone", "-q", "--bare", dir, other)
+			repo.WriteAll(t, own, map[string]string{"commondir": other + "\n"})
 		},
 		"a link in the place of the worktree's": func(t *testing.T, dir, path, own string) {
 			other := filepath.Join(t.TempDir(), "worktrees", "c")
-			if err := os.MkdirAll(filepath.Dir(other), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(own, other); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(other, own); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(other), 0o755))
+			must.Do(t, os.Rename(own, other))
+			must.Do(t, os.Symlink(other, own))
 		},
 		"a worktree of the person's": func(t *testing.T, dir, path, own string) {
 			other := filepath.Join(t.TempDir(), "mine")
-			command(t, dir, "git", "worktree", "add", "-q", "--detach", other)
-			if err := os.RemoveAll(path); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(other, path); err != nil {
-				t.Fatal(err)
-			}
+			repo.Run(t, dir, "git", "worktree", "add", "-q", "--detach", other)
+			must.Do(t, os.RemoveAll(path))
+			must.Do(t, os.Symlink(other, path))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 			dir, w := started(t, map[string]string{"a.txt": "one\n"})
-			lead(t, dir, w.Path, strings.TrimPrefix(readLine(always, w.Path, ".git"), "gitdir: "))
+			lead(t, dir, w.Path, strings.TrimPrefix(git.ReadLine(always, w.Path, ".git"), "gitdir: "))
 			if _, err := w.Inspect(ctx, always); tidegate.CodeOf(err) != tidegate.Tampered {
 				t.Errorf("Look returns %v, want TAMPERED", err)
 			}
@@ -535,20 +407,11 @@ func TestWorktreeLeadsNowhereElse(t *testing.T) {
 func TestBranchIsTheReviewedCommit(t *testing.T) {
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	dir, w := started(t, map[string]string{"a.txt": "one\n"})
-	writeAll(t, w.Path, map[string]string{"a.txt": "two\n"})
-	work, err := w.Inspect(ctx, always)
-	if err != nil {
-		t.Fatal(err)
-	}
-	commit, err := w.Commit(ctx, always, work, "", "c: round 1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo.WriteAll(t, w.Path, map[string]string{"a.txt": "two\n"})
+	work := must.Get(w.Inspect(ctx, always))(t)
+	commit := must.Get(w.Commit(ctx, always, work, "", "c: round 1"))(t)
 	shown := func() string {
-		d, err := ReadDiff(ctx, always, w.Path, DiffInput{Base: w.Base, Committed: true, Head: w.Head()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(git.ReadDiff(ctx, always, w.Path, git.DiffInput{Base: w.Base, Committed: true, Head: w.Head()}))(t)
 		defer d.Close()
 		if len(d.Files) != 1 {
 			t.Fatalf("%d files differ", len(d.Files))
@@ -556,61 +419,66 @@ func TestBranchIsTheReviewedCommit(t *testing.T) {
 		return string(d.Files[0].After)
 	}
 	branch := "refs/heads/" + w.Branch
-	command(t, dir, "git", "update-ref", branch, w.Base)
+	repo.Run(t, dir, "git", "update-ref", branch, w.Base)
 	if got := shown(); got != "two\n" {
 		t.Errorf("a branch that was moved: a.txt is shown as %q", got)
 	}
 	for name, move := range map[string][]string{"moved": {"update-ref", branch, w.Base}, "a link": {"symbolic-ref", branch, "refs/heads/other"}} {
-		command(t, dir, append([]string{"git"}, move...)...)
-		if err := w.Restore(ctx, always); err != nil {
-			t.Fatal(err)
-		}
+		repo.Run(t, dir, append([]string{"git"}, move...)...)
+		must.Do(t, w.Restore(ctx, always))
 		if err := w.Check(ctx); err != nil {
 			t.Errorf("a branch that was %s, restored: %v", name, err)
 		}
 	}
-	if _, err := git(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/heads/other"); err == nil {
+	if _, err := git.Ask(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/heads/other"); err == nil {
 		t.Error("another branch was written through a link")
 	}
-	command(t, dir, "git", "tag", w.Branch, w.Base)
+	repo.Run(t, dir, "git", "tag", w.Branch, w.Base)
 	if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("a tag of the same name: %v, want TAMPERED", err)
 	}
-	command(t, dir, "git", "tag", "-d", w.Branch)
+	repo.Run(t, dir, "git", "tag", "-d", w.Branch)
 	for _, object := range []string{"", ":a.txt"} {
-		command(t, dir, "git", "replace", w.Branch+object, w.Base+object)
+		repo.Run(t, dir, "git", "replace", w.Branch+object, w.Base+object)
 		if err := w.Check(ctx); tidegate.CodeOf(err) != tidegate.Tampered {
 			t.Errorf("another object for %q: %v, want TAMPERED", object, err)
 		}
-		command(t, dir, "sh", "-c", "git replace -d $(git replace -l)")
+		repo.Run(t, dir, "sh", "-c", "git replace -d $(git replace -l)")
 	}
 	if err := w.Check(ctx); err != nil {
 		t.Errorf("commit %s: %v", commit, err)
 	}
 }
 
-// TestObjectsAreWhatTheirIDsSay: a file is not shown from an object that somebody
-// wrote under the id of another.
-func TestObjectsAreWhatTheirIDsSay(t *testing.T) {
-	dir := repository(t)
-	command(t, dir, "git", "commit", "-q", "--allow-empty", "-m", "first")
-	writeAll(t, dir, map[string]string{"a.txt": "evil\n"})
-	command(t, dir, "git", "add", "a.txt")
-	command(t, dir, "git", "commit", "-q", "-m", "second")
-	id := objectID([]byte("evil\n"), "")
-	path := filepath.Join(dir, ".git/objects", id[:2], id[2:])
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
+// TestModesInARepository: in a repository, others with access to it can read the
+// files of a change; elsewhere only their owner can. Locks are nobody else's.
+func TestModesInARepository(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes of files are those of Unix")
 	}
-	var planted bytes.Buffer
-	z := zlib.NewWriter(&planted)
-	io.WriteString(z, "blob 5\x00good\n")
-	z.Close()
-	if err := os.WriteFile(path, planted.Bytes(), 0o444); err != nil {
-		t.Fatal(err)
-	}
-	d, err := ReadDiff(t.Context(), always, dir, DiffInput{Base: "HEAD~1", Committed: true})
-	if tidegate.CodeOf(err) != tidegate.ReadFailed {
-		t.Errorf("got %+v and %v, want READ_FAILED", d, err)
+	for name, project := range map[string]string{"a repository": repo.New(t), "a folder": t.TempDir()} {
+		_, err := Start(t.Context(), run.Desk{Now: func() time.Time { return time.Unix(1, 0) }}, project, "c", nil)
+		must.Do(t, err)
+		for file, shared := range map[string]bool{"STATE.yaml": true, "log.jsonl": true, ".": true, ".tidegate.lock": false} {
+			info, err := os.Stat(filepath.Join(project, git.ChangesDir(always), "c", file))
+			must.Do(t, err)
+			umask := filepath.Join(project, "by", "another")
+			must.Do(t, os.MkdirAll(filepath.Dir(umask), 0o755))
+			must.Do(t, os.WriteFile(umask, nil, 0o644))
+			other, err := os.Stat(umask)
+			must.Do(t, err)
+			want := os.FileMode(0o600)
+			switch {
+			case shared && name == "a repository" && info.IsDir():
+				want = other.Mode().Perm() | other.Mode().Perm()&0o444>>2
+			case shared && name == "a repository":
+				want = other.Mode().Perm()
+			case info.IsDir():
+				want = 0o700
+			}
+			if got := info.Mode().Perm(); got != want {
+				t.Errorf("%s in %s has mode %o, want %o", file, name, got, want)
+			}
+		}
 	}
 }

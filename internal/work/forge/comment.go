@@ -25,6 +25,10 @@ type commentAnswer struct {
 	Body    string
 	Path    string
 	ReplyTo int64 `json:"in_reply_to_id"`
+
+	Commit    string `json:"commit_id"`
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
 }
 
 func (f *Forge) comments(ctx context.Context, path, author string) ([]Comment, error) {

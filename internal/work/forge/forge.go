@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,6 +51,38 @@ func FromEnv(getenv func(string) string) (*Forge, error) {
 	return f, nil
 }
 
+// ParsePull reads the address of the page of a pull request: the forge that has it, and its
+// number. The environment may name the forge's API and has the token. It returns
+// INVALID_ARGS.
+func ParsePull(address string, getenv func(string) string) (*Forge, int, error) {
+	m := pullPage().FindStringSubmatch(address)
+	if m == nil {
+		return nil, 0, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("from", tidegate.Cut(address)),
+			"the address of a pull request is https://HOST/OWNER/NAME/pull/NUMBER, got %q", tidegate.Cut(address))
+	}
+	api := "https://" + m[1] + "/api/v3"
+	if m[1] == "github.com" {
+		api = "https://api.github.com"
+	}
+	number, _ := strconv.Atoi(m[3]) // nine digits at most
+	f, err := FromEnv(func(name string) string {
+		switch name {
+		case "GITHUB_API_URL":
+			return cmp.Or(getenv(name), api)
+		case "GITHUB_GRAPHQL_URL":
+			return cmp.Or(getenv(name), api+"/graphql")
+		case "GITHUB_REPOSITORY":
+			return m[2]
+		}
+		return cmp.Or(getenv(name), getenv("GH_TOKEN"))
+	})
+	return f, number, err
+}
+
+var pullPage = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^https://([A-Za-z0-9.:-]+)/([A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+)/pull/([1-9][0-9]{0,8})(?:[/?#].*)?$`)
+})
+
 // do sends a request about the repository and reads the answer into a value, which may
 // be nil. It returns NOT_FOUND, INVALID_STATE where the forge refuses or cannot be
 // reached, and CANCELLED.
@@ -58,8 +91,7 @@ func (f *Forge) do(ctx context.Context, method, path string, body, into any) err
 }
 
 func (f *Forge) send(ctx context.Context, method, address, what string, body, into any) error {
-	r := archive.Request{Method: method, URL: address, Named: true, Secrets: []string{f.Token}, Header: []archive.Field{
-		{Name: "Authorization", Value: "Bearer " + f.Token}, {Name: "Accept", Value: "application/vnd.github+json"}, {Name: "X-GitHub-Api-Version", Value: "2022-11-28"}}}
+	r := f.request(method, address)
 	if body != nil {
 		data, err := codec.MarshalLine(body)
 		if err != nil {
@@ -83,6 +115,13 @@ func (f *Forge) send(ctx context.Context, method, address, what string, body, in
 		return tidegate.Errorf(tidegate.InvalidState, nil, "the forge's answer to %s %s cannot be read: %v", method, what, err)
 	}
 	return nil
+}
+
+// request is a request of the owner of the token.
+func (f *Forge) request(method, address string) archive.Request {
+	return archive.Request{Method: method, URL: address, Named: true, Secrets: []string{f.Token}, Header: []archive.Field{
+		{Name: "Authorization", Value: "Bearer " + f.Token}, {Name: "Accept", Value: "application/vnd.github+json"},
+		{Name: "X-GitHub-Api-Version", Value: "2022-11-28"}}}
 }
 
 // refused is the error for an answer that is none.
@@ -151,6 +190,8 @@ func (f *Forge) query(ctx context.Context, text string, variables map[string]any
 
 type user struct {
 	Login string `json:"login"`
+	ID    int64  `json:"id"`
+	Type  string `json:"type"` // User, Bot or Organization
 }
 
 // Me is the login of the user whose token this is.

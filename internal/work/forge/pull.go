@@ -16,6 +16,7 @@ type Pull struct {
 	Head        string // the last commit
 	Base        string // the last commit of the branch that it is to be merged into
 	Author      string
+	AuthorID    int64
 	Association string // of the author with the repository, such as MEMBER
 }
 
@@ -41,7 +42,8 @@ func (f *Forge) Pull(ctx context.Context, number int) (Pull, error) {
 	if err := f.do(ctx, "GET", fmt.Sprintf("/pulls/%d", number), nil, &answer); err != nil {
 		return Pull{}, err
 	}
-	p := Pull{Number: number, Head: answer.Head.SHA, Base: answer.Base.SHA, Author: answer.User.Login, Association: answer.Association}
+	p := Pull{Number: number, Head: answer.Head.SHA, Base: answer.Base.SHA, Author: answer.User.Login,
+		AuthorID: answer.User.ID, Association: answer.Association}
 	var branch struct{ Object struct{ SHA string } }
 	err := f.do(ctx, "GET", "/git/ref/heads/"+(&url.URL{Path: answer.Base.Ref}).EscapedPath(), nil, &branch)
 	if err == nil {

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/text/markdown"
-
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -18,12 +16,12 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
-
-// Answers is the folder of answers beside the folder of runs.
-func Answers(runs string) string { return filepath.Join(filepath.Dir(runs), "answers") }
 
 const answerSchema = "answer.v1"
 
@@ -56,7 +54,7 @@ type Answered struct {
 	AnswerPath string           `json:"answer_path" jsonschema:"the folder that keeps what was asked and answered"`
 	Of         []Subject        `json:"of"`
 	Question   string           `json:"question"`
-	Answer     string           `json:"answer" jsonschema:"in Markdown; the fixed sentence where the archived pages do not answer the question"`
+	Answer     string           `json:"answer" jsonschema:"in Markdown; the fixed sentence where the archived pages do not answer the question; empty where the agent failed"`
 	Why        string           `json:"why" jsonschema:"why there is no answer; empty where there is one"`
 	Trust      string           `json:"trust" jsonschema:"how the sentences of the answer were checked"`
 	Sentences  []evidence.Claim `json:"sentences"`
@@ -92,7 +90,7 @@ func AskOf(ctx context.Context, question string, items ...*Item) (*Asked, error)
 				continue
 			}
 			id := fmt.Sprintf("s%d", len(pages)+1)
-			p := claim.PageOf(id, record.URL, step.PageOf(*from.Capture).Content())
+			p := claim.PageOf(id, record.URL, sourcing.PageOf(*from.Capture).Content())
 			if p.Text == "" {
 				continue
 			}
@@ -115,7 +113,7 @@ func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
 	a.desk = desk
 	begun, path, err := a.begun(ctx, runs)
 	if err == nil && path == "" {
-		begun, path, err = create(desk, Answers(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
+		begun, path, err = create(desk, store.Answers.Home(runs), about{SchemaVersion: answerSchema, Question: a.Question, Of: a.of}, nil)
 	}
 	if err != nil {
 		return err
@@ -127,7 +125,7 @@ func (a *Asked) Begin(ctx context.Context, desk run.Desk, runs string) error {
 
 // begun is the answer to the same question that has no result, with its folder; "" for none.
 func (a *Asked) begun(ctx context.Context, runs string) (was about, path string, err error) {
-	home, err := a.desk.Reach.Open("home", Answers(runs))
+	home, err := a.desk.Reach.Open("home", store.Answers.Home(runs))
 	if err != nil {
 		return was, "", artifact.UnlessMissing(err)
 	}
@@ -137,13 +135,13 @@ func (a *Asked) begun(ctx context.Context, runs string) (was about, path string,
 		return was, "", err
 	}
 	for _, entry := range entries {
-		data, err := home.Read(entry.Name() + "/" + aboutFile)
+		data, err := home.Read(entry.Name() + "/" + store.AboutFile)
 		if err != nil || json.Unmarshal(data, &was) != nil || was.ID != entry.Name() || was.SchemaVersion != answerSchema || was.Question != a.Question || !slices.Equal(was.Of, a.of) {
 			continue
 		}
 		ended, err := a.ended(ctx, home, was.ID)
 		if err != nil || !ended {
-			return was, filepath.Join(Answers(runs), was.ID), err
+			return was, filepath.Join(store.Answers.Home(runs), was.ID), err
 		}
 	}
 	return about{}, "", nil
@@ -157,20 +155,18 @@ func (a *Asked) ended(ctx context.Context, home *artifact.Folder, id string) (bo
 		return false, err
 	}
 	defer folder.Close()
-	if folder.Pending() {
-		lock, err := folder.Lock(ctx, a.desk.Now)
-		if err != nil {
-			return false, err
-		}
-		lock.Unlock()
-	}
-	return folder.Exists(resultFile)
+	folder.Settle(ctx)
+	return folder.Exists(store.ResultFile)
 }
 
 // Keep keeps the answer in the folder that was begun. Why says why there is none; the answer
-// is then the fixed sentence. It returns READ_FAILED and WRITE_FAILED.
-func (a *Asked) Keep(ctx context.Context, answer asking.Answer, trust, why string) (Answered, error) {
+// is then the fixed sentence, or empty where the agent failed, which says nothing about the
+// pages. It returns READ_FAILED and WRITE_FAILED.
+func (a *Asked) Keep(ctx context.Context, answer asking.Answer, trust, why string, failed bool) (Answered, error) {
 	out := Answered{AnswerID: a.ID, Of: a.of, Question: a.Question, Answer: a.Refusal(), Why: why, Sentences: []evidence.Claim{}, Sources: []AnsweredSource{}}
+	if failed {
+		out.Answer = ""
+	}
 	if why == "" {
 		out.Pass, out.Answer, out.Trust, out.Sentences, out.Sources = true, answer.Text, trust, answer.Claims.Sentences, a.cited(&answer)
 	} else {
@@ -186,14 +182,14 @@ func (a *Asked) Keep(ctx context.Context, answer asking.Answer, trust, why strin
 		return out, err
 	}
 	defer lock.Unlock()
-	files, err := step.AttemptFiles(a.Folder)
+	files, err := sentences.AttemptFiles(a.Folder)
 	if err != nil {
 		return out, err
 	}
 	tx := lock.Begin()
-	_, err = tx.WritePlain(resultFile, result)
+	_, err = tx.WritePlain(store.ResultFile, result)
 	if err == nil {
-		err = tx.Record(run.AuditFile, judged(a.desk, result, files))
+		err = tx.Record(run.LogFile, judged(a.desk, result, files))
 	}
 	if err != nil {
 		tx.Rollback()
@@ -208,6 +204,10 @@ func (a Answered) Report() report.Report {
 	r.Add(report.Paragraph(a.Answer))
 	if !a.Pass {
 		r.Summary = a.Why
+	}
+	if a.Answer == "" {
+		r.Blocks = []report.Block{report.Paragraph("The agent failed: whether the archived pages answer this question is not known. Another agent may find out.")}
+	} else if !a.Pass {
 		r.Add(report.Paragraph("New research may answer it:"), report.Preformatted(a.Next))
 	}
 	if len(a.Sources) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // bundledAt is the path of a bundled folder while it is checked; it is not on the disk.
@@ -30,7 +31,7 @@ func Export(ctx context.Context, desk run.Desk, runs, workdir, name string) (id 
 	if err != nil {
 		return "", nil, err
 	}
-	if _, err := checkBundle(ctx, desk, runs, b); err != nil {
+	if _, err := checkBundle(ctx, desk, runs, kind, b); err != nil {
 		return "", nil, err
 	}
 	var out bytes.Buffer
@@ -39,47 +40,45 @@ func Export(ctx context.Context, desk run.Desk, runs, workdir, name string) (id 
 }
 
 // findFolder is the folder of what a person names.
-func findFolder(desk run.Desk, runs, workdir, name string) (kind, path string, err error) {
+func findFolder(desk run.Desk, runs, workdir, name string) (kind store.Kind, path string, err error) {
 	manifest, _, err := run.FindByBeginning(desk, runs, workdir, name)
 	if err == nil && name != "" && filepath.Base(manifest) == run.ManifestFile {
-		return Run, filepath.Dir(manifest), nil
+		return store.Runs, filepath.Dir(manifest), nil
 	}
-	if path, err := audit.Find(desk, audit.Home(runs), workdir, name); err == nil {
-		return Audit, filepath.Dir(path), nil
+	if path, err := audit.Find(desk, store.Audits.Home(runs), workdir, name); err == nil {
+		return store.Audits, filepath.Dir(path), nil
 	}
 	path, ok := FindKept(desk, runs, workdir, name)
 	if !ok {
-		return "", "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run, audit, update or answer %q", tidegate.Cut(name))
+		return kind, "", tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run, audit, update or answer %q", tidegate.Cut(name))
 	}
-	about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, aboutFile))
+	about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, store.AboutFile))
 	if err != nil {
-		return "", "", err
+		return kind, "", err
 	}
 	if about.Get("schema_version").Str() == updateSchema {
-		return kindUpdate, path, nil
+		return store.Updates, path, nil
 	}
-	return Answer, path, nil
+	return store.Answers, path, nil
 }
 
-// kindUpdate is the kind of updates, in bundles.
-const kindUpdate = "update"
-
 // bundle reads a folder.
-func bundle(ctx context.Context, desk run.Desk, kind, path string) (*seal.Bundle, error) {
+func bundle(ctx context.Context, desk run.Desk, kind store.Kind, path string) (*seal.Bundle, error) {
 	folder, err := desk.Reach.Open("run", path)
 	if err != nil {
 		return nil, err
 	}
 	defer folder.Close()
-	b := &seal.Bundle{Kind: kind}
-	if kind == Run {
+	b := &seal.Bundle{Kind: kind.Noun}
+	var named seal.Recorded
+	if kind.Noun == store.Runs.Noun {
 		r, err := run.Open(ctx, desk, filepath.Join(path, run.ManifestFile))
 		if err != nil {
 			return nil, err
 		}
 		status := r.Manifest().Status()
 		b.ID = r.ID()
-		r.Close()
+		defer r.Close()
 		if !status.Final() {
 			lock, err := folder.Lock(ctx, desk.Now)
 			if err != nil {
@@ -87,25 +86,23 @@ func bundle(ctx context.Context, desk run.Desk, kind, path string) (*seal.Bundle
 			}
 			defer lock.Unlock()
 		}
+		if named, err = r.Named(); err != nil {
+			return nil, err
+		}
 	} else {
-		name, id := aboutOf(kind)
-		about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, name))
+		about, err := desk.Reach.ReadJSON("kept", filepath.Join(path, kind.File))
 		if err != nil {
 			return nil, err
 		}
-		b.ID = about.Get(id).Str()
+		b.ID = about.Get(kind.ID).Str()
+		record, err := store.Read(folder)
+		if err != nil {
+			return nil, err
+		}
+		named = record.Named()
 	}
-	b.Files, err = seal.FilesOf(folder, "")
+	b.Files, _, err = seal.FilesOf(folder, "", named)
 	return b, err
-}
-
-// aboutOf is the file that says what an audit, update or answer is about, and the key of its
-// id there.
-func aboutOf(kind string) (name, id string) {
-	if kind == Audit {
-		return audit.File, "audit_id"
-	}
-	return aboutFile, "id"
 }
 
 // Imported is the result of [Import].
@@ -130,13 +127,12 @@ func Import(ctx context.Context, desk run.Desk, runs string, data []byte) (Impor
 	if err != nil {
 		return Imported{}, err
 	}
-	homes := map[string]func(string) string{Run: func(runs string) string { return runs }, Audit: audit.Home, kindUpdate: Updates, Answer: Answers}
-	home := homes[b.Kind]
-	if home == nil || run.CheckID(b.ID) != nil {
+	kind, known := store.Exported(b.Kind)
+	if !known || !store.IsID(b.ID) {
 		return Imported{}, unsound(b, "it does not say what it holds")
 	}
-	out := Imported{Kind: b.Kind, ID: b.ID, Path: filepath.Join(home(runs), b.ID), Files: len(b.Files)}
-	if out.Head, err = checkBundle(ctx, desk, runs, b); err != nil {
+	out := Imported{Kind: b.Kind, ID: b.ID, Path: filepath.Join(kind.Home(runs), b.ID), Files: len(b.Files)}
+	if out.Head, err = checkBundle(ctx, desk, runs, kind, b); err != nil {
 		return out, err
 	}
 	err = desk.Reach.CreateFolder("home", out.Path, func(d *artifact.Draft) error {
@@ -165,7 +161,7 @@ func unsound(b *seal.Bundle, why string) error {
 }
 
 // checkBundle holds what a bundle has against itself, and returns the head of its log.
-func checkBundle(ctx context.Context, desk run.Desk, runs string, b *seal.Bundle) (head string, err error) {
+func checkBundle(ctx context.Context, desk run.Desk, runs string, kind store.Kind, b *seal.Bundle) (head string, err error) {
 	laid, err := artifact.NewReplica()
 	if err != nil {
 		return "", err
@@ -181,7 +177,7 @@ func checkBundle(ctx context.Context, desk run.Desk, runs string, b *seal.Bundle
 	if b.Kind == Run {
 		return checkBundledRun(ctx, own, b)
 	}
-	return checkBundledKept(ctx, own, desk, runs, b)
+	return checkBundledKept(ctx, own, desk, runs, kind, b)
 }
 
 func checkBundledRun(ctx context.Context, own run.Desk, b *seal.Bundle) (head string, err error) {
@@ -197,22 +193,44 @@ func checkBundledRun(ctx context.Context, own run.Desk, b *seal.Bundle) (head st
 	if verified.RunID != b.ID {
 		return "", unsound(b, "it has the run "+verified.RunID)
 	}
-	return verified.Log.Head, nil
+	r, err := run.Open(ctx, own, filepath.Join(bundledAt, run.ManifestFile))
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	named, err := r.Named()
+	if err != nil {
+		return "", err
+	}
+	return verified.Log.Head, checkNamed(b, named)
+}
+
+// checkNamed refuses a bundle that has more than its log records.
+func checkNamed(b *seal.Bundle, named seal.Recorded) error {
+	for _, file := range b.Files {
+		end, known := named[file.Name]
+		if !known {
+			return unsound(b, "no line of its log speaks of "+file.Name)
+		}
+		if end >= 0 && int64(len(file.Data)) != end {
+			return unsound(b, file.Name+" does not end with the last record of the log")
+		}
+	}
+	return nil
 }
 
 // checkBundledKept checks an audit, update or answer, whose subjects are in the home.
-func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, b *seal.Bundle) (head string, err error) {
-	name, id := aboutOf(b.Kind)
-	about, err := own.Reach.ReadJSON("bundle", filepath.Join(bundledAt, name))
-	if err != nil || about.Get(id).Str() != b.ID {
-		return "", unsound(b, name+" is not that of "+b.Kind+" "+b.ID)
+func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, kind store.Kind, b *seal.Bundle) (head string, err error) {
+	about, err := own.Reach.ReadJSON("bundle", filepath.Join(bundledAt, kind.File))
+	if err != nil || about.Get(kind.ID).Str() != b.ID {
+		return "", unsound(b, kind.File+" is not that of "+b.Kind+" "+b.ID)
 	}
 	folder, err := own.Reach.Open("bundle", bundledAt)
 	if err != nil {
 		return "", err
 	}
 	defer folder.Close()
-	record, err := run.ReadKept(folder)
+	record, err := store.Read(folder)
 	if err != nil {
 		return "", unsound(b, tidegate.AsError(err).Message)
 	}
@@ -221,12 +239,15 @@ func checkBundledKept(ctx context.Context, own, desk run.Desk, runs string, b *s
 		return "", err
 	}
 	for _, file := range b.Files {
-		if (file.Name == name || file.Name == resultFile) && record.Files[file.Name] == "" {
+		if (file.Name == kind.File || file.Name == store.ResultFile) && record.Files[file.Name] == "" {
 			wrong = append(wrong, "its log does not record "+file.Name)
 		}
 	}
 	if len(wrong) > 0 {
 		return "", unsound(b, wrong[0])
+	}
+	if err := checkNamed(b, record.Named()); err != nil {
+		return "", err
 	}
 	if b.Kind == Audit {
 		a, err := audit.Open(ctx, own, filepath.Join(bundledAt, audit.File))

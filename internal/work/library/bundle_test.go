@@ -16,18 +16,18 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // exported makes a run and its bundle.
 func exported(t *testing.T) (runs string, data []byte) {
 	t.Helper()
 	runs = filepath.Join(t.TempDir(), "runs")
-	if _, err := run.Create(t.Context(), desk(), runs, run.InitInput{Query: "Why do tides turn?", RunID: "tides"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(run.Create(t.Context(), desk(), runs, run.InitInput{Query: "Why do tides turn?", RunID: "tides"}))(t)
 	id, data, err := library.Export(t.Context(), desk(), runs, runs, "tides")
 	if err != nil || id != "tides" {
 		t.Fatalf("exported %q: %v", id, err)
@@ -81,10 +81,7 @@ func listed(t *testing.T, kind, id string, files ...seal.File) []byte {
 	for _, f := range files {
 		list.Files = append(list.Files, file{f.Name, codec.DigestBytes(f.Data)})
 	}
-	data, err := codec.MarshalFile(list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.MarshalFile(list))(t)
 	return zipped(append([]seal.File{{Name: seal.BundleName, Data: data}}, files...)...)
 }
 
@@ -92,7 +89,7 @@ func listed(t *testing.T, kind, id string, files ...seal.File) []byte {
 func snapshot(t *testing.T, dir string) string {
 	t.Helper()
 	var out strings.Builder
-	err := filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
@@ -103,10 +100,7 @@ func snapshot(t *testing.T, dir string) string {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out.String()
 }
 
@@ -115,10 +109,7 @@ func snapshot(t *testing.T, dir string) string {
 func TestImportBringsTheWholeRun(t *testing.T) {
 	_, data := exported(t)
 	runs := filepath.Join(t.TempDir(), "runs")
-	out, err := library.Import(t.Context(), desk(), runs, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(library.Import(t.Context(), desk(), runs, data))(t)
 	for _, name := range run.Folders {
 		if info, err := os.Stat(filepath.Join(out.Path, name)); err != nil || !info.IsDir() {
 			t.Errorf("the folder %s is not there", name)
@@ -142,10 +133,7 @@ func TestImportBringsTheWholeRun(t *testing.T) {
 // each is refused with a typed error, and the home is as it was.
 func TestImportRefusesHostileBundles(t *testing.T) {
 	_, data := exported(t)
-	b, err := seal.OpenBundle(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(seal.OpenBundle(data))(t)
 	if !bytes.Equal(listed(t, "run", "tides", b.Files...), data) {
 		t.Fatal("the adversary does not write what a bundle is")
 	}
@@ -168,45 +156,44 @@ func TestImportRefusesHostileBundles(t *testing.T) {
 	}
 	bad := []byte("x")
 	for name, hostile := range map[string][]byte{
-		"nothing":               nil,
-		"no bundle":             []byte("a text"),
-		"no files":              listed(t, "run", "tides"),
-		"a part":                data[:len(data)/2],
-		"something behind":      append(slices.Clone(data), 0),
-		"a way out":             listed(t, "run", "tides", with(seal.File{Name: "../../escaped", Data: bad})...),
-		"an absolute path":      listed(t, "run", "tides", with(seal.File{Name: "/tmp/escaped", Data: bad})...),
-		"a backslash":           listed(t, "run", "tides", with(seal.File{Name: `..\escaped`, Data: bad})...),
-		"a control character":   listed(t, "run", "tides", with(seal.File{Name: "a\x1b[2J", Data: bad})...),
-		"a name twice":          listed(t, "run", "tides", with(seal.File{Name: "manifest.json", Data: bad})...),
-		"a file and a folder":   listed(t, "run", "tides", with(seal.File{Name: "manifest.json/x", Data: bad})...),
-		"a lock":                listed(t, "run", "tides", with(seal.File{Name: ".tidegate.lock", Data: bad})...),
-		"a transaction":         listed(t, "run", "tides", with(seal.File{Name: ".tidegate.tx/commit", Data: bad})...),
-		"a lease":               listed(t, "run", "tides", with(seal.File{Name: ".lock", Data: bad})...),
-		"a list in it":          listed(t, "run", "tides", with(seal.File{Name: "Bundle.json", Data: bad})...),
-		"files out of order":    listed(t, "run", "tides", append(slices.Clone(b.Files[1:]), b.Files[0])...),
-		"another kind":          listed(t, "change", "tides", b.Files...),
-		"no kind":               listed(t, "", "tides", b.Files...),
-		"another id":            listed(t, "run", "ebbs", b.Files...),
-		"an id that leads out":  listed(t, "run", "../tides", b.Files...),
-		"no id":                 listed(t, "run", "", b.Files...),
-		"a run as an audit":     listed(t, "audit", "tides", b.Files...),
-		"a run as an answer":    listed(t, "answer", "tides", b.Files...),
-		"no manifest":           listed(t, "run", "tides", without("manifest.json")...),
-		"no log":                listed(t, "run", "tides", without("logs/audit.jsonl")...),
-		"no head":               listed(t, "run", "tides", without("logs/audit.head")...),
-		"another question":      listed(t, "run", "tides", edited("manifest.json", func(s string) string { return strings.ReplaceAll(s, "tides turn", "tides burn") })...),
-		"a manifest of nothing": listed(t, "run", "tides", edited("manifest.json", func(string) string { return "{}" })...),
-		"deep json":             listed(t, "run", "tides", edited("manifest.json", func(string) string { return strings.Repeat("[", 1<<20) })...),
-		"another log":           listed(t, "run", "tides", edited("logs/audit.jsonl", func(s string) string { return strings.Replace(s, `"created"`, `"creaked"`, 1) })...),
-		"an empty log":          listed(t, "run", "tides", edited("logs/audit.jsonl", func(string) string { return "" })...),
-		"another digest":        bytes.Replace(data, []byte(codec.DigestBytes(b.Files[0].Data)), []byte(codec.DigestBytes(nil)), 1),
+		"nothing":                   nil,
+		"no bundle":                 []byte("a text"),
+		"no files":                  listed(t, "run", "tides"),
+		"a part":                    data[:len(data)/2],
+		"something behind":          append(slices.Clone(data), 0),
+		"a way out":                 listed(t, "run", "tides", with(seal.File{Name: "../../escaped", Data: bad})...),
+		"an absolute path":          listed(t, "run", "tides", with(seal.File{Name: "/tmp/escaped", Data: bad})...),
+		"a backslash":               listed(t, "run", "tides", with(seal.File{Name: `..\escaped`, Data: bad})...),
+		"a control character":       listed(t, "run", "tides", with(seal.File{Name: "a\x1b[2J", Data: bad})...),
+		"a name twice":              listed(t, "run", "tides", with(seal.File{Name: "manifest.json", Data: bad})...),
+		"a file and a folder":       listed(t, "run", "tides", with(seal.File{Name: "manifest.json/x", Data: bad})...),
+		"a lock":                    listed(t, "run", "tides", with(seal.File{Name: ".tidegate.lock", Data: bad})...),
+		"a transaction":             listed(t, "run", "tides", with(seal.File{Name: ".tidegate.tx/commit", Data: bad})...),
+		"a lease":                   listed(t, "run", "tides", with(seal.File{Name: ".lock", Data: bad})...),
+		"a list in it":              listed(t, "run", "tides", with(seal.File{Name: "Bundle.json", Data: bad})...),
+		"files out of order":        listed(t, "run", "tides", append(slices.Clone(b.Files[1:]), b.Files[0])...),
+		"another kind":              listed(t, "change", "tides", b.Files...),
+		"no kind":                   listed(t, "", "tides", b.Files...),
+		"another id":                listed(t, "run", "ebbs", b.Files...),
+		"an id that leads out":      listed(t, "run", "../tides", b.Files...),
+		"no id":                     listed(t, "run", "", b.Files...),
+		"a run as an audit":         listed(t, "audit", "tides", b.Files...),
+		"a run as an answer":        listed(t, "answer", "tides", b.Files...),
+		"no manifest":               listed(t, "run", "tides", without("manifest.json")...),
+		"no log":                    listed(t, "run", "tides", without("logs/audit.jsonl")...),
+		"no head":                   listed(t, "run", "tides", without("logs/audit.head")...),
+		"another question":          listed(t, "run", "tides", edited("manifest.json", func(s string) string { return strings.ReplaceAll(s, "tides turn", "tides burn") })...),
+		"a manifest of nothing":     listed(t, "run", "tides", edited("manifest.json", func(string) string { return "{}" })...),
+		"deep json":                 listed(t, "run", "tides", edited("manifest.json", func(string) string { return strings.Repeat("[", 1<<20) })...),
+		"another log":               listed(t, "run", "tides", edited("logs/audit.jsonl", func(s string) string { return strings.Replace(s, `"created"`, `"creaked"`, 1) })...),
+		"an empty log":              listed(t, "run", "tides", edited("logs/audit.jsonl", func(string) string { return "" })...),
+		"a file that no line names": listed(t, "run", "tides", with(seal.File{Name: "wave-1/more.md", Data: bad})...),
+		"another digest":            bytes.Replace(data, []byte(codec.DigestBytes(b.Files[0].Data)), []byte(codec.DigestBytes(nil)), 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
 			runs := filepath.Join(home, "runs")
-			if err := os.Mkdir(runs, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(runs, 0o700))
 			before := snapshot(t, filepath.Dir(home))
 			_, err := library.Import(t.Context(), desk(), runs, hostile)
 			if tidegate.CodeOf(err) != tidegate.Tampered {
@@ -216,6 +203,62 @@ func TestImportRefusesHostileBundles(t *testing.T) {
 				t.Errorf("the home was\n%s\nand is\n%s", before, after)
 			}
 		})
+	}
+}
+
+// TestABundleHasNoNameThatIsObeyed has a log name files that systems and programs obey, or that
+// one file system takes for another: the run is not exported, and a bundle of it is refused.
+func TestABundleHasNoNameThatIsObeyed(t *testing.T) {
+	for _, name := range []string{
+		".git/config", "wave-1/.git/config", "CLAUDE.md", "wave-1/claude.MD", "AGENTS.md", "GEMINI.md", ".mcp.json", ".envrc", "tidegate.toml",
+		".vscode/tasks.json", "opencode.json", "wave-1/CON", "nul.md", "Lpt1.txt", "jobs/aux/x", "a:b", "wave-1/dot.", "wave-1/blank ", "Wave-1/x.md", "MANIFEST.json", "what?.md",
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs, _ := exported(t)
+			manifest := filepath.Join(runs, "tides", run.ManifestFile)
+			must.Do(t, os.WriteFile(filepath.Join(runs, "tides", "wave-1", "x"), nil, 0o600)) // no folder is empty
+			r := must.Get(run.Open(t.Context(), desk(), manifest))(t)
+			defer r.Close()
+			must.Get(r.Update(t.Context(), func(u *run.Update) error {
+				must.Do(t, u.Write("wave-1/x.md", nil))
+				return u.Write(name, []byte("[core]\n\tfsmonitor = touch /tmp/escaped\n"))
+			}))(t)
+			named := must.Get(r.Named())(t)
+			files, _, err := seal.FilesOf(r.Folder(), "", named)
+			if _, known := named[name]; err != nil || !known {
+				t.Fatalf("the log does not name it: %v", err)
+			}
+			if _, _, err := library.Export(t.Context(), desk(), runs, runs, "tides"); tidegate.CodeOf(err) != tidegate.InvalidArgs {
+				t.Errorf("it is exported: %v", err)
+			}
+			home := filepath.Join(t.TempDir(), "runs")
+			if _, err := library.Import(t.Context(), desk(), home, listed(t, "run", "tides", files...)); tidegate.CodeOf(err) != tidegate.Tampered {
+				t.Errorf("it is imported: %v", err)
+			}
+		})
+	}
+}
+
+// TestWhatNoLineRecordsStaysBehind leaves what lies in a folder by chance, and names it.
+func TestWhatNoLineRecordsStaysBehind(t *testing.T) {
+	runs, data := exported(t)
+	root := filepath.Join(runs, "tides")
+	must.Do(t, os.WriteFile(filepath.Join(root, "wave-1", "notes.txt"), []byte("mine"), 0o600))
+	must.Do(t, os.Mkdir(filepath.Join(root, ".git"), 0o700))
+	must.Do(t, os.WriteFile(filepath.Join(root, ".git", "config"), []byte("x"), 0o600))
+	_, again, err := library.Export(t.Context(), desk(), runs, runs, "tides")
+	if err != nil || !bytes.Equal(again, data) {
+		t.Errorf("the bundle is another: %v", err)
+	}
+	verified := must.Get(run.Verify(t.Context(), desk(), run.VerifyInput{ManifestPath: filepath.Join(root, run.ManifestFile)}))(t)
+	var named []string
+	for _, f := range verified.Findings {
+		if f.Rule == "file-unrecorded" {
+			named = append(named, f.File)
+		}
+	}
+	if !slices.Equal(named, []string{".git/config", "wave-1/notes.txt"}) || !verified.Pass {
+		t.Errorf("named are %v", named)
 	}
 }
 
@@ -262,19 +305,13 @@ func TestImportOfWhatIsBound(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
 	url := "https://a.example/ferry"
 	pages := web{url: shows(document("The ferry Ampere", "The ferry carries 120 cars."))(url)}
-	made, err := audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: "The ferry carries 120 cars [1].\n\n# References\n\n[1] The ferry Ampere: " + url + "\n", Home: audit.Home(runs), Dir: runs})
+	made, err := audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: "The ferry carries 120 cars [1].\n\n# References\n\n[1] The ferry Ampere: " + url + "\n", Home: store.Audits.Home(runs), Dir: runs})
 	if err != nil {
 		t.Fatal(err)
 	}
-	item, err := library.Open(t.Context(), desk(), runs, runs, made.AuditID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	item := must.Get(library.Open(t.Context(), desk(), runs, runs, made.AuditID))(t)
 	defer item.Close()
-	updated, err := library.Update(t.Context(), desk(), runs, pages.again, item)
-	if err != nil {
-		t.Fatal(err)
-	}
+	updated := must.Get(library.Update(t.Context(), desk(), runs, pages.again, item))(t)
 	bundles := map[string][]byte{}
 	for _, id := range []string{made.AuditID, updated.UpdateID} {
 		if _, bundles[id], err = library.Export(t.Context(), desk(), runs, runs, id); err != nil {
@@ -285,36 +322,37 @@ func TestImportOfWhatIsBound(t *testing.T) {
 	if _, err := library.Import(t.Context(), desk(), other, bundles[updated.UpdateID]); tidegate.CodeOf(err) != tidegate.FileNotFound {
 		t.Errorf("without its audit, the update is imported: %v", err)
 	}
-	if _, err := library.Import(t.Context(), desk(), other, bundles[made.AuditID]); err != nil {
-		t.Fatal(err)
-	}
-	out, err := library.Import(t.Context(), desk(), other, bundles[updated.UpdateID])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(library.Import(t.Context(), desk(), other, bundles[made.AuditID]))(t)
+	out := must.Get(library.Import(t.Context(), desk(), other, bundles[updated.UpdateID]))(t)
 	verified, err := library.Verify(t.Context(), desk(), other, out.Path)
 	if err != nil || len(verified.Wrong) > 0 {
 		t.Errorf("the update is wrong by %v, %v", verified.Wrong, err)
 	}
 	// A result that the log does not record is no result.
-	b, err := seal.OpenBundle(bundles[updated.UpdateID])
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(seal.OpenBundle(bundles[updated.UpdateID]))(t)
 	for i := range b.Files {
 		if b.Files[i].Name == "result.json" {
 			var result map[string]any
-			if err := json.Unmarshal(b.Files[i].Data, &result); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(b.Files[i].Data, &result))
 			result["pass"] = !updated.Pass
 			b.Files[i].Data, _ = json.Marshal(result)
 		}
 	}
 	third := filepath.Join(t.TempDir(), "runs")
-	if _, err := library.Import(t.Context(), desk(), third, bundles[made.AuditID]); err != nil {
-		t.Fatal(err)
+	// The archive ends with its last record, and a file that no line names is none of an audit.
+	whole := must.Get(seal.OpenBundle(bundles[made.AuditID]))(t)
+	longer := slices.Clone(whole.Files)
+	for i := range longer {
+		if longer[i].Name == store.ArchiveFile {
+			longer[i].Data = append(slices.Clone(longer[i].Data), longer[i].Data...)
+		}
 	}
+	for _, files := range [][]seal.File{longer, append(slices.Clone(whole.Files), seal.File{Name: "z.txt"})} {
+		if _, err := library.Import(t.Context(), desk(), third, listed(t, "audit", whole.ID, files...)); tidegate.CodeOf(err) != tidegate.Tampered {
+			t.Errorf("more than the log records is imported: %v", err)
+		}
+	}
+	must.Get(library.Import(t.Context(), desk(), third, bundles[made.AuditID]))(t)
 	if _, err := library.Import(t.Context(), desk(), third, listed(t, "update", b.ID, b.Files...)); tidegate.CodeOf(err) != tidegate.Tampered {
 		t.Errorf("another result is imported: %v", err)
 	}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // TestCompareSaysWhatDiffers compares two audits of a report that was written again.
@@ -24,20 +26,14 @@ func TestCompareSaysWhatDiffers(t *testing.T) {
 	}
 	make := func(report string) string {
 		t.Helper()
-		made, err := audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: report, Home: audit.Home(runs), Dir: runs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := must.Get(audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: report, Home: store.Audits.Home(runs), Dir: runs}))(t)
 		return made.AuditID
 	}
 	was := make("The ferry carries 120 cars [1]. Its battery holds 1.04 MWh [1]. The tug Sparky pulls 70 tonnes [2].\n\n# References\n\n[1] https://a.example/ferry\n[2] https://b.example/tugs\n")
 	is := make("The ferry carries 140 cars [1]. Its battery holds 1.04 MWh [1]. The quay is 340 metres long [2].\n\n# References\n\n[1] https://a.example/ferry\n[2] https://c.example/quay\n")
 	compare := func(a, b string) library.Compared {
 		t.Helper()
-		c, err := library.Compare(t.Context(), desk(), library.CompareInput{A: a, B: b, Runs: runs, Dir: runs})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(library.Compare(t.Context(), desk(), library.CompareInput{A: a, B: b, Runs: runs, Dir: runs}))(t)
 		return c
 	}
 	c := compare(was, is)

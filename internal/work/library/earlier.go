@@ -2,13 +2,12 @@ package library
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/tidegate/tidegate/internal/rule/drift"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // EarlierOf is what a run takes from a finished one that it builds on, with where that is
@@ -52,7 +51,7 @@ func EarlierOf(ctx context.Context, desk run.Desk, manifest string, updated *Upd
 			}
 		}
 	}
-	open, err := step.OpenQuestions(ctx, r)
+	open, err := reporting.OpenQuestions(ctx, r)
 	earlier.Open = append(slices.Clip(earlier.Open), open...)
 	return earlier, from, r.Manifest().Sensitivity(), err
 }
@@ -64,7 +63,10 @@ func (u Updated) open() []run.OpenQuestion {
 		if s.State != drift.Changed && s.State != drift.Gone && s.State != drift.Walled {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s", s.State, markdown.OneLine(s.Text))
+		text := markdown.OneLine(s.Text) // the prompt says before it that it changed
+		if s.State != drift.Changed {
+			text = string(s.State) + ": " + text
+		}
 		for _, on := range s.Pages {
 			if on.State == drift.Stands {
 				continue

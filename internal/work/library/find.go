@@ -105,7 +105,7 @@ type scored struct {
 
 // find scores the entries that have one of the words, by how often they have it and how
 // few others do. Entries of folders that are gone or were changed do not count.
-func (x *index) find(words []string, there map[shelved]bool) []scored {
+func (x *index) find(words []string, there map[indexedFolder]bool) []scored {
 	total := 0.0
 	for _, n := range x.lengths {
 		total += float64(n)

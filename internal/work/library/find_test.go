@@ -11,17 +11,16 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 func find(t *testing.T, runs, words string) []string {
 	t.Helper()
-	out, err := library.Find(t.Context(), desk(), library.FindInput{Words: words, Runs: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(library.Find(t.Context(), desk(), library.FindInput{Words: words, Runs: runs}))(t)
 	got := []string{}
 	for _, h := range out.Hits {
 		got = append(got, h.Kind+" "+h.ID+" "+h.Part+": "+h.Passage)
@@ -31,20 +30,14 @@ func find(t *testing.T, runs, words string) []string {
 
 func put(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // asked makes a run with a question and a report.
 func asked(t *testing.T, runs, id, question, report string) {
 	t.Helper()
-	if _, err := run.Create(t.Context(), desk(), runs, run.InitInput{Query: question, RunID: id}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(run.Create(t.Context(), desk(), runs, run.InitInput{Query: question, RunID: id}))(t)
 	put(t, filepath.Join(runs, id, "synthesis", "final-synthesis.md"), report)
 }
 
@@ -55,12 +48,9 @@ func TestFindLooksEverywhere(t *testing.T) {
 	asked(t, runs, "tugs", "Should the port buy electric tugs?", "## Summary\n\nA zephyr of wind is enough [@cid_1]. Bollards are made of cast iron.\n")
 	asked(t, runs, "trains", "Which zephyr trains run at night?", "## Summary\n\nNone.\n")
 	pages := web{"https://a.example/ferry": shows(document("The ferry Ampere", "The quokka is a small wallaby of Rottnest Island.", "The ferry carries 120 cars."))("https://a.example/ferry")}
-	made, err := audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: "The ferry carries 120 cars [1]. Wombats like it [1].\n\n# References\n\n[1] The ferry Ampere: https://a.example/ferry\n", Home: audit.Home(runs), Dir: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(audit.Make(t.Context(), desk(), pages.again(nil), audit.Input{Report: "The ferry carries 120 cars [1]. Wombats like it [1].\n\n# References\n\n[1] The ferry Ampere: https://a.example/ferry\n", Home: store.Audits.Home(runs), Dir: runs}))(t)
 	put(t, filepath.Join(runs, "reviews", "abc", "REVIEW.md"), "# Review\n\nThe mutex is never released, said the narwhal.\n")
-	put(t, filepath.Join(library.Answers(runs), "2026-05-04-aaaaaa", "result.json"), `{"question":"Where do axolotls live?","answer":"In the lake of Xochimilco [@s1]."}`)
+	put(t, filepath.Join(store.Answers.Home(runs), "2026-05-04-aaaaaa", "result.json"), `{"question":"Where do axolotls live?","answer":"In the lake of Xochimilco [@s1]."}`)
 	for _, tt := range []struct {
 		words string
 		want  []string
@@ -83,9 +73,7 @@ func TestFindLooksEverywhere(t *testing.T) {
 		t.Error("no word is found")
 	}
 	// What is gone is not found, and what came is.
-	if err := os.RemoveAll(filepath.Join(runs, "trains")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(runs, "trains")))
 	asked(t, runs, "later", "Where does the zephyr blow?", "")
 	if got := find(t, runs, "zephyr"); len(got) != 2 || !strings.HasPrefix(got[0], "run later question") {
 		t.Errorf("found %v", got)
@@ -105,10 +93,7 @@ func TestTheIndexIsNeverTheTruth(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there is no index: %v", err)
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(files[0]))(t)
 	for i := 0; i < len(data); i += full.Stride(len(data), 40) {
 		damaged := append([]byte(nil), data...)
 		damaged[i] ^= 0x55

@@ -24,8 +24,8 @@ type Entry struct {
 	Records []archive.Ref `json:"records"` // of the page in its archive
 }
 
-// shelved is a folder that an index knows, as it was at a time.
-type shelved struct {
+// indexedFolder is a folder that an index knows, as it was at a time.
+type indexedFolder struct {
 	Kind  string `json:"kind"`
 	ID    string `json:"id"`
 	Stamp string `json:"stamp"` // of the file that is written last
@@ -37,7 +37,7 @@ type posting struct{ entry, times uint32 }
 // index finds entries by their words. It is made from folders and never the truth: it may
 // be deleted or made again at any time.
 type index struct {
-	folders []shelved
+	folders []indexedFolder
 	of      []uint32 // the folder of each entry
 	parts   []byte   // of each entry, its place in parts
 	entries [][]byte // each as JSON, read when it is shown
@@ -55,7 +55,7 @@ type indexing struct {
 func newIndexing() *indexing { return &indexing{postings: map[string][]posting{}} }
 
 // folder begins a folder.
-func (b *indexing) folder(f shelved) { b.folders = append(b.folders, f) }
+func (b *indexing) folder(f indexedFolder) { b.folders = append(b.folders, f) }
 
 // add adds a text of the folder that was begun last.
 func (b *indexing) add(e Entry, texts ...string) error {
@@ -88,7 +88,7 @@ func (b *indexing) put(entry []byte, part byte, words uint32) {
 }
 
 // take adds what another index has of the folders that are to be kept.
-func (b *indexing) take(other *index, keep func(shelved) bool) {
+func (b *indexing) take(other *index, keep func(indexedFolder) bool) {
 	folder := map[uint32]bool{}
 	for i, f := range other.folders {
 		if keep(f) {
@@ -204,7 +204,7 @@ func readIndex(data []byte) *index {
 		return nil
 	}
 	for _, f := range folders.Elems() {
-		x.folders = append(x.folders, shelved{f.Get("kind").Str(), f.Get("id").Str(), f.Get("stamp").Str()})
+		x.folders = append(x.folders, indexedFolder{f.Get("kind").Str(), f.Get("id").Str(), f.Get("stamp").Str()})
 	}
 	for n := in.number(); n > 0 && !in.bad; n-- {
 		of, length, part := in.number(), in.number(), in.number()

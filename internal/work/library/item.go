@@ -17,7 +17,9 @@ import (
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Subject names a run or an audit as it was: by its id and the head of its log.
@@ -56,6 +58,7 @@ type Item struct {
 	Subject
 	Language  string
 	Sentences []Sentence
+	Recorded  string // the driver of a run whose agents were a recording that has a name, as recorded:demo
 
 	noWeb  bool
 	source func(ctx context.Context, cid string) (*Source, error) // nil for an id that it does not have
@@ -98,7 +101,7 @@ func Open(ctx context.Context, desk run.Desk, runs, workdir, name string) (*Item
 	if err == nil && name != "" && filepath.Base(manifest) == run.ManifestFile {
 		return openRun(ctx, desk, manifest)
 	}
-	path, other := audit.Find(desk, audit.Home(runs), workdir, name)
+	path, other := audit.Find(desk, store.Audits.Home(runs), workdir, name)
 	if other == nil {
 		return openAudit(ctx, desk, path)
 	}
@@ -106,14 +109,18 @@ func Open(ctx context.Context, desk run.Desk, runs, workdir, name string) (*Item
 		err = other
 	}
 	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run and no audit %q", tidegate.Cut(name))
+		_, meant, _ := strings.Cut(tidegate.AsError(err).Message, "; did you mean")
+		if meant != "" {
+			meant = "; did you mean" + meant
+		}
+		return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("run", name), "there is no run and no audit %q%s", tidegate.Cut(name), meant)
 	}
 	return nil, err
 }
 
 // head is the digest of the last line of a log.
 func head(folder *artifact.Folder) (string, error) {
-	log, err := folder.VerifyLog(run.AuditFile)
+	log, err := folder.VerifyLog(run.LogFile)
 	return log.Head, err
 }
 
@@ -136,17 +143,26 @@ func readRun(ctx context.Context, r *run.Run) (*Item, error) {
 	if m.Status() != run.Completed {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), "status", string(m.Status())), "run %q is not completed: it has no report yet that could be looked at again", r.ID())
 	}
-	list, err := step.ReadClaimList(r)
+	list, err := sentences.ReadClaimList(r)
 	if err != nil {
 		return nil, err
 	}
-	kept, err := step.OpenEvidence(ctx, r)
+	kept, err := sourcing.OpenEvidence(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	item := &Item{Subject: Subject{Kind: Run, ID: r.ID(), Title: m.Query()}, noWeb: m.Sensitivity() == synthesis.NoWeb, all: kept.Records}
 	if item.Head, err = head(r.Folder()); err != nil {
 		return nil, err
+	}
+	policy, err := r.Policy()
+	if err != nil {
+		return nil, err
+	}
+	for _, agent := range policy.Agents {
+		if strings.HasPrefix(agent.Driver, "recorded:") {
+			item.Recorded = agent.Driver
+		}
 	}
 	records := map[string]source.Record{}
 	for _, record := range kept.Records {

@@ -5,9 +5,12 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/drift"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // passageChange is a change of a single passage: what a page said, what it says, what a
@@ -119,14 +122,8 @@ func holdAgainst(t *testing.T, changed []passageChange, mistakes map[string]drif
 		report += fmt.Sprintf("%s [%d].\n\n", o.said[:len(o.said)-1], i+1)
 		list += fmt.Sprintf("[%d] Report %d: %s\n", i+1, i, url)
 	}
-	made, err := audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: report + "## Sources\n\n" + list, Home: audit.Home(runs), Dir: runs})
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := library.Update(t.Context(), desk(), runs, later.again, open(t, runs, made.AuditID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: report + "## Sources\n\n" + list, Home: store.Audits.Home(runs), Dir: runs}))(t)
+	u := must.Get(library.Update(t.Context(), desk(), runs, later.again, open(t, runs, made.AuditID)))(t)
 	right, alarms, changes := 0, 0, 0
 	for i, s := range u.Sentences {
 		want := changed[i].want
@@ -147,4 +144,38 @@ func holdAgainst(t *testing.T, changed []passageChange, mistakes map[string]drif
 		}
 	}
 	t.Logf("%d sentences: precision %.2f, recall %.2f", len(u.Sentences), float64(right)/float64(alarms), float64(right)/float64(changes))
+}
+
+// TestAServerSpeaksOfTheArchivedBytesAlone: who was not asked whether the archived page has
+// changed cannot say that it has not, and an update says which bytes it compared.
+func TestAServerSpeaksOfTheArchivedBytesAlone(t *testing.T) {
+	const url = "https://a.example/ferry"
+	body := document("The ferry Ampere", "The ferry carries 120 cars.")
+	for _, tagged := range []bool{false, true} {
+		runs := filepath.Join(t.TempDir(), "runs")
+		first := web{url: func(c *archive.Capture, _ []archive.Field) {
+			var more []archive.Field
+			if tagged {
+				more = []archive.Field{{Name: "ETag", Value: `"1"`}}
+			}
+			c.Hops = append(c.Hops, hop(url, 200, "text/html", body, more...))
+		}}
+		made, err := audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: "The ferry carries 120 cars [1].\n\n# References\n\n[1] The ferry Ampere: " + url + "\n", Home: store.Audits.Home(runs), Dir: runs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		item := must.Get(library.Open(t.Context(), desk(), runs, runs, made.AuditID))(t)
+		defer item.Close()
+		later := web{url: func(c *archive.Capture, _ []archive.Field) {
+			c.Hops = append(c.Hops, hop(url, 304, "text/html", ""))
+		}}
+		updated := must.Get(library.Update(t.Context(), desk(), runs, later.again, item))(t)
+		want, compared := drift.Unreachable, ""
+		if tagged {
+			want, compared = drift.Stands, "the archived bytes, of which the server says that they have not changed"
+		}
+		if s := updated.Sources[0]; updated.Sentences[0].State != want || s.Compared != compared {
+			t.Errorf("tagged %v: %s, compared %q: %+v", tagged, updated.Sentences[0].State, s.Compared, s)
+		}
+	}
 }

@@ -7,12 +7,14 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Held is an answer or update that a home keeps.
 type Held struct {
 	ID        string    `json:"id"`
 	CreatedAt string    `json:"created_at"`
+	Question  string    `json:"question"` // of an answer
 	Of        []Subject `json:"of"`
 }
 
@@ -21,10 +23,10 @@ type Held struct {
 // It returns READ_FAILED for the folder.
 func ListKept(desk run.Desk, home string, known map[string]Held) (map[string]Held, error) {
 	there := map[string]Held{}
-	err := run.Kept{Noun: "kept", File: resultFile}.Each(desk, home, func(folder *artifact.Folder, id string) {
+	err := store.Kind{File: store.ResultFile}.Each(desk.Reach, home, func(folder *artifact.Folder, id string) {
 		held, ok := known[id]
 		if !ok {
-			data, err := folder.ReadDocument(id + "/" + aboutFile)
+			data, err := folder.ReadDocument(id + "/" + store.AboutFile)
 			ok = err == nil && json.Unmarshal(data, &held) == nil && held.ID == id
 		}
 		if ok {
@@ -37,12 +39,12 @@ func ListKept(desk run.Desk, home string, known map[string]Held) (map[string]Hel
 // ReadAnswer reads an answer that the home of runs keeps. It returns NOT_FOUND,
 // READ_FAILED and INVALID_JSON.
 func ReadAnswer(desk run.Desk, runs, id string) (Answered, error) {
-	return readKept[Answered](desk, Answers(runs), "answer", id)
+	return readKept[Answered](desk, store.Answers.Home(runs), "answer", id)
 }
 
 // ReadUpdate is [ReadAnswer] for an update.
 func ReadUpdate(desk run.Desk, runs, id string) (Updated, error) {
-	return readKept[Updated](desk, Updates(runs), "update", id)
+	return readKept[Updated](desk, store.Updates.Home(runs), "update", id)
 }
 
 func readKept[T any](desk run.Desk, home, noun, id string) (out T, err error) {
@@ -58,7 +60,7 @@ func readKept[T any](desk run.Desk, home, noun, id string) (out T, err error) {
 		return out, err
 	}
 	defer folder.Close()
-	data, err := folder.ReadDocument(resultFile)
+	data, err := folder.ReadDocument(store.ResultFile)
 	if err != nil {
 		return out, err
 	}

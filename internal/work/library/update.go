@@ -16,11 +16,9 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
-
-// Updates is the folder of updates beside the folder of runs.
-func Updates(runs string) string { return filepath.Join(filepath.Dir(runs), "updates") }
 
 const updateSchema = "update.v1"
 
@@ -53,18 +51,19 @@ type UpdatedSentence struct {
 	ID   string `json:"id" jsonschema:"empty in an audit"`
 	Line int    `json:"line"`
 	Text string `json:"text"`
-	drift.Judged
+	drift.Outcome
 }
 
 // UpdatedSource is a source with what became of its page.
 type UpdatedSource struct {
-	CID     string      `json:"cid"`
-	URL     string      `json:"url"`
-	State   drift.State `json:"state" jsonschema:"of the page, whatever its text says: stands, changed (retracted), gone, walled, unreachable or unchecked"`
-	Why     string      `json:"why"`
-	Text    string      `json:"text" jsonschema:"same or other; empty where it could not be compared"`
-	MovedTo string      `json:"moved_to" jsonschema:"where the page is now; empty where it did not move"`
-	Cited   int         `json:"cited" jsonschema:"by how many sentences"`
+	CID      string      `json:"cid"`
+	URL      string      `json:"url"`
+	State    drift.State `json:"state" jsonschema:"of the page, whatever its text says: stands, changed (retracted), gone, walled, unreachable or unchecked"`
+	Why      string      `json:"why"`
+	Text     string      `json:"text" jsonschema:"same or other; empty where it could not be compared"`
+	Compared string      `json:"compared" jsonschema:"which bytes were compared with the archived ones; empty where none were"`
+	MovedTo  string      `json:"moved_to" jsonschema:"where the page is now; empty where it did not move"`
+	Cited    int         `json:"cited" jsonschema:"by how many sentences"`
 }
 
 // Passed reports whether every sentence stands.
@@ -77,7 +76,7 @@ func (u Updated) Reached() bool {
 }
 
 // Again makes a fetcher for pages of which something is known, see [archive.Capture.Known].
-type Again func(known func(url string) []archive.Field) step.Fetch
+type Again func(known func(url string) []archive.Field) sourcing.Fetch
 
 // Update fetches the sources of a finished report again and says of each sentence whether
 // it still stands. What it fetched and found is kept in a folder of its own under the home
@@ -101,7 +100,7 @@ func Update(ctx context.Context, desk run.Desk, runs string, again Again, item *
 	if err != nil {
 		return Updated{}, err
 	}
-	_, _, err = create(desk, Updates(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
+	_, _, err = create(desk, store.Updates.Home(runs), about{SchemaVersion: updateSchema, Of: []Subject{item.Subject}}, func(d *artifact.Draft, path string) error {
 		out.UpdateID, out.UpdatePath = filepath.Base(path), path
 		return out.keep(desk, d, now.packed)
 	})
@@ -115,7 +114,7 @@ func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed
 	if err != nil {
 		return err
 	}
-	if err := d.Write(resultFile, result); err != nil {
+	if err := d.Write(store.ResultFile, result); err != nil {
 		return err
 	}
 	var records []archive.Ref
@@ -128,12 +127,12 @@ func (u Updated) keep(desk run.Desk, d *artifact.Draft, packed []*archive.Packed
 			records = append(records, entry.Records...)
 		}
 	}
-	for part := range slices.Chunk(records, run.RecordsPerLine) {
-		if err := d.Record(run.AuditFile, run.KeptLine(desk, "fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
+	for part := range slices.Chunk(records, store.RecordsPerLine) {
+		if err := d.Record(run.LogFile, desk.Writer().Line("fetched", tidegate.Pairs("archive", run.ArchiveFile, "records", part))); err != nil {
 			return err
 		}
 	}
-	return d.Record(run.AuditFile, judged(desk, result, nil))
+	return d.Record(run.LogFile, judged(desk, result, nil))
 }
 
 // fetched is what a later fetch brought.
@@ -190,7 +189,7 @@ func (f *fetched) fetch(ctx context.Context, again Again) error {
 
 // answer is what a registry answered, nil where it was not asked.
 func (f *fetched) answer(address string) *scholar.Answer {
-	answered, _ := step.Answers(func(address string) (archive.Capture, bool, error) {
+	answered, _ := sourcing.Answers(func(address string) (archive.Capture, bool, error) {
 		capture, asked := f.captures[address]
 		return capture, asked, nil
 	})
@@ -200,16 +199,19 @@ func (f *fetched) answer(address string) *scholar.Answer {
 const notModified = 304
 
 // page is the page of a source as it is now: what the archive has where the server says
-// that nothing changed, nil where it was not fetched.
+// that this has not changed, nil where it was not fetched. Only a server that was asked about
+// the archived bytes, at the address that sent them, can say so.
 func (f *fetched) page(s *Source) (page *source.Page, same bool) {
 	capture, found := f.captures[s.URL]
 	switch {
 	case !found || s.URL == "":
 		return nil, false
 	case capture.Kind == archive.Responded && capture.Last().Status == notModified && s.Capture != nil:
-		return step.PageOf(*s.Capture), true
+		if url, asked := s.Capture.Known(); asked != nil && capture.Last().URL == url {
+			return sourcing.PageOf(*s.Capture), true
+		}
 	}
-	return step.PageOf(capture), false
+	return sourcing.PageOf(capture), false
 }
 
 // judgeAgain says how each sentence of a report stands by what was fetched.
@@ -231,7 +233,7 @@ func judgeAgain(ctx context.Context, item *Item, now *fetched) (Updated, error) 
 			out.Summary.Uncited++
 			continue
 		}
-		judged, err := drift.Judge(ctx, claim.Sentence{Text: s.Text, Language: item.Language, CIDs: s.CIDs}, compared)
+		judged, err := drift.Judge(ctx, claim.Question{Text: s.Text, Language: item.Language, CIDs: s.CIDs}, compared)
 		if err != nil {
 			return Updated{}, err
 		}
@@ -259,7 +261,7 @@ func (f *fetched) compare(ctx context.Context, s *Source) (*drift.Source, Update
 	then := &drift.Source{CID: s.CID}
 	shown := UpdatedSource{CID: s.CID, URL: link.Mask(s.Normalized), State: drift.Stands}
 	if s.Capture != nil && s.Record.Usable() {
-		then.Then = claim.PageOf(s.CID, s.Record.URL, step.PageOf(*s.Capture).Content())
+		then.Then = claim.PageOf(s.CID, s.Record.URL, sourcing.PageOf(*s.Capture).Content())
 	}
 	if s.URL == "" {
 		then.Now, shown.Why = then.Then, "a person's own file, which nobody fetches"
@@ -279,6 +281,11 @@ func (f *fetched) compare(ctx context.Context, s *Source) (*drift.Source, Update
 		then.Now = claim.PageOf(s.CID, then.Record.URL, page.Content())
 	}
 	shown.State = then.PageState()
+	if same {
+		shown.Compared = "the archived bytes, of which the server says that they have not changed"
+	} else if page != nil && then.Now != nil {
+		shown.Compared = "what " + link.Mask(page.FinalURL) + " sent"
+	}
 	if shown.State != drift.Stands || then.Record.Rule != "valid" {
 		shown.Why = then.Record.Notes
 	}

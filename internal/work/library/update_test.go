@@ -14,11 +14,13 @@ import (
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/drift"
+	"github.com/tidegate/tidegate/internal/test/must"
 	_ "github.com/tidegate/tidegate/internal/test/scratch"
 	"github.com/tidegate/tidegate/internal/work/audit"
 	"github.com/tidegate/tidegate/internal/work/library"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 func noon() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
@@ -33,7 +35,7 @@ type answer func(c *archive.Capture, known []archive.Field)
 // web answers fetches from memory.
 type web map[string]answer
 
-func (w web) again(known func(string) []archive.Field) step.Fetch {
+func (w web) again(known func(string) []archive.Field) sourcing.Fetch {
 	return func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
 			c := archive.Capture{URL: url, Kind: archive.NoSuchName, Time: noon()}
@@ -241,10 +243,7 @@ func plant(t *testing.T, home string) (id string, later web) {
 			fmt.Fprintf(&body, "%s [%d].\n\n", strings.TrimSuffix(strings.ReplaceAll(s, "PORT", port), "."), i+1)
 		}
 	}
-	made, err := audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: body.String() + "## Sources\n\n" + list.String(), Home: audit.Home(home), Dir: home})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(audit.Make(t.Context(), desk(), first.again(nil), audit.Input{Report: body.String() + "## Sources\n\n" + list.String(), Home: store.Audits.Home(home), Dir: home}))(t)
 	if made.Summary.Found+made.Summary.Weak != 4*len(ways) {
 		t.Fatalf("the planted report does not stand: %+v", made.Summary)
 	}
@@ -253,10 +252,7 @@ func plant(t *testing.T, home string) (id string, later web) {
 
 func open(t *testing.T, runs, id string) *library.Item {
 	t.Helper()
-	item, err := library.Open(t.Context(), desk(), runs, runs, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	item := must.Get(library.Open(t.Context(), desk(), runs, runs, id))(t)
 	t.Cleanup(item.Close)
 	return item
 }
@@ -267,10 +263,7 @@ func TestPlantedChanges(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
 	id, later := plant(t, runs)
 	before := tree(t, filepath.Dir(runs))
-	u, err := library.Update(t.Context(), desk(), runs, later.again, open(t, runs, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(library.Update(t.Context(), desk(), runs, later.again, open(t, runs, id)))(t)
 	if len(u.Sentences) != 4*len(ways) {
 		t.Fatalf("%d sentences, want %d", len(u.Sentences), 4*len(ways))
 	}
@@ -303,10 +296,7 @@ func TestPlantedChanges(t *testing.T) {
 			t.Errorf("%s was changed by the update", name)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(library.Updates(runs), u.UpdateID, "about.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(store.Updates.Home(runs), u.UpdateID, "about.json")))(t)
 	about, err := codec.Parse(data)
 	if err != nil || about.Get("of").Elems()[0].Get("id").Str() != id || about.Get("of").Elems()[0].Get("head").Str() != u.Of.Head || u.Of.Head == "" {
 		t.Errorf("the update is not bound to the audit: %s", data)
@@ -317,16 +307,13 @@ func TestPlantedChanges(t *testing.T) {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := os.ReadFile(path)
 		files[path] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -52,6 +52,9 @@ func (u Updated) Report() report.Report {
 	table := report.NewTable("Source", "Page", "Text", ">Cited", "Why")
 	for _, source := range u.Sources {
 		why := source.Why
+		if source.Compared != "" {
+			why = strings.TrimPrefix(why+"; compared: "+source.Compared, "; ")
+		}
 		if source.MovedTo != "" {
 			why = strings.TrimPrefix(why+"; moved to "+source.MovedTo, "; ")
 		}

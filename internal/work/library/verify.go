@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Verified is what [Verify] finds.
@@ -26,10 +27,10 @@ type Verified struct {
 func FindKept(desk run.Desk, runs, workdir, name string) (path string, ok bool) {
 	places := []string{name}
 	if !filepath.IsAbs(name) {
-		places = []string{filepath.Join(Updates(runs), name), filepath.Join(Answers(runs), name), filepath.Join(workdir, name)}
+		places = []string{filepath.Join(store.Updates.Home(runs), name), filepath.Join(store.Answers.Home(runs), name), filepath.Join(workdir, name)}
 	}
 	for _, place := range places {
-		if file, err := desk.Reach.OpenFile("kept", filepath.Join(place, aboutFile)); err == nil {
+		if file, err := desk.Reach.OpenFile("kept", filepath.Join(place, store.AboutFile)); err == nil {
 			return place, file.Close() == nil
 		}
 	}
@@ -46,16 +47,16 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 		return Verified{}, err
 	}
 	defer folder.Close()
-	data, err := folder.ReadDocument(aboutFile)
+	data, err := folder.ReadDocument(store.AboutFile)
 	if err != nil {
 		return Verified{}, err
 	}
-	doc, err := codec.ParseFile("kept", filepath.Join(path, aboutFile), data)
+	doc, err := codec.ParseFile("kept", filepath.Join(path, store.AboutFile), data)
 	if err != nil {
 		return Verified{}, err
 	}
 	v := Verified{ID: doc.Get("id").Str(), Of: subjects(doc)}
-	record, err := run.ReadKept(folder)
+	record, err := store.Read(folder)
 	if err != nil {
 		return v, err
 	}
@@ -64,7 +65,7 @@ func Verify(ctx context.Context, desk run.Desk, runs, path string) (Verified, er
 		return v, err
 	}
 	v.Lines, v.Wrong = log.Lines, wrong
-	for _, name := range []string{aboutFile, resultFile} {
+	for _, name := range []string{store.AboutFile, store.ResultFile} {
 		if record.Files[name] == "" {
 			v.wrong("the log does not record " + name)
 		}
@@ -110,9 +111,9 @@ func (v *Verified) bound(ctx context.Context, desk run.Desk, runs string, folder
 	if err != nil {
 		return err
 	}
-	kept, err := folder.Read(resultFile)
+	kept, err := folder.Read(store.ResultFile)
 	if err == nil && !bytes.Equal(kept, again) {
-		v.wrong("what was fetched gives another result than " + resultFile)
+		v.wrong("what was fetched gives another result than " + store.ResultFile)
 	}
 	return err
 }

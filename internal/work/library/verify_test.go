@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // TestAnUpdateIsBoundToItsReport verifies an update, and then changes each of its files and
@@ -15,10 +16,7 @@ import (
 func TestAnUpdateIsBoundToItsReport(t *testing.T) {
 	runs := filepath.Join(t.TempDir(), "runs")
 	id, later := plant(t, runs)
-	u, err := library.Update(t.Context(), desk(), runs, later.again, open(t, runs, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Get(library.Update(t.Context(), desk(), runs, later.again, open(t, runs, id)))(t)
 	path, ok := library.FindKept(desk(), runs, runs, u.UpdateID)
 	if !ok || path != u.UpdatePath {
 		t.Fatalf("%s is not found: %s", u.UpdateID, path)
@@ -39,12 +37,9 @@ func TestAnUpdateIsBoundToItsReport(t *testing.T) {
 		{filepath.Join(path, "about.json"), `"kind": "audit"`, `"kind": "aud"`, "about.json is not the file that the log records"},
 		{filepath.Join(path, "logs", "audit.jsonl"), `"event":"judged"`, `"event":"jugded"`, "log"},
 		{filepath.Join(path, "evidence", "archive.warc.gz"), "\x1f\x8b", "\x1f\x8c", "archive"},
-		{filepath.Join(audit.Home(runs), id, "logs", "audit.jsonl"), "", "{\"x\":1}\n", "another head"},
+		{filepath.Join(store.Audits.Home(runs), id, "logs", "audit.jsonl"), "", "{\"x\":1}\n", "another head"},
 	} {
-		data, err := os.ReadFile(tt.file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(tt.file))(t)
 		changed := strings.Replace(string(data), tt.from, tt.to, 1)
 		if tt.from == "" {
 			changed = string(data) + tt.to

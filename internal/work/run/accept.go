@@ -63,7 +63,7 @@ func AcceptRecord(ctx context.Context, desk Desk, in AcceptInput) (AcceptResult,
 		return nil
 	})
 	if out.Accepted == nil {
-		out.Accepted = []string{AuditFile}
+		out.Accepted = []string{LogFile}
 	}
 	return out, err
 }

@@ -148,20 +148,6 @@ func (u *Update) PlanConfirmed(perspectives, reason string) error {
 	})
 }
 
-// CheckSentences stages that every sentence of the run's report is checked, as in a run
-// that this program begins.
-func (u *Update) CheckSentences() error {
-	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
-		was := policy.Get(grounding)
-		Evidence{Sentences: true, Grounding: true, Reader: true, OneAgent: policy.Get(oneAgent).Bool()}.write(policy)
-		fields := tidegate.Pairs("limit", EvidenceKey, "to", evidenceVersion, "reason", "the run was begun by an earlier program", argsKey, tidegate.Pairs())
-		if was != nil {
-			fields = append(fields, tidegate.Detail{Key: "was", Value: was})
-		}
-		return fields
-	})
-}
-
 // ChooseEvidence stages a person's choice of how the sentences of the report are checked.
 func (u *Update) ChooseEvidence(choice EvidenceChoice) error {
 	return u.editPolicy(EventLimit, func(policy *codec.Value) tidegate.Details {
@@ -189,4 +175,12 @@ func (u *Update) editPolicy(event Event, edit func(*codec.Value) tidegate.Detail
 	policy = policy.Clone()
 	u.Log(event, "policy_write", edit(policy))
 	return u.WriteJSON(PolicyFile, policy)
+}
+
+// Spent is what was used of a budget.
+type Spent struct {
+	Minutes float64 `json:"minutes"`
+	Tokens  float64 `json:"tokens"`
+	CostUSD float64 `json:"cost_usd"`
+	MB      float64 `json:"mb"`
 }

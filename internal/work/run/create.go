@@ -16,7 +16,6 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/policy"
 )
 
 // LedgerFile lists the runs that were made in a home, one line each. It lies
@@ -146,47 +145,23 @@ func (in *InitInput) fill(d *artifact.Draft, desk Desk, actor tidegate.Actor, ro
 		fields = append(fields, tidegate.Detail{Key: "program", Value: desk.Program})
 	}
 	line := Line{EventCreated, kindInit, append(fields, tidegate.Detail{Key: argsKey, Value: in.args()})}
-	return d.Record(AuditFile, line.details(desk, now, in.RunID, actor, 1, 1, stateOf(state)))
+	return d.Record(LogFile, line.details(desk, now, in.RunID, actor, 1, 1, stateOf(state)))
 }
 
 // kindInit is the kind of the first line of a run.
 const kindInit = "run_init"
 
-// initArgs are the arguments of [Create] as the log keeps them. What the manifest
-// holds for good is not repeated.
-type initArgs struct {
-	Query             string   `json:"query,omitzero"`
-	Mode              string   `json:"mode"`
-	Sensitivity       string   `json:"sensitivity"`
-	RunID             string   `json:"-"`
-	RootOverride      string   `json:"-"`
-	Limits            *Limits  `json:"limits,omitzero"`
-	RequireBoundGates bool     `json:"require_bound_gates,omitzero"`
-	Origins           string   `json:"origins,omitzero"`
-	Search            []string `json:"search,omitzero"`
-	policy.Policy
-	evidence.Shape
-	Frozen       Frozen             `json:"sources_run,omitzero"`
-	From         Frozen             `json:"from_run,omitzero"`
-	Earlier      *Earlier           `json:"-"`
-	SignersPath  string             `json:"-"`
-	Evidence     EvidenceChoice     `json:"evidence,omitzero"`
-	Confinement  Confinement        `json:"confinement,omitzero"`
-	ConfirmPlan  bool               `json:"confirm_plan,omitzero"`
-	Perspectives int                `json:"perspectives,omitzero"`
-	Agents       map[string]Agent   `json:"agents,omitzero"`
-	Servers      []string           `json:"mcp_servers,omitzero"`
-	Budget       map[string]float64 `json:"budget,omitzero"`
-	Estimate     *Estimate          `json:"estimate,omitzero"`
-}
-
-func (in *InitInput) args() initArgs {
-	args := initArgs(*in)
-	if len(args.Query) > maxPatch {
-		args.Query = ""
+// args are the arguments of [Create] as the log keeps them. What the manifest holds for
+// good is not repeated, and the run keeps an outline as a file.
+func (in *InitInput) args() *codec.Value {
+	kept := *in
+	kept.RunID, kept.RootOverride = "", ""
+	if evidence.IsOutline(kept.Template) {
+		kept.Template = evidence.OwnTemplate
 	}
-	if evidence.IsOutline(args.Template) {
-		args.Template = evidence.OwnTemplate // the run keeps the outline as a file
+	args := codec.Of(kept)
+	if len(in.Query) > maxArgs {
+		args.Delete("query")
 	}
 	return args
 }
@@ -202,56 +177,25 @@ type First struct {
 // the first line of its log. It returns INVALID_STATE for a line that does not say
 // how.
 func (r *Run) FirstDocuments(created *codec.Value) ([]First, error) {
-	var args initArgs
+	var in InitInput
 	text, err := codec.MarshalLine(created.Get(argsKey))
 	if err == nil {
-		err = json.Unmarshal(text, &args)
+		err = json.Unmarshal(text, &in)
 	}
 	if err != nil {
 		return nil, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID()), "the log does not say how the run was created: %w", err)
 	}
 	root := r.manifest.doc.Get("artifacts").Get("root").Str()
-	in := InitInput(args)
 	in.Query, in.RunID, in.RootOverride = cmp.Or(in.Query, r.manifest.Query()), r.ID(), filepath.Dir(root)
-	first := func(change func(document)) (list []First, same bool, err error) {
-		same = true
-		for _, doc := range in.documents(root, created.Get("ts").Str()) {
-			change(doc)
-			data, err := codec.MarshalFile(doc.doc)
-			if err != nil {
-				return nil, false, err
-			}
-			f := First{doc.name, data, created.Get(doc.label + "_digest").Str()}
-			list, same = append(list, f), same && codec.DigestBytes(data) == f.Digest
+	var list []First
+	for _, doc := range in.documents(root, created.Get("ts").Str()) {
+		data, err := codec.MarshalFile(doc.doc)
+		if err != nil {
+			return nil, err
 		}
-		return list, same, nil
-	}
-	list, same, err := first(func(document) {})
-	if same || err != nil {
-		return list, err
-	}
-	// The digests say whether a program made the run that knew no second reader.
-	grounded := created.Get(argsKey).Get("require_grounding").Bool()
-	earlier, same, err := first(func(doc document) { doc.withoutEvidence(grounded) })
-	if same || err != nil {
-		return earlier, err
+		list = append(list, First{doc.name, data, created.Get(doc.label + "_digest").Str()})
 	}
 	return list, nil
-}
-
-// withoutEvidence makes a first document what it was in programs that looked at
-// quotations and numbers alone, and at those only where grounding was required.
-func (d document) withoutEvidence(grounded bool) {
-	switch d.name {
-	case ManifestFile:
-		d.doc.Get("limits").Delete(verifyRounds)
-	case PolicyFile:
-		d.doc.Delete(EvidenceKey)
-		d.doc.Delete(verify)
-		if !grounded {
-			d.doc.Delete(grounding)
-		}
-	}
 }
 
 // sameAs compares the arguments with the run that is there already and returns

@@ -1,7 +1,6 @@
 package run_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,31 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
 
 func TestNewRunIsWholeAndDocumented(t *testing.T) {
 	home := t.TempDir()
@@ -44,19 +23,19 @@ func TestNewRunIsWholeAndDocumented(t *testing.T) {
 	if err != nil || !out.Created || !out.Ledger.Written {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	files := runs.Tree(t, home)
+	files := must.Tree(t, home)
 	var list []string
 	for name := range files {
 		list = append(list, name)
 	}
 	slices.Sort(list)
-	golden(t, "init/tree.txt", strings.Join(list, "\n")+"\n")
+	golden.Check(t, "testdata/init/tree.txt", []byte(strings.Join(list, "\n")+"\n"))
 	for _, name := range []string{"r1/operator/scope.json", "r1/gates.json", "r1/run-config/policy.json"} {
-		golden(t, "init/"+filepath.Base(name), files[name])
+		golden.Check(t, "testdata/init/"+filepath.Base(name), []byte(files[name]))
 	}
 	// The two that hold paths; the log's digests depend on them and are checked by Verify.
-	golden(t, "init/manifest.json", strings.ReplaceAll(files["r1/manifest.json"], home, "/runs"))
-	golden(t, "init/ledger.jsonl", strings.ReplaceAll(files["runs-ledger.jsonl"], home, "/runs"))
+	golden.Check(t, "testdata/init/manifest.json", []byte(strings.ReplaceAll(files["r1/manifest.json"], home, "/runs")))
+	golden.Check(t, "testdata/init/ledger.jsonl", []byte(strings.ReplaceAll(files["runs-ledger.jsonl"], home, "/runs")))
 	if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass || len(v.Findings) != 0 || len(v.Checked) != 5 {
 		t.Errorf("verify: %+v, %v", v, err)
 	}
@@ -105,7 +84,7 @@ func TestRefusedInitLeavesNothing(t *testing.T) {
 				t.Errorf("details %v do not name %s", e.Details, tt.arg)
 			}
 			if _, err := os.Stat(home); !os.IsNotExist(err) {
-				t.Errorf("the home was made: %v", runs.Tree(t, home))
+				t.Errorf("the home was made: %v", must.Tree(t, home))
 			}
 		})
 	}
@@ -130,16 +109,13 @@ func TestGeneratedIDsAreFullLengthAndDiffer(t *testing.T) {
 func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 	home := t.TempDir()
 	in := run.InitInput{Query: "q", RunID: "r1"}
-	first, err := run.Create(t.Context(), runs.Pinned, home, in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := runs.Tree(t, home)
+	first := must.Get(run.Create(t.Context(), runs.Pinned, home, in))(t)
+	before := must.Tree(t, home)
 	second, err := run.Create(t.Context(), runs.Pinned, home, in)
 	if err != nil || second.Created {
 		t.Fatalf("%+v, %v", second, err)
 	}
-	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
+	if diff := cmp.Diff(before, must.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 	second.Created = true
@@ -150,10 +126,8 @@ func TestSecondInitWithTheSameArgumentsChangesNothing(t *testing.T) {
 
 func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 	home := t.TempDir()
-	if _, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q", RunID: "r1"}); err != nil {
-		t.Fatal(err)
-	}
-	before := runs.Tree(t, home)
+	must.Get(run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q", RunID: "r1"}))(t)
+	before := must.Tree(t, home)
 	nine := int64(9)
 	for _, tt := range []struct {
 		in      run.InitInput
@@ -171,7 +145,7 @@ func TestInitWithOtherArgumentsSaysWhatDiffers(t *testing.T) {
 			t.Errorf("details %v, want %s", e.Details, tt.differs)
 		}
 	}
-	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
+	if diff := cmp.Diff(before, must.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -189,13 +163,11 @@ func TestInitOverSomethingThatIsNoRunIsAConflict(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			home := t.TempDir()
-			if err := spoil(filepath.Join(home, "r1")); err != nil {
-				t.Fatal(err)
-			}
-			before := runs.Tree(t, home)
+			must.Do(t, spoil(filepath.Join(home, "r1")))
+			before := must.Tree(t, home)
 			_, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q", RunID: "r1"})
 			runs.WantCode(t, err, tidegate.AlreadyExistsConflict)
-			if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
+			if diff := cmp.Diff(before, must.Tree(t, home)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -224,7 +196,7 @@ func TestOfTwoInitsWithOneIDOneWins(t *testing.T) {
 			t.Error(errs[i])
 		}
 	}
-	if lines := strings.Count(runs.Tree(t, home)["runs-ledger.jsonl"], "\n"); made != 1 || lines != 1 {
+	if lines := strings.Count(must.Tree(t, home)["runs-ledger.jsonl"], "\n"); made != 1 || lines != 1 {
 		t.Errorf("%d runs made, %d ledger lines", made, lines)
 	}
 }
@@ -232,17 +204,11 @@ func TestOfTwoInitsWithOneIDOneWins(t *testing.T) {
 func TestLedgerLineThatACrashLostIsWrittenByTheNextInit(t *testing.T) {
 	home := t.TempDir()
 	in := run.InitInput{Query: "q", RunID: "r1"}
-	if _, err := run.Create(t.Context(), runs.Pinned, home, in); err != nil {
-		t.Fatal(err)
-	}
-	before := runs.Tree(t, home)
-	if err := os.Remove(filepath.Join(home, "runs-ledger.jsonl")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Create(t.Context(), runs.Pinned, home, in); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, runs.Tree(t, home)); diff != "" {
+	must.Get(run.Create(t.Context(), runs.Pinned, home, in))(t)
+	before := must.Tree(t, home)
+	must.Do(t, os.Remove(filepath.Join(home, "runs-ledger.jsonl")))
+	must.Get(run.Create(t.Context(), runs.Pinned, home, in))(t)
+	if diff := cmp.Diff(before, must.Tree(t, home)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -258,10 +224,7 @@ func TestSuggestedCommandNamesTheRunInOneWord(t *testing.T) {
 		{run.InitInput{RunID: "tide", RootOverride: filepath.Join(home, "a")}, "tidegate run status '" + filepath.Join(home, "a/tide") + "'"},
 	} {
 		tt.in.Query = "q"
-		out, err := run.Create(t.Context(), runs.Pinned, home, tt.in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(run.Create(t.Context(), runs.Pinned, home, tt.in))(t)
 		blocks := out.Report().Blocks
 		if got := blocks[len(blocks)-1]; got != report.Preformatted(tt.want) {
 			t.Errorf("got %q, want %q", got, tt.want)

@@ -212,7 +212,7 @@ func accepted(entry *codec.Value) []Decided {
 			files = append(files, f.Key)
 		}
 		if len(files) == 0 {
-			files = []string{AuditFile}
+			files = []string{LogFile}
 		}
 		return []Decided{{What: AcceptedRecord, About: strings.Join(files, ", ")}}
 	case "gate":

@@ -48,17 +48,17 @@ const (
 //
 // It also returns INVALID_ARGS when a signature is needed and none can be made,
 // or its key is not one of the signers.
-func (r *Run) Decide(ctx context.Context, d Decision, change func(*Update) error) (Audit, error) {
+func (r *Run) Decide(ctx context.Context, d Decision, change func(*Update) error) (Logged, error) {
 	if _, err := r.Gates(); err != nil {
-		return Audit{}, err
+		return Logged{}, err
 	}
 	return r.decide(ctx, always, d, change)
 }
 
-func (r *Run) decide(ctx context.Context, how recording, d Decision, change func(*Update) error) (Audit, error) {
+func (r *Run) decide(ctx context.Context, how recording, d Decision, change func(*Update) error) (Logged, error) {
 	signed, err := r.sign(ctx, d)
 	if err != nil {
-		return Audit{}, err
+		return Logged{}, err
 	}
 	return r.update(ctx, how, func(u *Update) error {
 		u.signed = signed
@@ -86,7 +86,7 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("sign", nil),
 			"decisions about run %q are signed: name your key with --sign, or in TIDEGATE_SIGN_KEY", r.ID())
 	}
-	last, err := r.folder.LastLine(AuditFile)
+	last, err := r.folder.LastLine(LogFile)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func (r *Run) sign(ctx context.Context, d Decision) (*signedDecision, error) {
 // that way, or has a list of signers.
 func (r *Run) needsSignature() (bool, error) {
 	there, err := r.folder.Exists(SignersFile)
-	return (there || r.ends.signers != "") && !r.Legacy(), err
+	return there || r.ends.signers != "", err
 }
 
 // signers reads whose signatures count in the run: those of the list that it was
@@ -187,13 +187,10 @@ func decisionName(line int64) string { return fmt.Sprintf("logs/decisions/%06d.j
 // decisive are the events by which a person's line records a decision.
 var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit: true, EventRestored: true, EventAttached: true, EventReplaced: true, EventGranted: true}
 
-// recordsDecision reports whether a line records a person's decision. That sentences are
-// checked follows by rule in a run of an earlier program, and no decision is needed for
-// agents to be confined.
+// recordsDecision reports whether a line records a person's decision. No decision is
+// needed for agents to be confined.
 func recordsDecision(entry *codec.Value) bool {
 	switch event := eventOf(entry); event {
-	case EventLimit:
-		return entry.Get("limit").Str() != EvidenceKey || entry.Get("to").Kind() == codec.Object
 	case EventConfinement:
 		return entry.Get("mode").Str() == ModeUnconfined
 	default:
@@ -209,7 +206,7 @@ func (v *verifier) checkDecision(line artifact.Line, entry *codec.Value, before 
 	}
 	name := entry.Get("decision").Str()
 	unsigned := func(problem string) {
-		v.find("error", "decision-unsigned", AuditFile, line.Number, "line %d is a person's decision, and %s", line.Number, problem)
+		v.find("error", "decision-unsigned", LogFile, line.Number, "line %d is a person's decision, and %s", line.Number, problem)
 	}
 	if actor := tidegate.ActorKind(entry.Get("actor").Str()); actor != tidegate.Person {
 		unsigned("it says that it was made by another: " + tidegate.Cut(string(actor)))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -18,17 +19,11 @@ import (
 func TestTheHomeOfAnotherUserIsNamedAsSuch(t *testing.T) {
 	above, elsewhere := t.TempDir(), t.TempDir()
 	home := filepath.Join(above, "home")
-	if err := os.Chmod(above, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "tides", Mode: "standard", Sensitivity: "normal", RunID: "tides"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(above, 0o755))
+	must.Get(run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "tides", Mode: "standard", Sensitivity: "normal", RunID: "tides"}))(t)
 	if os.Geteuid() == 0 {
 		runtime.LockOSThread() // the thread ends with the test
-		if err := syscall.Setfsuid(65534); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, syscall.Setfsuid(65534))
 		t.Cleanup(func() { syscall.Setfsuid(0) })
 	} else if err := os.Chmod(home, 0); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Desk is what work on runs and code changes has at hand, whoever does it: the
@@ -20,11 +21,16 @@ type Desk struct {
 	Changes   string         // the folder of a project that holds its code changes, with slashes; "" for the usual one
 	Sharing   Sharing        // finds out which pages runs share; nil where they share none
 	Rehearsal *Rehearsal     // takes what would have been written; nil where it is written
-	Memory    *Memory        // of the call; nil where nothing is kept
+	Memory    *store.Memory  // of the call; nil where nothing is kept
 }
 
 // Stamp is the present time as it stands in artifacts: UTC, milliseconds, Z.
 func (d Desk) Stamp() string { return tidegate.Stamp(d.Now()) }
+
+// Writer is who writes the folders that are beside runs.
+func (d Desk) Writer() store.Writer {
+	return store.Writer{Reach: d.Reach, Now: d.Now, Pinned: d.Pinned, Program: d.Program}
+}
 
 // defaultChanges is what Agentd reads.
 const defaultChanges = "agentd"

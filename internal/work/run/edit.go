@@ -32,7 +32,7 @@ const (
 // moveReason begins the reason of a line that records a move.
 const moveReason = "stage_advance: "
 
-// MoveTo stages a move. It returns the errors of [Update.Patch].
+// MoveTo stages a move.
 func (u *Update) MoveTo(move Move) error {
 	m := u.manifest
 	move.Reason = strings.TrimPrefix(cut(moveReason+move.Reason), moveReason) // as the line has it, so that it comes out of a replay
@@ -158,18 +158,6 @@ func (u *Update) resume(m Manifest, status Status, failures *codec.Value, reason
 	return u.editManifest(edit{patch: patch, event: EventAccepted, reason: reason, fields: tidegate.Pairs("what", "failure", "from", m.Status(), "status", status, argsKey, args)})
 }
 
-// Retry stages one more attempt at a gate.
-func (u *Update) Retry(gateID string, attempt int64, note, why, reason string) error {
-	m := u.manifest
-	history := m.doc.Get("metrics").Get("retry_history").Clone()
-	if history.Kind() != codec.Array {
-		history = codec.Of([]string{})
-	}
-	history.Append(codec.Of(tidegate.Pairs("ts", u.now, "gate_id", gateID, "attempt", attempt, "change_note", Note(note), "reason", Note(why))))
-	return u.editManifest(edit{patch: codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("retry_counts", tidegate.Pairs(gateID, attempt), "retry_history", history))),
-		event: EventRetried, reason: reason, fields: tidegate.Pairs("gate", gateID, "attempt", attempt, argsKey, tidegate.Pairs("change_note", Note(note), "reason", Note(why)))})
-}
-
 // SetLimit stages another value of one of the manifest's limits.
 func (u *Update) SetLimit(name string, value int64, reason string) error {
 	from, _ := u.manifest.Limit(name)
@@ -191,29 +179,12 @@ func (u *Update) Progress(reason, label string) error {
 
 func progressed(now string) *codec.Value { return codec.Of(tidegate.Pairs("last_progress_at", now)) }
 
-// Patch stages a merge patch of the manifest. It returns REVISION_MISMATCH when
-// the caller saw another revision, and SCHEMA_VALIDATION_FAILED when the
-// manifest before or after breaks the schema.
-func (u *Update) Patch(patch *codec.Value, expected *int64, reason string) error {
-	return u.editManifest(edit{patch: patch, expected: expected, event: EventPatched, reason: reason, fields: keptPatch(patch)})
-}
-
 // edit is a change of the manifest.
 type edit struct {
-	patch    *codec.Value // merge patch
-	expected *int64       // revision that the caller saw, or nil
-	event    Event
-	reason   string
-	fields   tidegate.Details
-}
-
-// keptPatch is a patch that somebody handed in, as fields of a line: nothing else
-// says what it was. One of more than 4 KiB is not kept.
-func keptPatch(patch *codec.Value) tidegate.Details {
-	if text, err := codec.MarshalLine(patch); err != nil || len(text) > maxPatch {
-		return nil
-	}
-	return tidegate.Pairs("patch", patch, argsKey, tidegate.Pairs())
+	patch  *codec.Value // merge patch
+	event  Event
+	reason string
+	fields tidegate.Details
 }
 
 // editManifest applies an edit, raises the revision, and stages the manifest and
@@ -221,9 +192,6 @@ func keptPatch(patch *codec.Value) tidegate.Details {
 func (u *Update) editManifest(e edit) error {
 	before := u.manifest
 	if err := ManifestShape.Check(before.doc); err != nil {
-		return err
-	}
-	if err := CheckRevision(e.expected, before.Revision()); err != nil {
 		return err
 	}
 	doc := codec.MergePatch(before.doc, e.patch)

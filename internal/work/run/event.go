@@ -22,7 +22,6 @@ const (
 	EventAccepted          Event = "accepted"     // a person accepted a failure, a gate, a sentence or a record
 	EventLimit             Event = "limit"        // a person changed a limit
 	EventConfinement       Event = "confinement"  // how agents are kept from here on
-	EventRetried           Event = "retried"      // one more attempt at a gate
 	EventRefused           Event = "refused"      // something was asked for and not granted
 	EventProgress          Event = "progress"     // the stage has come further
 	EventPatched           Event = "patched"      // other fields of the manifest
@@ -85,14 +84,14 @@ func cut(text string) string {
 // argsKey is the field of a line with the arguments of its operation.
 const argsKey = "args"
 
-// maxPatch is how many bytes of a patch or of arguments the log keeps.
-const maxPatch = 4 << 10
+// maxArgs is how many bytes of arguments the log keeps.
+const maxArgs = 4 << 10
 
 // Args are the arguments of an operation as a field of its line. There is none for
 // arguments of more than 4 KiB: such an operation is not done again.
 func Args(args ...any) tidegate.Details {
 	fields := tidegate.Pairs(argsKey, tidegate.Pairs(args...))
-	if text, err := codec.MarshalLine(fields); err != nil || len(text) > maxPatch {
+	if text, err := codec.MarshalLine(fields); err != nil || len(text) > maxArgs {
 		return nil
 	}
 	return fields
@@ -156,8 +155,6 @@ func eventOf(entry *codec.Value) Event {
 		return EventStatus
 	case strings.HasPrefix(reason, "watchdog_check: "):
 		return EventFailed
-	case strings.HasPrefix(reason, "retry_record("):
-		return EventRetried
 	case strings.Contains(reason, " [progress:"):
 		return EventProgress
 	}
@@ -166,6 +163,6 @@ func eventOf(entry *codec.Value) Event {
 
 // eventOfKind is what a line of a kind means that names no event.
 var eventOfKind = map[string]Event{
-	kindInit: EventCreated, "gates_write": EventGates, "gate_b_derive": EventJudged, "perspectives_write": EventPerspectives, "wave1_plan": EventPlanned,
+	kindInit: EventCreated, "gates_write": EventGates, "perspectives_write": EventPerspectives, "wave1_plan": EventPlanned,
 	"wave_output_ingest": EventIngested, "wave_review": EventReviewed, "pivot_decide": EventDecided, "summary_pack_build": EventPacked, kindFiles: EventFiles,
 }

@@ -112,7 +112,7 @@ func BindPending(folder *artifact.Folder, names []string, pending map[string]str
 
 // changesWithGates reports whether every write of a gate changes the file.
 func changesWithGates(name string) bool {
-	return name == AuditFile || name == HeadFile || name == layoutDefault("gates_file")
+	return name == LogFile || name == HeadFile || name == layoutDefault("gates_file")
 }
 
 // filesUnder lists the files that name stands for: itself, or what lies in it.

@@ -27,6 +27,9 @@ func (j Judgement) Status() string {
 	return GatePass
 }
 
+// Passed reports whether the judge passes the gate.
+func (j Judgement) Passed() bool { return len(j.Warnings) == 0 }
+
 // Said is all that the judge says, as the gate keeps it: why it fails, and what
 // else a person should know.
 func (j Judgement) Said() []string { return slices.Concat([]string{}, j.Warnings, j.Remarks) }

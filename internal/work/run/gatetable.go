@@ -2,20 +2,19 @@ package run
 
 // GateRow is one gate of the table. Package step pairs it with its judge.
 type GateRow struct {
-	ID      string
-	Name    string
-	About   string // what the judge looks at
-	Retries int64  // how often the gate may be tried again before a person decides
+	ID    string
+	Name  string
+	About string // what the judge looks at
 }
 
 // GateTable lists the gates of a run, in the order of their letters.
 var GateTable = []GateRow{
-	{"A", "Planning completeness", "scope, perspectives and the plan of the first wave", 0},
-	{"B", "Wave output contract compliance", "every output of every planned wave", 2},
-	{"C", "Citation validation integrity", "the sources that the outputs name, as they were archived", 1},
-	{"D", "Summary pack boundedness", "the summaries and the pack made of them", 1},
-	{"E", "Synthesis quality", "the synthesis and the sources that it cites", 3},
-	{"F", "Rollout safety", "sensitivity, sources, signatures and budget of the whole run", 0},
+	{"A", "Planning completeness", "scope, perspectives and the plan of the first wave"},
+	{"B", "Wave output contract compliance", "every output of every planned wave"},
+	{"C", "Citation validation integrity", "the sources that the outputs name, as they were archived"},
+	{"D", "Summary pack boundedness", "the summaries and the pack made of them"},
+	{"E", "Synthesis quality", "the synthesis and the sources that it cites"},
+	{"F", "Rollout safety", "sensitivity, sources, signatures and budget of the whole run"},
 }
 
 // GateIDs are the ids of the table.

@@ -8,29 +8,21 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func TestHolderOf(t *testing.T) {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	at := func(name string) string { return filepath.Join(root, filepath.FromSlash(name)) }
 	for _, dir := range []string{"runs/tides/wave-1", "bare/wave-1", "change", "project"} {
-		if err := os.MkdirAll(at(dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(at(dir), 0o700))
 	}
 	for _, file := range []string{"runs/tides/manifest.json", "runs/tides/gates.json", "bare/manifest.json", "change/STATE.yaml"} {
-		if err := os.WriteFile(at(file), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(file), nil, 0o600))
 	}
 	for name, to := range map[string]string{"wave": "runs/tides/wave-1", "file": "runs/tides/manifest.json", "nowhere": "not/there"} {
-		if err := os.Symlink(at(to), at(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(at(to), at(name)))
 	}
 	deep := strings.Repeat("/n", 3000)
 	for path, want := range map[string]run.Holder{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Files whose place a manifest cannot change.
@@ -19,8 +20,8 @@ const (
 	PolicyFile          = "run-config/policy.json"
 	TemplateFile        = "run-config/template.md"
 	EarlierFile         = "run-config/earlier.json"
-	AuditFile           = "logs/audit.jsonl"
-	HeadFile            = "logs/audit.head"
+	LogFile             = store.LogFile
+	HeadFile            = store.HeadFile
 	RetryDirectivesFile = "retry/retry-directives.json"
 )
 
@@ -135,7 +136,7 @@ func (l Layout) BlockedQueue() string { return l.CitationsDir + "/blocked-urls.q
 func (r *Run) DocumentsBeside(key string) []string {
 	l := r.layout
 	names := []string{
-		ManifestFile, ScopeFile, PolicyFile, TemplateFile, EarlierFile, AuditFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
+		ManifestFile, ScopeFile, PolicyFile, TemplateFile, EarlierFile, LogFile, HeadFile, RetryDirectivesFile, l.Wave1Plan(), l.Wave2Plan(), l.Wave2Perspectives(), l.Synthesis(),
 	}
 	names = append(names, r.name) // the manifest may have another name
 	for _, d := range []struct{ key, name string }{

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // ListResult is the result of [List].
@@ -56,7 +57,7 @@ func List(ctx context.Context, desk Desk, home string, in ListInput) (ListResult
 		return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("since", tidegate.Cut(in.Since)), "since must be a day or a time such as 2026-05-04 or 2026-05-04T12:00:00Z, got %q", tidegate.Cut(in.Since))
 	}
 	out := ListResult{Home: home, Runs: []ListedRun{}}
-	err := keptRuns.Each(desk, home, func(_ *artifact.Folder, id string) {
+	err := store.Runs.Each(desk.Reach, home, func(_ *artifact.Folder, id string) {
 		r := Listed(ctx, desk, filepath.Join(home, id, ManifestFile))
 		updated, _ := tidegate.ParseTime(r.UpdatedAt)
 		if (in.Status == "" || in.Status == string(r.Status)) && (in.Since == "" || !updated.Before(since)) && hasWords(r.RunID+" "+r.question, in.Words) {
@@ -85,8 +86,12 @@ func Listed(ctx context.Context, desk Desk, manifestPath string) ListedRun {
 	}
 	defer r.Close()
 	m := r.Manifest()
+	var problem string
+	if err := r.folder.CheckEnd(LogFile); tidegate.CodeOf(err) == tidegate.Tampered {
+		problem = tidegate.AsError(r.damaged(tidegate.AsError(err).Message)).Message
+	}
 	return ListedRun{RunID: m.ID(), Root: r.Root(), Stage: m.Stage(), Status: m.Status(), Mode: m.Mode(),
-		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query()), question: m.Query()}
+		UpdatedAt: m.doc.Get("updated_at").Str(), Query: tidegate.Cut(m.Query()), Problem: problem, question: m.Query()}
 }
 
 // Stamped is a run of a home with the time at which its manifest was written
@@ -103,7 +108,7 @@ func Recent(desk Desk, home string) ([]Stamped, error) {
 		return nil, err
 	}
 	var runs []Stamped
-	err := keptRuns.Each(desk, home, func(folder *artifact.Folder, id string) {
+	err := store.Runs.Each(desk.Reach, home, func(folder *artifact.Folder, id string) {
 		if info, err := fs.Stat(folder.FS(), id+"/"+ManifestFile); err == nil {
 			runs = append(runs, Stamped{id, info.ModTime()})
 		}

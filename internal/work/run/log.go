@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // LogResult is the result of [Log].
@@ -46,7 +47,7 @@ type LogInput struct {
 // log has no entries. It returns the errors of [Open], and READ_FAILED.
 func Log(ctx context.Context, desk Desk, in LogInput) (LogResult, error) {
 	return With(ctx, desk, in.ManifestPath, func(r *Run, out *LogResult) error {
-		*out = LogResult{RunID: r.ID(), Path: r.Path(AuditFile), Entries: []LogEntry{}}
+		*out = LogResult{RunID: r.ID(), Path: r.Path(LogFile), Entries: []LogEntry{}}
 		return r.eachLine(func(line artifact.Line) {
 			out.Lines++
 			entry, err := codec.Parse(line.Text)
@@ -77,21 +78,8 @@ func (r *Run) readingOver(jobID string) bool {
 	return round <= m.ReviewRounds() || m.Stage() == Finalize
 }
 
-func (r *Run) eachLine(visit func(artifact.Line)) error { return eachLine(r.folder, AuditFile, visit) }
-
-func eachLine(folder *artifact.Folder, name string, visit func(artifact.Line)) error {
-	file, err := folder.Open(name)
-	if err != nil {
-		return artifact.UnlessMissing(err)
-	}
-	defer file.Close()
-	for line, err := range artifact.ReadLog(file) {
-		if err != nil {
-			return err
-		}
-		visit(line)
-	}
-	return nil
+func (r *Run) eachLine(visit func(artifact.Line)) error {
+	return store.EachLine(r.folder, LogFile, visit)
 }
 
 // parsedLine is a line of the log with what it says; err is why it is not JSON.
@@ -142,13 +130,13 @@ type Entry struct {
 // Events reads the lines of the log, oldest first. Lines that are not JSON are
 // left out. It returns READ_FAILED.
 func (r *Run) Events() ([]Entry, error) {
-	return ReadEntries(r.folder, AuditFile)
+	return ReadEntries(r.folder, LogFile)
 }
 
 // ReadEntries is [Run.Events] for a log of the same form in another folder.
 func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
 	var entries []Entry
-	err := eachLine(folder, name, func(line artifact.Line) {
+	err := store.EachLine(folder, name, func(line artifact.Line) {
 		if entry, ok := entryOf(line); ok {
 			entries = append(entries, entry)
 		}
@@ -163,7 +151,7 @@ func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
 // back, is read again from its first line. The caller must not change the entries,
 // which are the same values each time. It returns READ_FAILED.
 func (r *Run) EventsOf(events ...Event) ([]Entry, error) {
-	file, err := r.folder.Open(AuditFile)
+	file, err := r.folder.Open(LogFile)
 	if err != nil {
 		return nil, artifact.UnlessMissing(err)
 	}
@@ -224,7 +212,7 @@ func (e *readEvents) on(log *os.File) error {
 // log ten times a second. It yields an error and ends when the log shrinks or is
 // replaced (TAMPERED), and when it cannot be read (READ_FAILED).
 func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
-	return TailLog(ctx, r.folder, AuditFile, from)
+	return TailLog(ctx, r.folder, LogFile, from)
 }
 
 // TailLog is [Run.Tail] for a log of the same form in another folder.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -19,23 +20,15 @@ import (
 // whole log.
 func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	made := runs.CreateAt(t, runs.Pinned, run.InitInput{Query: "Why?", RunID: "tides"})
-	r, err := run.Open(t.Context(), runs.Pinned, made.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), runs.Pinned, made.ManifestPath))(t)
 	defer r.Close()
 	for i, event := range []run.Event{run.EventFetched, run.EventProgress, run.EventAttached, run.EventFetched, run.EventJudged} {
-		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			u.Log(event, "test", tidegate.Pairs("n", i, "reason", "attached"))
 			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
-	all, err := r.Events()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(r.Events())(t)
 	want := slices.DeleteFunc(all, func(e run.Entry) bool { return e.Event != run.EventFetched && e.Event != run.EventAttached })
 	got, err := r.EventsOf(run.EventFetched, run.EventAttached)
 	if err != nil || len(want) != 3 {
@@ -46,15 +39,10 @@ func TestEventsOfAreThoseOfTheWholeLog(t *testing.T) {
 	}
 
 	// A log from which lines were taken back is read from its beginning.
-	path := filepath.Join(made.Root, run.AuditFile)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join(made.Root, run.LogFile)
+	data := must.Get(os.ReadFile(path))(t)
 	lines := bytes.SplitAfter(data, []byte("\n"))
-	if err := os.WriteFile(path, bytes.Join(lines[:len(lines)-3], nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Join(lines[:len(lines)-3], nil), 0o600))
 	if got, err = r.EventsOf(run.EventFetched, run.EventAttached); err != nil || len(got) != 2 {
 		t.Errorf("%d events, %v", len(got), err)
 	}
@@ -72,21 +60,17 @@ func TestRecordedOfAFileIsThatOfTheWholeLog(t *testing.T) {
 		func(u *run.Update) error { return u.Remove("notes/b.md") },
 		func(u *run.Update) error { return u.SetBudget("tries", 2, "test") },
 	} {
-		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			u.Log(run.EventProgress, "test", nil)
 			return change(u)
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
-	path := filepath.Join(made.Root, run.AuditFile)
-	said := runs.Read(t, path) + `{"kind":"files_write","files":{"notes\/c.md":"sha256:c"}}
+	path := filepath.Join(made.Root, run.LogFile)
+	said := must.Read(t, path) + `{"kind":"files_write","files":{"notes\/c.md":"sha256:c"}}
 {"kind":"files_write","files":{"notes/d.md":"sha256:d","notes/e.md":"sha256:e"}}
 {"kind":"perspectives_write","path":"notes/./d.md"}
 `
-	if err := os.WriteFile(path, []byte(said), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(said), 0o600))
 	recorded, err := r.Recorded()
 	if err != nil || recorded["notes/c.md"] == "" || recorded["notes/e.md"] == "" || recorded[run.ManifestFile] == "" {
 		t.Fatal(recorded, err)

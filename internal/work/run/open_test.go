@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -20,9 +21,7 @@ import (
 func manifestAt(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "manifest.json")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 	return path
 }
 
@@ -102,18 +101,11 @@ func TestOpenEndsWhatWasInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
 			root := filepath.Dir(path)
-			if err := os.Mkdir(filepath.Join(root, ".tidegate-tx"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Mkdir(filepath.Join(root, ".tidegate-tx"), 0o700))
 			for name, content := range tt.left {
-				if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.WriteFile(filepath.Join(root, name), []byte(content), 0o600))
 			}
-			r, err := run.Open(t.Context(), runs.Pinned, path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(run.Open(t.Context(), runs.Pinned, path))(t)
 			r.Close()
 			if _, err := os.Stat(filepath.Join(root, "found.md")); (err == nil) != tt.want {
 				t.Errorf("found.md: %v", err)
@@ -131,9 +123,7 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 	text := `{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"root":"/where/it/was/made","paths":{
 		"pivot_file":"` + root + `/deep/pivot.json","wave1_dir":"./waves//one/","wave2_dir":" ","gates_file":"../gates.json","review_bundle_file":"b.json",
 		"summaries_dir":"summaries/../escape"}}}`
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(text), 0o600))
 	r := runs.Open(t, path)
 	l := r.Layout()
 	got := []string{r.Root(), l.Pivot, l.Wave1Dir, l.Wave2Dir, l.Gates, l.ReviewBundle, l.WaveReview, l.Synthesis(), l.SummariesDir}
@@ -150,9 +140,7 @@ func TestLayoutFollowsTheManifest(t *testing.T) {
 func TestDocumentsBesideOneOfThem(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "m.json")
-	if err := os.WriteFile(path, []byte(`{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"paths":{"pivot_file":"gates.json"}}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(`{"schema_version":"manifest.v1","run_id":"r1","artifacts":{"paths":{"pivot_file":"gates.json"}}}`), 0o600))
 	r := runs.Open(t, path)
 	want := []string{
 		"citations/citations.jsonl", "gates.json", "logs/audit.head", "logs/audit.jsonl", "m.json", "manifest.json", "operator/scope.json", "perspectives.json",
@@ -169,20 +157,20 @@ func TestDocumentsBesideOneOfThem(t *testing.T) {
 
 func TestACopyOfAManifestSteersNoRun(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
-	before := runs.Tree(t, out.Root)
+	before := must.Tree(t, out.Root)
 	// Elsewhere it is a manifest of its own, without gates.
-	r := runs.Open(t, manifestAt(t, runs.Read(t, out.ManifestPath)))
+	r := runs.Open(t, manifestAt(t, must.Read(t, out.ManifestPath)))
 	_, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") })
 	runs.WantCode(t, err, tidegate.FileNotFound)
 	if r.Root() == out.Root {
 		t.Error("a copy of the manifest leads to the run that it was copied from")
 	}
-	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
+	if diff := cmp.Diff(before, must.Tree(t, out.Root)); diff != "" {
 		t.Errorf("a copy of the manifest left traces in the real run:\n%s", diff)
 	}
 	// Beside the manifest it is nothing.
 	copied := filepath.Join(out.Root, "copy.json")
-	runs.Put(t, out.Root, "copy.json", strings.Replace(runs.Read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
+	runs.Put(t, out.Root, "copy.json", strings.Replace(must.Read(t, out.ManifestPath), `"max_summary_kb": 5`, `"max_summary_kb": 500`, 1))
 	_, err = run.Open(t.Context(), runs.Pinned, copied)
 	if e := runs.WantCode(t, err, tidegate.InvalidArgs); !cmp.Equal(e.Details, tidegate.Pairs("manifest_path", copied)) {
 		t.Errorf("details %v", e.Details)
@@ -247,9 +235,7 @@ func TestListFilters(t *testing.T) {
 		desk := runs.Pinned
 		at := runs.Pinned.Now().Add(time.Duration(i) * 24 * time.Hour)
 		desk.Now = func() time.Time { return at }
-		if _, err := run.Create(t.Context(), desk, home, run.InitInput{Query: query, RunID: string("abc"[i])}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(run.Create(t.Context(), desk, home, run.InitInput{Query: query, RunID: string("abc"[i])}))(t)
 	}
 	runs.Put(t, home, "broken/manifest.json", "{")
 	day := runs.Pinned.Now().Add(24 * time.Hour).UTC().Format(time.DateOnly)
@@ -261,10 +247,7 @@ func TestListFilters(t *testing.T) {
 		{run.ListInput{Since: day}, "c b"}, {run.ListInput{Words: "ELECTRIC"}, "b a"}, {run.ListInput{Words: "electr tug"}, "a"}, {run.ListInput{Words: "b"}, "b broken"},
 		{run.ListInput{Words: "rain", Since: day, Status: "created"}, "c"},
 	} {
-		out, err := run.List(t.Context(), runs.Pinned, home, tt.in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(run.List(t.Context(), runs.Pinned, home, tt.in))(t)
 		var got []string
 		for _, r := range out.Runs {
 			got = append(got, r.RunID)
@@ -281,16 +264,11 @@ func TestListFilters(t *testing.T) {
 func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 	home := t.TempDir()
 	for _, id := range []string{"b", "a-b", "a", "Z"} {
-		if _, err := run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q " + id, RunID: id}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(run.Create(t.Context(), runs.Pinned, home, run.InitInput{Query: "q " + id, RunID: id}))(t)
 	}
 	runs.Put(t, home, "broken/manifest.json", "{")
 	runs.Put(t, home, "no-run/file", "x")
-	out, err := run.List(t.Context(), runs.Pinned, home, run.ListInput{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(run.List(t.Context(), runs.Pinned, home, run.ListInput{}))(t)
 	var got []string
 	for _, r := range out.Runs {
 		got = append(got, r.RunID+":"+string(r.Stage)+":"+string(r.Status))
@@ -310,7 +288,7 @@ func TestListShowsRunsInByteOrderAndWhatCannotBeOpened(t *testing.T) {
 func TestCancelledUpdateWritesNothing(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	r := runs.Open(t, out.ManifestPath)
-	before := runs.Tree(t, out.Root)
+	before := must.Tree(t, out.Root)
 	held := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -322,18 +300,16 @@ func TestCancelledUpdateWritesNothing(t *testing.T) {
 	_, err := runs.Open(t, out.ManifestPath).Update(ctx, func(u *run.Update) error { return u.Write("x", nil) })
 	runs.WantCode(t, err, tidegate.Cancelled)
 	close(done)
-	if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
+	if diff := cmp.Diff(before, must.Tree(t, out.Root)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestProgressLeavesAnIncompleteManifestAsItIs(t *testing.T) {
 	path := manifestAt(t, `{"schema_version":"manifest.v1","run_id":"r1"}`)
-	before := runs.Read(t, path)
-	if _, err := runs.Open(t, path).UpdateBeside(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
-		t.Fatal(err)
-	}
-	if runs.Read(t, path) != before {
+	before := must.Read(t, path)
+	must.Get(runs.Open(t, path).UpdateBeside(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }))(t)
+	if must.Read(t, path) != before {
 		t.Error("it was rewritten")
 	}
 }
@@ -344,9 +320,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(`{"schema_version":"manifest.v1","run_id":"r1","stage":{"history":[{"from":1}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		path := filepath.Join(t.TempDir(), "manifest.json")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, data, 0o600))
 		r, err := run.Open(t.Context(), runs.Pinned, path)
 		if err != nil {
 			if code := tidegate.CodeOf(err); code == tidegate.Internal {

@@ -3,7 +3,6 @@ package run
 import (
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -16,21 +15,19 @@ const PolicyVersion = "run_policy.v1"
 // Keys of a policy. The first is kept as it was given and has no effect: every
 // gate is bound.
 const (
-	requireBoundGates = "require_bound_gates"
-	legacyGates       = "legacy_gates"
-	grounding         = "grounding"
-	verify            = "verify"
-	oneAgent          = "one_agent"
-	adapt             = "adapt"
-	confirmPlan       = "confirm_plan"
-	perspectiveCount  = "perspectives"
-	budgetKey         = "budget"
-	agentsKey         = "agents"
-	serversKey        = "mcp_servers"
-	sourcesKey        = "sources"
-	searchKey         = "search"
-	originsKey        = "origins"
-	estimateKey       = "estimate"
+	grounding        = "grounding"
+	verify           = "verify"
+	oneAgent         = "one_agent"
+	adapt            = "adapt"
+	confirmPlan      = "confirm_plan"
+	perspectiveCount = "perspectives"
+	budgetKey        = "budget"
+	agentsKey        = "agents"
+	serversKey       = "mcp_servers"
+	sourcesKey       = "sources"
+	searchKey        = "search"
+	originsKey       = "origins"
+	estimateKey      = "estimate"
 )
 
 // The values of origins.
@@ -39,8 +36,8 @@ const (
 	OriginsRequired = "required" // a source that comes from nowhere is refused
 )
 
-// EvidenceKey says how the sentences of a report are checked. Lines of the log that change
-// it name it as their limit.
+// EvidenceKey names how the sentences of a report are checked, as the limit of lines of the
+// log that change it.
 const EvidenceKey = "evidence"
 
 // The values of grounding and verify.
@@ -49,15 +46,8 @@ const (
 	off      = "off"
 )
 
-// evidenceVersion is the value of evidence by which every sentence of a report has a
-// form, stands against its pages, and is read by a second agent.
-const evidenceVersion = 1
-
 // Evidence says how the sentences of a report are checked.
 type Evidence struct {
-	// Sentences says that every sentence is checked. A run that an earlier program
-	// began looks at quotations and numbers alone.
-	Sentences bool
 	// Grounding says that what is not on the cited pages fails gate E; without it,
 	// tidegate only warns.
 	Grounding bool
@@ -77,12 +67,6 @@ type EvidenceChoice struct {
 	OneAgent    bool `json:"one_agent,omitzero"`    // who wrote the report may read and review it
 	Single      bool `json:"single,omitzero"`       // as OneAgent, by rule: no other agent is at hand
 	Adapt       bool `json:"adapt,omitzero"`        // recorded agents may answer what they were not asked
-}
-
-// stageTimeouts are the default budgets of the stages, in seconds.
-var stageTimeouts = map[Stage]int64{
-	Init: 120, Perspectives: 86400, Wave1: 600, Pivot: 120, Wave2: 600,
-	Citations: 600, Summaries: 600, Synthesis: 600, Review: 300, Finalize: 120,
 }
 
 // Where a policy's values come from.
@@ -122,8 +106,6 @@ type Policy struct {
 	Frozen, From Frozen
 	// Estimate is what the run was expected to take; nil where nobody said.
 	Estimate *Estimate
-	timeouts map[Stage]int64
-	legacy   bool // gates count as they are written
 }
 
 // Estimate is what a run is expected to take when it begins. Nothing is judged by it.
@@ -140,14 +122,6 @@ type Agent struct {
 	Model  string `json:"model"`
 }
 
-// Timeout is how long a stage may go without progress.
-func (p Policy) Timeout(stage Stage) time.Duration {
-	if seconds, ok := p.timeouts[stage]; ok {
-		return time.Duration(seconds) * time.Second
-	}
-	return time.Duration(stageTimeouts[stage]) * time.Second
-}
-
 func parsePolicy(data []byte) Policy {
 	doc, err := codec.Parse(data)
 	if err != nil {
@@ -157,7 +131,7 @@ func parsePolicy(data []byte) Policy {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
 	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), From: frozenIn(doc.Get(fromKey)), timeouts: map[Stage]int64{}, legacy: doc.Get(legacyGates).Bool()}
+		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), From: frozenIn(doc.Get(fromKey))}
 	if origins := doc.Get(originsKey).Str(); origins == OriginsShown || origins == OriginsRequired {
 		p.Origins = origins
 	}
@@ -176,13 +150,17 @@ func parsePolicy(data []byte) Policy {
 		}
 		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
 	}
-	for _, stage := range Stages {
-		const century = 100 * 366 * 24 * 3600 // what a Duration holds with room to spare
-		if n, ok := doc.Get("stage_timeouts_seconds_v1").Get(string(stage)).Int(); ok && n > 0 && n <= century {
-			p.timeouts[stage] = n
-		}
-	}
 	return p
+}
+
+// Repeat asks of another run what was asked of this one, as far as its policy keeps it and it
+// is not chosen anew.
+func (p Policy) Repeat(in *InitInput) {
+	in.Servers, in.Origins, in.Policy, in.Frozen, in.From = p.Servers, p.Origins, p.Sources, p.Frozen, p.From
+	in.Evidence.NoGrounding, in.Evidence.NoReader = !p.Evidence.Grounding, !p.Evidence.Reader
+	if in.Search = nil; in.Frozen.IsZero() {
+		in.Search = p.Search
+	}
 }
 
 func estimateIn(v *codec.Value) *Estimate {
@@ -196,9 +174,8 @@ func estimateIn(v *codec.Value) *Estimate {
 }
 
 func evidenceOf(policy *codec.Value) Evidence {
-	version, _ := policy.Get(EvidenceKey).Int()
-	e := Evidence{Sentences: version >= evidenceVersion, Grounding: policy.Get(grounding).Str() == required, OneAgent: policy.Get(oneAgent).Bool(), Adapt: policy.Get(adapt).Bool()}
-	e.Reader = e.Sentences && e.Grounding && policy.Get(verify).Str() == required
+	e := Evidence{Grounding: policy.Get(grounding).Str() == required, OneAgent: policy.Get(oneAgent).Bool(), Adapt: policy.Get(adapt).Bool()}
+	e.Reader = e.Grounding && policy.Get(verify).Str() == required
 	return e
 }
 
@@ -210,11 +187,8 @@ func (e Evidence) write(policy *codec.Value) {
 		}
 		return codec.Of(off)
 	}
-	if e.Sentences {
-		policy.Set(EvidenceKey, codec.Of(evidenceVersion))
-		policy.Set(grounding, value(e.Grounding))
-		policy.Set(verify, value(e.Grounding && e.Reader))
-	}
+	policy.Set(grounding, value(e.Grounding))
+	policy.Set(verify, value(e.Grounding && e.Reader))
 	if e.OneAgent {
 		policy.Set(oneAgent, codec.Of(true))
 	}
@@ -224,65 +198,38 @@ func (e Evidence) write(policy *codec.Value) {
 }
 
 func (in *InitInput) policy() *codec.Value {
-	timeouts := codec.NewObject()
-	for _, stage := range Stages {
-		timeouts.Set(string(stage), codec.Of(stageTimeouts[stage]))
-	}
-	policy := codec.Of(tidegate.Pairs(
-		"schema_version", PolicyVersion,
-		"stage_timeouts_seconds_v1", timeouts,
-		"citations_ladder_policy_v1", tidegate.Pairs(
-			"direct_fetch_timeout_ms", 5000, "endpoint_timeout_ms", 5000, "max_redirects", 5, "max_body_bytes", 2097152,
-			"direct_fetch_max_attempts", 1, "bright_data_max_attempts", 1, "apify_max_attempts", 1,
-			"backoff_initial_ms", 100, "backoff_multiplier", 2, "backoff_max_ms", 1000),
-		"run_lock_policy_v1", tidegate.Pairs("lease_seconds", 120, "heartbeat_interval_ms", 30000, "heartbeat_max_failures", 1),
-		requireBoundGates, in.RequireBoundGates))
-	Evidence{Sentences: true, Grounding: !in.Evidence.NoGrounding, Reader: !in.Evidence.NoReader, OneAgent: in.Evidence.OneAgent || in.Evidence.Single, Adapt: in.Evidence.Adapt}.write(policy)
-	if in.Confinement.Mode != "" {
-		policy.Set(confinementKey, codec.Of(in.Confinement))
-	}
-	if in.ConfirmPlan {
-		policy.Set(confirmPlan, codec.Of(true))
-	}
-	if in.Perspectives > 0 {
-		policy.Set(perspectiveCount, codec.Of(in.Perspectives))
-	}
-	if len(in.Agents) > 0 {
-		agents := codec.NewObject()
-		for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
-			agents.Set(role, codec.Of(in.Agents[role]))
+	policy := codec.Of(tidegate.Pairs("schema_version", PolicyVersion))
+	Evidence{Grounding: !in.Evidence.NoGrounding, Reader: !in.Evidence.NoReader, OneAgent: in.Evidence.OneAgent || in.Evidence.Single, Adapt: in.Evidence.Adapt}.write(policy)
+	budget, agents := codec.NewObject(), codec.NewObject()
+	for _, row := range budgetRows {
+		if value, given := in.Budget[row.name]; given {
+			budget.Set(row.name, codec.Of(value))
 		}
-		policy.Set(agentsKey, agents)
 	}
-	if in.Estimate != nil {
-		policy.Set(estimateKey, codec.Of(*in.Estimate))
+	for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
+		agents.Set(role, codec.Of(in.Agents[role]))
 	}
-	if len(in.Servers) > 0 {
-		policy.Set(serversKey, codec.Of(in.Servers))
-	}
-	if in.Origins != "" {
-		policy.Set(originsKey, codec.Of(in.Origins))
-	}
-	if in.Search != nil {
-		policy.Set(searchKey, codec.Of(in.Search))
-	}
-	if !in.Frozen.IsZero() {
-		policy.Set(frozenKey, codec.Of(in.Frozen))
-	}
-	if !in.From.IsZero() {
-		policy.Set(fromKey, codec.Of(in.From))
-	}
-	if !in.Policy.IsZero() {
-		policy.Set(sourcesKey, codec.Of(in.Policy))
-	}
-	if len(in.Budget) > 0 {
-		budget := codec.NewObject()
-		for _, row := range budgetRows {
-			if value, given := in.Budget[row.name]; given {
-				budget.Set(row.name, codec.Of(value))
-			}
+	for _, kept := range []struct {
+		key   string
+		asked bool
+		value any
+	}{
+		{confinementKey, in.Confinement.Mode != "", in.Confinement},
+		{confirmPlan, in.ConfirmPlan, true},
+		{perspectiveCount, in.Perspectives > 0, in.Perspectives},
+		{agentsKey, len(in.Agents) > 0, agents},
+		{estimateKey, in.Estimate != nil, in.Estimate},
+		{serversKey, len(in.Servers) > 0, in.Servers},
+		{originsKey, in.Origins != "", in.Origins},
+		{searchKey, in.Search != nil, in.Search},
+		{frozenKey, !in.Frozen.IsZero(), in.Frozen},
+		{fromKey, !in.From.IsZero(), in.From},
+		{sourcesKey, !in.Policy.IsZero(), in.Policy},
+		{budgetKey, len(in.Budget) > 0, budget},
+	} {
+		if kept.asked {
+			policy.Set(kept.key, codec.Of(kept.value))
 		}
-		policy.Set(budgetKey, budget)
 	}
 	return policy
 }

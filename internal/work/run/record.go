@@ -9,6 +9,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/seal"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // origin says which program began the log of a run.
@@ -16,7 +18,7 @@ type origin int
 
 const (
 	foreign origin = iota // another one, or there is no log
-	older                 // a version of this one whose lines have no event
+	taken                 // another one, and this one has taken the run over
 	ours
 )
 
@@ -38,12 +40,8 @@ type record struct {
 // logEnds is what the first and the last line of a log say.
 type logEnds struct {
 	origin origin
-	legacy bool   // the run counts what other programs wrote, and is only read
 	state  string // that the last line gives, "" when it gives none
 	seq    int64  // the number that the last line gives itself, 0 when it gives none
-	// numbered says that lines have the number of their transaction and the arguments
-	// for replay, and name files of the run by names relative to it.
-	numbered bool
 	// signers is the digest of the list of signers that the run was created with, ""
 	// when its decisions need no signature.
 	signers string
@@ -80,62 +78,39 @@ func (r *Run) readRecord() (record, error) {
 }
 
 func (r *Run) readEnds() (logEnds, error) {
-	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers, numbered: r.ends.numbered}
-	if ends.origin != ours || r.ends.legacy { // otherwise it is known who began the log
+	ends := logEnds{origin: r.ends.origin, signers: r.ends.signers}
+	if ends.origin != ours { // otherwise it is known who began the log
 		var err error
 		if ends, err = r.readBeginning(); err != nil {
 			return ends, err
 		}
 	}
-	last, err := r.folder.LastLine(AuditFile)
+	last, err := r.folder.LastLine(LogFile)
 	if err != nil {
 		return ends, err
 	}
 	if entry, err := codec.Parse(last.Text); err == nil {
 		ends.state, ends.seq = entry.Get("state").Str(), integer(entry.Get("seq"))
 	}
-	if !ends.judgedByUs() {
-		policy, err := r.Policy()
-		ends.legacy = policy.legacy
-		return ends, err
-	}
 	return ends, nil
 }
 
-// readBeginning finds out who began the log. If this program did, a legacy run is
-// known only by the line that made it, which the next line of ours must confirm,
-// with what others wrote between them: neither a policy nor an edited line makes a
-// run a legacy run.
+// readBeginning finds out who began the log.
 func (r *Run) readBeginning() (ends logEnds, err error) {
-	file, err := r.folder.Open(AuditFile)
+	file, err := r.folder.Open(LogFile)
 	if err != nil {
 		return ends, artifact.UnlessMissing(err)
 	}
 	defer file.Close()
-	var before string // the digest of the line before
 	for line, err := range artifact.ReadLog(file) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return ends, err
-		case line.Number == 1:
-			entry, err := codec.Parse(line.Text)
-			if err != nil || line.Prev != artifact.FirstPrev || eventOf(entry) != EventCreated {
-				return ends, nil
-			}
-			ends.origin = older
-			if entry.Get("event") != nil {
-				ends.origin, ends.legacy = ours, entry.Get(legacyGates).Bool()
-				ends.signers = entry.Get("files").Get(SignersFile).Str()
-				ends.numbered = integer(entry.Get("log")) >= logVersion
-			}
-			if !ends.legacy {
-				return ends, nil
-			}
-		case line.Prev != "":
-			ends.legacy = line.Prev == before
-			return ends, nil
 		}
-		before = line.Digest
+		entry, err := codec.Parse(line.Text)
+		if err == nil && line.Prev == artifact.FirstPrev && entry.Get("event").Str() == string(EventCreated) {
+			ends.origin, ends.signers = ours, entry.Get("files").Get(SignersFile).Str()
+		}
+		break
 	}
 	return ends, nil
 }
@@ -148,8 +123,9 @@ func (rec record) digest(name string) any {
 	return nil
 }
 
-// judgedByUs reports whether this program, or an older version of it, has written
-// or taken over the gates of the run.
+// judgedByUs reports whether this program has written or taken over the gates of the
+// run. Its lines have the number of their transaction and the arguments for replay, and
+// name files of the run by names relative to it.
 func (e logEnds) judgedByUs() bool { return e.origin != foreign || e.state != "" }
 
 func (rec record) stateAfter(written []writtenFile) string {
@@ -188,7 +164,7 @@ func stateOf(digests map[string]string) string {
 // check returns TAMPERED when a document is not what the log records. A document
 // that was never recorded was written by hand; the next line records it.
 func (rec *record) check() error {
-	if rec.bare || rec.legacy || !rec.judgedByUs() || rec.state == rec.stand {
+	if rec.bare || !rec.judgedByUs() || rec.state == rec.stand {
 		return nil
 	}
 	changed, unrecorded, err := rec.changed()
@@ -200,7 +176,7 @@ func (rec *record) check() error {
 		return nil
 	}
 	if len(changed) == 0 {
-		changed = []string{AuditFile}
+		changed = []string{LogFile}
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", rec.run.ID(), "changed", changed),
 		"the run's record does not match its files: %s; see `tidegate run verify`", strings.Join(changed, ", "))
@@ -235,51 +211,50 @@ func (r *Run) CheckRecord() error {
 	return rec.check()
 }
 
-// LegacyNotice is what a person must know about a legacy run.
-const LegacyNotice = "This run was created with --legacy-gates: its gates count as they were written, whoever wrote them, and tidegate judged nothing of it. It can be read and verified, and nothing writes to it any more."
-
-// Legacy reports whether the run was created for another program, which wrote its
-// gates and added to its log.
-func (r *Run) Legacy() bool { return r.ends.legacy }
-
-// Writable returns INVALID_STATE for a legacy run: what others wrote into it stays
-// as they left it.
-func (r *Run) Writable() error {
-	if !r.Legacy() {
-		return nil
-	}
-	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", r.ID(), legacyGates, true),
-		"run %q was created with --legacy-gates, so that its gates count as others wrote them: it can be read and verified, and takes no change; start another run", r.ID())
+// Named are the files of the run that its log records, with the log itself. It returns
+// READ_FAILED.
+func (r *Run) Named() (seal.Recorded, error) {
+	v := newVerifier(r)
+	err := r.eachParsed(nil, v.collect)
+	return v.named(), err
 }
 
-// logVersion is what the first line of a log of numbered transactions says in its
-// field log. Earlier logs have no such field, and go on as they began.
-const logVersion = 2
+func (v *verifier) named() seal.Recorded {
+	out := seal.Recorded{LogFile: -1, HeadFile: -1}
+	for name, file := range v.recorded.files {
+		if file.digest != "" {
+			out[name] = -1
+		}
+	}
+	if l := v.run.layout; v.recorded.values[v.run.Path(l.Perspectives)] != "" {
+		out[l.Perspectives] = -1
+	}
+	store.CountEnds(out, v.recorded.kept)
+	return out
+}
 
-// Numbered reports whether the lines of the log have the numbers of their
-// transactions.
-func (r *Run) Numbered() bool { return r.ends.numbered }
+// logVersion is what the first line of a log says in its field log.
+const logVersion = 2
 
 // InRecord is how the log and the documents of the run name the file at a path:
 // relative to the run, so that a copy of the run is as good as the run. Paths outside
-// the run, and those of a run with an earlier log, stay as they are.
+// the run, and those of a run that another program made, stay as they are.
 func (r *Run) InRecord(path string) string {
-	if name := r.folder.NameOf(path); name != "" && r.ends.numbered {
+	if name := r.folder.NameOf(path); name != "" && r.ends.judgedByUs() {
 		return name
 	}
 	return path
 }
 
-// Older reports whether an older version of this program, or another program,
-// began the run.
+// Older reports whether another program began the run.
 func (r *Run) Older() bool { return r.ends.origin != ours }
 
 // GateState compares a gate with the files that it judged. A gate of a run that
 // this program has not taken over yet, or that does not say what it judged,
-// counts as not run, except in a legacy run. It returns READ_FAILED.
+// counts as not run. It returns READ_FAILED.
 func (r *Run) GateState(gates Gates, id string) (GateState, error) {
 	state, err := gates.State(r.folder, id)
-	if err != nil || r.ends.legacy {
+	if err != nil {
 		return state, err
 	}
 	if !r.ends.judgedByUs() || !state.Bound && state.Status == GatePass {
@@ -305,7 +280,7 @@ func (u *Update) adopt() error {
 		}
 	}
 	adopted := Line{EventAdopted, kindAdopt, tidegate.Pairs("manifest_revision", u.manifest.Revision(), "gates_revision", gates.Revision(), "files", digests)}
-	u.record.origin = older // from here on the run must match its log
+	u.record.origin = taken // from here on the run must match its log
 	reset := codec.NewObject()
 	for _, row := range GateTable {
 		if gates.Status(row.ID) != GateNotRun {
@@ -343,7 +318,7 @@ func (u *Update) finishAdopting() error {
 	if err != nil {
 		return err
 	}
-	_, err = u.EditGates(codec.NewObject(), gates.Doc().Get("inputs_digest").Str(), nil, "taken over from another program: to be judged again")
+	_, err = u.EditGates(codec.NewObject(), gates.Doc().Get("inputs_digest").Str(), "taken over from another program: to be judged again")
 	return err
 }
 

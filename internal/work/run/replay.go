@@ -3,6 +3,7 @@ package run
 import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // The kinds of the first line of a run that was made from a snapshot of another.
@@ -18,10 +19,9 @@ type recorded struct {
 	stage                           Stage
 	moves                           int
 	files                           map[string]recordedFile // name → what the last line about it says
-	kept                            []kept                  // what was added to files that only grow
+	kept                            []store.Added           // what was added to files that only grow
 	values                          map[string]string       // absolute path → digest of the value, in lines of older programs
 	chained                         int                     // the first chained line, 0 before it
-	lastForeign                     int                     // the last line that another program wrote
 	shift                           int64                   // how far the numbers that lines give themselves are off
 	tx                              int64                   // the transaction of the last line, 0 in a log without their numbers
 	accepted                        int                     // the last line by which a person accepted what did not match
@@ -47,18 +47,16 @@ func (v *verifier) collect(line parsedLine) {
 	if v.signers != nil {
 		defer func() { rec.digests[line.Digest] = true }()
 	}
-	if line.Prev == "" {
-		rec.lastForeign = line.Number
-	} else if rec.chained == 0 {
+	if line.Prev != "" && rec.chained == 0 {
 		rec.chained = line.Number
 	}
 	entry := line.entry
 	if line.err != nil {
-		v.find("warning", "line-unreadable", AuditFile, line.Number, "line %d is not JSON", line.Number)
+		v.find("warning", "line-unreadable", LogFile, line.Number, "line %d is not JSON", line.Number)
 		return
 	}
 	if id := entry.Get("run_id"); id != nil && id.Str() != v.run.ID() {
-		v.find("warning", "run-id-mismatch", AuditFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
+		v.find("warning", "run-id-mismatch", LogFile, line.Number, "line %d is about run %q", line.Number, tidegate.Cut(id.Str()))
 		return
 	}
 	v.checkNumbers(line)
@@ -85,22 +83,14 @@ func (v *verifier) checkNumbers(line parsedLine) {
 	}
 	seq, counted := entry.Get("seq").Int()
 	if counted && seq-int64(line.Number) != rec.shift {
-		v.find("error", "sequence-broken", AuditFile, line.Number, "line %d says that it is line %d", line.Number, seq)
+		v.find("error", "sequence-broken", LogFile, line.Number, "line %d says that it is line %d", line.Number, seq)
 		rec.shift = seq - int64(line.Number)
 	}
-	switch {
-	case line.Prev == "":
-		return
-	case !v.run.ends.numbered:
-		// Without the version in its first line the log would be taken for an older
-		// one, of which less is demanded.
-		if entry.Get("tx") != nil {
-			v.find("error", "transaction-broken", AuditFile, line.Number, "line %d names a transaction in a log whose first line does not say that its lines do", line.Number)
-		}
+	if line.Prev == "" || !v.run.ends.judgedByUs() {
 		return
 	}
 	if tx := integer(entry.Get("tx")); tx == 0 || tx != seq && tx != rec.tx {
-		v.find("error", "transaction-broken", AuditFile, line.Number, "line %d says that it belongs to transaction %d, which does not follow transaction %d", line.Number, tx, rec.tx)
+		v.find("error", "transaction-broken", LogFile, line.Number, "line %d says that it belongs to transaction %d, which does not follow transaction %d", line.Number, tx, rec.tx)
 	} else {
 		rec.tx = tx
 	}
@@ -118,7 +108,7 @@ var collectors = map[string]func(v *verifier, number int, entry *codec.Value){
 	kindAdopt: (*verifier).collectRevisions,
 	kindAccept: func(v *verifier, number int, entry *codec.Value) {
 		v.recorded.accepted = number
-		v.find("note", "record-accepted", AuditFile, number, "line %d: a person accepted what did not match before it: %s", number, tidegate.Cut(entry.Get("reason").Str()))
+		v.find("note", "record-accepted", LogFile, number, "line %d: a person accepted what did not match before it: %s", number, tidegate.Cut(entry.Get("reason").Str()))
 		v.collectRevisions(number, entry)
 	},
 	"manifest_write": func(v *verifier, number int, entry *codec.Value) {
@@ -161,7 +151,7 @@ func (v *verifier) collectFiles(number int, entry *codec.Value) {
 	}
 	if event := eventOf(entry); event == EventFetched || event == EventAttached || event == EventSearched {
 		for _, r := range entry.Get("records").Elems() {
-			v.recorded.kept = append(v.recorded.kept, kept{entry.Get("archive").Str(), integer(r.Get("offset")), integer(r.Get("length")), r.Get("digest").Str(), number})
+			v.recorded.kept = append(v.recorded.kept, store.AddedBy(r, entry.Get("archive").Str(), number))
 		}
 	}
 }
@@ -181,34 +171,24 @@ func (r *recorded) set(name string, digest *codec.Value, line int) {
 func (v *verifier) follow(label, name string, revision *int64, number int, entry *codec.Value) {
 	prev, next := integer(entry.Get("prev_revision")), integer(entry.Get("new_revision"))
 	if *revision != 0 && prev != *revision || next != prev+1 {
-		v.find("error", "revision-gap", AuditFile, number, "line %d takes the %s from revision %d to %d, but it was at %d", number, label, prev, next, *revision)
+		v.find("error", "revision-gap", LogFile, number, "line %d takes the %s from revision %d to %d, but it was at %d", number, label, prev, next, *revision)
 	}
 	*revision = next
 	before, recorded := v.recorded.files[name]
 	if was := entry.Get("prev_digest"); was != nil && recorded && was.Str() != before.digest {
-		v.find(v.levelSince(before.line), "digest-mismatch", AuditFile, number, "line %d was written over a %s that line %d does not record", number, label, before.line)
+		v.find("error", "digest-mismatch", LogFile, number, "line %d was written over a %s that line %d does not record", number, label, before.line)
 	}
 	v.recorded.set(name, entry.Get(label+"_digest"), number)
-}
-
-// levelSince is how bad it is that a file differs from what a line recorded. In a
-// legacy run, another program that has written to the log since may have changed
-// the file itself.
-func (v *verifier) levelSince(line int) string {
-	if v.run.Legacy() && v.recorded.lastForeign > line {
-		return "warning"
-	}
-	return "error"
 }
 
 // move follows the run from stage to stage.
 func (v *verifier) move(number int, from, to Stage) {
 	rec := &v.recorded
 	if rec.moves > 0 && from != rec.stage {
-		v.find("error", "history-broken", AuditFile, number, "line %d leaves %q, but the run was in %q", number, from, rec.stage)
+		v.find("error", "history-broken", LogFile, number, "line %d leaves %q, but the run was in %q", number, from, rec.stage)
 	}
 	if !v.follows(from, to) {
-		v.find("error", "move-illegal", AuditFile, number, "line %d goes from %q to %q, which the table does not allow", number, from, to)
+		v.find("error", "move-illegal", LogFile, number, "line %d goes from %q to %q, which the table does not allow", number, from, to)
 	}
 	rec.stage, rec.moves = to, rec.moves+1
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -78,7 +77,7 @@ func Open(ctx context.Context, desk Desk, manifestPath string, uses ...string) (
 		return nil, err
 	}
 	r.found = r.manifest.Revision()
-	if r.finished = r.finishInterrupted(ctx); r.finished {
+	if r.finished = r.folder.Settle(ctx); r.finished {
 		if data, err = desk.Reach.ReadDocument("manifest_path", manifestPath); err == nil {
 			err = r.takeManifest(data)
 		}
@@ -89,26 +88,6 @@ func Open(ctx context.Context, desk Desk, manifestPath string, uses ...string) (
 	}
 	r.layout = layoutOf(root, r.manifest.doc.Get("artifacts").Get("paths"))
 	if r.ends, err = r.readEnds(); err != nil {
-		r.Close()
-		return nil, err
-	}
-	return r, nil
-}
-
-// OpenByGates opens the run whose gates file is at an absolute path. It returns
-// the errors of [Open], NOT_FOUND with gates_path when there are no gates, and
-// PATH_NOT_ALLOWED for a file that is not the run's gates.
-func OpenByGates(ctx context.Context, desk Desk, gatesPath string) (*Run, error) {
-	file, err := desk.Reach.OpenFile("gates_path", gatesPath)
-	if err != nil {
-		return nil, err
-	}
-	file.Close()
-	r, err := Open(ctx, desk, filepath.Join(filepath.Dir(gatesPath), ManifestFile))
-	if err != nil {
-		return nil, err
-	}
-	if err := r.OwnGates(gatesPath); err != nil {
 		r.Close()
 		return nil, err
 	}
@@ -137,22 +116,6 @@ func (r *Run) isItsManifest() error {
 	}
 	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("manifest_path", tidegate.Cut(r.path)),
 		"manifest_path must be %s, the manifest of this folder", r.Path(ManifestFile))
-}
-
-// finishInterrupted lets the lock end a write that nobody is working on any
-// more, and reports whether something may have changed. Where the folder
-// cannot be locked it is read as it is. A lease of the earlier system does not
-// matter: whoever committed the write held the lock.
-func (r *Run) finishInterrupted(ctx context.Context) bool {
-	if !r.folder.Pending() {
-		return false
-	}
-	afterEveryLease := func() time.Time { return time.Unix(1<<40, 0) }
-	lock, err := r.folder.Lock(ctx, afterEveryLease)
-	if err == nil {
-		lock.Unlock()
-	}
-	return true
 }
 
 func (r *Run) takeManifest(data []byte) (err error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -15,7 +16,7 @@ import (
 func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	r := runs.Open(t, out.ManifestPath)
-	before := runs.Read(t, filepath.Join(out.Root, run.AuditFile))
+	before := must.Read(t, filepath.Join(out.Root, run.LogFile))
 
 	_, err := r.Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventPatched, "toy", tidegate.Pairs("reason", "none"))
@@ -30,7 +31,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out.Root, "deep")); !os.IsNotExist(err) {
 		t.Errorf("a failed update left a folder: %v", err)
 	}
-	if diff := cmp.Diff(before, runs.Read(t, filepath.Join(out.Root, run.AuditFile))); diff != "" {
+	if diff := cmp.Diff(before, must.Read(t, filepath.Join(out.Root, run.LogFile))); diff != "" {
 		t.Errorf("a failed update logged:\n%s", diff)
 	}
 
@@ -41,7 +42,7 @@ func TestUpdateWritesFilesAndAuditLineTogether(t *testing.T) {
 	if err != nil || !audit.Written {
 		t.Fatalf("got %+v, %v", audit, err)
 	}
-	if got := runs.Read(t, filepath.Join(out.Root, "deep/er/file.json")); got != "{\n  \"a\": 1\n}\n" {
+	if got := must.Read(t, filepath.Join(out.Root, "deep/er/file.json")); got != "{\n  \"a\": 1\n}\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
@@ -40,9 +41,7 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 		write("a/4.md", nil),
 	}
 	alone, together := runs.Create(t, run.InitInput{}).Root, filepath.Join(t.TempDir(), "copy")
-	if err := os.CopyFS(together, os.DirFS(alone)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(together, os.DirFS(alone)))
 	var apart []error
 	r := runs.Open(t, filepath.Join(alone, run.ManifestFile))
 	for _, change := range changes {
@@ -71,15 +70,12 @@ func TestChangesMadeTogetherStandAsIfEachWasMadeAlone(t *testing.T) {
 func filesIn(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
-			files[name] = runs.Read(t, filepath.Join(dir, name))
+			files[name] = must.Read(t, filepath.Join(dir, name))
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -92,7 +88,7 @@ func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 	lines, mine := 0, 0 // in the log, and up to which of them the other hand may have written
 	for i, hand := range []string{"mine", "mine", "another", "another", "mine", "mine", "another", "mine"} {
 		var others, end int
-		_, err := hands[hand].Update(t.Context(), func(u *run.Update) error {
+		must.Get(hands[hand].Update(t.Context(), func(u *run.Update) error {
 			others = u.OthersWrote()
 			if i == 0 {
 				lines = u.LastLine()
@@ -103,10 +99,7 @@ func TestAnUpdateKnowsWhatOthersWrote(t *testing.T) {
 			}
 			end = u.LastLine() + 1 // the digest of the file follows
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if hand == "mine" && i > 0 && others != mine {
 			t.Errorf("update %d: others wrote up to line %d, want %d", i, others, mine)
 		}

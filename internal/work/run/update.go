@@ -33,8 +33,8 @@ type Update struct {
 	adopted  *codec.Value // the gates to judge again in a run that another program made
 }
 
-// Audit says what became of the lines that an update logged.
-type Audit struct {
+// Logged says what became of the lines that an update logged.
+type Logged struct {
 	Written bool
 	Path    string // of the log, absolute
 }
@@ -43,12 +43,12 @@ type Audit struct {
 // left, and calls change. When change returns an error nothing is written and
 // that error is returned.
 //
-// It also returns the error of [Run.Writable], NOT_FOUND and INVALID_STATE for a
+// It also returns NOT_FOUND and INVALID_STATE for a
 // folder without gates of the run, TAMPERED when the run's documents are not those that its log records,
 // LOCK_HELD, CANCELLED and WRITE_FAILED.
-func (r *Run) Update(ctx context.Context, change func(*Update) error) (Audit, error) {
+func (r *Run) Update(ctx context.Context, change func(*Update) error) (Logged, error) {
 	if _, err := r.Gates(); err != nil {
-		return Audit{}, err
+		return Logged{}, err
 	}
 	return r.update(ctx, always, change)
 }
@@ -57,7 +57,7 @@ func (r *Run) Update(ctx context.Context, change func(*Update) error) (Audit, er
 // write beside it. In a folder without gates nothing is recorded but their own
 // line, and nothing can be tampered with. If the line cannot be written, nothing
 // else changes.
-func (r *Run) UpdateBeside(ctx context.Context, change func(*Update) error) (Audit, error) {
+func (r *Run) UpdateBeside(ctx context.Context, change func(*Update) error) (Logged, error) {
 	return r.update(ctx, beside, change)
 }
 
@@ -90,10 +90,7 @@ func (r *Run) UpdateTogether(ctx context.Context, changes ...Change) []error {
 		}
 		return errs
 	}
-	err := r.Writable()
-	if err == nil {
-		_, err = r.Gates()
-	}
+	_, err := r.Gates()
 	for at := 0; at < len(changes); {
 		n := len(changes) - at
 		if err == nil {
@@ -109,12 +106,9 @@ func (r *Run) UpdateTogether(ctx context.Context, changes ...Change) []error {
 	return errs
 }
 
-func (r *Run) update(ctx context.Context, how recording, do func(*Update) error) (Audit, error) {
+func (r *Run) update(ctx context.Context, how recording, do func(*Update) error) (Logged, error) {
 	if r.desk.Rehearsal != nil {
-		return Audit{}, r.Rehearse(ctx, r.desk, do)
-	}
-	if err := r.Writable(); err != nil {
-		return Audit{}, err
+		return Logged{}, r.Rehearse(ctx, r.desk, do)
 	}
 	errs := make([]error, 1)
 	_, audit, err := r.transact(ctx, how, []Change{{ctx, do}}, errs)
@@ -126,23 +120,23 @@ func (r *Run) update(ctx context.Context, how recording, do func(*Update) error)
 
 // transact makes the first n changes of a list in one transaction, and says what
 // became of each of them. An error means that none was made.
-func (r *Run) transact(ctx context.Context, how recording, changes []Change, errs []error) (n int, audit Audit, err error) {
+func (r *Run) transact(ctx context.Context, how recording, changes []Change, errs []error) (n int, audit Logged, err error) {
 	lock, err := r.folder.Lock(ctx, r.desk.Now)
 	if err != nil {
-		return len(changes), Audit{}, err
+		return len(changes), Logged{}, err
 	}
 	defer lock.Unlock()
 	rec, err := r.readRecord()
 	if err != nil {
-		return len(changes), Audit{}, err
+		return len(changes), Logged{}, err
 	}
 	if how != accepting {
 		if err := rec.check(); err != nil {
-			return len(changes), Audit{}, err
+			return len(changes), Logged{}, err
 		}
 	}
 	if err := rec.findEnd(lock, how); err != nil {
-		return len(changes), Audit{}, err
+		return len(changes), Logged{}, err
 	}
 	if rec.lines != r.wrote {
 		r.others = rec.lines
@@ -170,13 +164,13 @@ func (r *Run) transact(ctx context.Context, how recording, changes []Change, err
 		}
 	}
 	if made == 0 {
-		return n, Audit{}, nil
+		return n, Logged{}, nil
 	}
 	if err := tx.Commit(); err != nil {
-		return n, Audit{}, err
+		return n, Logged{}, err
 	}
 	r.wrote = rec.lines
-	audit = Audit{Path: r.Path(AuditFile), Written: lines > 0}
+	audit = Logged{Path: r.Path(LogFile), Written: lines > 0}
 	if err := tx.LogError(); err != nil {
 		audit.Written = false
 	}
@@ -215,7 +209,7 @@ func (u *Update) begin() {
 // findEnd finds out how many lines the log has. A log that does not match its
 // head is TAMPERED, unless a person accepts it.
 func (rec *record) findEnd(lock *artifact.Lock, how recording) error {
-	log, err := lock.CheckLog(AuditFile)
+	log, err := lock.CheckLog(LogFile)
 	switch {
 	case how == accepting && (err == nil || tidegate.CodeOf(err) == tidegate.Tampered):
 		return rec.run.eachLine(func(artifact.Line) { rec.lines++ })
@@ -241,13 +235,13 @@ func (rec *record) otherHead(problem string) error {
 // stageLines adds the lines of the update to its transaction.
 func (u *Update) stageLines(how recording) error {
 	if how == accepting {
-		if err := u.tx.Accept(AuditFile); err != nil {
+		if err := u.tx.Accept(LogFile); err != nil {
 			return err
 		}
 	}
 	state := u.record.stateAfter(u.written)
 	first, tx := u.record.lines+1, int64(0)
-	if u.record.numbered {
+	if how == accepting || u.record.judgedByUs() && !u.record.bare {
 		tx = first
 	}
 	for i, line := range u.lines {
@@ -256,8 +250,8 @@ func (u *Update) stageLines(how recording) error {
 		}
 		body := line.details(u.desk, u.now, u.run.ID(), u.actor, first+int64(i), tx, state)
 		if how == beside {
-			u.tx.Log(AuditFile, body)
-		} else if err := u.tx.Record(AuditFile, body); err != nil {
+			u.tx.Log(LogFile, body)
+		} else if err := u.tx.Record(LogFile, body); err != nil {
 			return err
 		}
 	}
@@ -392,16 +386,13 @@ func (u *Update) Gates() (Gates, error) { return u.run.Gates() }
 
 // EditGates lays patches over gates as [Gates.Apply] does, and stages the
 // document and the line gates_write, with more fields. It returns the errors of
-// Apply, INVALID_STATE for a run that is final, and REVISION_MISMATCH.
-func (u *Update) EditGates(update *codec.Value, inputsDigest string, expected *int64, reason string, more ...tidegate.Detail) (Gates, error) {
+// Apply, and INVALID_STATE for a run that is final.
+func (u *Update) EditGates(update *codec.Value, inputsDigest, reason string, more ...tidegate.Detail) (Gates, error) {
 	before, err := u.Gates()
 	if err != nil {
 		return before, err
 	}
 	if err := u.NotFinal(); err != nil {
-		return before, err
-	}
-	if err := CheckRevision(expected, before.Revision()); err != nil {
 		return before, err
 	}
 	for _, m := range u.adopted.Members() {
@@ -446,14 +437,8 @@ func (u *Update) DropGates(reason string, ids ...string) error {
 	if dropped.Len() == 0 {
 		return nil
 	}
-	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), nil, reason)
+	_, err = u.EditGates(dropped, gates.Doc().Get("inputs_digest").Str(), reason)
 	return err
-}
-
-// PatchGates is EditGates for a patch that somebody handed in: the line keeps it, up
-// to 4 KiB, because nothing else says what it was.
-func (u *Update) PatchGates(update, given *codec.Value, inputsDigest string, expected *int64, reason string) (Gates, error) {
-	return u.EditGates(update, inputsDigest, expected, reason, keptPatch(given)...)
 }
 
 // CheckRevision returns REVISION_MISMATCH when expected is given and differs.
@@ -483,7 +468,7 @@ const filesPerLine = 1000
 func (u *Update) logFiles() {
 	files := slices.DeleteFunc(slices.Clone(u.written), func(f writtenFile) bool { return f.hasLine })
 	if len(u.lines) == 0 {
-		begun, err := u.run.folder.Exists(AuditFile)
+		begun, err := u.run.folder.Exists(LogFile)
 		if len(files) == 0 || err == nil && !begun {
 			return
 		}
@@ -500,22 +485,4 @@ func (u *Update) logFiles() {
 		}
 		u.Log(EventFiles, kindFiles, tidegate.Pairs("files", digests))
 	}
-}
-
-// WriteResult is the result of the tools that write one document.
-type WriteResult struct {
-	OK           codec.True `json:"ok"`
-	NewRevision  int64      `json:"new_revision"`
-	UpdatedAt    string     `json:"updated_at"`
-	AuditWritten bool       `json:"audit_written"`
-	AuditPath    string     `json:"audit_path,omitzero"`
-}
-
-// Written is the result of a write of one document.
-func Written(revision int64, at string, audit Audit) WriteResult {
-	out := WriteResult{NewRevision: revision, UpdatedAt: at, AuditWritten: audit.Written}
-	if audit.Written {
-		out.AuditPath = audit.Path
-	}
-	return out
 }

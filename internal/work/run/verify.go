@@ -31,7 +31,6 @@ type VerifyResult struct {
 	RunID    string     `json:"run_id"`
 	Root     string     `json:"root"`
 	Pass     bool       `json:"pass"` // nothing of level error was found
-	Legacy   bool       `json:"legacy_gates" jsonschema:"the run was created with --legacy-gates: its gates count as they were written, whoever wrote them, and it is only read"`
 	Checked  []string   `json:"checked"`
 	Findings []Finding  `json:"findings"`
 	// Decisions are what people decided in the life of the run.
@@ -110,7 +109,7 @@ func fingerprint(ctx context.Context, desk Desk, manifestPath string) string {
 		if gates, err := r.folder.Digest(r.layout.Gates); err == nil {
 			print += gates
 		}
-		if log, err := fs.Stat(r.folder.FS(), AuditFile); err == nil {
+		if log, err := fs.Stat(r.folder.FS(), LogFile); err == nil {
 			print += strconv.FormatInt(log.Size(), 10)
 		}
 	}
@@ -130,7 +129,7 @@ func newVerifier(r *Run) *verifier {
 	return &verifier{
 		run:      r,
 		follows:  func(Stage, Stage) bool { return true },
-		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Legacy: r.Legacy(), Checked: []string{}, Findings: []Finding{}, Decisions: []Decided{}, Confinements: []Confinement{}, Limits: verifyLimits},
+		out:      VerifyResult{RunID: r.ID(), Root: r.Root(), Checked: []string{}, Findings: []Finding{}, Decisions: []Decided{}, Confinements: []Confinement{}, Limits: verifyLimits},
 		recorded: recorded{begins: Init, stage: Init, files: map[string]recordedFile{}, values: map[string]string{}, digests: map[string]bool{}, decided: map[string]string{}},
 	}
 }
@@ -178,6 +177,9 @@ func (v *verifier) verify() error {
 	v.perspectives(v.document(l.Perspectives, wave.CheckPerspectives))
 	v.files()
 	v.keptRecords()
+	if err := v.unrecorded(); err != nil {
+		return err
+	}
 	v.revision("manifest", v.run.name, manifest, v.recorded.manifestRevision)
 	v.revision("gates", l.Gates, gates, v.recorded.gatesRevision)
 	if manifest != nil {
@@ -196,12 +198,7 @@ func (v *verifier) verify() error {
 	if err := v.bindings(gates); err != nil {
 		return err
 	}
-	// What a person has accepted since stays visible, and is no longer an error.
-	for i, f := range v.out.Findings {
-		if f.File == AuditFile && f.Line > 0 && f.Line < v.recorded.accepted && f.Level == "error" {
-			v.out.Findings[i].Level = "warning"
-		}
-	}
+	v.forgive()
 	v.out.Pass = !slices.ContainsFunc(v.out.Findings, func(f Finding) bool { return f.Level == "error" })
 	return nil
 }
@@ -209,8 +206,6 @@ func (v *verifier) verify() error {
 func checkPolicy(doc *codec.Value) error {
 	return codec.Table(
 		codec.Field{Name: "schema_version", Shape: codec.Version(PolicyVersion)},
-		codec.Field{Name: requireBoundGates, Shape: codec.Truth(), Optional: true},
-		codec.Field{Name: legacyGates, Shape: codec.Truth(), Optional: true},
 	).Check(doc)
 }
 
@@ -240,9 +235,6 @@ func (v *verifier) document(name string, check func(*codec.Value) error) *codec.
 	if id := doc.Get("run_id"); id != nil && id.Str() != v.run.ID() {
 		v.find("error", "run-id-mismatch", name, 0, "%s belongs to run %q", name, tidegate.Cut(id.Str()))
 	}
-	if _, recorded := v.recorded.files[name]; !recorded && v.recorded.values[v.run.Path(name)] == "" && v.run.ends.judgedByUs() && !v.run.Legacy() {
-		v.find("note", "file-unrecorded", name, 0, "no line of the log speaks of %s", name)
-	}
 	return doc
 }
 
@@ -258,33 +250,39 @@ func (v *verifier) perspectives(doc *codec.Value) {
 
 // readLog follows the chain and collects what the lines record.
 func (v *verifier) readLog() error {
-	chain, err := v.run.folder.VerifyLog(AuditFile)
-	if tidegate.CodeOf(err) == tidegate.FileNotFound {
-		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
-		v.out.Log.Head = artifact.FirstPrev
-		return nil
-	} else if err != nil {
+	chain, err := v.run.folder.VerifyLog(LogFile)
+	if err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound {
 		return err
 	}
-	if there, err := v.run.folder.Exists(AuditFile); err == nil && !there {
-		v.find("note", "log-missing", AuditFile, 0, "there is no audit log, so nothing can be compared with it")
+	if there, err := v.run.folder.Exists(LogFile); err == nil && !there {
+		level := "note"
+		if begun, err := v.run.HasFolder(JobsDir); err != nil {
+			return err
+		} else if begun {
+			level = "error" // another program keeps no jobs
+		}
+		v.find(level, "log-missing", LogFile, 0, "there is no audit log, so nothing can be compared with it")
 	}
-	v.out.Checked = append(v.out.Checked, AuditFile)
+	if err != nil {
+		v.out.Log.Head = artifact.FirstPrev
+		return nil
+	}
+	v.out.Checked = append(v.out.Checked, LogFile)
 	v.out.Log = LogState{chain.Lines, chain.Unchained, chain.Broken, chain.Torn, chain.Head}
 	for _, b := range chain.Breaks {
-		v.find("error", "chain-broken", AuditFile, b.Line, "line %d does not follow the line before it: a line was changed, removed, inserted or moved", b.Line)
+		v.find("error", "chain-broken", LogFile, b.Line, "line %d does not follow the line before it: a line was changed, removed, inserted or moved", b.Line)
 	}
 	if more := chain.Broken - len(chain.Breaks); more > 0 {
-		v.find("error", "chain-broken", AuditFile, 0, "the chain is broken at %d more lines", more)
+		v.find("error", "chain-broken", LogFile, 0, "the chain is broken at %d more lines", more)
 	}
 	if chain.Torn {
-		v.find("warning", "line-torn", AuditFile, chain.Lines+1, "the last line is cut short")
+		v.find("warning", "line-torn", LogFile, chain.Lines+1, "the last line is cut short")
 	}
 	if err := v.run.eachParsed(nil, v.collect); err != nil {
 		return err
 	}
 	if v.head != "" && !v.recorded.sawHead {
-		v.find("error", "head-unknown", AuditFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
+		v.find("error", "head-unknown", LogFile, 0, "no line of the log has the digest %s: the log is another one, or was rewritten", tidegate.Cut(v.head))
 	}
 	v.foreignLines(chain)
 	v.checkHead(chain)
@@ -308,7 +306,7 @@ func (v *verifier) checkRecord() error {
 	if changed, _, err := rec.changed(); err != nil || len(changed) > 0 {
 		return err
 	}
-	v.find("error", "state-mismatch", AuditFile, 0, "the last line of the log stands for other documents than those that are there: the log was rewritten, or is another run's")
+	v.find("error", "state-mismatch", LogFile, 0, "the last line of the log stands for other documents than those that are there: the log was rewritten, or is another run's")
 	return nil
 }
 
@@ -316,11 +314,49 @@ func (v *verifier) checkRecord() error {
 // removed from the end.
 func (v *verifier) checkHead(chain artifact.LogReport) {
 	switch {
-	case v.run.Legacy():
 	case chain.Mismatch != "":
 		v.find("error", "head-mismatch", HeadFile, 0, "the log is not the one that its head names: %s", chain.Mismatch)
 	case !chain.Headed && v.run.ends.state != "":
 		v.find("error", "file-missing", HeadFile, 0, "%s is not there", HeadFile)
+	}
+}
+
+// CheckLog returns TAMPERED, with why, for a run whose log is damaged: a line was changed or
+// taken away, and no person has accepted it since. What rests on the log is not shown then.
+// It reads the whole log, but parses none of it as long as the chain holds.
+func (r *Run) CheckLog() error {
+	chain, err := r.folder.VerifyLog(LogFile)
+	switch {
+	case err == nil && chain.Mismatch == "" && chain.Broken == 0 && chain.Unchained == 0 && chain.Headed:
+		return nil
+	case err != nil && tidegate.CodeOf(err) != tidegate.FileNotFound:
+		return err
+	}
+	v := newVerifier(r)
+	if err := v.readLog(); err != nil {
+		return err
+	}
+	v.forgive()
+	for _, f := range v.out.Findings {
+		if f.Level == "error" && (f.File == LogFile || f.File == HeadFile) {
+			return r.damaged(f.Message)
+		}
+	}
+	return nil
+}
+
+func (r *Run) damaged(why string) error {
+	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", r.ID(), "why", why),
+		"the log of run %q is damaged, and nothing that rests on it counts (%s): `tidegate run verify` names what differs, and a person's `tidegate run accept` takes it as it is", r.ID(), why)
+}
+
+// forgive makes warnings of what a person has accepted since: it stays visible, and is no
+// longer an error.
+func (v *verifier) forgive() {
+	for i, f := range v.out.Findings {
+		if f.File == LogFile && f.Line > 0 && f.Line < v.recorded.accepted && f.Level == "error" {
+			v.out.Findings[i].Level = "warning"
+		}
 	}
 }
 
@@ -336,10 +372,10 @@ func (v *verifier) foreignLines(chain artifact.LogReport) {
 	}
 	switch {
 	case chain.Unchained == 0:
-	case after == 0 || v.run.Legacy():
-		v.find("note", "line-unchained", AuditFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
+	case after == 0:
+		v.find("note", "line-unchained", LogFile, chain.Foreign[0], "%s written by another program and not chained", report.Counted(chain.Unchained, "line"))
 	default:
-		v.find("error", "line-unchained", AuditFile, after, "line %d is not chained: this program did not write it", after)
+		v.find("error", "line-unchained", LogFile, after, "line %d is not chained: this program did not write it", after)
 	}
 }
 
@@ -348,22 +384,35 @@ func (v *verifier) files() {
 	documents := v.out.Checked
 	for _, name := range slices.Sorted(maps.Keys(v.recorded.files)) {
 		recorded := v.recorded.files[name]
-		level := v.levelSince(recorded.line)
 		switch digest, err := v.run.folder.Digest(name); {
 		case err != nil:
 			v.find("error", "file-unreadable", name, 0, "%s", tidegate.AsError(err).Message)
 		case recorded.digest == digest:
 		case digest == "":
-			v.find(level, "file-missing", name, 0, "%s was written by line %d of the log and is not there", name, recorded.line)
+			v.find("error", "file-missing", name, 0, "%s was written by line %d of the log and is not there", name, recorded.line)
 		case recorded.digest == "":
-			v.find(level, "digest-mismatch", name, 0, "%s was removed by line %d of the log and is there", name, recorded.line)
+			v.find("error", "digest-mismatch", name, 0, "%s was removed by line %d of the log and is there", name, recorded.line)
 		default:
-			v.find(level, "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
+			v.find("error", "digest-mismatch", name, 0, "%s was changed after the last write that the log records", name)
 		}
 		if !slices.Contains(documents, name) {
 			v.out.Checked = append(v.out.Checked, name)
 		}
 	}
+}
+
+// unrecorded names the files of which no line of the log speaks.
+func (v *verifier) unrecorded() error {
+	if !v.run.ends.judgedByUs() {
+		return nil // another program made them
+	}
+	left, err := seal.Unrecorded(v.run.folder, v.named())
+	for _, name := range left {
+		if name != ArchiveFile { // of which keptRecords speaks
+			v.find("note", "file-unrecorded", name, 0, "no line of the log speaks of %s: it is neither sealed nor exported", name)
+		}
+	}
+	return err
 }
 
 // revision compares the last revision in the log with a document's.
@@ -407,7 +456,7 @@ func (v *verifier) history(m Manifest) {
 // its gates again; one that is completed says that they pass.
 func (v *verifier) bindings(gates *codec.Value) error {
 	stale := "warning"
-	if v.run.Manifest().Status() == Completed && !v.run.Legacy() {
+	if v.run.Manifest().Status() == Completed {
 		stale = "error"
 	}
 	for _, m := range gates.Get("gates").Members() {
@@ -420,7 +469,7 @@ func (v *verifier) bindings(gates *codec.Value) error {
 		}
 		if state.Accepted != nil && state.Status == GatePass {
 			v.find("note", "gate-accepted", v.run.layout.Gates, 0, "gate %s was accepted by a person: %s", m.Key, tidegate.Cut(state.Accepted.Get("reason").Str()))
-			if !slices.ContainsFunc(v.out.Decisions, func(d Decided) bool { return d.What == AcceptedGate && d.About == m.Key }) && !v.run.Legacy() {
+			if !slices.ContainsFunc(v.out.Decisions, func(d Decided) bool { return d.What == AcceptedGate && d.About == m.Key }) {
 				v.find("error", "decision-missing", v.run.layout.Gates, 0, "gate %s says that a person accepted it, and no line of the log does", m.Key)
 			}
 		}

@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -23,30 +25,24 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 func used(t *testing.T) run.InitResult {
 	t.Helper()
 	out := runs.Create(t, run.InitInput{})
-	if _, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{
-		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: runs.Parse(t, perspectivesDoc), Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
-	runs.Put(t, out.Root, "wave-1/p1.md", "x")
+	must.Get(step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{
+		PerspectivesPath: filepath.Join(out.Root, "perspectives.json"), Value: runs.Parse(t, perspectivesDoc), Reason: "test"}))(t)
 	r := runs.Open(t, out.ManifestPath)
 	for n := range 3 {
-		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			if n == 0 {
+				must.Do(t, u.Write("wave-1/p1.md", []byte("x")))
 				if err := u.WriteJSON("pivot.json", map[string]any{"run_wave2": false}); err != nil {
 					return err
 				}
 			}
 			return u.Progress("test", "x")
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
-	if _, err := r.Update(t.Context(), func(u *run.Update) error {
-		_, err := u.EditGates(runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", nil, "test")
+	must.Get(r.Update(t.Context(), func(u *run.Update) error {
+		_, err := u.EditGates(runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-02-14T12:00:00Z","artifacts":["wave-1/p1.md"]}}`), "sha256:x", "test")
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return out
 }
 
@@ -54,15 +50,13 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 	lines := func(root string, change func([]string) []string) {
 		t.Helper()
 		path := filepath.Join(root, "logs/audit.jsonl")
-		all := strings.SplitAfter(strings.TrimSuffix(runs.Read(t, path), "\n"), "\n")
+		all := strings.SplitAfter(strings.TrimSuffix(must.Read(t, path), "\n"), "\n")
 		all[len(all)-1] += "\n"
-		if err := os.WriteFile(path, []byte(strings.Join(change(all), "")), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(strings.Join(change(all), "")), 0o600))
 	}
 	edit := func(root, name, old, new string) {
 		t.Helper()
-		before := runs.Read(t, filepath.Join(root, name))
+		before := must.Read(t, filepath.Join(root, name))
 		if !strings.Contains(before, old) {
 			t.Fatalf("no %q in %s", old, name)
 		}
@@ -83,7 +77,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"gate edited", func(root string) { edit(root, "gates.json", `"not_run"`, `"pass"`) },
 			"error schema-violation gates.json; error digest-mismatch gates.json", false},
 		{"question edited in the scope", func(root string) { edit(root, "operator/scope.json", "What moves", "What stops") }, "error digest-mismatch operator/scope.json", false},
-		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`) }, "error digest-mismatch run-config/policy.json", false},
+		{"policy edited", func(root string) { edit(root, "run-config/policy.json", `"verify": "require"`, `"verify": "off"`) }, "error digest-mismatch run-config/policy.json", false},
 		{"policy removed", func(root string) { os.Remove(filepath.Join(root, "run-config/policy.json")) }, "error file-missing run-config/policy.json", false},
 		{"perspectives edited", func(root string) { edit(root, "perspectives.json", "900", "90000") }, "error digest-mismatch perspectives.json", false},
 		{"perspectives spoilt", func(root string) { runs.Put(t, root, "perspectives.json", "[") }, "error not-json perspectives.json; error digest-mismatch perspectives.json", false},
@@ -94,13 +88,13 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"decision replaced by a folder", func(root string) {
 			os.Remove(filepath.Join(root, "pivot.json"))
 			runs.Put(t, root, "pivot.json/x", "")
-		}, "error file-unreadable pivot.json", false},
+		}, "error file-unreadable pivot.json; note file-unrecorded pivot.json/x", false},
 		{"decision edited after another program wrote to the log", func(root string) {
-			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
+			runs.Put(t, root, "logs/audit.jsonl", must.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"pivot_decide\"}\n")
 			edit(root, "pivot.json", "false", "true")
 		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head; error digest-mismatch pivot.json", false},
 		{"gates removed", func(root string) { os.Remove(filepath.Join(root, "gates.json")) }, "error file-missing gates.json", false},
-		{"judged output edited", func(root string) { runs.Put(t, root, "wave-1/p1.md", "y") }, "warning gate-stale wave-1/p1.md", true},
+		{"judged output edited", func(root string) { runs.Put(t, root, "wave-1/p1.md", "y") }, "error digest-mismatch wave-1/p1.md; warning gate-stale wave-1/p1.md", false},
 		{"log line edited", func(root string) {
 			edit(root, "logs/audit.jsonl", `"reason":"test [progress:x]"`, `"reason":"nothing"`)
 		}, "error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
@@ -110,13 +104,13 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"log line put into another transaction", func(root string) { edit(root, "logs/audit.jsonl", `"seq":5,"tx":4`, `"seq":5,"tx":3`) },
 			"error chain-broken logs/audit.jsonl; error transaction-broken logs/audit.jsonl", false},
 		{"version of the log taken away", func(root string) { edit(root, "logs/audit.jsonl", `"log":`, `"was":`) },
-			"error chain-broken logs/audit.jsonl" + strings.Repeat("; error transaction-broken logs/audit.jsonl", 8), false},
+			"error chain-broken logs/audit.jsonl", false},
 		{"arguments edited", func(root string) { edit(root, "logs/audit.jsonl", `"args":{}`, `"args":{"x":1}`) },
 			"error chain-broken logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log rewritten as a whole, with the policy", func(root string) {
-			was := codec.DigestBytes([]byte(runs.Read(t, filepath.Join(root, "run-config/policy.json"))))
-			edit(root, "run-config/policy.json", `"init": 120`, `"init": 99999`)
-			is := codec.DigestBytes([]byte(runs.Read(t, filepath.Join(root, "run-config/policy.json"))))
+			was := codec.DigestBytes([]byte(must.Read(t, filepath.Join(root, "run-config/policy.json"))))
+			edit(root, "run-config/policy.json", `"verify": "require"`, `"verify": "off"`)
+			is := codec.DigestBytes([]byte(must.Read(t, filepath.Join(root, "run-config/policy.json"))))
 			rechain(t, root, func(line string) string { return strings.ReplaceAll(line, was, is) })
 		}, "error state-mismatch logs/audit.jsonl", false},
 		{"log lines swapped", func(root string) { lines(root, func(l []string) []string { l[5], l[6] = l[6], l[5]; return l }) },
@@ -127,10 +121,10 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		{"last log line removed", func(root string) { lines(root, func(l []string) []string { return l[:len(l)-1] }) },
 			"error head-mismatch logs/audit.head; error digest-mismatch gates.json; error revision-mismatch gates.json", false},
 		{"log torn", func(root string) {
-			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
+			runs.Put(t, root, "logs/audit.jsonl", must.Read(t, filepath.Join(root, "logs/audit.jsonl"))+`{"ts":`)
 		}, "warning line-torn logs/audit.jsonl", true},
 		{"foreign line", func(root string) {
-			runs.Put(t, root, "logs/audit.jsonl", runs.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
+			runs.Put(t, root, "logs/audit.jsonl", must.Read(t, filepath.Join(root, "logs/audit.jsonl"))+"{\"kind\":\"x\"}\n")
 		}, "error line-unchained logs/audit.jsonl; error head-mismatch logs/audit.head", false},
 		{"log removed", func(root string) { os.Remove(filepath.Join(root, "logs/audit.jsonl")) },
 			"note log-missing logs/audit.jsonl; error head-mismatch logs/audit.head; note revision-unrecorded manifest.json; note revision-unrecorded gates.json", false},
@@ -141,11 +135,8 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			out := used(t)
 			tt.tamper(out.Root)
-			before := runs.Tree(t, out.Root)
-			v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath})
-			if err != nil {
-				t.Fatal(err)
-			}
+			before := must.Tree(t, out.Root)
+			v := must.Get(run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath}))(t)
 			var got []string
 			for _, f := range v.Findings {
 				got = append(got, f.Level+" "+f.Rule+" "+f.File)
@@ -153,7 +144,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			if diff := cmp.Diff(tt.want, strings.Join(got, "; ")); diff != "" || v.Pass != tt.pass || v.Passed() != tt.pass {
 				t.Errorf("pass %v (-want +got):\n%s", v.Pass, diff)
 			}
-			if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
+			if diff := cmp.Diff(before, must.Tree(t, out.Root)); diff != "" {
 				t.Errorf("verify changed something:\n%s", diff)
 			}
 			var b strings.Builder
@@ -169,7 +160,7 @@ func rechain(t *testing.T, root string, change func(line string) string) {
 	t.Helper()
 	path := filepath.Join(root, "logs/audit.jsonl")
 	prev, count, out := artifact.FirstPrev, 0, ""
-	for line := range strings.Lines(runs.Read(t, path)) {
+	for line := range strings.Lines(must.Read(t, path)) {
 		body, _, found := strings.Cut(strings.TrimSuffix(line, "\n"), `,"prev":"`)
 		if !found {
 			t.Fatalf("a line without a chain: %s", line)
@@ -183,7 +174,7 @@ func rechain(t *testing.T, root string, change func(line string) string) {
 
 func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	out := used(t)
-	runs.Put(t, out.Root, "logs/audit.jsonl", "no json\n"+runs.Read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
+	runs.Put(t, out.Root, "logs/audit.jsonl", "no json\n"+must.Read(t, filepath.Join(out.Root, "logs/audit.jsonl"))+`{"ts":`)
 	log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath})
 	if err != nil || log.Lines != 10 || len(log.Entries) != 10 || log.Entries[0].Chained || !log.Entries[1].Chained || !log.Entries[9].Torn {
 		t.Fatalf("%+v, %v", log, err)
@@ -195,9 +186,7 @@ func TestLogShowsItsLastLinesAndToleratesATornOne(t *testing.T) {
 	if r := log.Report(); len(r.Blocks) != 1 || r.Summary != "the last 2 of 10 lines" {
 		t.Errorf("report %+v", r)
 	}
-	if err := os.Remove(log.Path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(log.Path))
 	if log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath}); err != nil || len(log.Entries) != 0 || log.Entries == nil {
 		t.Errorf("%+v, %v", log, err)
 	}
@@ -208,16 +197,13 @@ func TestChangeIsLoggedHoweverLongItsReason(t *testing.T) {
 	r := runs.Open(t, out.ManifestPath)
 	long := strings.Repeat("é", 2<<20)
 	audit, err := r.Update(t.Context(), func(u *run.Update) error {
-		err := u.Patch(runs.Parse(t, `{"metrics":{"n":1}}`), nil, long)
-		return err
+		if _, err := u.EditGates(runs.Parse(t, `{"B":{"status":"not_run"}}`), long, long); err != nil {
+			return err
+		}
+		return u.Progress(long, "x")
 	})
 	if err != nil || !audit.Written {
 		t.Errorf("%+v, %v", audit, err)
-	}
-	res, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{
-		GatesPath: out.GatesPath, Update: runs.Parse(t, `{"B":{"notes":"x"}}`), InputsDigest: long, Reason: long})
-	if err != nil || !res.AuditWritten {
-		t.Errorf("%+v, %v", res, err)
 	}
 	if v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath}); err != nil || !v.Pass {
 		t.Errorf("%+v, %v", v.Findings, err)
@@ -228,16 +214,14 @@ func TestDigestsOfManyFilesAreLogged(t *testing.T) {
 	out := runs.Create(t, run.InitInput{})
 	r := runs.Open(t, out.ManifestPath)
 	const files = 2500
-	if _, err := r.Update(t.Context(), func(u *run.Update) error {
+	must.Get(r.Update(t.Context(), func(u *run.Update) error {
 		for i := range files {
 			if err := u.Write(fmt.Sprintf("wave-1/p%d.md", i), []byte("x")); err != nil {
 				return err
 			}
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	runs.Put(t, out.Root, "wave-1/p2499.md", "y")
 	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath})
 	if err != nil || len(v.Findings) != 1 || v.Findings[0].File != "wave-1/p2499.md" || v.Log.Lines != 4 {
@@ -257,10 +241,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 		"ts kind run_id event seq tx actor prev_revision new_revision reason patch_digest manifest_digest prev_digest progress args state clock prev",
 		"ts kind run_id event seq tx actor prev_revision new_revision reason inputs_digest gates_digest prev_digest gates state clock prev",
 	}
-	log, err := run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath})
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := must.Get(run.Log(t.Context(), runs.Pinned, run.LogInput{ManifestPath: out.ManifestPath}))(t)
 	var got []string
 	for _, e := range log.Entries {
 		var keys []string
@@ -277,9 +258,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 	}
 	unpinned := run.Desk{Now: runs.Pinned.Now}
 	r := runs.OpenAt(t, unpinned, out.ManifestPath)
-	if _, err := r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Update(t.Context(), func(u *run.Update) error { return u.Progress("test", "x") }))(t)
 	log, _ = run.Log(t.Context(), unpinned, run.LogInput{ManifestPath: out.ManifestPath, Last: 1})
 	if log.Entries[0].Entry.Get("clock") != nil {
 		t.Error("a line under the real clock says pinned")
@@ -291,10 +270,7 @@ func TestAuditLinesHaveTheDocumentedFieldsInOrder(t *testing.T) {
 func TestVerifyNotesRecordsThatNoLineNames(t *testing.T) {
 	out := used(t)
 	runs.Put(t, out.Root, run.ArchiveFile, "a whole record")
-	v, err := run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: out.ManifestPath})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(run.Verify(t.Context(), run.Desk{}, run.VerifyInput{ManifestPath: out.ManifestPath}))(t)
 	for _, f := range v.Findings {
 		if f.Rule == "record-unnamed" && strings.Contains(f.Message, "14 bytes") {
 			return

@@ -15,9 +15,6 @@ func (v VerifyResult) Report() report.Report {
 	if !v.Pass {
 		out.Summary = "the run does not agree with its record"
 	}
-	if v.Legacy {
-		out.Add(report.Paragraph(LegacyNotice))
-	}
 	files := slices.Clone(v.Checked)
 	for _, f := range v.Findings {
 		if !slices.Contains(files, f.File) {

@@ -9,7 +9,10 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -31,7 +34,9 @@ type AdvanceResult struct {
 	Decision         Decision   `json:"decision"`
 	ManifestRevision int64      `json:"manifest_revision"`
 	DryRun           bool       `json:"dry_run,omitzero"`
-	runID            string
+	// Judged are the gates that were in the way and were judged by the call.
+	Judged []gates.GateRecord `json:"-"`
+	runID  string
 }
 
 // Decision is what was looked at, and whether it allows the move. InputsDigest
@@ -45,9 +50,54 @@ type Decision struct {
 	EvidenceDigest string  `json:"evidence_digest"`
 }
 
-// Advance is the tool deep_research_stage_advance: it moves a run to its next
-// stage when every precondition of the move is met. With DryRun it changes
-// nothing, not even the audit log, and takes no lock.
+// Advance is the tool deep_research_stage_advance: it judges and records the gates in
+// the way of a run, and moves it to its next stage when every precondition of the move
+// is met. With DryRun it judges and changes nothing, not even the audit log, and takes
+// no lock. It returns the errors of [Move] and [gates.RecordGate]; the refusal by a gate
+// that does not pass says what its judge found.
+func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult, error) {
+	var judged []gates.GateRecord
+	for {
+		moved, err := Move(ctx, desk, in)
+		moved.Judged = judged
+		id := blockedBy(err)
+		if at := slices.IndexFunc(judged, func(g gates.GateRecord) bool { return g.GateID == id }); at >= 0 {
+			return moved, refusedBy(judged[at], err)
+		}
+		if id == "" || in.DryRun {
+			return moved, err
+		}
+		record, err := gates.RecordGate(ctx, desk, gates.GateInput{ManifestPath: in.ManifestPath, Gate: id, Reason: in.Reason})
+		if err != nil {
+			return moved, err
+		}
+		judged = append(judged, record)
+	}
+}
+
+// blockedBy is the gate that a refused move names first, "" where the first thing in
+// the way is no gate.
+func blockedBy(err error) string {
+	if tidegate.CodeOf(err) != tidegate.GateBlocked {
+		return ""
+	}
+	id, _ := tidegate.AsError(err).Details.Get("gate")
+	text, _ := id.(string)
+	return text
+}
+
+// refusedBy is a refusal by a gate with what its judge found.
+func refusedBy(g gates.GateRecord, err error) error {
+	if g.Passed() {
+		return err
+	}
+	refusal := tidegate.AsError(err)
+	details := append(slices.Clone(refusal.Details), tidegate.Pairs("warnings", g.Warnings, "notes", g.Notes, "changes", g.Changes, "metrics", g.Metrics)...)
+	return tidegate.Errorf(refusal.Code, details, "gate %s does not pass: %s", g.GateID, tidegate.Cut(strings.Join(g.Warnings, ", ")))
+}
+
+// Move moves a run to its next stage when every precondition of the move is met, its
+// gates as they were last judged.
 //
 // A refusal has the code and details of the first blocker, and in
 // details.blockers all of them with what would meet each: TAMPERED, INVALID_STATE,
@@ -58,7 +108,7 @@ type Decision struct {
 // It also returns INVALID_ARGS, NOT_FOUND, INVALID_JSON,
 // SCHEMA_VALIDATION_FAILED, REVISION_MISMATCH, DISABLED, PATH_NOT_ALLOWED (the
 // gates are not the run's own), LOCK_HELD, READ_FAILED and WRITE_FAILED.
-func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult, error) {
+func Move(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult, error) {
 	if err := run.CheckPath("gates_path", in.GatesPath); err != nil {
 		return AdvanceResult{}, err
 	}
@@ -78,9 +128,6 @@ func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult
 			return err
 		}
 		if in.DryRun {
-			if err := r.Writable(); err != nil {
-				return err
-			}
 			v, err := decide(r, r.Manifest(), gates, facts, in)
 			if err != nil {
 				return err
@@ -101,7 +148,7 @@ func Advance(ctx context.Context, desk run.Desk, in AdvanceInput) (AdvanceResult
 			if v, err = decide(r, m, g, facts, in); err != nil {
 				return err
 			}
-			err = v.carryOut(u, g, in.Reason)
+			err = v.carryOut(ctx, u, g, in.Reason)
 			*out = v.result(u.Manifest().Revision(), false)
 			return err
 		})
@@ -329,7 +376,7 @@ func (s *situation) evidenceDigest(v verdict) string {
 
 // carryOut stages the move. When the review cap comes first of what is in the way, it
 // stages that the run is left to a person: judging gates again would not help.
-func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
+func (v verdict) carryOut(ctx context.Context, u *run.Update, g run.Gates, reason string) error {
 	reason = run.Note(reason)
 	if len(v.blockers) > 0 {
 		first := v.blockers[0]
@@ -356,7 +403,11 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
 		if err != nil {
 			return err
 		}
-		if err := step.PlanWave2(u, p.decision); err != nil {
+		seen, err := sourcing.Seen(ctx, u.Run(), p.decision.Gaps)
+		if err != nil {
+			return err
+		}
+		if err := step.PlanWave2(u, p.decision, seen); err != nil {
 			return err
 		}
 	}
@@ -368,16 +419,11 @@ func (v verdict) carryOut(u *run.Update, g run.Gates, reason string) error {
 	}
 	by := ""
 	if v.from == run.Review && v.to == run.Synthesis {
-		policy, err := v.s.run.Policy()
-		if err != nil {
+		var err error
+		if by, err = v.s.sentBackBy(); err != nil {
 			return err
 		}
-		if policy.Evidence.Sentences { // else only a review can
-			if by, err = v.s.sentBackBy(); err != nil {
-				return err
-			}
-		}
-		if err := step.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
+		if err := sentences.KeepRound(u, v.s.manifest.ReviewRounds()+1); err != nil {
 			return err
 		}
 	}

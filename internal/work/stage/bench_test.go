@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -16,23 +16,15 @@ import (
 // agedRun is a run whose log has that many lines.
 func agedRun(t testing.TB, lines int) string {
 	t.Helper()
-	out, err := run.Create(context.Background(), runs.Pinned, t.TempDir(), run.InitInput{Query: "q", RunID: "r1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := run.Open(context.Background(), runs.Pinned, out.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(run.Create(context.Background(), runs.Pinned, t.TempDir(), run.InitInput{Query: "q", RunID: "r1"}))(t)
+	r := must.Get(run.Open(context.Background(), runs.Pinned, out.ManifestPath))(t)
 	defer r.Close()
-	if _, err := r.Update(context.Background(), func(u *run.Update) error {
+	must.Get(r.Update(context.Background(), func(u *run.Update) error {
 		for range lines {
 			u.Log(run.EventRefused, "count", tidegate.Pairs("reason", "count"))
 		}
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if v, err := run.Verify(context.Background(), runs.Pinned, run.VerifyInput{ManifestPath: out.ManifestPath, Follows: stage.Follows}); err != nil || !v.Pass {
 		t.Fatalf("the aged run is not sound: %+v, %v", v.Findings, err)
 	}
@@ -40,11 +32,9 @@ func agedRun(t testing.TB, lines int) string {
 }
 
 func writeOnce(t testing.TB, manifest string) {
-	_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
-		ManifestPath: manifest, Patch: codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("n", 1))), Reason: "count"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(context.Background(), runs.Pinned, manifest))(t)
+	defer r.Close()
+	must.Get(r.Update(context.Background(), func(u *run.Update) error { return u.Progress("count", "x") }))(t)
 }
 
 // Memory stands for work here: it can be counted and need not be timed.

@@ -3,12 +3,14 @@ package stage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -135,4 +137,27 @@ func refused(from run.Status, trigger Trigger) error {
 		message = "a " + string(from) + " run is final"
 	}
 	return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("status", from, "trigger", trigger, "allowed_from", allowed), "%s", message)
+}
+
+// checkpointText is a checkpoint for people: one bullet for each fact.
+func checkpointText(title string, facts tidegate.Details) []byte {
+	var b strings.Builder
+	b.WriteString("# " + title + "\n\n")
+	for _, f := range facts {
+		value := "n/a"
+		switch v := f.Value.(type) {
+		case nil:
+		case []string:
+			value = strings.Join(v, " ")
+		case *codec.Value:
+			if v.Str() != "" {
+				value = v.Str()
+			}
+		default:
+			value = fmt.Sprint(v)
+		}
+		// A fact is one line, whatever a reason or a manifest holds.
+		b.WriteString("- " + f.Key + ": " + markdown.OneLine(value) + "\n")
+	}
+	return []byte(b.String())
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -19,26 +20,14 @@ func TestDamagedClaimsAreNamed(t *testing.T) {
 	const claims = "synthesis/claims.json"
 	for _, name := range []string{"second-wave", "disputed"} {
 		root := t.TempDir()
-		packed, err := zip.OpenReader("../../agent/replay/testdata/golden/" + name + ".zip")
-		if err != nil {
-			t.Fatal(err)
-		}
+		packed := must.Get(zip.OpenReader("../../agent/replay/testdata/golden/" + name + ".zip"))(t)
 		defer packed.Close()
 		for _, f := range packed.File {
-			in, err := f.Open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			data, err := io.ReadAll(in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			in := must.Get(f.Open())(t)
+			data := must.Get(io.ReadAll(in))(t)
 			runs.Put(t, root, f.Name, string(data))
 		}
-		whole, err := os.ReadFile(filepath.Join(root, claims))
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(os.ReadFile(filepath.Join(root, claims)))(t)
 		for _, damaged := range []string{"", "{", "[]", "null", `{"schema_version":"claims.v2"}`, `{"schema_version":"claims.v1","sentences":[{"id":7}]}`, string(whole[:len(whole)/2]),
 			strings.ReplaceAll(string(whole), `"job": "verify.1"`, `"job": "../../.."`)} {
 			runs.Put(t, root, claims, damaged)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -77,10 +78,7 @@ func TestWhatIsBuiltLateOrBesideJobsIsNotKept(t *testing.T) {
 	undecided := func(t *testing.T, y *toy) {
 		t.Helper()
 		before := y.tree()
-		in, err := step.PivotOf(t.Context(), runs.Pinned, y.files.ManifestPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(step.PivotOf(t.Context(), runs.Pinned, y.files.ManifestPath))(t)
 		if d, err := step.DecidePivot(t.Context(), runs.Pinned, in); err != nil || d.PivotPath != nil {
 			t.Errorf("the pivot: %v, %v", d.PivotPath, err)
 		}

@@ -5,22 +5,16 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // ChooseEvidence takes a person's choice of how the sentences of a run's report are
-// checked. A run that an earlier program began checks them from then on, except where it
-// has a report already. It returns INVALID_STATE for a run
-// that is final, and the errors of [run.Open] and [run.Run.Decide].
+// checked. It returns INVALID_STATE for a run that is final, and the errors of [run.Open] and [run.Run.Decide].
 func ChooseEvidence(ctx context.Context, desk run.Desk, manifestPath string, choice run.EvidenceChoice) error {
 	r, err := run.Open(ctx, desk, manifestPath)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if _, err := step.AdoptEvidence(ctx, r); err != nil {
-		return err
-	}
 	_, err = r.Decide(ctx, run.Decision{What: run.ChooseEvidence, Fields: tidegate.Pairs("choice", choice)},
 		run.Unfinished(func(u *run.Update) error { return u.ChooseEvidence(choice) }))
 	return err

@@ -5,17 +5,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(from))(t)
+	must.Do(t, os.WriteFile(to, data, 0o600))
 }
 
 // callers lists the files of this module, except tests, that contain text.

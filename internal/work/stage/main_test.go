@@ -6,16 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -27,18 +29,12 @@ const (
 	folderVar = "STAGE_TEST_FOLDER"
 )
 
-func init() {
-	if os.Getenv(opVar) != "" {
-		runtime.LockOSThread() // one thread makes the calls that the crash test counts
-	}
-}
-
 func TestMain(m *testing.M) {
 	name := os.Getenv(opVar)
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	operation, ok := map[string]func(string) error{"write 50": write50, "whole": wholeSequence}[name]
+	operation, ok := map[string]func(string) error{"write 50": write50}[name]
 	if !ok {
 		panic("no operation " + name)
 	}
@@ -50,13 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-func self(op, dir string, before ...string) *exec.Cmd {
-	exe, err := os.Executable()
-	if err != nil {
-		panic(err)
-	}
-	args := append(before, exe)
-	cmd := exec.Command(args[0], args[1:]...)
+func self(op, dir string) *exec.Cmd {
+	cmd := exec.Command(must.Value(os.Executable()))
 	cmd.Env = append(os.Environ(), opVar+"="+op, folderVar+"="+dir, "GOMAXPROCS=2")
 	return cmd
 }
@@ -74,10 +65,7 @@ type toy struct {
 func newToy(t *testing.T, in run.InitInput) *toy {
 	t.Helper()
 	in.Query, in.RunID = "What moves the tide?", "r1"
-	out, err := run.Create(t.Context(), runs.Pinned, t.TempDir(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(run.Create(t.Context(), runs.Pinned, t.TempDir(), in))(t)
 	return &toy{t, out.Root, out}
 }
 
@@ -86,14 +74,12 @@ func (y *toy) put(name, content string) { y.t.Helper(); runs.Put(y.t, y.root, na
 
 func (y *toy) remove(name string) {
 	y.t.Helper()
-	if err := os.RemoveAll(filepath.Join(y.root, name)); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, os.RemoveAll(filepath.Join(y.root, name)))
 }
 
 func (y *toy) read(name string) string {
 	y.t.Helper()
-	return runs.Read(y.t, filepath.Join(y.root, name))
+	return must.Read(y.t, filepath.Join(y.root, name))
 }
 
 func (y *toy) manifest() *codec.Value { return runs.Parse(y.t, y.read("manifest.json")) }
@@ -116,21 +102,16 @@ func (y *toy) update(change func(*run.Update) error) error {
 // force brings the run into a stage and a status, as no tool would.
 func (y *toy) force(at run.Stage, status run.Status) {
 	y.t.Helper()
-	err := y.update(func(u *run.Update) error {
+	must.Do(y.t, y.update(func(u *run.Update) error {
 		err := u.MoveTo(run.Move{From: run.Stage(y.stage()), To: at, Status: status, Reason: "test", InputsDigest: "sha256:x", GatesRevision: 1})
 		return err
-	})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	}))
 }
 
 // accept records what was put there as it is.
 func (y *toy) accept() {
 	y.t.Helper()
-	if _, err := run.AcceptRecord(y.t.Context(), runs.Pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Get(run.AcceptRecord(y.t.Context(), runs.Pinned, run.AcceptInput{ManifestPath: y.files.ManifestPath, Reason: "test"}))(y.t)
 }
 
 func (y *toy) advanceIn() stage.AdvanceInput {
@@ -140,7 +121,7 @@ func (y *toy) advanceIn() stage.AdvanceInput {
 func (y *toy) advance(to run.Stage) (stage.AdvanceResult, error) {
 	in := y.advanceIn()
 	in.RequestedNext = string(to)
-	return stage.Advance(y.t.Context(), runs.Pinned, in)
+	return stage.Move(y.t.Context(), runs.Pinned, in)
 }
 
 func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
@@ -155,15 +136,13 @@ func (y *toy) mustAdvance(to run.Stage) stage.AdvanceResult {
 // gate records a gate, bound to the files it names.
 func (y *toy) gate(id, status string, artifacts ...string) {
 	y.t.Helper()
-	if err := y.recordGate(id, status, artifacts...); err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, y.recordGate(id, status, artifacts...))
 }
 
 func (y *toy) recordGate(id, status string, artifacts ...string) error {
 	update := codec.Of(tidegate.Pairs(id, tidegate.Pairs("status", status, "checked_at", tidegate.Stamp(noon), "artifacts", append([]string{}, artifacts...))))
 	return y.update(func(u *run.Update) error {
-		_, err := u.EditGates(update, "sha256:x", nil, "test")
+		_, err := u.EditGates(update, "sha256:x", "test")
 		return err
 	})
 }
@@ -201,23 +180,19 @@ func (y *toy) review(decision string) {
 	if faults != nil {
 		y.t.Fatal(faults)
 	}
-	err := y.update(func(u *run.Update) error {
-		return step.KeepSynthesisReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
-	})
-	if err != nil {
-		y.t.Fatal(err)
-	}
+	must.Do(y.t, y.update(func(u *run.Update) error {
+		return sentences.KeepSynthesisReview(u, review, codec.DigestBytes(draft), synthesis.MadeBy{Actor: tidegate.Person})
+	}))
 }
 
-func (y *toy) patch(patch string) error {
+// progress is the smallest write to a run.
+func (y *toy) progress() error {
 	y.t.Helper()
-	_, err := stage.ManifestWrite(y.t.Context(), runs.Pinned, stage.ManifestWriteInput{
-		ManifestPath: y.files.ManifestPath, Patch: runs.Parse(y.t, patch), Reason: "test"})
-	return err
+	return y.update(func(u *run.Update) error { return u.Progress("test", "x") })
 }
 
 // tree is all that is in the run's folder.
-func (y *toy) tree() map[string]string { return runs.Tree(y.t, y.root) }
+func (y *toy) tree() map[string]string { return must.Tree(y.t, y.root) }
 
 // blockersOf are the codes of all blockers of a refusal.
 func blockersOf(t *testing.T, err error) []stage.Blocker {
@@ -297,14 +272,41 @@ func (y *toy) to(target run.Stage) *toy {
 }
 
 func write50(dir string) error {
-	for i := range 50 {
-		_, err := stage.ManifestWrite(context.Background(), runs.Pinned, stage.ManifestWriteInput{
-			ManifestPath: filepath.Join(dir, "manifest.json"),
-			Patch:        codec.Of(tidegate.Pairs("metrics", tidegate.Pairs("last", i))), Reason: "count",
-		})
-		if err != nil {
+	r, err := run.Open(context.Background(), runs.Pinned, filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for range 50 {
+		if _, err := r.Update(context.Background(), func(u *run.Update) error { return u.Progress("count", "x") }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func TestEightProcessesTimesFiftyWritesLoseNoUpdate(t *testing.T) {
+	y := newToy(t, run.InitInput{})
+	var wait sync.WaitGroup
+	outputs := make([]string, 8)
+	for i := range outputs {
+		cmd := self("write 50", y.root)
+		wait.Go(func() {
+			out, _ := cmd.CombinedOutput()
+			outputs[i] = string(out)
+		})
+	}
+	wait.Wait()
+	for i, out := range outputs {
+		if out != "done" {
+			t.Errorf("process %d: %s", i, out)
+		}
+	}
+	if n, _ := y.manifest().Get("revision").Int(); n != 401 {
+		t.Errorf("revision %d, want 401", n)
+	}
+	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: y.files.ManifestPath, Follows: stage.Follows})
+	if err != nil || !v.Pass || v.Log.Lines != 401 || v.Log.Unchained != 0 {
+		t.Errorf("verify: %+v, %v", v, err)
+	}
 }

@@ -25,13 +25,10 @@ type model struct {
 	pivotOf       string            // the output that the pivot was decided from
 	reviewOf      string            // the synthesis that was reviewed
 	rounds, limit int
-	retries       map[string]int
-	allowed       map[string]int
 }
 
 func newModel() *model {
-	return &model{stage: "init", status: "created", file: map[string]string{}, recorded: map[string]string{}, judged: map[string]string{}, limit: 2,
-		retries: map[string]int{}, allowed: map[string]int{"A": 0, "B": 2, "C": 1, "D": 1, "E": 3, "F": 0}}
+	return &model{stage: "init", status: "created", file: map[string]string{}, recorded: map[string]string{}, judged: map[string]string{}, limit: 2}
 }
 
 // gate is the recorded status of a gate, as long as what it judged is unchanged. A
@@ -206,7 +203,7 @@ func TestRandomWalksAgreeWithTheModel(t *testing.T) {
 func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 	outcome := func(err error) string { return string(tidegate.CodeOf(err)) }
 	content := fmt.Sprint(rng.IntN(3))
-	switch n := rng.IntN(20); {
+	switch n := rng.IntN(18); {
 	case n < 6: // advance, mostly as the run itself would choose
 		requested := ""
 		if rng.IntN(4) == 0 {
@@ -282,15 +279,7 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		m.review, m.reviewOf = []string{"PASS", "CHANGES_REQUIRED", "CHANGES_REQUIRED"}[rng.IntN(3)], m.file["synthesis"]
 		y.review(m.review)
 		return "review " + m.review, "", ""
-	case n < 17:
-		return retryStep(rng, y, m)
-	case n < 18: // the watchdog, long after
-		_, err := y.watchdog(1_000_000)
-		if m.status == "created" || m.status == "running" {
-			m.status = "failed"
-		}
-		return "watchdog", outcome(err), ""
-	case n < 19:
+	default:
 		verb := []string{"pause", "resume", "accept", "accept", "cancel"}[rng.IntN(5)]
 		if verb == "cancel" && rng.IntN(4) > 0 {
 			verb = "resume"
@@ -298,24 +287,7 @@ func walk(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
 		_, err := y.control(verb)
 		return verb, outcome(err), m.control(verb)
 	}
-	to := string(run.Statuses[rng.IntN(len(run.Statuses))])
-	if to == "cancelled" && rng.IntN(4) > 0 {
-		to = "paused"
-	}
-	err := y.patch(`{"status":"` + to + `"}`)
-	switch {
-	case to == m.status || m.status+">"+to == "created>running":
-		m.status = to
-	case slices.Contains(byAPerson, m.status+">"+to):
-		want = "IMMUTABLE_FIELD"
-	default:
-		want = "INVALID_STATE"
-	}
-	return "patch " + to, outcome(err), want
 }
-
-// byAPerson are the statuses that a person sets, and no patch.
-var byAPerson = []string{"created>paused", "created>cancelled", "running>paused", "running>cancelled", "paused>running", "paused>cancelled", "failed>cancelled"}
 
 func (m *model) control(verb string) string {
 	to := map[string]string{"pause": "paused", "resume": "running", "accept": "running", "cancel": "cancelled"}[verb]
@@ -334,19 +306,4 @@ func (m *model) control(verb string) string {
 	}
 	m.status = to
 	return ""
-}
-
-func retryStep(rng *rand.Rand, y *toy, m *model) (what, got, want string) {
-	id := run.GateIDs()[1+rng.IntN(4)] // A and F have no retries: they would fail most walks at once
-	_, err := y.retry(id, "note")
-	active := m.status == "created" || m.status == "running"
-	switch {
-	case !active && (m.status != "failed" || m.retries[id] < m.allowed[id]):
-		want = "INVALID_STATE"
-	case m.retries[id] >= m.allowed[id]:
-		want = "RETRY_EXHAUSTED"
-	default:
-		m.retries[id]++
-	}
-	return "retry " + id, string(tidegate.CodeOf(err)), want
 }

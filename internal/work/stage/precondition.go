@@ -10,6 +10,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -61,7 +62,7 @@ var (
 	})
 
 	wave1Outputs = outputsThere("wave 1 has at least one output", run.Wave1)
-	wave2Outputs = outputsThere("wave 2 has at least one output", run.Wave2)
+	wave2Outputs = outputsThere("wave 2 has at least one output, or its plan no entries", run.Wave2)
 
 	gateB = gatePassed("B")
 	gateC = gatePassed("C")
@@ -91,7 +92,7 @@ func fileThere(text string, name func(run.Layout) string, remedy func(*situation
 // in: nobody could be asked about its sentences. Until a job has, the run has none, and
 // its review sends it back.
 var synthesisJudged = Precondition{"sentences are those of the final synthesis", func(s *situation) (finding, error) {
-	claims, err := step.ReadClaims(s.run)
+	claims, err := sentences.ReadClaims(s.run)
 	switch {
 	case tidegate.CodeOf(err) == tidegate.SchemaValidationFailed: // its readers name a damaged one
 		return finding{}, nil
@@ -121,6 +122,16 @@ func outputsThere(text string, wave run.Stage) Precondition {
 			return finding{}, err
 		}
 		details := tidegate.Pairs("path", s.run.Path(dir), "count", len(outputs))
+		if len(outputs) == 0 && wave == run.Wave2 {
+			plan, err := step.ReadWave2Plan(s.run)
+			if err != nil {
+				return finding{}, err
+			}
+			if plan != nil && len(plan.Get("entries").Elems()) == 0 {
+				name := s.run.Layout().Wave2Plan()
+				return met("artifact", name, details), s.bind(name)
+			}
+		}
 		if len(outputs) > 0 {
 			return met("artifact", dir, details), s.bind(outputs...)
 		}
@@ -195,11 +206,16 @@ var recordMatches = Precondition{"the documents are those that the log records",
 		return finding{}, err
 	}
 	e := tidegate.AsError(err)
-	return unmet("record", "documents match the log", e.Details, Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{
+	return unmet("record", "documents match the log", e.Details, unrecorded(s, e)), nil
+}}
+
+// unrecorded is what stands in the way of a run that is not what its log says.
+func unrecorded(s *situation, e *tidegate.Error) Blocker {
+	return Blocker{Code: e.Code, Message: e.Message, Details: e.Details, Meet: []Remedy{
 		{Text: "see what does not match", Tool: verifyRun.Tool, Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: verifyRun.on(s)},
 		{Text: "a person accepts what is there", Command: acceptRecord.on(s, "--reason", "TEXT")},
-	}}), nil
-}}
+	}}
+}
 
 var wave2Folder = Precondition{"", func(s *situation) (finding, error) {
 	dir := s.run.Layout().Wave2Dir

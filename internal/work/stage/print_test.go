@@ -1,9 +1,6 @@
 package stage_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,36 +8,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
-}
-
 func TestTablePrintsItself(t *testing.T) {
 	var b strings.Builder
-	if err := report.Text(&b, stage.Print(false).Report(), report.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "stages.txt", b.String())
-	golden(t, "stages.mmd", stage.Mermaid())
+	must.Do(t, report.Text(&b, stage.Print(false).Report(), report.Options{}))
+	golden.Check(t, "testdata/stages.txt", []byte(b.String()))
+	golden.Check(t, "testdata/stages.mmd", []byte(stage.Mermaid()))
 }
 
 func TestTableHoldsEveryDocumentedMove(t *testing.T) {
@@ -64,15 +42,10 @@ func TestTableHoldsEveryDocumentedMove(t *testing.T) {
 }
 
 func TestStatusReportForPeople(t *testing.T) {
-	y := newToy(t, run.InitInput{RequireBoundGates: true})
+	y := newToy(t, run.InitInput{})
 	y.force(run.Wave1, run.Paused)
-	out, err := stage.Status(t.Context(), run.Desk{}, y.files.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(stage.Status(t.Context(), run.Desk{}, y.files.ManifestPath))(t)
 	var b strings.Builder
-	if err := report.Text(&b, out.Report(), report.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "status.txt", strings.ReplaceAll(b.String(), y.root, "/runs/r1"))
+	must.Do(t, report.Text(&b, out.Report(), report.Options{}))
+	golden.Check(t, "testdata/status.txt", []byte(strings.ReplaceAll(b.String(), y.root, "/runs/r1")))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // Remedy is something that would meet a precondition: a tool with its
@@ -35,7 +35,6 @@ var (
 	planWave          = Action{"deep_research_wave1_plan", "wave plan"}
 	ingestOutputs     = Action{"deep_research_wave_output_ingest", "wave ingest"}
 	reviewWave        = Action{"deep_research_wave_review", "wave review"}
-	recordGate        = Action{"deep_research_gates_write", ""}
 	validateCitations = Action{"deep_research_citations_validate", "citations check"}
 	fetchCitations    = Action{"deep_research_citations_fetch", "citations fetch"}
 	attachCitation    = Action{"", "citations attach"}
@@ -53,14 +52,16 @@ var (
 	statusOfRun       = Action{"deep_research_run_status", "run status"}
 )
 
-// judgeGate are the judges of the gates, which need nothing but the run.
-var judgeGate = map[string]Action{
-	"B": {"deep_research_gate_b_derive", "gate b"},
-	"C": {"deep_research_gate_c_compute", "gate c"},
-	"D": {"deep_research_gate_d_evaluate", "gate d"},
-	"E": {"deep_research_gate_e_evaluate", "gate e"},
-	"F": {"deep_research_gate_f_evaluate", "gate f"},
+// judgeGate asks for a gate to be judged and recorded, which advancing does, too.
+func judgeGate(s *situation, id string) Remedy {
+	return Remedy{
+		Text: "judge gate " + id + ", and go on where it passes", Tool: advanceRun.Tool,
+		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath(), "gates_path", s.run.Path(s.run.Layout().Gates), "reason", whyBlank),
+		Command:   gateCommand(id).on(s),
+	}
 }
+
+func gateCommand(id string) Action { return Action{Command: "gate " + strings.ToLower(id)} }
 
 func remedyPerspectives(s *situation) []Remedy {
 	return []Remedy{{
@@ -109,7 +110,7 @@ func remedyGate(s *situation, id string) []Remedy {
 	if id == "A" {
 		return []Remedy{remedyPlan(s)}
 	}
-	judge := []Remedy{judgeGate[id].remedy(s, "judge gate "+id+"; the command records it too"), remedyRecordGate(s)}
+	judge := []Remedy{judgeGate(s, id)}
 	switch id {
 	case "C":
 		return append(remedyCitations(s), judge...)
@@ -121,13 +122,6 @@ func remedyGate(s *situation, id string) []Remedy {
 		}
 	}
 	return judge
-}
-
-func remedyRecordGate(s *situation) Remedy {
-	return Remedy{
-		Text: "record what was derived", Tool: recordGate.Tool,
-		Arguments: tidegate.Pairs("gates_path", s.run.Path(s.run.Layout().Gates), "update", "<update>", "inputs_digest", "<inputs_digest>", "reason", whyBlank),
-	}
 }
 
 func remedyPivot(s *situation) []Remedy {
@@ -150,9 +144,9 @@ func remedyCitations(s *situation) []Remedy {
 		Arguments: tidegate.Pairs("manifest_path", s.run.ManifestPath()), Command: fetchCitations.on(s),
 	}
 	replace := Remedy{Text: "a person names another page for a source", Command: replaceCitation.on(s, "CID", "URL")}
-	accept := Remedy{Text: "a person lets the gate pass all the same", Command: judgeGate["C"].on(s, "--accept", "--reason", "TEXT")}
+	accept := Remedy{Text: "a person lets the gate pass all the same", Command: gateCommand("C").on(s, "--accept", "--reason", "TEXT")}
 	offline := s.run.Manifest().Sensitivity() == "no_web"
-	cited, fetchable, err := step.CountCited(s.run)
+	cited, fetchable, err := sourcing.CountCited(s.run)
 	if err != nil {
 		return []Remedy{judge} // which says what is wrong with the outputs
 	}
@@ -184,7 +178,7 @@ func remedyCitations(s *situation) []Remedy {
 // match the archive.
 func (s *situation) staleCitations() bool {
 	state, err := s.gate("C")
-	return err != nil || len(state.Changed) > 0 || slices.Contains(s.gates.Gate("C").Get("warnings").Strs(), step.StaleCitations)
+	return err != nil || len(state.Changed) > 0 || slices.Contains(s.gates.Gate("C").Get("warnings").Strs(), sourcing.StaleCitations)
 }
 
 // citationLines are the last lines of the log about evidence, about a judgement

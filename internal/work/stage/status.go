@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
 )
 
 // StatusResult is the result of [Status]: where the run is, what it waits for
@@ -32,7 +32,6 @@ type StatusResult struct {
 	LastFailure      *codec.Value `json:"last_failure" holds:"null,object"`
 	Interrupted      bool         `json:"interrupted,omitzero"` // a process drove it, and none does any more
 	Trust            string       `json:"trust"`                // how the sentences of the report were checked, "" before there is one
-	Legacy           bool         `json:"legacy_gates"`         // made with --legacy-gates: gates count as they were written, and nothing writes to the run
 }
 
 // GateStatus is one gate, and whether it still counts.
@@ -59,10 +58,16 @@ func Status(ctx context.Context, desk run.Desk, manifestPath string) (StatusResu
 		m := r.Manifest()
 		*out = StatusResult{
 			RunID: r.ID(), Stage: m.Stage(), Status: m.Status(), WaitingFor: []Blocker{}, Query: m.Query(), Mode: m.Mode(), Root: r.Root(),
-			ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil), Legacy: r.Legacy(),
+			ManifestPath: manifestPath, ManifestRevision: m.Revision(), UpdatedAt: m.Doc().Get("updated_at").Str(), LastFailure: codec.Of(nil),
 		}
-		if out.Trust, err = trustOf(r); err != nil {
-			return err
+		damage := r.CheckLog()
+		if damage != nil && tidegate.CodeOf(damage) != tidegate.Tampered {
+			return damage
+		}
+		if damage == nil {
+			if out.Trust, err = trustOf(r); err != nil {
+				return err
+			}
 		}
 		if failures := m.Failures(); len(failures) > 0 {
 			out.LastFailure = failures[len(failures)-1]
@@ -70,7 +75,15 @@ func Status(ctx context.Context, desk run.Desk, manifestPath string) (StatusResu
 		if out.Gates, err = gateStatuses(r, gates); err != nil {
 			return err
 		}
-		if m.Status().Final() || r.Legacy() {
+		if damage != nil {
+			for i := range out.Gates {
+				out.Gates[i].Counts, out.Gates[i].Accepted = run.GateNotRun, false
+			}
+			s := &situation{run: r, manifest: m}
+			out.WaitingFor, out.NextCommand = []Blocker{unrecorded(s, tidegate.AsError(damage))}, new(verifyRun.on(s))
+			return nil
+		}
+		if m.Status().Final() {
 			return nil
 		}
 		facts, err := readFacts(ctx, r)
@@ -151,7 +164,7 @@ func trustOf(r *run.Run) (string, error) {
 		return "", err
 	}
 	if digest == "" {
-		trust, err := step.ReadTrust(r)
+		trust, err := sentences.ReadTrust(r)
 		return trust.Line, err
 	}
 	recorded, err := r.RecordedOf(name)
@@ -161,7 +174,7 @@ func trustOf(r *run.Run) (string, error) {
 	if digest != recorded {
 		return "How the sentences of the report were checked cannot be told: " + name + " is not what the log records.", nil
 	}
-	trust, err := step.ReadTrust(r)
+	trust, err := sentences.ReadTrust(r)
 	return trust.Line, err
 }
 
@@ -175,7 +188,7 @@ func (s StatusResult) Report() report.Report {
 		out.Summary += ", and no process drives it"
 	}
 	switch {
-	case s.Status == run.Failed:
+	case s.Status == run.Failed, s.Status.Final() && len(s.WaitingFor) > 0: // its log is damaged
 		out.Status = report.Fail
 	case s.Status == run.Completed:
 		out.Status = report.Pass
@@ -185,9 +198,6 @@ func (s StatusResult) Report() report.Report {
 		where = append(where, report.Field{Name: "next stage", Value: string(*s.NextStage)})
 	}
 	out.Add(where)
-	if s.Legacy {
-		out.Add(report.Paragraph(run.LegacyNotice))
-	}
 	if s.Trust != "" {
 		out.Add(report.Paragraph(s.Trust))
 	}

@@ -1,8 +1,6 @@
 package stage
 
 import (
-	"slices"
-
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -11,14 +9,12 @@ type Trigger string
 
 // The triggers.
 const (
-	ByAdvance  Trigger = "advance"  // deep_research_stage_advance
-	ByPatch    Trigger = "patch"    // status in a patch of deep_research_manifest_write
-	ByPause    Trigger = "pause"    // a person
-	ByResume   Trigger = "resume"   // a person
-	ByCancel   Trigger = "cancel"   // a person
-	ByWatchdog Trigger = "watchdog" // deep_research_watchdog_check found no progress
-	ByCap      Trigger = "cap"      // retries or review rounds are used up
-	ByAccept   Trigger = "accept"   // resume --accept: a person only
+	ByAdvance Trigger = "advance" // deep_research_stage_advance
+	ByPause   Trigger = "pause"   // a person
+	ByResume  Trigger = "resume"  // a person
+	ByCancel  Trigger = "cancel"  // a person
+	ByCap     Trigger = "cap"     // retries or review rounds are used up
+	ByAccept  Trigger = "accept"  // resume --accept: a person only
 )
 
 // Row is one row of the table: in this stage and status the trigger leads there.
@@ -65,13 +61,10 @@ func Follows(from, to run.Stage) bool {
 
 // statusRows are the moves that leave the stage as it is.
 var statusRows = []Row{
-	{Status: run.Created, Trigger: ByPatch, NextStatus: run.Running},
 	{Status: run.Created, Trigger: ByPause, NextStatus: run.Paused},
-	{Status: run.Created, Trigger: ByWatchdog, NextStatus: run.Failed},
 	{Status: run.Created, Trigger: ByCap, NextStatus: run.Failed},
 	{Status: run.Created, Trigger: ByCancel, NextStatus: run.Cancelled},
 	{Status: run.Running, Trigger: ByPause, NextStatus: run.Paused},
-	{Status: run.Running, Trigger: ByWatchdog, NextStatus: run.Failed},
 	{Status: run.Running, Trigger: ByCap, NextStatus: run.Failed},
 	{Status: run.Running, Trigger: ByCancel, NextStatus: run.Cancelled},
 	{Status: run.Paused, Trigger: ByResume, NextStatus: run.Running},
@@ -107,28 +100,6 @@ func next(from run.Status, trigger Trigger) (run.Status, bool) {
 		}
 	}
 	return "", false
-}
-
-// byPatch is the trigger with which a patch moves the status, "" when no row
-// that a patch may use leads there.
-func byPatch(from, to run.Status) Trigger {
-	for _, row := range statusRows {
-		if row.Status == from && row.NextStatus == to && slices.Contains([]Trigger{ByPatch, ByPause, ByResume, ByCancel}, row.Trigger) {
-			return row.Trigger
-		}
-	}
-	return ""
-}
-
-// statusesFrom lists the statuses that a patch may set.
-func statusesFrom(from run.Status) []run.Status {
-	list := []run.Status{}
-	for _, to := range run.Statuses {
-		if byPatch(from, to) != "" {
-			list = append(list, to)
-		}
-	}
-	return list
 }
 
 // movesFrom lists the moves out of a stage, the default first.

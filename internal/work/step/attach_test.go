@@ -12,20 +12,19 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // saved is a page as a person saved it.
 func saved(t *testing.T, title string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "saved.html")
-	if err := os.WriteFile(path, []byte("<title>"+title+"</title>"+strings.Repeat(article, 3)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("<title>"+title+"</title>"+strings.Repeat(article, 3)), 0o600))
 	return path
 }
 
@@ -39,23 +38,23 @@ func TestTheLaterDecisionHolds(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	fetch := fetcher(t, web)
-	validate(t, made, fetch, step.CitationsInput{})
+	validate(t, made, fetch, sourcing.CitationsInput{})
 	cid := records(t, made)[0].CID
 	attach := func() {
 		t.Helper()
-		if out, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid[:12], FilePath: saved(t, gone.Title)}); err != nil || out.Status != "valid" || out.CID != cid {
+		if out, err := sourcing.Attach(person, runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: cid[:12], FilePath: saved(t, gone.Title)}); err != nil || out.Status != "valid" || out.CID != cid {
 			t.Fatalf("%+v %v", out, err)
 		}
-		validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+		validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 		if r := records(t, made)[0]; !r.Attached || r.ReplacedBy != "" {
 			t.Errorf("%+v", r)
 		}
 	}
 	attach()
-	if out, err := step.Replace(person, runs.Pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: other.URL}); err != nil || !out.Fetched {
+	if out, err := sourcing.Replace(person, runs.Pinned, fetch, sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: other.URL}); err != nil || !out.Fetched {
 		t.Fatalf("%+v %v", out, err)
 	}
-	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 	if r := records(t, made)[0]; r.Attached || r.ReplacedBy != other.URL {
 		t.Errorf("%+v", r)
 	}
@@ -74,8 +73,8 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := errors.New("killed")
-	_, err = step.Replace(person, runs.Pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
-		step.ReplaceInput{ManifestPath: made.ManifestPath, CID: source.CID(normalized), URL: other.URL})
+	_, err = sourcing.Replace(person, runs.Pinned, func(context.Context, []string, func([]*archive.Packed) error) error { return killed },
+		sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: source.CID(normalized), URL: other.URL})
 	if !errors.Is(err, killed) {
 		t.Fatal(err)
 	}
@@ -83,14 +82,14 @@ func TestAReplacementHoldsBeforeItsPageIsThere(t *testing.T) {
 	defer web.Close()
 	reach := fetcher(t, web)
 	var asked []string
-	out, err := step.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+	out, err := sourcing.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		asked = append(asked, urls...)
 		return reach(ctx, urls, keep)
-	}, step.FetchInput{ManifestPath: made.ManifestPath})
+	}, sourcing.FetchInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Missing != 0 || !slices.Equal(asked, []string{other.URL}) {
 		t.Errorf("asked for %q: %+v %v", asked, out, err)
 	}
-	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 	if r := records(t, made)[0]; r.URLOriginal != cited.URL || r.ReplacedBy != other.URL {
 		t.Errorf("%+v", r)
 	}
@@ -103,18 +102,13 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	for gate, want := range map[string]run.Status{"C": run.Running, "B": run.Failed} {
 		made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
-		validate(t, made, noFetch(t), step.CitationsInput{})
+		validate(t, made, noFetch(t), sourcing.CitationsInput{})
 		r := runs.Open(t, made.ManifestPath)
-		_, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			err := u.Fail(run.Failed, run.Failure{Kind: "needs_person", Stage: run.Citations, Message: "gate " + gate + " fails", Code: tidegate.GateBlocked, Gate: gate}, "test")
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Nowhere")}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
+		must.Get(sourcing.Attach(person, runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, FilePath: saved(t, "Nowhere")}))(t)
 		m := runs.Open(t, made.ManifestPath).Manifest()
 		if accepted := m.Failures()[0].Get("accepted_at") != nil; m.Status() != want || accepted != (want == run.Running) {
 			t.Errorf("a failure of gate %s: the run is %s, accepted %v", gate, m.Status(), accepted)
@@ -129,7 +123,7 @@ func TestOtherEvidenceEndsAFailureOfGateC(t *testing.T) {
 func TestABeginningOfACIDMustBeLongAndOneSources(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(planted.Page{URL: "https://nowhere.invalid/report", Title: "Nowhere"}))
 	for _, cid := range []string{"", "cid_", "cid_0000000", "cid_00000000", "nowhere"} {
-		_, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
+		_, err := sourcing.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Nowhere")})
 		runs.WantCode(t, err, tidegate.FileNotFound)
 	}
 }
@@ -140,21 +134,19 @@ func TestTwoCIDsThatBeginAlike(t *testing.T) {
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
 	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(
 		planted.Page{URL: "https://example.org/16800", Title: "Tides"}, planted.Page{URL: "https://example.org/24772", Title: "Tides"}))
-	validate(t, made, noFetch(t), step.CitationsInput{})
+	validate(t, made, noFetch(t), sourcing.CitationsInput{})
 	before := records(t, made)
 	const alike = "cid_6d66eec5"
 	if len(before) != 2 || !strings.HasPrefix(before[0].CID, alike) || !strings.HasPrefix(before[1].CID, alike) {
 		t.Fatalf("%+v", before)
 	}
 	attach := func(cid string) error {
-		_, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
+		_, err := sourcing.Attach(person, runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, "Tides")})
 		return err
 	}
 	runs.WantCode(t, attach(alike), tidegate.InvalidArgs)
-	if err := attach(before[1].CID[:len(alike)+8]); err != nil {
-		t.Fatal(err)
-	}
-	validate(t, made, noFetch(t), step.CitationsInput{})
+	must.Do(t, attach(before[1].CID[:len(alike)+8]))
+	validate(t, made, noFetch(t), sourcing.CitationsInput{})
 	if after := records(t, made); after[0].Attached || !after[1].Attached {
 		t.Errorf("%+v", after)
 	}
@@ -169,14 +161,14 @@ func TestAPageThatCanBeUsedStays(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	fetch := fetcher(t, web)
-	validate(t, made, fetch, step.CitationsInput{})
+	validate(t, made, fetch, sourcing.CitationsInput{})
 	cid := records(t, made)[0].CID
 	attach := func(over bool, reason string) error {
-		_, err := step.Attach(person, runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, pages[0].Title), Over: over, Reason: reason})
+		_, err := sourcing.Attach(person, runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: cid, FilePath: saved(t, pages[0].Title), Over: over, Reason: reason})
 		return err
 	}
 	replace := func(over bool, reason string) error {
-		_, err := step.Replace(person, runs.Pinned, fetch, step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Over: over, Reason: reason})
+		_, err := sourcing.Replace(person, runs.Pinned, fetch, sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Over: over, Reason: reason})
 		return err
 	}
 	for _, decide := range []func(bool, string) error{attach, replace} {
@@ -187,9 +179,7 @@ func TestAPageThatCanBeUsedStays(t *testing.T) {
 		runs.WantCode(t, decide(true, " "), tidegate.InvalidArgs)
 	}
 	for _, decide := range []func(bool, string) error{attach, replace} {
-		if err := decide(true, "the page was cut short"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, decide(true, "the page was cut short"))
 		runs.WantCode(t, decide(false, "once more"), tidegate.InvalidState) // its own page is still there
 	}
 	decided, err := runs.Open(t, made.ManifestPath).Decisions()

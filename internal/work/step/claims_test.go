@@ -12,11 +12,13 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // TestLabelledClaimsInARun checks the labelled claims about planted pages against
@@ -24,7 +26,7 @@ import (
 // something; one that is only weak, such as one about a page in another language, is
 // left to a reader.
 // No quotation that is on its page may be missed, and what is found must be shown
-// by its range and link. docs/reliability.md keeps the score and the mistakes.
+// by its range and link. testdata/score keeps the score and the mistakes.
 func TestLabelledClaimsInARun(t *testing.T) {
 	claims := planted.Claims()
 	if !full.Asked() {
@@ -39,7 +41,7 @@ func TestLabelledClaimsInARun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		web := planted.New()
 		defer web.Close()
-		validate(t, made, fetcher(t, web), step.CitationsInput{})
+		validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
 	})
 	cids := map[string]string{}
 	for _, r := range records(t, made) {
@@ -47,17 +49,11 @@ func TestLabelledClaimsInARun(t *testing.T) {
 	}
 	var document strings.Builder
 	for _, claim := range claims {
-		normalized, err := link.Normalize(claim.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
+		normalized := must.Get(link.Normalize(claim.URL))(t)
 		fmt.Fprintf(&document, "- %s [@%s]\n", claim.Text, cids[normalized])
 	}
 	runs.Put(t, made.Root, "claims.md", document.String())
-	grounding, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	grounding := must.Get(sentences.Ground(t.Context(), runClock, sentences.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"}))(t)
 	sentences := map[int][]claim.Claim{} // by line: a labelled claim may have several
 	for _, c := range grounding.Claims {
 		sentences[c.Line] = append(sentences[c.Line], c)
@@ -100,7 +96,7 @@ func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(pages...))
 	web := planted.New()
 	defer web.Close()
-	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
 	var document strings.Builder
 	for _, r := range records(t, made) {
 		if r.Status != source.Valid || r.Notes != "ok: no text can be read from it" {
@@ -109,7 +105,7 @@ func TestAPageWithoutTextIsValidAndUnchecked(t *testing.T) {
 		fmt.Fprintf(&document, "- It rose by 45 %% in 1962 [@%s]\n", r.CID)
 	}
 	runs.Put(t, made.Root, "claims.md", document.String())
-	grounding, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
+	grounding, err := sentences.Ground(t.Context(), runClock, sentences.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"})
 	if err != nil || grounding.Pass || grounding.Metrics.Unchecked != len(pages) || len(pages) != 3 {
 		t.Errorf("%+v of %d pages, %v", grounding.Metrics, len(pages), err)
 	}

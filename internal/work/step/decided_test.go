@@ -5,9 +5,10 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestDecisionsShow: what a person decided stands in what verify answers and in the
@@ -15,15 +16,10 @@ import (
 func TestDecisionsShow(t *testing.T) {
 	made := completed(t)
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	scope := runs.Read(t, made.Root+"/operator/scope.json")
+	scope := must.Read(t, made.Root+"/operator/scope.json")
 	runs.Put(t, made.Root, "operator/scope.json", scope+"\n")
-	if _, err := run.AcceptRecord(person, runs.Pinned, run.AcceptInput{ManifestPath: made.ManifestPath, Reason: "a line *more*"}); err != nil {
-		t.Fatal(err)
-	}
-	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: made.ManifestPath})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(run.AcceptRecord(person, runs.Pinned, run.AcceptInput{ManifestPath: made.ManifestPath, Reason: "a line *more*"}))(t)
+	v := must.Get(run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: made.ManifestPath}))(t)
 	last := v.Decisions[len(v.Decisions)-1]
 	if last.What != run.AcceptedRecord || last.About != "operator/scope.json" || !last.Overrides() || last.Signed {
 		t.Fatalf("%+v", v.Decisions)
@@ -33,10 +29,7 @@ func TestDecisionsShow(t *testing.T) {
 	if last.String() != line {
 		t.Errorf("%s, want %s", last, line)
 	}
-	reported, err := step.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), false, "tidegate test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), false, "tidegate test"))(t)
 	if md := string(reported.Report.Markdown()); !strings.Contains(md, "\n## Decisions by people\n") || !strings.Contains(md, `“a line \*more\*”`) {
 		t.Errorf("the report in Markdown does not list it:\n%s", md)
 	}
@@ -55,11 +48,9 @@ func TestConfinementShows(t *testing.T) {
 		t.Fatalf("%+v %v", policy.Confinement, err)
 	}
 	for range 2 {
-		if _, err := r.Update(t.Context(), func(u *run.Update) error {
+		must.Get(r.Update(t.Context(), func(u *run.Update) error {
 			return u.SetConfinement(run.Confinement{Mode: run.ModeUnconfined, System: "linux"})
-		}); err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 	}
 	v, err := run.Verify(t.Context(), runs.Pinned, run.VerifyInput{ManifestPath: made.ManifestPath})
 	if err != nil || !v.Pass || len(v.Confinements) != 2 || v.Confinements[0] != kept || v.Confinements[1].Mode != run.ModeUnconfined {
@@ -68,10 +59,7 @@ func TestConfinementShows(t *testing.T) {
 	if len(v.Decisions) != 2 || v.Decisions[0].What != run.Unconfined {
 		t.Errorf("%+v", v.Decisions)
 	}
-	reported, err := step.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), true, "tidegate test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	reported := must.Get(reporting.ReadReport(t.Context(), runs.Open(t, made.ManifestPath), true, "tidegate test"))(t)
 	for _, text := range []string{string(reported.Report.Markdown()), string(reported.Report.HTML())} {
 		for _, want := range []string{"Agents are confined to cells", "Landlock ABI 7", "network: model; web", "Agents are not confined"} {
 			if !strings.Contains(text, want) {

@@ -1,6 +1,8 @@
 package step_test
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +11,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/page"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // TestOwnDocuments: what can be read is taken as it was read, what cannot is named with
@@ -20,9 +25,7 @@ func TestOwnDocuments(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("fleet.csv", "Tug,Pull\nMöwe,68\n")
 	write("letter.eml", "Subject: The tug\r\n\r\nIt pulls.\r\n")
@@ -32,45 +35,34 @@ func TestOwnDocuments(t *testing.T) {
 	if f, err := os.Create(filepath.Join(dir, "huge.txt")); err != nil || f.Truncate(64<<20) != nil || f.Close() != nil {
 		t.Fatal(err)
 	}
+	must.Do(t, os.Symlink("fleet.csv", filepath.Join(dir, "same.csv")))
+	socket := must.Get(net.Listen("unix", filepath.Join(dir, "waits.txt")))(t)
+	defer socket.Close()
 	desk := run.Desk{Reach: artifact.Everywhere, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
-	documents, err := step.ReadDocuments(desk, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
 	var unread []string
 	for _, u := range documents.Unread {
 		unread = append(unread, u.String())
 	}
-	want := "broken.docx has no text that can be read\nempty.txt has no text that can be read\nhuge.txt is larger than 63 MiB\ntorn.eml cannot be read to its end: it is broken, or has more than 64 MiB of text"
+	want := "broken.docx has no text that can be read\nempty.txt has no text that can be read\nhuge.txt is larger than 63 MiB\nsame.csv is a link, and only files in the folder are taken\ntorn.eml cannot be read to its end: it is broken, or has more than 64 MiB of text\nwaits.txt is a pipe, a socket or a device, and no file"
 	if got := strings.Join(unread, "\n"); got != want || len(documents.List) != 2 {
 		t.Errorf("%d documents; unread:\n%s", len(documents.List), got)
 	}
-	made, err := run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "How strong is the tug?", RunID: "tug", Sensitivity: "no_web"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "How strong is the tug?", RunID: "tug", Sensitivity: "no_web"}))(t)
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if err := step.AttachDocuments(person, desk, made.ManifestPath, documents); err != nil {
-		t.Fatal(err)
-	}
-	r, err := run.Open(t.Context(), desk, made.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sourcing.AttachDocuments(person, desk, made.ManifestPath, documents))
+	r := must.Get(run.Open(t.Context(), desk, made.ManifestPath))(t)
 	defer r.Close()
 	events, err := r.EventsOf(run.EventAttached)
 	if err != nil || len(events) != 2 || strings.Join(events[0].Entry.Get("left_out_files").Strs(), "\n") != want {
 		t.Errorf("the log does not name the files that were left out: %v", err)
 	}
-	if told, _ := events[0].Tell(); !strings.Contains(told.Text, "; 4 files left out that cannot be read: broken.docx has no text that can be read; empty.txt ") {
+	if told, _ := reporting.InWords(events[0]); !strings.Contains(told.Text, "; 6 files left out that cannot be read: broken.docx has no text that can be read; empty.txt ") {
 		t.Errorf("the log is told as %q", told.Text)
 	}
-	list, err := step.AttachedDocuments(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(sourcing.AttachedDocuments(r))(t)
 	var texts []string
-	err = step.ReadAttached(t.Context(), r, list, func(d step.Document, c page.Content) bool {
+	err = sourcing.ReadAttached(t.Context(), r, list, func(d sourcing.Document, c page.Content) bool {
 		texts = append(texts, d.Name+" "+d.URL+" "+c.Text)
 		return true
 	})
@@ -78,7 +70,77 @@ func TestOwnDocuments(t *testing.T) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	write("fleet.csv", "Tug,Pull\nMöwe,70\n")
-	if err := step.AttachDocuments(person, desk, made.ManifestPath, documents); tidegate.CodeOf(err) != tidegate.InvalidState {
+	if err := sourcing.AttachDocuments(person, desk, made.ManifestPath, documents); tidegate.CodeOf(err) != tidegate.InvalidState {
 		t.Errorf("a document that has changed: %v", err)
+	}
+}
+
+// TestDocumentsAreRead: prompts show an outline and the best passages, in all prompts of a
+// wave together at most half of the documents, and tools answer for the rest.
+func TestDocumentsAreRead(t *testing.T) {
+	dir, size := t.TempDir(), 0
+	for _, name := range []string{"tugs", "cranes", "fish"} {
+		text := "# Harbour " + name + "\n\nThis paper of the board is about " + name + " and nothing else at all.\n\n## Costs of " + name + "\n\n"
+		for i := range 400 {
+			text += fmt.Sprintf("Sentence %d says that %s lie at berth %d.\n\n", i, name, i)
+		}
+		text += "## Winter\n\nIn winter the " + name + " need heaters for their hydraulic oil.\n"
+		size += len(text)
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".md"), []byte(text), 0o600))
+	}
+	desk := run.Desk{Reach: artifact.Everywhere, Now: func() time.Time { return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC) }, Pinned: true}
+	documents := must.Get(sourcing.ReadDocuments(desk, dir))(t)
+	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "What do tugs need?", RunID: "tug", Sensitivity: "no_web"}))(t)
+	must.Do(t, sourcing.AttachDocuments(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), desk, made.ManifestPath, documents))
+	r := must.Get(run.Open(t.Context(), desk, made.ManifestPath))(t)
+	defer r.Close()
+	list := must.Get(sourcing.AttachedDocuments(r))(t)
+	quoted := must.Get(sourcing.Quote(t.Context(), r, list, []string{"hydraulic heaters of tugs in winter", "what cranes lift", "the price of fish"}))(t)
+	passages := 0
+	for _, q := range quoted {
+		for _, p := range q.Passages {
+			passages += len(p.Text)
+		}
+		if len(q.Passages) == 0 || !strings.Contains(q.Outline, "- fish.md https://files.invalid/fish.md") || !strings.Contains(q.Outline, "headings: Harbour fish | Costs of fish | Winter") ||
+			!strings.Contains(q.Outline, "begins: This paper of the board is about fish and") {
+			t.Errorf("%d passages, and the outline\n%s", len(q.Passages), q.Outline)
+		}
+	}
+	if passages > size/2 || passages < size/8 {
+		t.Errorf("the prompts of a wave show %d of %d bytes", passages, size)
+	}
+	if best := quoted[0].Passages[0]; best.Name != "tugs.md" || !strings.Contains(best.Text, "hydraulic") {
+		t.Errorf("the best passage is %q of %s", best.Text, best.Name)
+	}
+	ask := func(tool string, arguments ...string) string {
+		t.Helper()
+		named := map[string]string{}
+		for i := 0; i < len(arguments); i += 2 {
+			named[arguments[i]] = arguments[i+1]
+		}
+		return must.Get(sourcing.Consult(t.Context(), r, tool, named))(t)
+	}
+	for _, test := range []struct{ got, want string }{
+		{ask("read", "document", "fish.md", "section", "Winter"), "Winter\n\nIn winter the fish need heaters for their hydraulic oil."},
+		{ask("read", "document", "https://files.invalid/tugs.md"), "# Harbour tugs"},
+		{ask("read", "document", "tugs.md", "from", "100000000"), "from is a whole number below "},
+		{ask("read", "document", "ships.md"), `no document is called "ships.md"; these are the documents:`},
+		{ask("read", "document", "tugs.md", "section", "Summer"), `no heading is "Summer"; the headings are: Harbour tugs | Costs of tugs | Winter`},
+		{ask("look_for", "words", "hydraulic oil of cranes"), "cranes.md https://files.invalid/cranes.md"},
+		{ask("look_for", "words", "submarine"), "no document has a passage with these words"},
+	} {
+		if !strings.HasPrefix(test.got, test.want) {
+			t.Errorf("got %q, want %q", test.got[:min(len(test.got), 200)], test.want)
+		}
+	}
+	event := func(answer string) string {
+		raw := must.Get(codec.Marshal(codec.Of(tidegate.Pairs("type", "tool", "name", "read", "arguments", tidegate.Pairs("document", "fish.md", "section", "Winter"), "answer_digest", codec.DigestBytes([]byte(answer))))))(t)
+		line := must.Get(codec.Marshal(codec.Of(tidegate.Pairs("kind", "tool", "raw", string(raw)))))(t)
+		return strings.ReplaceAll(string(line), "\n", " ") + "\n"
+	}
+	for answer, same := range map[string]bool{ask("read", "document", "fish.md", "section", "Winter"): true, "another": false} {
+		if differs, err := sourcing.ConsultAgain(t.Context(), r, event(answer)); err != nil || (differs == "") != same {
+			t.Errorf("an answer that is the same (%v) differs: %q, %v", same, differs, err)
+		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 	"github.com/tidegate/tidegate/wave"
 )
 
-// judgeA is the judge of gate A: scope, perspectives and plan are there, belong
+// JudgeA is the judge of gate A: scope, perspectives and plan are there, belong
 // to the run and fit each other, and every prompt of the plan is the one that
 // the perspectives give.
-func judgeA(_ context.Context, r *run.Run) (run.Judgement, error) {
-	found, _, err := judgePlanning(r)
+func JudgeA(_ context.Context, r *run.Run) (run.Judgement, error) {
+	found, _, err := JudgePlanning(r)
 	return found, err
 }
 
-// judgePlanning judges gate A, and says what each of its warnings is about.
-func judgePlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
+// JudgePlanning judges gate A, and says what each of its warnings is about.
+func JudgePlanning(r *run.Run) (run.Judgement, tidegate.Details, error) {
 	// Bound before anything is read: what changes in between is found when the
 	// judgement is written.
 	bound, err := run.Bind(r.Folder(), planningFiles(r))
@@ -54,7 +54,7 @@ func (p *planner) judgeWithPlan(u *run.Update, plan []byte) error {
 		return err
 	}
 	found := j.judgement()
-	_, err = writeJudgement(u, found, found.Patch(u.Now()), "judged with the plan")
+	_, err = WriteJudgement(u, found, found.Patch(u.Now()), "judged with the plan")
 	return err
 }
 
@@ -231,11 +231,11 @@ func (j *planning) judgement() run.Judgement {
 	if j.promptsTotal > 0 {
 		rate = float64(j.promptsRight) / float64(j.promptsTotal)
 	}
-	metrics := tidegate.Pairs("scope_present", flag(j.scope != nil), "scope_valid", flag(j.scopeValid),
-		"perspectives_present", flag(j.perspectives != nil), "perspectives_valid", flag(j.contractsValid),
-		"wave1_plan_present", flag(j.plan != nil), "wave1_plan_valid", flag(j.planValid),
+	metrics := tidegate.Pairs("scope_present", Flag(j.scope != nil), "scope_valid", Flag(j.scopeValid),
+		"perspectives_present", Flag(j.perspectives != nil), "perspectives_valid", Flag(j.contractsValid),
+		"wave1_plan_present", Flag(j.plan != nil), "wave1_plan_valid", Flag(j.planValid),
 		"perspectives_count", j.perspectivesCount, "plan_entries_count", j.promptsTotal, "max_wave1_agents", j.maxCount,
-		"ids_match_in_order", flag(j.inOrder), "prompt_scope_contract_ok_count", j.promptsRight,
+		"ids_match_in_order", Flag(j.inOrder), "prompt_scope_contract_ok_count", j.promptsRight,
 		"prompt_scope_contract_total", j.promptsTotal, "prompt_scope_contract_rate", rate)
 	if j.perspectivesCount == 0 && len(j.warnings) == 0 {
 		j.warn("PERSPECTIVES_EMPTY", tidegate.Pairs("perspectives_count", 0)) // a gate that checked nothing has not passed
@@ -247,4 +247,11 @@ func (j *planning) judgement() run.Judgement {
 			"perspectives_path", l.Perspectives, "wave1_plan_path", l.Wave1Plan(), "metrics", metrics,
 			"warnings", append([]string{}, j.warnings...), "warning_details", append(tidegate.Details{}, j.details...))),
 	}
+}
+
+func Flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

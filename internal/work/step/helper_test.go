@@ -4,16 +4,14 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
 func line(t testing.TB, v any) string {
 	t.Helper()
-	data, err := codec.MarshalLine(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.MarshalLine(v))(t)
 	return string(data)
 }
 
@@ -24,22 +22,18 @@ const perspectivesDoc = `{"schema_version":"perspectives.v1","run_id":"r1","crea
 // judged, and a synthesis that quotes a page.
 func completed(t *testing.T) run.InitResult {
 	t.Helper()
-	made, list := summarized(t, run.InitInput{ConfirmPlan: false})
-	earlier(t, made)
+	made, list := summarized(t, unread)
 	cid, text := sentence(t, list, 0)
-	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft(`It says "`+text+`" [@`+cid+`].`))
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft(`It says "`+text+`" [@`+cid+`].`+others(t, list)))
 	for _, id := range []string{"C", "D", "E", "F"} {
 		if g := judged(t, made, id); !g.Passed() {
 			t.Fatalf("gate %s: %+v", id, g)
 		}
 	}
 	r := runs.Open(t, made.ManifestPath)
-	_, err := r.Update(t.Context(), func(u *run.Update) error {
+	must.Get(r.Update(t.Context(), func(u *run.Update) error {
 		err := u.MoveTo(run.Move{From: run.Init, To: run.Finalize, Status: run.Completed, Reason: "test", InputsDigest: "d", GatesRevision: 5})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return made
 }

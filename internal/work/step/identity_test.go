@@ -9,15 +9,16 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/base/archive"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // library answers for the planted papers and their registries, and counts how often it
 // is asked about each address.
-func library(asked map[string]int) step.Fetch {
+func library(asked map[string]int) sourcing.Fetch {
 	return func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
 			asked[url]++
@@ -53,27 +54,17 @@ func TestIdentity(t *testing.T) {
 	made := runs.Create(t, run.InitInput{})
 	for i, r := range references {
 		output := fmt.Sprintf("## Findings\n\nText.\n\n## Sources\n\n- %s\n\n## Gaps\n\nNone.\n", r.Line)
-		if err := os.WriteFile(filepath.Join(made.Root, "wave-1", fmt.Sprintf("p%03d.md", i)), []byte(output), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(made.Root, "wave-1", fmt.Sprintf("p%03d.md", i)), []byte(output), 0o600))
 	}
 	asked := map[string]int{}
-	if _, err := step.ValidateCitations(t.Context(), runs.Pinned, library(asked), step.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sourcing.ValidateCitations(t.Context(), runs.Pinned, library(asked), sourcing.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test"}))(t)
 	for url, n := range asked {
 		if n > 1 {
 			t.Errorf("%s was asked %d times", url, n)
 		}
 	}
-	kept, err := os.ReadFile(filepath.Join(made.Root, "citations", "citations.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, err := step.ListCitations(t.Context(), runs.Pinned, made.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(os.ReadFile(filepath.Join(made.Root, "citations", "citations.jsonl")))(t)
+	list := must.Get(sourcing.ListCitations(t.Context(), runs.Pinned, made.ManifestPath))(t)
 	byPlace := map[string]int{}
 	for i, record := range list.Records {
 		for _, f := range record.FoundBy {
@@ -106,9 +97,7 @@ func TestIdentity(t *testing.T) {
 	if 20*alarms > honest || recall < 0.9 {
 		t.Errorf("precision %.3f, recall %.3f, false alarms %d of %d", precision, recall, alarms, honest)
 	}
-	if _, err := step.ValidateCitations(t.Context(), runs.Pinned, noFetch(t), step.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sourcing.ValidateCitations(t.Context(), runs.Pinned, noFetch(t), sourcing.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test"}))(t)
 	again, err := os.ReadFile(filepath.Join(made.Root, "citations", "citations.jsonl"))
 	if err != nil || string(again) != string(kept) {
 		t.Errorf("the same archive gives other records: %v", err)

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -70,7 +71,7 @@ func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, e
 	}
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, result *IngestResult) error {
 		stage := run.Stage(in.Wave)
-		if err := inStage(r.Manifest(), stage); err != nil {
+		if err := InStage(r.Manifest(), stage); err != nil {
 			return err
 		}
 		if err := checkWaveDir(r, in.Wave, r.WaveDir(stage)); err != nil {
@@ -85,11 +86,11 @@ func Ingest(ctx context.Context, desk run.Desk, in IngestInput) (IngestResult, e
 		}
 		*result = IngestResult{ManifestPath: in.ManifestPath, PerspectivesPath: in.PerspectivesPath, Wave: in.Wave, RunRoot: r.Root()}
 		_, err = r.Update(ctx, run.Unfinished(func(u *run.Update) error {
-			if err := inStage(u.Manifest(), stage); err != nil {
+			if err := InStage(u.Manifest(), stage); err != nil {
 				return err
 			}
 			if _, now, err := contractsForIngest(r, stage); err != nil || now != digest {
-				return cmpErr(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("perspectives_path", r.Path(r.ContractsOf(stage))),
+				return cmp.Or(err, tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("perspectives_path", r.Path(r.ContractsOf(stage))),
 					"the contracts changed while the outputs were judged; hand them in again"))
 			}
 			for _, output := range in.Outputs {
@@ -135,30 +136,15 @@ func jobIsFree(r *run.Run, now time.Time, jobID string) error {
 		"the job %s has an accepted answer, which is the output", jobID)
 }
 
-// Contracts reads the run's own contracts of a wave, and the digest of their
-// file. It returns the errors of reading them, and INVALID_STATE for those of
-// another run.
-func Contracts(r *run.Run, of run.Stage) (*wave.Perspectives, string, error) {
-	contracts, digest, err := contractsForIngest(r, of)
-	return contracts.doc, digest, err
-}
-
 // TakeOutput stages one output that was judged, as [Ingest] does: in the stage of
 // its wave, with a copy of what was taken. It returns INVALID_STATE and
 // STAGE_MISMATCH.
 func TakeOutput(u *run.Update, wave run.Stage, output Submission) error {
-	if err := takesIn(u, wave); err != nil {
+	if err := TakesIn(u, wave); err != nil {
 		return err
 	}
 	u.Log(run.EventIngested, "wave_output_ingest", tidegate.Pairs("wave", wave, "perspective_ids", []string{output.PerspectiveID}))
 	return take(u, output, u.Run().Output(wave, output.PerspectiveID))
-}
-
-func cmpErr(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // checkSubmissions looks at the arguments alone, before anything is read.
@@ -181,24 +167,24 @@ func checkSubmissions(outputs []Submission) error {
 
 // contractsForIngest reads the run's own contracts of a wave, and the digest of
 // what they say.
-func contractsForIngest(r *run.Run, stage run.Stage) (waveContracts, string, error) {
-	contracts, err := readContracts(r, stage)
+func contractsForIngest(r *run.Run, stage run.Stage) (WaveContracts, string, error) {
+	contracts, err := ReadContracts(r, stage)
 	if err != nil {
 		return contracts, "", err
 	}
-	if err := sameRun(r.ID(), "perspectives_run_id", contracts.doc.RunID); err != nil {
+	if err := sameRun(r.ID(), "perspectives_run_id", contracts.Doc.RunID); err != nil {
 		return contracts, "", err
 	}
-	data, err := r.Folder().Read(contracts.name)
+	data, err := r.Folder().Read(contracts.Name)
 	return contracts, codec.DigestBytes(data), err
 }
 
 // judgeSubmissions judges every output before the lock is taken, and returns
 // the first refusal.
-func judgeSubmissions(r *run.Run, stage run.Stage, contracts waveContracts, outputs []Submission) error {
+func judgeSubmissions(r *run.Run, stage run.Stage, contracts WaveContracts, outputs []Submission) error {
 	judge := new(wave.Judge)
 	for _, output := range outputs {
-		p, ok := contracts.doc.Find(output.PerspectiveID)
+		p, ok := contracts.Doc.Find(output.PerspectiveID)
 		if !ok {
 			return tidegate.Errorf(tidegate.PerspectiveNotFound, tidegate.Pairs("perspective_id", output.PerspectiveID),
 				"the perspectives list no %q", tidegate.Cut(output.PerspectiveID))
@@ -242,7 +228,7 @@ func RefusedOutputs(ctx context.Context, desk run.Desk, in IngestInput) (report.
 		table := report.NewTable("Perspective", "What is wrong", "Where")
 		var notes report.Bullets
 		for _, output := range in.Outputs {
-			p, ok := contracts.doc.Find(output.PerspectiveID)
+			p, ok := contracts.Doc.Find(output.PerspectiveID)
 			if !ok {
 				continue
 			}
@@ -378,4 +364,13 @@ func (r RestoreResult) Report() report.Report {
 	out := report.Report{Name: "wave_restore", Title: "run " + r.RunID, Status: report.Pass, Summary: "the output of " + r.PerspectiveID + " is as the run took it"}
 	out.Add(report.Fields{{Name: "file", Value: r.MarkdownPath}})
 	return out
+}
+
+// TakeSummary stages the summary of a perspective that was judged. It returns
+// INVALID_STATE and STAGE_MISMATCH.
+func TakeSummary(u *run.Update, perspectiveID string, text []byte) error {
+	if err := TakesIn(u, run.Summaries); err != nil {
+		return err
+	}
+	return u.Write(u.Run().Summary(perspectiveID), text)
 }

@@ -8,14 +8,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/search"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/fakesearch"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 func planted50(kind string, i int) string {
@@ -85,14 +87,12 @@ func TestOrigins(t *testing.T) {
 		event("other", object{"type": "result", "result": output})
 	}
 	made := citing(t, run.InitInput{Query: question, Origins: run.OriginsShown}, output+"\n## Gaps\n\nNone.\n")
-	if _, err := runs.Open(t, made.ManifestPath).Update(t.Context(), func(u *run.Update) error {
+	must.Get(runs.Open(t, made.ManifestPath).Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", "wave1.p1", "attempt", 1, "answer", 1, "events", events.Len()))
 		return u.Write("jobs/wave1.p1/001/events.jsonl", []byte(events.String()))
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	brave, _ := search.Find("brave")
-	how := &step.Searching{Places: []step.Place{{Service: brave, Key: "k"}}, Default: []string{"brave"}, Call: func(_ context.Context, name string, r archive.Request) (archive.Capture, error) {
+	how := &sourcing.Searching{Places: []sourcing.Place{{Service: brave, Key: "k"}}, Default: []string{"brave"}, Call: func(_ context.Context, name string, r archive.Request) (archive.Capture, error) {
 		var items []fakesearch.Item
 		for i := 1; i <= 5; i++ {
 			if strings.Contains(r.URL, "second") {
@@ -104,11 +104,9 @@ func TestOrigins(t *testing.T) {
 		return archive.Capture{URL: name, Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: r.URL, Time: runs.Pinned.Now(), Status: 200, Body: fakesearch.Answers("brave", items)[0]}}}, nil
 	}}
 	for _, query := range []string{"first", "second"} {
-		if _, err := step.Search(t.Context(), runs.Pinned, how, step.SearchInput{ManifestPath: made.ManifestPath, Query: query}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(sourcing.Search(t.Context(), runs.Pinned, how, sourcing.SearchInput{ManifestPath: made.ManifestPath, Query: query}))(t)
 	}
-	validate(t, made, linking, step.CitationsInput{})
+	validate(t, made, linking, sourcing.CitationsInput{})
 	got := records(t, made)
 	if len(got) != 50 {
 		t.Fatalf("%d records", len(got))
@@ -144,10 +142,7 @@ func TestRequiredOrigins(t *testing.T) {
 	made := runs.Create(t, run.InitInput{Query: "What does " + planted50("person", 1) + " say?", Origins: run.OriginsRequired})
 	r := runs.Open(t, made.ManifestPath)
 	text := "## Sources\n\n- Page " + planted50("person", 1) + "\n- Page " + planted50("unknown", 1) + "\n"
-	checked, err := step.NewSourceChecker(r).Check(t.Context(), runs.Pinned, linking, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	checked := must.Get(sourcing.NewSourceChecker(r).Check(t.Context(), runs.Pinned, linking, sourcing.SubmittedSources{Text: []byte(text), MaxSources: 9}))(t)
 	if len(checked.Faults) != 1 || checked.Faults[0].Code != tidegate.OriginUnknown || checked.Faults[0].Line != 4 {
 		t.Errorf("got %+v", checked.Faults)
 	}
@@ -161,23 +156,17 @@ func TestOriginsUntilHandedIn(t *testing.T) {
 	made := runs.Create(t, run.InitInput{Query: "What does " + found + " say?", Origins: run.OriginsRequired})
 	r := runs.Open(t, made.ManifestPath)
 	lines := func() int {
-		events, err := r.Events()
-		if err != nil {
-			t.Fatal(err)
-		}
+		events := must.Get(r.Events())(t)
 		return len(events)
 	}
-	check := step.NewSourceChecker(r)
-	faults := func(check *step.SourceChecker, handedIn int, urls ...string) int {
+	check := sourcing.NewSourceChecker(r)
+	faults := func(check *sourcing.SourceChecker, handedIn int, urls ...string) int {
 		t.Helper()
 		text := "## Sources\n\n"
 		for _, url := range urls {
 			text += "- Page " + url + "\n"
 		}
-		checked, err := check.Check(t.Context(), runs.Pinned, linking, step.SubmittedSources{Text: []byte(text), MaxSources: 9, HandedIn: handedIn})
-		if err != nil {
-			t.Fatal(err)
-		}
+		checked := must.Get(check.Check(t.Context(), runs.Pinned, linking, sourcing.SubmittedSources{Text: []byte(text), MaxSources: 9, HandedIn: handedIn}))(t)
 		for _, f := range checked.Faults {
 			if f.Code != tidegate.OriginUnknown {
 				t.Errorf("%+v", f)
@@ -192,7 +181,7 @@ func TestOriginsUntilHandedIn(t *testing.T) {
 	if n := faults(check, before, found, linked); n != 0 {
 		t.Errorf("with the page that links to it: %d faults", n)
 	}
-	for name, check := range map[string]*step.SourceChecker{"the same": check, "another": step.NewSourceChecker(r)} {
+	for name, check := range map[string]*sourcing.SourceChecker{"the same": check, "another": sourcing.NewSourceChecker(r)} {
 		if n := faults(check, before, linked); n != 1 {
 			t.Errorf("%s checker, handed in before the page was fetched: %d faults", name, n)
 		}

@@ -29,6 +29,8 @@ type PackInput struct {
 	SummariesDir        string `json:"summaries_dir,omitzero" path:"absolute" jsonschema:"absolute path of the folder to write the summaries to, inside the run; default: where the manifest says"`
 	Reason              string `json:"reason" jsonschema:"why, for the audit log"`
 	DryRun              bool   `json:"dry_run,omitzero" jsonschema:"check everything and write nothing"`
+	// ByRule takes the summaries that need no agent from the outputs, see [SummariesByRule].
+	ByRule bool `json:"-"`
 	// Progress gets how many summaries have been checked; it may be nil. It may be
 	// called from several goroutines.
 	Progress func(done, total int) `json:"-"`
@@ -159,6 +161,23 @@ func packsHere(ctx context.Context, r *run.Run, m run.Manifest, req PackInput) e
 	return nil
 }
 
+// PackHandedIn reports whether somebody built the pack of the run, with its summaries, in
+// stage summaries. A pack that was built before does not count. It returns READ_FAILED.
+func PackHandedIn(r *run.Run) (bool, error) {
+	lines, err := r.EventsOf(run.EventMoved, run.EventPacked)
+	there, given := false, false
+	for _, l := range lines {
+		switch {
+		case l.Event == run.EventMoved:
+			there = l.Entry.Get("to").Str() == string(run.Summaries)
+			given = given && !there
+		case there:
+			given = l.Entry.Get("actor").Str() != string(tidegate.Rule)
+		}
+	}
+	return given, err
+}
+
 // write stages the summaries, and the pack after them. The pack, which can be
 // larger than they are, is made and checked meanwhile; if it is refused, nothing
 // that is staged is written.
@@ -174,7 +193,7 @@ func (p *packPlan) write(ctx context.Context, u *run.Update, runID string) error
 	if err := u.Write(p.packName, data); err != nil {
 		return err
 	}
-	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.Pairs("reason", run.Note(p.req.Reason), "mode", p.req.Mode,
+	u.Log(run.EventPacked, "summary_pack_build", append(tidegate.Pairs("reason", run.Note(p.req.Reason), "mode", p.req.Mode, "by_rule", p.req.ByRule,
 		"summary_count", len(p.summaries.Made), "inputs_digest", p.digest), p.args()...))
 	return nil
 }

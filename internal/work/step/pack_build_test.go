@@ -12,6 +12,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -20,14 +21,8 @@ func TestBuildWritesSummariesAndPack(t *testing.T) {
 	r := newPackRun(t)
 	result := r.mustBuild()
 	want := step.PackResult{SummaryPackPath: r.path("summaries/summary-pack.json"), SummariesDir: r.path("summaries"), SummaryCount: 2, InputsDigest: result.InputsDigest}
-	got, err := codec.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantJSON, err := codec.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(codec.Marshal(result))(t)
+	wantJSON := must.Get(codec.Marshal(want))(t)
 	if diff := cmp.Diff(string(wantJSON), string(got)); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
@@ -131,18 +126,13 @@ func TestBuildTakesItsPathsFromTheManifest(t *testing.T) {
 	r.write("in/who.json", twoPerspectives)
 	r.write("in/pool.jsonl", pool)
 	for _, name := range []string{"perspectives.json", "citations/citations.jsonl"} {
-		if err := os.Remove(r.path(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(r.path(name)))
 	}
 	result := r.mustBuild()
 	if result.SummariesDir != r.path("out/s") || result.SummaryPackPath != r.path("out/pack.json") {
 		t.Errorf("got %s and %s", result.SummariesDir, result.SummaryPackPath)
 	}
-	doc, err := codec.Parse([]byte(r.read("out/pack.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(codec.Parse([]byte(r.read("out/pack.json"))))(t)
 	if got := doc.Get("summaries").Elems()[0].Get("summary_md").Str(); got != "out/s/p1.md" {
 		t.Errorf("summary_md is %q, want a path relative to the run root", got)
 	}
@@ -161,10 +151,7 @@ func TestBuildTakesItsPathsFromArguments(t *testing.T) {
 	if result.SummariesDir != r.path("x/y") {
 		t.Errorf("summaries_dir is %q, want it without the slash", result.SummariesDir)
 	}
-	doc, err := codec.Parse([]byte(r.read("z/pack.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(codec.Parse([]byte(r.read("z/pack.json"))))(t)
 	entry := doc.Get("summaries").Elems()[0]
 	if entry.Get("summary_md").Str() != "x/y/p1.md" || entry.Get("source_artifact").Str() != "deep/p1.md" {
 		t.Errorf("got %s", entry.Get("summary_md").Str())
@@ -175,10 +162,7 @@ func TestNewFilesArePrivate(t *testing.T) {
 	r := newPackRun(t)
 	r.mustBuild()
 	for name, want := range map[string]os.FileMode{"summaries": 0o700, "summaries/p1.md": 0o600, "summaries/summary-pack.json": 0o600} {
-		info, err := os.Stat(r.path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must.Get(os.Stat(r.path(name)))(t)
 		if info.Mode().Perm() != want {
 			t.Errorf("%s has mode %o, want %o", name, info.Mode().Perm(), want)
 		}
@@ -194,10 +178,7 @@ func TestDryRunChecksEverythingAndWritesNothing(t *testing.T) {
 	if diff := cmp.Diff(before, r.tree()); diff != "" {
 		t.Errorf("a dry run changed files (-before +after):\n%s", diff)
 	}
-	envelope, err := codec.MarshalLine(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	envelope := must.Get(codec.MarshalLine(result))(t)
 	if !strings.HasSuffix(string(envelope), `,"dry_run":true}`) {
 		t.Errorf("the result does not say that nothing was written: %s", envelope)
 	}
@@ -213,10 +194,7 @@ func TestDryRunChecksEverythingAndWritesNothing(t *testing.T) {
 func TestDryRunOfAFreshRunMakesNoLock(t *testing.T) {
 	r := newPackRun(t)
 	r.mustBuild(dryRun)
-	entries, err := os.ReadDir(r.root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(r.root))(t)
 	if len(entries) != 3 {
 		t.Errorf("the run has %v", entries)
 	}
@@ -292,10 +270,7 @@ func TestPackShapeRefuses(t *testing.T) {
 		if spoilt == good {
 			t.Fatalf("the pack has no %s", test.old)
 		}
-		doc, err := codec.Parse([]byte(spoilt))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(spoilt)))(t)
 		refusedWith(t, synthesis.PackShape().Check(doc), `SCHEMA_VALIDATION_FAILED {"path":"`+test.path+`"}`, test.path)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 func TestKeyClaims(t *testing.T) {
@@ -54,10 +55,7 @@ func TestKeyClaims(t *testing.T) {
 
 func printed(t *testing.T, v *codec.Value) string {
 	t.Helper()
-	data, err := codec.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.Marshal(v))(t)
 	return string(data)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -20,10 +21,7 @@ func TestInputsDigestIsOverTheDeclaredObject(t *testing.T) {
 	r := newPackRun(t)
 	r.write("citations/citations.jsonl", pool+`{"cid":"é\"\\\u0001","status":"valid"}`+"\n")
 	parse := func(name string) *codec.Value {
-		doc, err := codec.Parse([]byte(r.read(name)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(r.read(name))))(t)
 		return doc
 	}
 	want := codec.Digest(map[string]any{
@@ -111,17 +109,11 @@ var changes = []change{
 		return stays
 	}},
 	{"the order of keys", false, func(r *packRun, n int) func(*step.PackInput) {
-		doc, err := codec.Parse([]byte(r.read("manifest.json")))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		doc := must.Get(codec.Parse([]byte(r.read("manifest.json"))))(r.t)
 		first := doc.Members()[0]
 		doc.Delete(first.Key)
 		doc.Set(first.Key, first.Value)
-		data, err := codec.Marshal(doc)
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		data := must.Get(codec.Marshal(doc))(r.t)
 		r.manifest(string(data))
 		return stays
 	}},
@@ -206,10 +198,7 @@ func checkChange(t *testing.T, r *packRun, c change, n int) {
 func TestInputsDigestDoesNotDependOnTheTime(t *testing.T) {
 	r := newPackRun(t)
 	now := r.mustBuild(dryRun).InputsDigest
-	later, err := step.BuildPack(t.Context(), run.Desk{Now: time.Now}, r.request(dryRun))
-	if err != nil {
-		t.Fatal(err)
-	}
+	later := must.Get(step.BuildPack(t.Context(), run.Desk{Now: time.Now}, r.request(dryRun)))(t)
 	if later.InputsDigest != now {
 		t.Error("the digest differs at another time")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -59,22 +60,14 @@ func (r *packRun) fixture(id, text string) {
 
 func writeFile(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, text)
 }
 
 func (r *packRun) path(name string) string { return filepath.Join(r.root, name) }
 
 func (r *packRun) read(name string) string {
 	r.t.Helper()
-	data, err := os.ReadFile(r.path(name))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(r.path(name)))(r.t)
 	return string(data)
 }
 
@@ -82,7 +75,7 @@ func (r *packRun) read(name string) string {
 func (r *packRun) tree() map[string]string {
 	r.t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(r.root, func(path string, entry fs.DirEntry, err error) error {
+	must.Do(r.t, filepath.WalkDir(r.root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || entry.Name() == ".tidegate.lock" {
 			return err
 		}
@@ -92,10 +85,7 @@ func (r *packRun) tree() map[string]string {
 		data, err := os.ReadFile(path)
 		files[strings.TrimPrefix(path, r.root+"/")] = string(data)
 		return err
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -116,20 +106,14 @@ func (r *packRun) build(changes ...func(*step.PackInput)) (step.PackResult, erro
 
 func (r *packRun) mustBuild(changes ...func(*step.PackInput)) step.PackResult {
 	r.t.Helper()
-	result, err := r.build(changes...)
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	result := must.Get(r.build(changes...))(r.t)
 	return result
 }
 
 // pack is the pack that the run has.
 func (r *packRun) pack() *codec.Value {
 	r.t.Helper()
-	doc, err := codec.Parse([]byte(r.read("summaries/summary-pack.json")))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	doc := must.Get(codec.Parse([]byte(r.read("summaries/summary-pack.json"))))(r.t)
 	return doc
 }
 
@@ -138,10 +122,7 @@ func (r *packRun) auditLines() []*codec.Value {
 	r.t.Helper()
 	var found []*codec.Value
 	for text := range strings.Lines(r.read("logs/audit.jsonl")) {
-		line, err := codec.Parse([]byte(text))
-		if err != nil {
-			r.t.Fatal(err)
-		}
+		line := must.Get(codec.Parse([]byte(text)))(r.t)
 		if line.Get("kind").Str() == "summary_pack_build" {
 			found = append(found, line)
 		}
@@ -156,10 +137,7 @@ func refusedWith(t testing.TB, err error, want, message string) {
 	if e == nil {
 		t.Fatalf("not refused, want %s", want)
 	}
-	details, marshalErr := codec.MarshalLine(e.Details)
-	if marshalErr != nil {
-		t.Fatal(marshalErr)
-	}
+	details := must.Get(codec.MarshalLine(e.Details))(t)
 	if got := string(e.Code) + " " + string(details); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -263,14 +263,26 @@ func (p *packPlan) namedURLs(ctx context.Context) (func(key string) bool, error)
 
 // readGiven reads the summaries that are given as files.
 func (p *packPlan) readGiven(ctx context.Context) error {
-	folder, err := p.run.Desk().Reach.Open("fixture_summaries_dir", p.req.FixtureSummariesDir)
-	if err != nil {
-		return err
+	byRule := map[string][]byte{}
+	if p.req.ByRule {
+		var err error
+		if byRule, err = SummariesByRule(ctx, p.run); err != nil {
+			return err
+		}
 	}
-	folder.Close()
-	err = parallel.Each(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
+	if len(byRule) < len(p.perspectives) {
+		folder, err := p.run.Desk().Reach.Open("fixture_summaries_dir", p.req.FixtureSummariesDir)
+		if err != nil {
+			return err
+		}
+		folder.Close()
+	}
+	err := parallel.Each(ctx, len(p.perspectives), p.req.Progress, func() func(int) error {
 		return func(i int) error {
-			data, err := p.readSummary(ctx, p.perspectives[i].ID)
+			data, err := byRule[p.perspectives[i].ID], error(nil)
+			if data == nil {
+				data, err = p.readSummary(ctx, p.perspectives[i].ID)
+			}
 			if err != nil {
 				return err
 			}
@@ -317,6 +329,37 @@ func (p *packPlan) generate(ctx context.Context) error {
 		return err
 	}
 	return p.summaries.Generate(ctx, drafts, p.req.Progress)
+}
+
+// SummariesByRule are the summaries of a run that need no agent, by the ids of their
+// perspectives: each finding of the output is in them, see [synthesis.SummaryDraft.Whole]. It
+// returns the errors of [BuildPack]. An output that yields nothing has none.
+func SummariesByRule(ctx context.Context, r *run.Run) (map[string][]byte, error) {
+	p := &packPlan{req: PackInput{Mode: PackGenerated}, run: r}
+	limits := &p.summaries.Limits
+	limits.MaxSummaryKB, _ = r.Manifest().Limit("max_summary_kb")
+	limits.MaxTotalSummaryKB, _ = r.Manifest().Limit("max_total_summary_kb")
+	if _, err := p.readPerspectives(r.ID()); err != nil {
+		return nil, err
+	}
+	if err := p.readPool(ctx); err != nil {
+		return nil, err
+	}
+	limit := min(limits.SummaryBytes(), limits.TotalBytes()/max(1, len(p.perspectives)))
+	made, w := map[string][]byte{}, synthesis.SummaryWriter{Pool: p.summaries.Pool}
+	for _, each := range p.perspectives {
+		draft, err := p.readSource(ctx, &w, each)
+		if tidegate.ClassOf(tidegate.CodeOf(err)) == tidegate.Invalid {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if text := draft.Whole(limit); text != nil {
+			made[each.ID] = text
+		}
+	}
+	return made, nil
 }
 
 // readSource makes a draft of the output of one perspective. It returns NOT_FOUND,

@@ -111,7 +111,7 @@ func writeInRun(ctx context.Context, r *run.Run, in PerspectivesInput, out *Pers
 	}
 	out.Path = in.PerspectivesPath
 	write := func(u *run.Update) error { return takePerspectives(u, in, out) }
-	var audit run.Audit
+	var audit run.Logged
 	var err error
 	if in.Replan {
 		decision := run.Decision{What: "replan", Fields: tidegate.Pairs("value_digest", codec.Digest(in.Value), "reason", run.Note(in.Reason))}

@@ -2,12 +2,14 @@ package step_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -40,10 +42,10 @@ func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
 		{"no folder", filepath.Join(t.TempDir(), "none/perspectives.json"), perspectivesDoc, "x", tidegate.WriteFailed},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			before := runs.Tree(t, out.Root)
+			before := must.Tree(t, out.Root)
 			_, err := step.WritePerspectives(t.Context(), runs.Pinned, step.PerspectivesInput{PerspectivesPath: tt.path, Value: runs.Parse(t, tt.value), Reason: tt.reason})
 			runs.WantCode(t, err, tt.code)
-			if diff := cmp.Diff(before, runs.Tree(t, out.Root)); diff != "" {
+			if diff := cmp.Diff(before, must.Tree(t, out.Root)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -52,7 +54,14 @@ func TestPerspectivesAreCheckedBeforeTheyAreWritten(t *testing.T) {
 	if err != nil || res.Path != path || !res.AuditWritten {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if got := line(t, runs.Parse(t, runs.Read(t, path))); got != perspectivesDoc {
+	if got := line(t, runs.Parse(t, must.Read(t, path))); got != perspectivesDoc {
 		t.Errorf("key order or unknown fields were lost: %s", got)
+	}
+}
+
+func TestPlatforms(t *testing.T) {
+	services, domains, unlisted := step.Platforms([]string{" ArXiv", "exa", "Port statistics", "europa.eu", "evil.example/x", "pubmed"}, []string{"arxiv", "pubmed"})
+	if !slices.Equal(services, []string{"arxiv", "pubmed"}) || !slices.Equal(domains, []string{"europa.eu"}) || !slices.Equal(unlisted, []string{"exa"}) {
+		t.Errorf("services %v, domains %v, unlisted %v", services, domains, unlisted)
 	}
 }

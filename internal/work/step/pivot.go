@@ -25,11 +25,11 @@ type PivotFacts struct {
 // It returns READ_FAILED and the errors of [run.Open].
 func ReadPivot(ctx context.Context, r *run.Run) (PivotFacts, error) {
 	facts := PivotFacts{digests: map[string]string{}}
-	contracts, err := readContracts(r, run.Wave1)
+	contracts, err := ReadContracts(r, run.Wave1)
 	if err != nil {
 		return PivotFacts{Problem: tidegate.AsError(err).Message}, nil
 	}
-	for _, p := range contracts.doc.List {
+	for _, p := range contracts.Doc.List {
 		name := r.Output(run.Wave1, p.ID)
 		data, err := r.Folder().Read(name)
 		if err != nil {

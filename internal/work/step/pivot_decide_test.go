@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/pivot"
@@ -24,12 +25,7 @@ var ignoreUnshown = cmp.Options{cmpopts.IgnoreFields(pivot.Decision{}, "Agents")
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Write(t, path, text)
 	return path
 }
 
@@ -56,10 +52,7 @@ func wave1(t *testing.T, outputs map[string]string) step.PivotInput {
 
 func decided(t *testing.T, in step.PivotInput) pivot.Decision {
 	t.Helper()
-	d, err := step.DecidePivot(t.Context(), runClock, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(step.DecidePivot(t.Context(), runClock, in))(t)
 	return d
 }
 
@@ -296,9 +289,7 @@ func TestOutputsMustBeThere(t *testing.T) {
 		refused(t, in, tidegate.FileNotFound, details)
 	})
 	t.Run("and be files", func(t *testing.T) {
-		if err := os.Mkdir(missing, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(missing, 0o755))
 		refused(t, in, tidegate.ReadFailed, details)
 	})
 }

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -23,10 +26,7 @@ import (
 // pivotRun makes a run of one perspective with one urgent gap.
 func pivotRun(t *testing.T, manifest string) (root string, in step.PivotInput) {
 	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	root = must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- (P0) Need X #verification\n")
 	return root, step.PivotInput{
 		Outputs:      []pivot.Output{{PerspectiveID: "p1", Path: "wave-1/p1.md"}},
@@ -102,7 +102,7 @@ func TestTheDecisionIsWrittenToTheRun(t *testing.T) {
   }
 }
 `
-	if diff := cmp.Diff(want, runs.Read(t, file)); diff != "" {
+	if diff := cmp.Diff(want, must.Read(t, file)); diff != "" {
 		t.Errorf("pivot.json (-want +got):\n%s", diff)
 	}
 	if exists(filepath.Join(root, "logs")) {
@@ -129,7 +129,7 @@ func TestTheAuditLineIsWrittenWhenAReasonIsGiven(t *testing.T) {
 	if d := decided(t, in); !d.AuditWritten {
 		t.Error("audit_written is false")
 	}
-	first, _, _ := strings.Cut(runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
+	first, _, _ := strings.Cut(must.Read(t, filepath.Join(root, "logs", "audit.jsonl")), "\n")
 	line := runs.Parse(t, first)
 	line.Delete("prev")
 	got, _ := codec.MarshalLine(line)
@@ -174,7 +174,7 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 			if tidegate.CodeOf(err) != tidegate.PathNotAllowed {
 				t.Errorf("got %v, want PATH_NOT_ALLOWED", err)
 			}
-			if runs.Read(t, in.ManifestPath) != manifest || exists(filepath.Join(filepath.Dir(root), "pivot.json")) {
+			if must.Read(t, in.ManifestPath) != manifest || exists(filepath.Join(filepath.Dir(root), "pivot.json")) {
 				t.Error("something was written")
 			}
 		})
@@ -183,7 +183,7 @@ func TestTheManifestSaysWhereTheDecisionGoes(t *testing.T) {
 
 func TestPathsOfOutputsInARun(t *testing.T) {
 	outputMD := func(t *testing.T, root string) string {
-		return runs.Parse(t, runs.Read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
+		return runs.Parse(t, must.Read(t, filepath.Join(root, "pivot.json"))).Get("wave1").Get("outputs").Elems()[0].Get("output_md").Str()
 	}
 	t.Run("relative", func(t *testing.T) {
 		root, in := pivotRun(t, plainManifest)
@@ -237,10 +237,10 @@ func TestARefusedDecisionLeavesTheRunAsItWas(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
 	in.Reason = "because"
 	decided(t, in)
-	before, log := runs.Read(t, filepath.Join(root, "pivot.json")), runs.Read(t, filepath.Join(root, "logs", "audit.jsonl"))
+	before, log := must.Read(t, filepath.Join(root, "pivot.json")), must.Read(t, filepath.Join(root, "logs", "audit.jsonl"))
 	write(t, filepath.Join(root, "wave-1", "p1.md"), "# Gaps\n- broken\n")
 	refused(t, in, tidegate.GapsParseFailed, tidegate.Pairs("perspective_id", "p1", "line", "- broken", "line_number", 2))
-	if runs.Read(t, filepath.Join(root, "pivot.json")) != before || runs.Read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
+	if must.Read(t, filepath.Join(root, "pivot.json")) != before || must.Read(t, filepath.Join(root, "logs", "audit.jsonl")) != log {
 		t.Error("something was written")
 	}
 }
@@ -258,30 +258,21 @@ func TestTheResultHoldsNoTime(t *testing.T) {
 	_, in := pivotRun(t, plainManifest)
 	first, _ := codec.Marshal(decided(t, in))
 	later := run.Desk{Now: func() time.Time { return time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) }}
-	d, err := step.DecidePivot(t.Context(), later, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(step.DecidePivot(t.Context(), later, in))(t)
 	second, _ := codec.Marshal(d)
 	if diff := cmp.Diff(string(first), string(second)); diff != "" {
 		t.Errorf("(-first +later):\n%s", diff)
 	}
-	if got := runs.Parse(t, runs.Read(t, *d.PivotPath)).Get("generated_at").Str(); got != "2030-01-01T00:00:00.000Z" {
+	if got := runs.Parse(t, must.Read(t, *d.PivotPath)).Get("generated_at").Str(); got != "2030-01-01T00:00:00.000Z" {
 		t.Errorf("generated_at %s", got)
 	}
 }
 
 func TestTheDecisionIsMadeUnderTheLockOfTheRun(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
-	folder, err := artifact.Everywhere.Open("root", root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := must.Get(artifact.Everywhere.Open("root", root))(t)
 	defer folder.Close()
-	lock, err := folder.Lock(t.Context(), runClock.Now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lock := must.Get(folder.Lock(t.Context(), runClock.Now))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := step.DecidePivot(ctx, runClock, in); tidegate.CodeOf(err) != tidegate.Cancelled {
@@ -300,14 +291,11 @@ func TestTheDocumentFollowsItsSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in.ExplicitGaps = list(t, gaps)
 			decided(t, in)
-			text := runs.Read(t, filepath.Join(root, "pivot.json"))
+			text := must.Read(t, filepath.Join(root, "pivot.json"))
 			if err := pivot.Shape().Check(runs.Parse(t, text)); err != nil {
 				t.Error(err)
 			}
-			document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			document := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(text)))(t)
 			if err := printedSchema(t).Validate(document); err != nil {
 				t.Error(err)
 			}
@@ -317,29 +305,18 @@ func TestTheDocumentFollowsItsSchema(t *testing.T) {
 
 func printedSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	printed, err := codec.Marshal(pivot.Shape().Schema(pivot.DocumentVersion))
-	if err != nil {
-		t.Fatal(err)
-	}
-	schema, err := jsonschema.UnmarshalJSON(strings.NewReader(string(printed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(codec.Marshal(pivot.Shape().Schema(pivot.DocumentVersion)))(t)
+	schema := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(string(printed))))(t)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("pivot.json", schema); err != nil {
-		t.Fatal(err)
-	}
-	compiled, err := compiler.Compile("pivot.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, compiler.AddResource("pivot.json", schema))
+	compiled := must.Get(compiler.Compile("pivot.json"))(t)
 	return compiled
 }
 
 func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 	root, in := pivotRun(t, plainManifest)
 	decided(t, in)
-	text := runs.Read(t, filepath.Join(root, "pivot.json"))
+	text := must.Read(t, filepath.Join(root, "pivot.json"))
 	schema, fields := printedSchema(t), 0
 	var visit func(v *codec.Value, path string)
 	visit = func(v *codec.Value, path string) {
@@ -350,10 +327,7 @@ func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 			fields++
 			broken := runs.Parse(t, text)
 			remove(broken, path, m.Key)
-			document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(must(codec.Marshal(broken)))))
-			if err != nil {
-				t.Fatal(err)
-			}
+			document := must.Get(jsonschema.UnmarshalJSON(strings.NewReader(string(must.Value(codec.Marshal(broken))))))(t)
 			optional := m.Key == "from_perspective_id" || m.Key == "actor" || m.Key == "digest"
 			if err := pivot.Shape().Check(broken); (err == nil) != optional {
 				t.Errorf("without %s.%s: %v", path, m.Key, err)
@@ -368,13 +342,6 @@ func TestTheSchemaDemandsEveryFieldOfTheEarlierSystem(t *testing.T) {
 	if fields < 30 {
 		t.Errorf("only %d fields were visited", fields)
 	}
-}
-
-func must(data []byte, err error) []byte {
-	if err != nil {
-		panic(err)
-	}
-	return data
 }
 
 // remove deletes a key from the objects at path, such as .wave1.outputs[].
@@ -395,4 +362,105 @@ func remove(v *codec.Value, path, key string) {
 		name, rest = name[:i], name[i:]
 	}
 	remove(v.Get(name), rest, key)
+}
+
+func TestPivotReport(t *testing.T) {
+	required, in := pivotRun(t, `{"schema_version": "manifest.v1", "run_id": "r1", "limits": {"max_wave2_agents": 1}}`)
+	write(t, filepath.Join(required, "wave-1", "p1.md"), "# Findings\nx\n\n# Gaps\n- (P3) later\n- (P1) a \x1b[31mhostile\x1b[0m | text\n- (P0) now #soon\n")
+	root, unlimited := pivotRun(t, plainManifest)
+	skipped := wave1(t, map[string]string{"p1": "# Gaps\n"})
+	explicit := wave1(t, map[string]string{"p1": ""})
+	explicit.ExplicitGaps = list(t, `[{"gap_id": "g1", "priority": "P2", "text": "from an operator"}]`)
+	for _, test := range []struct {
+		name, root string
+		in         step.PivotInput
+	}{{"required", required, in}, {"unlimited", root, unlimited}, {"skipped", "", skipped}, {"explicit", "", explicit}} {
+		for _, format := range []string{"text", "markdown"} {
+			t.Run(test.name+" as "+format, func(t *testing.T) {
+				f, _ := report.Lookup(format)
+				var out bytes.Buffer
+				must.Do(t, f.Write(&out, decided(t, test.in).Report(), report.Options{Root: test.root}))
+				got := out.Bytes()
+				if test.root != "" {
+					got = bytes.ReplaceAll(got, []byte(test.root), []byte("ROOT"))
+				}
+				golden(t, test.name+"."+format, got)
+			})
+		}
+	}
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "pivot", name)
+	if *update {
+		must.Write(t, path, got)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run: go test ./internal/work/step -update", err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+const contracts = `{"schema_version": "perspectives.v1", "perspectives": [
+	{"id": "b", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": ["Gaps", "Sources"]}},
+	{"id": "a", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": ["Gaps"]}, "source_artifact": "else/where.md"}]}`
+
+func TestFromRunValidatesEveryOutput(t *testing.T) {
+	root := t.TempDir()
+	manifest := write(t, filepath.Join(root, "manifest.json"), plainManifest)
+	write(t, filepath.Join(root, "perspectives.json"), contracts)
+	b := write(t, filepath.Join(root, "wave-1", "b.md"), "# Gaps\n- (P1) x\n# Sources\n- https://example.org\n")
+	a := write(t, filepath.Join(root, "wave-1", "a.md"), "# Gaps\n")
+	write(t, filepath.Join(root, "else", "where.md"), "# Gaps\n- (P0) what nobody judged\n")
+	in, err := step.PivotOf(t.Context(), runClock, manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []pivot.Output{{PerspectiveID: "a", Path: a}, {PerspectiveID: "b", Path: b}}
+	if diff := cmp.Diff(want, in.Outputs); diff != "" {
+		t.Errorf("outputs (-want +got):\n%s", diff)
+	}
+	reports, _ := codec.MarshalLine(in.Reports)
+	wantReports := `[{"ok":true,"perspective_id":"a","markdown_path":"` + a + `","words":2,"sources":0,"missing_sections":[]},` +
+		`{"ok":true,"perspective_id":"b","markdown_path":"` + b + `","words":9,"sources":1,"missing_sections":[]}]`
+	if diff := cmp.Diff(wantReports, string(reports)); diff != "" {
+		t.Errorf("reports (-want +got):\n%s", diff)
+	}
+	if d := decided(t, in); d.Metrics.Total != 1 || *d.PivotPath != filepath.Join(root, "pivot.json") {
+		t.Errorf("got %+v", d)
+	}
+
+	write(t, b, "# Gaps\n")
+	if in, err = step.PivotOf(t.Context(), runClock, manifest); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, in, tidegate.Wave1NotValidated, tidegate.Pairs("perspective_id", "b",
+		"failure", tidegate.Pairs("code", "MISSING_REQUIRED_SECTION", "message", "Missing section: Sources")))
+
+	must.Do(t, os.Remove(b))
+	_, err = step.PivotOf(t.Context(), runClock, manifest)
+	e := tidegate.AsError(err)
+	if e == nil || e.Code != tidegate.FileNotFound {
+		t.Fatalf("got %v, want NOT_FOUND", err)
+	}
+	if diff := cmp.Diff(tidegate.Pairs("perspective_id", "b", "output_md_path", b), e.Details); diff != "" {
+		t.Errorf("details (-want +got):\n%s", diff)
+	}
+}
+
+func TestFromRunLooksWhereTheManifestSays(t *testing.T) {
+	root := t.TempDir()
+	manifest := write(t, filepath.Join(root, "manifest.json"),
+		`{"schema_version": "manifest.v1", "run_id": "r1", "artifacts": {"paths": {"wave1_dir": "first", "perspectives_file": "p/p.json"}}}`)
+	write(t, filepath.Join(root, "p", "p.json"), `{"schema_version": "perspectives.v1", "perspectives": [
+		{"id": "x", "prompt_contract": {"max_words": 20, "max_sources": 2, "must_include_sections": []}}]}`)
+	x := write(t, filepath.Join(root, "first", "x.md"), "# Gaps\n")
+	in := must.Get(step.PivotOf(t.Context(), runClock, manifest))(t)
+	if diff := cmp.Diff([]pivot.Output{{PerspectiveID: "x", Path: x}}, in.Outputs); diff != "" {
+		t.Errorf("outputs (-want +got):\n%s", diff)
+	}
 }

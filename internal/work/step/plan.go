@@ -74,7 +74,7 @@ func Plan(ctx context.Context, desk run.Desk, in PlanInput) (PlanResult, error) 
 		*result = PlanResult{PlanPath: r.Path(name)}
 		_, err := r.Update(ctx, run.Unfinished(func(u *run.Update) error {
 			manifest := u.Manifest()
-			if err := inStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
+			if err := InStage(manifest, run.Init, run.Perspectives, run.Wave1); err != nil {
 				return err
 			}
 			p := planner{run: r, manifest: manifest}
@@ -120,15 +120,6 @@ func ownPerspectives(r *run.Run, path string) error {
 		"perspectives_path must be %s: a run is planned from its own perspectives", r.Path(own))
 }
 
-// inStage returns STAGE_MISMATCH unless the run is in one of the stages.
-func inStage(m run.Manifest, stages ...run.Stage) error {
-	if slices.Contains(stages, m.Stage()) {
-		return nil
-	}
-	return tidegate.Errorf(tidegate.StageMismatch, tidegate.Pairs("current_stage", m.Stage(), "allowed", stages),
-		"the run is in stage %s; this is done in %s", m.Stage(), strings.Join(run.Texts(stages), ", "))
-}
-
 // planner holds what a plan is made from.
 type planner struct {
 	run          *run.Run
@@ -140,7 +131,7 @@ type planner struct {
 func (p *planner) read() error {
 	var err error
 	name := p.run.Layout().Perspectives
-	if p.perspectives, err = readDocument(p.run, "perspectives_path", name); err != nil {
+	if p.perspectives, err = ReadDocument(p.run, "perspectives_path", name); err != nil {
 		return err
 	}
 	if err := wave.CheckPerspectives(p.perspectives); err != nil {
@@ -154,7 +145,7 @@ func (p *planner) read() error {
 		return tidegate.Errorf(tidegate.WaveCapExceeded, tidegate.Pairs("cap", limit, "count", count),
 			"the run allows %v perspectives in the first wave, %s lists %d", limit, p.run.Path(name), count)
 	}
-	if p.scope, err = readDocument(p.run, "scope_path", run.ScopeFile); err != nil {
+	if p.scope, err = ReadDocument(p.run, "scope_path", run.ScopeFile); err != nil {
 		return err
 	}
 	if err := run.ScopeShape.Check(p.scope); err != nil {
@@ -177,16 +168,6 @@ func (p *planner) ignored() ([]string, error) {
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
-}
-
-// readDocument reads a JSON document of the run. It returns NOT_FOUND,
-// READ_FAILED and INVALID_JSON with its path under arg.
-func readDocument(r *run.Run, arg, name string) (*codec.Value, error) {
-	data, err := r.Folder().Read(name)
-	if err != nil {
-		return nil, tidegate.WithDetails(err, tidegate.Pairs(arg, r.Path(name)))
-	}
-	return codec.ParseFile(arg, r.Path(name), data)
 }
 
 func (p *planner) limit() float64 {

@@ -12,28 +12,27 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tidegate/tidegate/internal/face/docs"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
-	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files, and the score in docs/reliability.md")
+var update = flag.Bool("update", false, "rewrite the golden files and the scores")
 
 // TestThePlantedWebInARun fetches, archives and judges every planted page in a
 // run: every fault is found by its own reason, and no honest page is refused. It
-// compares the score with docs/reliability.md.
+// compares the score with testdata/score.
 func TestThePlantedWebInARun(t *testing.T) {
 	pages := plantedPages()
 	made := citing(t, run.InitInput{}, outputOf(pages...))
 	synctest.Test(t, func(t *testing.T) {
 		web := planted.New()
 		defer web.Close()
-		validate(t, made, fetcher(t, web), step.CitationsInput{})
+		validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
 	})
 	total := compareJudged(t, pages, records(t, made))
 	t.Logf("\n%s", total.table())
@@ -42,10 +41,10 @@ func TestThePlantedWebInARun(t *testing.T) {
 	}
 
 	// The archive alone gives the same bytes again.
-	before := runs.Tree(t, made.Root)
-	validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+	before := must.Tree(t, made.Root)
+	validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 	for _, name := range []string{"citations/citations.jsonl", "evidence/index.json", "evidence/archive.warc.gz", "citations/validated-citations.md"} {
-		if after := runs.Read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
+		if after := must.Read(t, filepath.Join(made.Root, name)); after != before[filepath.FromSlash(name)] {
 			t.Errorf("%s is another one", name)
 		}
 	}
@@ -90,7 +89,7 @@ func TestThePlantedWebOverLoopback(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(pages...))
 	web := planted.NewOnLoopback()
 	defer web.Close()
-	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
 	compareJudged(t, pages, records(t, made))
 	if len(pages) < least {
 		t.Errorf("only %d pages were fetched", len(pages))
@@ -168,19 +167,13 @@ func (s *score) table() string {
 	return b.String()
 }
 
-// keepScore compares a score with the one in docs/reliability.md, or writes it.
+// keepScore compares a score with the one in testdata/score, or writes it.
 func keepScore(t *testing.T, name, text string) {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "docs", "reliability.md")
-	want, err := docs.Fill(runs.Read(t, path), name, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := filepath.Join("testdata", "score", name+".md")
 	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if diff := cmp.Diff(want, runs.Read(t, path)); diff != "" {
-		t.Errorf("docs/reliability.md has another score; run: go test ./step -run ThePlantedWebInARun -update\n%s", diff)
+		must.Do(t, os.WriteFile(path, []byte(text), 0o644))
+	} else if diff := cmp.Diff(must.Read(t, path), text); diff != "" {
+		t.Errorf("%s has another score; run: go test . -full -update\n%s", path, diff)
 	}
 }

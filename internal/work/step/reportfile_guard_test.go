@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -19,9 +20,7 @@ func TestAReportNeverReplacesWhatARunConsistsOf(t *testing.T) {
 	for name, content := range map[string]string{
 		"wave-1/other.md": "an output of another perspective", "wave-1/a.meta.json": "{}", "wave-2/x.md": "x", "summaries/a.md": "x", "logs/old.jsonl": "x",
 	} {
-		if err := os.WriteFile(filepath.Join(r.root, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(r.root, name), []byte(content), 0o600))
 	}
 	for target, name := range map[string]string{"manifest.json": "link.json", "wave-1": "same"} {
 		if err := os.Symlink(target, filepath.Join(r.root, name)); err != nil {
@@ -51,9 +50,7 @@ func TestAReportNeverReplacesWhatARunConsistsOf(t *testing.T) {
 		t.Error(err)
 	}
 	// A run that cannot be opened keeps its record.
-	if err := os.WriteFile(filepath.Join(r.root, "manifest.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(r.root, "manifest.json"), []byte("{"), 0o600))
 	for _, name := range []string{"manifest.json", "gates.json", "logs/audit.jsonl"} {
 		before := r.read(name)
 		if err := review(name); err == nil || r.read(name) != before {

@@ -1,7 +1,6 @@
 package step_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +12,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
 	"github.com/tidegate/tidegate/internal/work/step"
@@ -32,10 +33,7 @@ type testRun struct {
 
 func newRun(t *testing.T) testRun {
 	t.Helper()
-	made, err := run.Create(t.Context(), runClock, t.TempDir(), run.InitInput{Query: "Why tides?", RunID: "r1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(run.Create(t.Context(), runClock, t.TempDir(), run.InitInput{Query: "Why tides?", RunID: "r1"}))(t)
 	r := testRun{t, made.Root, filepath.Join(made.Root, "manifest.json"), filepath.Join(made.Root, "perspectives.json")}
 	r.writePerspectives("r1", `{"search":3}`, "a", "b")
 	return r
@@ -45,19 +43,14 @@ func newRun(t *testing.T) testRun {
 func inWave1(t *testing.T) testRun {
 	t.Helper()
 	r := newRun(t)
-	if _, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "test"}))(t)
 	r.advance(run.Wave1)
 	return r
 }
 
 func (r testRun) advance(to run.Stage) {
 	r.t.Helper()
-	_, err := stage.Advance(r.t.Context(), runClock, stage.AdvanceInput{ManifestPath: r.manifest, GatesPath: filepath.Join(r.root, "gates.json"), RequestedNext: string(to), Reason: "test"})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	must.Get(stage.Advance(r.t.Context(), runClock, stage.AdvanceInput{ManifestPath: r.manifest, GatesPath: filepath.Join(r.root, "gates.json"), RequestedNext: string(to), Reason: "test"}))(r.t)
 }
 
 func (r testRun) writePerspectives(runID, budget string, ids ...string) {
@@ -73,7 +66,7 @@ func (r testRun) write(name, text string) { r.t.Helper(); runs.Put(r.t, r.root, 
 
 func (r testRun) read(name string) string {
 	r.t.Helper()
-	return runs.Read(r.t, filepath.Join(r.root, filepath.FromSlash(name)))
+	return must.Read(r.t, filepath.Join(r.root, filepath.FromSlash(name)))
 }
 
 func (r testRun) exists(name string) bool {
@@ -92,52 +85,27 @@ func (r testRun) ingest(outputs ...step.Submission) error {
 func reviewed(t *testing.T) testRun {
 	t.Helper()
 	r := inWave1(t)
-	if err := r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}, step.Submission{PerspectiveID: "b", Markdown: goodOutput}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}, step.Submission{PerspectiveID: "b", Markdown: goodOutput}))
 	r.review()
 	return r
 }
 
 func (r testRun) review() {
 	r.t.Helper()
-	_, err := step.ReviewWave(r.t.Context(), runClock, step.WaveReviewInput{
+	must.Get(step.ReviewWave(r.t.Context(), runClock, step.WaveReviewInput{
 		PerspectivesPath: r.perspectives, OutputsDir: filepath.Join(r.root, "wave-1"), MaxFailures: 25, ReportPath: filepath.Join(r.root, "wave-review.json"),
-	})
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	}))(r.t)
 }
 
-func (r testRun) gate() step.GateBResult {
-	r.t.Helper()
-	g, err := step.DeriveGateB(r.t.Context(), runClock, step.GateBInput{ManifestPath: r.manifest, Reason: "test"})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return g
-}
-
-func warnings(g step.GateBResult) []string {
-	b, _ := g.Update.Get("B")
-	list := []string{}
-	for _, w := range b.(*codec.Value).Get("warnings").Elems() {
-		list = append(list, w.Str())
-	}
-	return list
+func (r testRun) gate() (gates.GateRecord, error) {
+	return gates.RecordGate(r.t.Context(), runClock, gates.GateInput{ManifestPath: r.manifest, Gate: "B"})
 }
 
 func TestPlanKeepsTheOrderAndStatesEveryRule(t *testing.T) {
 	r := newRun(t)
 	r.writePerspectives("r1", `{"search":3}`, "b", "a")
-	result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: " plan "})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := codec.Parse([]byte(r.read("wave-1/wave1-plan.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: " plan "}))(t)
+	plan := must.Get(codec.Parse([]byte(r.read("wave-1/wave1-plan.json"))))(t)
 	var keys, ids []string
 	for _, m := range plan.Members() {
 		keys = append(keys, m.Key)
@@ -173,9 +141,7 @@ func TestPlanShowsWhatCannotBeSeen(t *testing.T) {
 	write(t, r.perspectives, `{"schema_version":"perspectives.v1","run_id":"r1","created_at":"x","perspectives":[{"id":"a","title":"`+unseen+`","track":"standard","agent_type":"`+unseen+`",
 		"platform_requirements":[{"name":"`+unseen+`","reason":"`+unseen+`"}],"tool_policy":{"primary":["`+unseen+`"],"secondary":["`+unseen+`"],"forbidden":["`+unseen+`"]},
 		"prompt_contract":{"max_words":20,"max_sources":2,"tool_budget":{"`+unseen+`":1},"must_include_sections":["`+unseen+`","Sources"]}}]}`)
-	if _, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"}))(t)
 	prompt := runs.Parse(t, r.read("wave-1/wave1-plan.json")).Get("entries").Elems()[0].Get("prompt_md").Str()
 	if i := markdown.NextHidden([]byte(prompt), 0); i >= 0 {
 		t.Errorf("a character that cannot be seen stands at %q", prompt[max(0, i-40):i+10])
@@ -187,10 +153,7 @@ func TestPlanShowsWhatCannotBeSeen(t *testing.T) {
 
 func TestPlanDigestCoversEverythingThatShapesAPrompt(t *testing.T) {
 	digest := func(r testRun) string {
-		result, err := step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(step.Plan(t.Context(), runClock, step.PlanInput{ManifestPath: r.manifest, Reason: "x"}))(t)
 		return result.InputsDigest
 	}
 	r := newRun(t)
@@ -247,10 +210,7 @@ func TestPlanRefusals(t *testing.T) {
 
 func TestIngestWritesAllOrNone(t *testing.T) {
 	usage := func(s string) *codec.Value {
-		v, err := codec.Parse([]byte(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(codec.Parse([]byte(s)))(t)
 		return v
 	}
 	good := step.Submission{PerspectiveID: "a", Markdown: goodOutput}
@@ -283,9 +243,7 @@ func TestIngestWritesAllOrNone(t *testing.T) {
 func TestIngestNeverJudgesTheSidecarOfAnEarlierAttempt(t *testing.T) {
 	r := inWave1(t)
 	r.write("wave-1/a.meta.json", `{"tool_usage":{"search":99}}`)
-	if err := r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.ingest(step.Submission{PerspectiveID: "a", Markdown: goodOutput}))
 	if r.exists("wave-1/a.meta.json") {
 		t.Error("the sidecar of the earlier attempt is still there")
 	}
@@ -296,9 +254,7 @@ func TestIngestNeverJudgesTheSidecarOfAnEarlierAttempt(t *testing.T) {
 
 func TestIngestRefusesALinkedWaveFolder(t *testing.T) {
 	r := inWave1(t)
-	if err := os.RemoveAll(filepath.Join(r.root, "wave-1")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(r.root, "wave-1")))
 	if err := os.Symlink(t.TempDir(), filepath.Join(r.root, "wave-1")); err != nil {
 		t.Skip("no symbolic links here:", err)
 	}
@@ -309,28 +265,14 @@ func TestIngestRefusesALinkedWaveFolder(t *testing.T) {
 
 func TestGateBPassesOnWhatWasReviewed(t *testing.T) {
 	r := reviewed(t)
-	g := r.gate()
-	if !g.Passed() || len(warnings(g)) != 0 {
-		t.Fatalf("got %s %v", g.Status, warnings(g))
+	if g, err := r.gate(); err != nil || !g.Passed() || len(g.Warnings) != 0 {
+		t.Fatalf("got %s %v, %v", g.Status, g.Warnings, err)
 	}
-	recorded, err := step.RecordGate(t.Context(), runClock, step.GateInput{ManifestPath: r.manifest, Gate: "B", Reason: "x"})
-	if err != nil || !recorded.Passed() {
-		t.Fatal(err, recorded.Status)
-	}
-	opened, err := run.Open(t.Context(), runClock, r.manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := must.Get(run.Open(t.Context(), runClock, r.manifest))(t)
 	defer opened.Close()
 	counts := func() string {
-		gates, err := opened.Gates()
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := opened.GateState(gates, "B")
-		if err != nil {
-			t.Fatal(err)
-		}
+		gates := must.Get(opened.Gates())(t)
+		state := must.Get(opened.GateState(gates, "B"))(t)
 		return state.Counts()
 	}
 	if got := counts(); got != run.GatePass {
@@ -381,9 +323,8 @@ func TestGateBDoesNotBelieveTheReport(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := reviewed(t)
 			tt.harm(r)
-			g := r.gate()
-			if g.Passed() || !strings.Contains(strings.Join(warnings(g), " "), tt.warning) {
-				t.Errorf("got %s with %v, want %s", g.Status, warnings(g), tt.warning)
+			if g, err := r.gate(); err != nil || g.Passed() || !strings.Contains(strings.Join(g.Warnings, " "), tt.warning) {
+				t.Errorf("got %s with %v, %v, want %s", g.Status, g.Warnings, err, tt.warning)
 			}
 		})
 	}
@@ -405,22 +346,14 @@ func TestGateBRefusals(t *testing.T) {
 		{"a sidecar that cannot be read", tidegate.ReadFailed, func(r testRun) {
 			sidecar := filepath.Join(r.root, "wave-1", "a.meta.json")
 			os.Remove(sidecar)
-			if err := os.Mkdir(sidecar, 0o700); err != nil {
-				r.t.Fatal(err)
-			}
+			must.Do(r.t, os.Mkdir(sidecar, 0o700))
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := reviewed(t)
 			tt.harm(r)
-			if _, err := step.DeriveGateB(context.Background(), runClock, step.GateBInput{ManifestPath: r.manifest, Reason: "x"}); tidegate.CodeOf(err) != tt.code {
-				t.Errorf("got %v, want %s", err, tt.code)
-			}
+			_, err := r.gate()
+			runs.WantCode(t, err, tt.code)
 		})
-	}
-	r := reviewed(t)
-	outside := filepath.Join(t.TempDir(), "report.json")
-	if _, err := step.DeriveGateB(t.Context(), runClock, step.GateBInput{ManifestPath: r.manifest, ReportPath: outside, Reason: "x"}); tidegate.CodeOf(err) != tidegate.PathNotAllowed {
-		t.Errorf("a report outside the run: %v", err)
 	}
 }

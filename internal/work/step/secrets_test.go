@@ -20,13 +20,14 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // site is a web with one server that answers to every name.
-func site(t *testing.T, handler http.HandlerFunc) step.Fetch {
+func site(t *testing.T, handler http.HandlerFunc) sourcing.Fetch {
 	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
@@ -85,33 +86,21 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 	made := citing(t, run.InitInput{}, output)
 	for _, do := range []func() error{
 		func() error {
-			_, err := step.ExtractURLs(t.Context(), runs.Pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
+			_, err := sourcing.FetchSources(t.Context(), runs.Pinned, fetch, sourcing.FetchInput{ManifestPath: made.ManifestPath})
 			return err
 		},
 		func() error {
-			_, err := step.NormalizeURLs(t.Context(), runs.Pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
-			return err
-		},
-		func() error {
-			_, err := step.FetchSources(t.Context(), runs.Pinned, fetch, step.FetchInput{ManifestPath: made.ManifestPath})
-			return err
-		},
-		func() error {
-			out := validate(t, made, fetch, step.CitationsInput{})
+			out := validate(t, made, fetch, sourcing.CitationsInput{})
 			if out.Statuses.Valid == 0 || out.Statuses.Invalid < 8 {
 				t.Errorf("%+v", out.Statuses)
 			}
 			return nil
 		},
-		func() error {
-			_, err := step.RenderCitations(t.Context(), runs.Pinned, step.RenderInput{ManifestPath: made.ManifestPath, Reason: "test"})
-			return err
-		},
 		func() error { gateC(t, made); return nil },
 		func() error {
 			for _, url := range []string{"http://reader:" + secret + "@a.test-pages.org/", "http://a.test-pages.org/#access_token=" + secret} {
-				_, err := step.Replace(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, fetch,
-					step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: url})
+				_, err := sourcing.Replace(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, fetch,
+					sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: url})
 				if tidegate.CodeOf(err) != tidegate.InvalidArgs || strings.Contains(fmt.Sprintf("%+v", tidegate.AsError(err)), secret) {
 					t.Errorf("%+v", tidegate.AsError(err))
 				}
@@ -119,14 +108,12 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 			return nil
 		},
 	} {
-		if err := do(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, do())
 	}
 	if asked == 0 {
 		t.Error("nothing was asked, so that nothing is shown")
 	}
-	for name, text := range runs.Tree(t, made.Root) {
+	for name, text := range must.Tree(t, made.Root) {
 		if strings.HasSuffix(name, ".warc.gz") {
 			text = unpacked(t, text)
 			// What a page itself says is kept.
@@ -141,14 +128,8 @@ func TestCredentialsStayOutOfEveryArtifact(t *testing.T) {
 
 func unpacked(t *testing.T, text string) string {
 	t.Helper()
-	in, err := gzip.NewReader(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(gzip.NewReader(strings.NewReader(text)))(t)
+	data := must.Get(io.ReadAll(in))(t)
 	return string(data)
 }
 
@@ -171,15 +152,12 @@ func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 		output += fmt.Sprintf("- The tide, http://a%d.test-pages.org/%d\n", i, i)
 	}
 	made := citing(t, run.InitInput{}, output)
-	out := validate(t, made, fetch, step.CitationsInput{})
+	out := validate(t, made, fetch, sourcing.CitationsInput{})
 	if out.Statuses.Valid != len(titles) {
 		t.Fatalf("%+v", out.Statuses)
 	}
-	list, err := step.ListCitations(t.Context(), runClock, made.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown := map[string]string{"validated-citations.md": runs.Read(t, filepath.Join(made.Root, "citations", "validated-citations.md"))}
+	list := must.Get(sourcing.ListCitations(t.Context(), runClock, made.ManifestPath))(t)
+	shown := map[string]string{"validated-citations.md": must.Read(t, filepath.Join(made.Root, "citations", "validated-citations.md"))}
 	for _, format := range []string{"csl-json", "bibtex", "ris"} {
 		document, ok, err := list.Export(format)
 		if !ok || err != nil {
@@ -189,9 +167,7 @@ func TestHostileTitlesAreShownForWhatTheyAre(t *testing.T) {
 	}
 	for _, format := range report.Formats() {
 		var b bytes.Buffer
-		if err := format.Write(&b, list.Report(), report.Options{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, format.Write(&b, list.Report(), report.Options{}))
 		shown[format.Name] = b.String()
 	}
 	for name, text := range shown {

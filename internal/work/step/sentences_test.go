@@ -12,11 +12,15 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/reading"
 	"github.com/tidegate/tidegate/internal/rule/source"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // honestDraft is a report of sentences that stand on the pages of a run's sources, with
@@ -37,6 +41,29 @@ func honestDraft(t *testing.T, made run.InitResult, more string) string {
 	return b.String()
 }
 
+// TestGateEReadsADraftOnce: all rules look at one reading of it, in each of the flavours in
+// which others may read it. It is not parallel, because all that is read is observed.
+func TestGateEReadsADraftOnce(t *testing.T) {
+	made, _ := summarized(t, run.InitInput{})
+	draft := honestDraft(t, made, "It grew.")
+	runs.Put(t, made.Root, "synthesis/final-synthesis.md", draft)
+	r := runs.Open(t, made.ManifestPath)
+	read := map[bool]int{} // by whether it is that of GitHub
+	markdown.Observe = func(text []byte, github bool) {
+		if string(text) == draft {
+			read[github]++
+		}
+	}
+	defer func() { markdown.Observe = nil }()
+	judged, err := gates.Judge(t.Context(), r, "E")
+	if err != nil || judged.Passed() {
+		t.Fatal(judged.Status(), err)
+	}
+	if read[true] != 1 || read[false] != 1 || len(read) != 2 {
+		t.Errorf("the draft is read %v times", read)
+	}
+}
+
 // TestEverySentenceNeedsAForm: what is neither cited nor inferred is refused, and what is
 // cited stands on its page.
 func TestEverySentenceNeedsAForm(t *testing.T) {
@@ -52,10 +79,7 @@ func TestEverySentenceNeedsAForm(t *testing.T) {
 		"numbers from nowhere":       {"It has 987123 cranes. [@" + list[0].CID + "]\n\nIt has 887123 boats. [@" + list[0].CID + "]", "NUMBER_NOT_FOUND"},
 		"one number is the reader's": {"It has 987123 cranes. [@" + list[0].CID + "]", ""},
 	} {
-		judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, test.more)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		judged := must.Get(sentences.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, test.more))))(t)
 		var codes []string
 		for _, f := range judged.Faults {
 			codes = append(codes, string(f.Code))
@@ -72,10 +96,7 @@ func TestEverySentenceNeedsAForm(t *testing.T) {
 // TestGroundingOff makes warnings of what is not on the pages, and still asks for forms.
 func TestGroundingOff(t *testing.T) {
 	made, list := summarized(t, run.InitInput{Evidence: run.EvidenceChoice{NoGrounding: true}})
-	judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, "It has 987123 cranes. [@"+list[0].CID+"]\n\nIt is so.")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	judged := must.Get(sentences.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, "It has 987123 cranes. [@"+list[0].CID+"]\n\nIt is so."))))(t)
 	if len(judged.Faults) != 1 || judged.Faults[0].Code != tidegate.UncitedSentence || len(judged.Warnings) != 1 || judged.Warnings[0].Code != tidegate.NumberNotFound {
 		t.Errorf("%+v, %+v", judged.Faults, judged.Warnings)
 	}
@@ -92,7 +113,7 @@ func TestGateEPassesByVerdicts(t *testing.T) {
 			moveTo(t, made, run.Init, run.Synthesis)
 			r := runs.Open(t, made.ManifestPath)
 			text := []byte(honestDraft(t, made, ""))
-			draft, err := step.JudgeDraft(t.Context(), r, text)
+			draft, err := sentences.JudgeDraft(t.Context(), r, text)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,39 +121,36 @@ func TestGateEPassesByVerdicts(t *testing.T) {
 			if len(draft.Claims.Parts) != 1 || len(draft.Claims.Parts[0].Sentences) != len(draft.Claims.Sentences) {
 				t.Fatalf("%+v", draft.Claims.Parts)
 			}
-			take(t, r, func(u *run.Update) error { return step.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
+			take(t, r, func(u *run.Update) error { return sentences.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
 			if g := judged(t, made, "E"); g.Passed() || g.Warnings[0] != "SENTENCES_NOT_READ" {
 				t.Errorf("before anybody has read it: %+v", g)
 			}
 			moveTo(t, made, run.Synthesis, run.Review)
 			r = runs.Open(t, made.ManifestPath)
-			if taken, err := step.RecordReadings(t.Context(), r); taken || err != nil {
+			if taken, err := sentences.RecordReadings(t.Context(), r); taken || err != nil {
 				t.Fatal(taken, err)
 			}
-			read := step.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
+			read := sentences.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
 			for i, s := range draft.Claims.Sentences {
 				given := reading.Given{ID: s.ID, Verdict: evidence.Supported, Words: "three words here"}
-				if i == 2 {
+				if i == len(draft.Claims.Sentences)-1 {
 					given.Verdict = test.verdict
 				}
 				read.Given = append(read.Given, given)
 			}
-			take(t, r, func(u *run.Update) error { return step.TakeReading(u, read) })
-			if taken, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
+			take(t, r, func(u *run.Update) error { return sentences.TakeReading(u, read) })
+			if taken, err := sentences.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
 				t.Fatal(taken, err)
 			}
 			// Where the page has more to show, a second look is asked for.
-			claims, err := step.ReadClaims(runs.Open(t, made.ManifestPath))
-			if err != nil {
-				t.Fatal(err)
-			}
+			claims := must.Get(sentences.ReadClaims(runs.Open(t, made.ManifestPath)))(t)
 			for _, p := range claims.Unread() {
-				again := step.Reading{JobID: step.VerifyJob(1, p.Number), Attempt: 1, Round: 1, Part: p.Number, Look: p.Look}
+				again := sentences.Reading{JobID: sentences.VerifyJob(1, p.Number), Attempt: 1, Round: 1, Part: p.Number, Look: p.Look}
 				for _, id := range p.Sentences {
 					again.Given = append(again.Given, reading.Given{ID: id, Verdict: test.verdict})
 				}
-				take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return step.TakeReading(u, again) })
-				if taken, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
+				take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return sentences.TakeReading(u, again) })
+				if taken, err := sentences.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); !taken || err != nil {
 					t.Fatal(taken, err)
 				}
 			}
@@ -140,11 +158,11 @@ func TestGateEPassesByVerdicts(t *testing.T) {
 				t.Errorf("%+v", g)
 			}
 			r = runs.Open(t, made.ManifestPath)
-			if n, err := step.SendBack(t.Context(), r); n != test.refused || err != nil {
+			if n, err := sentences.SendBack(t.Context(), r); n != test.refused || err != nil {
 				t.Errorf("%d are sent back: %v", n, err)
 			}
-			runs.Put(t, made.Root, "synthesis/claims.json", strings.ReplaceAll(runs.Read(t, made.Root+"/synthesis/claims.json"), `"unsupported"`, `"supported" `))
-			_, err = step.RecordGate(t.Context(), runs.Pinned, step.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
+			runs.Put(t, made.Root, "synthesis/claims.json", strings.ReplaceAll(must.Read(t, made.Root+"/synthesis/claims.json"), `"unsupported"`, `"supported" `))
+			_, err = gates.RecordGate(t.Context(), runs.Pinned, gates.GateInput{ManifestPath: made.ManifestPath, Gate: "E"})
 			if test.verdict == evidence.Unsupported {
 				runs.WantCode(t, err, tidegate.Tampered)
 			}
@@ -170,36 +188,25 @@ func TestASecondLookHidesItsControls(t *testing.T) {
 			return err
 		}
 		return keep([]*archive.Packed{packed})
-	}, step.CitationsInput{})
+	}, sourcing.CitationsInput{})
 	pack(t, made, nil)
 	moveTo(t, made, run.Init, run.Synthesis)
 	cited := " [@" + records(t, made)[0].CID + "]\n\n"
 	text := []byte("## Summary\n\nMany mayors expected something else." + cited + "## Key Findings\n\nFerries were counted every year." + cited +
 		"## Evidence\n\nTowns had barges." + cited + "## Caveats\n\nThe harbours are small." + cited)
 	r := runs.Open(t, made.ManifestPath)
-	draft, err := step.JudgeDraft(t.Context(), r, text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	draft := must.Get(sentences.JudgeDraft(t.Context(), r, text))(t)
 	draft.Divide()
-	take(t, r, func(u *run.Update) error { return step.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
+	take(t, r, func(u *run.Update) error { return sentences.TakeSynthesis(u, text, draft.Claims, "synthesis", 1) })
 	moveTo(t, made, run.Synthesis, run.Review)
-	read := step.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
+	read := sentences.Reading{JobID: "verify.1", Attempt: 1, Round: 1, Part: 1, Look: 1}
 	for _, s := range draft.Claims.Sentences {
 		read.Given = append(read.Given, reading.Given{ID: s.ID, Verdict: evidence.Unclear})
 	}
-	take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return step.TakeReading(u, read) })
-	if _, err := step.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)); err != nil {
-		t.Fatal(err)
-	}
-	questions, err := step.ReadQuestions(t.Context(), runs.Open(t, made.ManifestPath))
-	if err != nil {
-		t.Fatal(err)
-	}
-	asked, err := questions.Ask(2, [reading.SeedSize]byte{1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	take(t, runs.Open(t, made.ManifestPath), func(u *run.Update) error { return sentences.TakeReading(u, read) })
+	must.Get(sentences.RecordReadings(t.Context(), runs.Open(t, made.ManifestPath)))(t)
+	questions := must.Get(sentences.ReadQuestions(t.Context(), runs.Open(t, made.ManifestPath)))(t)
+	asked := must.Get(questions.Ask(2, [reading.SeedSize]byte{1}))(t)
 	claims, controls := map[int]int{}, map[int]int{} // by the number of passages
 	for _, item := range asked.Items {
 		if item.ID == "" {
@@ -222,9 +229,7 @@ func moveTo(t *testing.T, made run.InitResult, from, to run.Stage) {
 
 func take(t *testing.T, r *run.Run, do func(*run.Update) error) {
 	t.Helper()
-	if _, err := r.Update(t.Context(), do); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(r.Update(t.Context(), do))(t)
 }
 
 // TestWhatOutputsQuoteIsShownFirst: where the words of a sentence say little about where to
@@ -234,10 +239,7 @@ func TestWhatOutputsQuoteIsShownFirst(t *testing.T) {
 	const unrelated = "Volcanoes erupt when magma rises through cracks."
 	first := func() string {
 		t.Helper()
-		judged, err := step.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, unrelated+" [@"+list[0].CID+"]")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		judged := must.Get(sentences.JudgeDraft(t.Context(), runs.Open(t, made.ManifestPath), []byte(honestDraft(t, made, unrelated+" [@"+list[0].CID+"]"))))(t)
 		for _, s := range judged.Claims.Sentences {
 			if s.Text == unrelated {
 				return s.Windows[0].Text

@@ -15,9 +15,10 @@ import (
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // sharing is a home whose runs share what they fetch, with a web that counts who asks.
@@ -67,10 +68,7 @@ func (s *sharing) fetch(_ context.Context, urls []string, keep func([]*archive.P
 // run makes a run that cites pages, and fetches them; asked are those that were asked for.
 func (s *sharing) run(id, sensitivity string, pages ...string) (made run.InitResult, asked []string) {
 	s.t.Helper()
-	made, err := run.Create(s.t.Context(), s.desk(), s.home, run.InitInput{Query: "What moves the tide?", RunID: id, Sensitivity: sensitivity})
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	made = must.Get(run.Create(s.t.Context(), s.desk(), s.home, run.InitInput{Query: "What moves the tide?", RunID: id, Sensitivity: sensitivity}))(s.t)
 	output := "## Findings\n\nText.\n\n## Sources\n\n"
 	for _, page := range pages {
 		output += "- Port statistics https://example.org/" + page + "\n"
@@ -82,9 +80,7 @@ func (s *sharing) run(id, sensitivity string, pages ...string) (made run.InitRes
 func (s *sharing) again(made run.InitResult, again bool) []string {
 	s.t.Helper()
 	s.asked = nil
-	if _, err := step.FetchSources(s.t.Context(), s.desk(), s.fetch, step.FetchInput{ManifestPath: made.ManifestPath, Again: again}); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Get(sourcing.FetchSources(s.t.Context(), s.desk(), s.fetch, sourcing.FetchInput{ManifestPath: made.ManifestPath, Again: again}))(s.t)
 	return s.asked
 }
 
@@ -98,19 +94,16 @@ func (s *sharing) verifies(made run.InitResult) {
 
 // notes are the files of what is shared.
 func (s *sharing) notes() []string {
-	found, err := filepath.Glob(filepath.Join(filepath.Dir(s.home), "archive", "*", "*"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	found := must.Get(filepath.Glob(filepath.Join(filepath.Dir(s.home), "archive", "*", "*")))(s.t)
 	return found
 }
 
 // shared are the lines of a log that name where a page is from.
 func (s *sharing) shared(made run.InitResult) (all []string) {
-	for line := range strings.Lines(runs.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl"))) {
+	for line := range strings.Lines(must.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl"))) {
 		if from := runs.Parse(s.t, line).Get("shared"); from != nil {
 			all = append(all, from.Get("url").Str()+" of "+from.Get("run_id").Str()+" at "+from.Get("fetched_at").Str())
-			if from.Get("record").Str() == "" || !strings.Contains(runs.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl")), from.Get("record").Str()) {
+			if from.Get("record").Str() == "" || !strings.Contains(must.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl")), from.Get("record").Str()) {
 				s.t.Errorf("the record is not named: %s", line)
 			}
 		}
@@ -136,7 +129,7 @@ func TestRunsShareWhatTheyFetched(t *testing.T) {
 	if got := s.shared(second); !slices.Equal(got, want) {
 		t.Errorf("the log names %v", got)
 	}
-	ours, theirs := runs.Read(t, filepath.Join(second.Root, "evidence", "archive.warc.gz")), runs.Read(t, filepath.Join(first.Root, "evidence", "archive.warc.gz"))
+	ours, theirs := must.Read(t, filepath.Join(second.Root, "evidence", "archive.warc.gz")), must.Read(t, filepath.Join(first.Root, "evidence", "archive.warc.gz"))
 	if !strings.HasPrefix(ours, theirs) {
 		t.Error("the records have other bytes than those that were fetched")
 	}
@@ -146,16 +139,12 @@ func TestRunsShareWhatTheyFetched(t *testing.T) {
 		t.Errorf("the third asks for %v", asked)
 	}
 	// Each is whole by itself.
-	if err := os.RemoveAll(first.Root); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(first.Root))
 	s.verifies(second)
 	if asked := s.again(second, false); asked != nil {
 		t.Errorf("without the first, it asks for %v", asked)
 	}
-	if _, err := step.ValidateCitations(t.Context(), s.desk(), noFetch(t), step.CitationsInput{ManifestPath: second.ManifestPath, Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sourcing.ValidateCitations(t.Context(), s.desk(), noFetch(t), sourcing.CitationsInput{ManifestPath: second.ManifestPath, Reason: "test"}))(t)
 	for _, r := range records(t, second) {
 		if r.Status != "valid" {
 			t.Errorf("%s is %s: %s", r.URL, r.Status, r.Notes)
@@ -205,18 +194,12 @@ func TestWhatIsNeverShared(t *testing.T) {
 			file := filepath.Join(s.t.TempDir(), "a.html")
 			runs.Put(s.t, filepath.Dir(file), "a.html", "<p>secret")
 			runs.Put(s.t, made.Root, "wave-1/p1.md", "## Findings\n\nText.\n\n## Sources\n\n- Port statistics https://example.org/a\n\n## Gaps\n\nNone.\n")
-			if _, err := step.ValidateCitations(s.t.Context(), s.desk(), nil, step.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test", DryRun: true}); err != nil {
-				s.t.Fatal(err)
-			}
-			if _, err := step.Attach(s.t.Context(), s.desk(), step.AttachInput{ManifestPath: made.ManifestPath, CID: records(s.t, made)[0].CID, FilePath: file}); err != nil {
-				s.t.Fatal(err)
-			}
+			must.Get(sourcing.ValidateCitations(s.t.Context(), s.desk(), nil, sourcing.CitationsInput{ManifestPath: made.ManifestPath, Reason: "test", DryRun: true}))(s.t)
+			must.Get(sourcing.Attach(s.t.Context(), s.desk(), sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: records(s.t, made)[0].CID, FilePath: file}))(s.t)
 		},
 		"a run that is gone": func(s *sharing) {
 			made, _ := s.run("first", "", "a")
-			if err := os.RemoveAll(made.Root); err != nil {
-				s.t.Fatal(err)
-			}
+			must.Do(s.t, os.RemoveAll(made.Root))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -273,27 +256,25 @@ func TestNobodyPoisonsWhatIsShared(t *testing.T) {
 		"a part of a capture": func(_ *sharing, _ run.InitResult, n note) { n["records"] = n["records"].([]any)[1:] },
 		"another page": func(s *sharing, made run.InitResult, n note) {
 			for _, path := range s.notes() {
-				if other := runs.Read(s.t, path); strings.Contains(other, "example.org/b") {
+				if other := must.Read(s.t, path); strings.Contains(other, "example.org/b") {
 					var b note
-					if err := json.Unmarshal([]byte(other), &b); err != nil {
-						s.t.Fatal(err)
-					}
+					must.Do(s.t, json.Unmarshal([]byte(other), &b))
 					n["records"] = b["records"]
 				}
 			}
 		},
 		"other bytes": func(s *sharing, made run.InitResult, n note) {
 			name := filepath.Join(made.Root, "evidence", "archive.warc.gz")
-			data := []byte(runs.Read(s.t, name))
+			data := []byte(must.Read(s.t, name))
 			data[len(data)/4] ^= 1
 			runs.Put(s.t, made.Root, "evidence/archive.warc.gz", string(data))
 		},
 		"records that no line counts": func(s *sharing, made run.InitResult, _ note) {
-			log := runs.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl"))
+			log := must.Read(s.t, filepath.Join(made.Root, "logs", "audit.jsonl"))
 			runs.Put(s.t, made.Root, "logs/audit.jsonl", strings.ReplaceAll(log, `"event":"fetched"`, `"event":"searched"`))
 		},
 		"a run that became restricted": func(s *sharing, made run.InitResult, _ note) {
-			manifest := runs.Read(s.t, made.ManifestPath)
+			manifest := must.Read(s.t, made.ManifestPath)
 			runs.Put(s.t, made.Root, "manifest.json", strings.ReplaceAll(manifest, `"sensitivity": "normal"`, `"sensitivity": "restricted"`))
 		},
 	} {
@@ -301,19 +282,14 @@ func TestNobodyPoisonsWhatIsShared(t *testing.T) {
 			s := newSharing(t)
 			made, _ := s.run("first", "", "a", "b")
 			for _, path := range s.notes() {
-				text := runs.Read(t, path)
+				text := must.Read(t, path)
 				if !strings.Contains(text, "example.org/a") {
 					continue
 				}
 				var n note
-				if err := json.Unmarshal([]byte(text), &n); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal([]byte(text), &n))
 				forge(s, made, n)
-				data, err := json.Marshal(n)
-				if err != nil {
-					t.Fatal(err)
-				}
+				data := must.Get(json.Marshal(n))(t)
 				runs.Put(t, filepath.Dir(path), filepath.Base(path), string(data))
 			}
 			second, asked := s.run("second", "", "a")

@@ -19,15 +19,17 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/planted"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sentences"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // fetcher is how a run reaches the planted web.
-func fetcher(t testing.TB, web *planted.Web) step.Fetch {
+func fetcher(t testing.TB, web *planted.Web) sourcing.Fetch {
 	options := fetch.Options{Now: runs.Pinned.Now, Jitter: func() float64 { return 0.5 }, Resolve: web.Resolve, Dial: web.Dial, Roots: web.Roots(), Limits: fetch.DefaultLimits}
 	options.Limits.MaxBody = 2 << 20
 	client := fetch.New(options)
@@ -38,7 +40,7 @@ func fetcher(t testing.TB, web *planted.Web) step.Fetch {
 }
 
 // noFetch fails the test when something is fetched.
-func noFetch(t testing.TB) step.Fetch {
+func noFetch(t testing.TB) sourcing.Fetch {
 	return func(_ context.Context, urls []string, _ func([]*archive.Packed) error) error {
 		t.Errorf("%d pages are fetched, such as %s", len(urls), urls[0])
 		return nil
@@ -74,32 +76,19 @@ func honest(n int) []planted.Page {
 	return pages
 }
 
-func validate(t *testing.T, made run.InitResult, fetch step.Fetch, in step.CitationsInput) step.CitationsResult {
+func validate(t *testing.T, made run.InitResult, fetch sourcing.Fetch, in sourcing.CitationsInput) sourcing.CitationsResult {
 	t.Helper()
 	in.ManifestPath, in.Reason = made.ManifestPath, cmp.Or(in.Reason, "test")
-	out, err := step.ValidateCitations(t.Context(), runs.Pinned, fetch, in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(sourcing.ValidateCitations(t.Context(), runs.Pinned, fetch, in))(t)
 	return out
 }
 
-func gateC(t *testing.T, made run.InitResult) step.GateCResult {
-	t.Helper()
-	out, err := step.ComputeGateC(t.Context(), runs.Pinned, step.GateCInput{ManifestPath: made.ManifestPath, Reason: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+func gateC(t *testing.T, made run.InitResult) run.Judgement { return judgement(t, made, "C") }
 
 func records(t *testing.T, made run.InitResult) []source.Record {
 	t.Helper()
 	path := filepath.Join(made.Root, "citations", "citations.jsonl")
-	list, err := source.ParseRecords(path, []byte(runs.Read(t, path)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(source.ParseRecords(path, []byte(must.Read(t, path))))(t)
 	return list
 }
 
@@ -109,13 +98,13 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 	web := planted.New()
 	defer web.Close()
 	made := citing(t, run.InitInput{Sensitivity: "no_web"}, outputOf(honest(5)...))
-	out := validate(t, made, noFetch(t), step.CitationsInput{})
+	out := validate(t, made, noFetch(t), sourcing.CitationsInput{})
 	if out.Mode != "offline" || out.OnlineDryRun != nil || out.Statuses.Blocked != 5 {
 		t.Errorf("%+v", out)
 	}
-	_, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath})
+	_, err := sourcing.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), sourcing.FetchInput{ManifestPath: made.ManifestPath})
 	runs.WantCode(t, err, tidegate.InvalidState)
-	_, err = step.Replace(t.Context(), runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: honest(1)[0].URL})
+	_, err = sourcing.Replace(t.Context(), runs.Pinned, fetcher(t, web), sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: records(t, made)[0].CID, URL: honest(1)[0].URL})
 	runs.WantCode(t, err, tidegate.InvalidState)
 	if dialed := web.Dialed(); len(dialed) > 0 {
 		t.Errorf("dialled %v", dialed)
@@ -127,17 +116,15 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 	}
 	gate := gateC(t, made)
 	if gate.Passed() || line(t, gate.Metrics) != `{"validated_url_rate":0,"invalid_url_rate":1,"uncategorized_url_rate":0,"archived_rate":0,"unchecked":5}` {
-		t.Errorf("%s %s", gate.Status, line(t, gate.Metrics))
+		t.Errorf("%s %s", gate.Status(), line(t, gate.Metrics))
 	}
 
 	// A person's file is evidence.
 	for _, r := range records(t, made) {
 		file := filepath.Join(t.TempDir(), "page.txt")
 		text := r.FoundBy[0].SourceLine + " " + strings.Repeat("The tide is moved by the moon and the sun, and measured in a stilling well. ", 20)
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got, err := step.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, step.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
+		got, err := sourcing.Attach(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), runs.Pinned, sourcing.AttachInput{ManifestPath: made.ManifestPath, CID: r.CID, FilePath: file, Reason: "no network"})
 		if err != nil || got.Status != "valid" || got.Attached != "page.txt" {
 			t.Fatalf("%+v %v", got, err)
 		}
@@ -145,7 +132,7 @@ func TestNoWebOpensNoConnection(t *testing.T) {
 	if gate := gateC(t, made); gate.Passed() || !slices.Contains(gate.Warnings, "STALE_CITATIONS") {
 		t.Errorf("records from before the files count: %+v", gate)
 	}
-	validate(t, made, noFetch(t), step.CitationsInput{})
+	validate(t, made, noFetch(t), sourcing.CitationsInput{})
 	if gate := gateC(t, made); !gate.Passed() {
 		t.Errorf("%+v", gate)
 	}
@@ -165,7 +152,7 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 	fetch := fetcher(t, web)
 	fresh := func(t *testing.T, output string) run.InitResult {
 		made := citing(t, run.InitInput{}, output)
-		validate(t, made, fetch, step.CitationsInput{})
+		validate(t, made, fetch, sourcing.CitationsInput{})
 		return made
 	}
 	t.Run("as it is", func(t *testing.T) {
@@ -179,20 +166,18 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 	}{
 		"a status is written over": {func(t *testing.T, made run.InitResult) {
 			path := "citations/citations.jsonl"
-			runs.Put(t, made.Root, path, strings.ReplaceAll(runs.Read(t, filepath.Join(made.Root, path)), `"invalid"`, `"valid"`))
+			runs.Put(t, made.Root, path, strings.ReplaceAll(must.Read(t, filepath.Join(made.Root, path)), `"invalid"`, `"valid"`))
 		}, "STALE_CITATIONS"},
 		"a record is left out": {func(t *testing.T, made run.InitResult) {
 			path := "citations/citations.jsonl"
-			lines := strings.SplitAfter(runs.Read(t, filepath.Join(made.Root, path)), "\n")
+			lines := strings.SplitAfter(must.Read(t, filepath.Join(made.Root, path)), "\n")
 			runs.Put(t, made.Root, path, strings.Join(slices.DeleteFunc(lines, func(l string) bool { return strings.Contains(l, "nowhere.invalid") }), ""))
 		}, "STALE_CITATIONS"},
 		"an output cites one more": {func(t *testing.T, made run.InitResult) {
 			runs.Put(t, made.Root, "wave-1/p2.md", outputOf(planted.Page{URL: "https://late.example/x", Title: "Late"}))
 		}, "STALE_CITATIONS"},
 		"the archive is gone": {func(t *testing.T, made run.InitResult) {
-			if err := os.Remove(filepath.Join(made.Root, "evidence", "archive.warc.gz")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(filepath.Join(made.Root, "evidence", "archive.warc.gz")))
 		}, "STALE_CITATIONS"},
 		"the index is another one": {func(t *testing.T, made run.InitResult) {
 			runs.Put(t, made.Root, "evidence/index.json", "{}\n")
@@ -200,25 +185,14 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 		"an archive of one's own": {func(t *testing.T, made run.InitResult) {
 			// A record that no line of the log names does not count.
 			r := runs.Open(t, made.ManifestPath)
-			a, err := archive.Open(t.Context(), r.Folder(), "evidence/archive.warc.gz", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			lock, err := r.Folder().Lock(t.Context(), time.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(archive.Open(t.Context(), r.Folder(), "evidence/archive.warc.gz", nil))(t)
+			lock := must.Get(r.Folder().Lock(t.Context(), time.Now))(t)
 			defer lock.Unlock()
-			forged, err := archive.Pack(archive.Capture{URL: gone.URL, Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: gone.URL, Time: runs.Pinned.Now(), Status: 200,
-				Header: []archive.Field{{Name: "Content-Type", Value: "text/plain"}}, Body: []byte(strings.Repeat("Nowhere is a place with much text. ", 50))}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := a.Append(t.Context(), lock, forged); err != nil {
-				t.Fatal(err)
-			}
+			forged := must.Get(archive.Pack(archive.Capture{URL: gone.URL, Kind: archive.Responded, Time: runs.Pinned.Now(), Hops: []archive.Hop{{URL: gone.URL, Time: runs.Pinned.Now(), Status: 200,
+				Header: []archive.Field{{Name: "Content-Type", Value: "text/plain"}}, Body: []byte(strings.Repeat("Nowhere is a place with much text. ", 50))}}}))(t)
+			must.Get(a.Append(t.Context(), lock, forged))(t)
 			lock.Unlock()
-			validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+			validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 		}, "TOO_FEW_VALID_SOURCES"},
 	}
 	for name, tt := range attacks {
@@ -230,11 +204,8 @@ func TestGateCBelievesNoRecord(t *testing.T) {
 			tt.attack(t, made)
 			gate := gateC(t, made)
 			if gate.Passed() || !slices.Contains(gate.Warnings, tt.want) {
-				t.Errorf("%s: %v, want %s", gate.Status, gate.Warnings, tt.want)
+				t.Errorf("%s: %v, want %s", gate.Status(), gate.Warnings, tt.want)
 			}
-			gates := filepath.Join(made.Root, "gates.json")
-			_, err := step.GatesWrite(t.Context(), runs.Pinned, step.GatesWriteInput{GatesPath: gates, Update: runs.Parse(t, `{"C":{"status":"pass","checked_at":"2026-02-14T12:00:00Z"}}`), InputsDigest: "sha256:x", Reason: "forged"})
-			runs.WantCode(t, err, tidegate.GateNotDerived)
 		})
 	}
 }
@@ -255,7 +226,7 @@ func TestFetchingResumes(t *testing.T) {
 	rounds := 0
 	for ; rounds < 50; rounds++ {
 		kept := 0
-		_, err := step.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
+		_, err := sourcing.FetchSources(t.Context(), runs.Pinned, func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 			few := urls[:min(len(urls), 7)]
 			return all(ctx, few, func(batch []*archive.Packed) error {
 				end := len(urls) > 7 && kept+len(batch) > 4
@@ -271,7 +242,7 @@ func TestFetchingResumes(t *testing.T) {
 				}
 				return killed // what is in flight is lost
 			})
-		}, step.FetchInput{ManifestPath: made.ManifestPath})
+		}, sourcing.FetchInput{ManifestPath: made.ManifestPath})
 		if err == nil {
 			break
 		}
@@ -279,7 +250,7 @@ func TestFetchingResumes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, err := step.FetchSources(t.Context(), runs.Pinned, noFetch(t), step.FetchInput{ManifestPath: made.ManifestPath})
+	out, err := sourcing.FetchSources(t.Context(), runs.Pinned, noFetch(t), sourcing.FetchInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Missing != 0 || out.Fetched != 0 {
 		t.Errorf("%+v %v", out, err)
 	}
@@ -318,17 +289,17 @@ func TestBlockedSourcesAreTriedAgain(t *testing.T) {
 		}
 		return nil
 	}
-	if out := validate(t, made, down, step.CitationsInput{}); out.Statuses.Blocked != 2 || out.BlockedCount != 2 || out.QueuePath == nil {
+	if out := validate(t, made, down, sourcing.CitationsInput{}); out.Statuses.Blocked != 2 || out.BlockedCount != 2 || out.QueuePath == nil {
 		t.Fatalf("%+v", out)
 	}
-	if queue := runs.Read(t, filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); !strings.Contains(queue, "blocked_count: 2") {
+	if queue := must.Read(t, filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); !strings.Contains(queue, "blocked_count: 2") {
 		t.Error(queue)
 	}
-	out, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: true})
+	out, err := sourcing.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), sourcing.FetchInput{ManifestPath: made.ManifestPath, Again: true})
 	if err != nil || out.Fetched != 2 || out.Responded != 2 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if out := validate(t, made, noFetch(t), step.CitationsInput{}); out.Statuses.Valid != 3 || out.QueuePath != nil {
+	if out := validate(t, made, noFetch(t), sourcing.CitationsInput{}); out.Statuses.Valid != 3 || out.QueuePath != nil {
 		t.Errorf("%+v", out)
 	}
 	if _, err := os.Stat(filepath.Join(made.Root, "citations", "blocked-urls.queue.md")); err == nil {
@@ -353,18 +324,18 @@ func TestARefusedAddressIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}
-	if out := validate(t, made, refuse, step.CitationsInput{}); out.Statuses.Invalid != 2 {
+	if out := validate(t, made, refuse, sourcing.CitationsInput{}); out.Statuses.Invalid != 2 {
 		t.Fatalf("%+v", out)
 	}
 	web := planted.New()
 	defer web.Close()
 	for _, again := range []bool{false, true} {
-		out, err := step.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), step.FetchInput{ManifestPath: made.ManifestPath, Again: again})
+		out, err := sourcing.FetchSources(t.Context(), runs.Pinned, fetcher(t, web), sourcing.FetchInput{ManifestPath: made.ManifestPath, Again: again})
 		if want := map[bool]int{true: 2}[again]; err != nil || out.Responded != want {
 			t.Errorf("again %v: %+v %v", again, out, err)
 		}
 	}
-	if out := validate(t, made, noFetch(t), step.CitationsInput{}); out.Statuses.Valid != 2 {
+	if out := validate(t, made, noFetch(t), sourcing.CitationsInput{}); out.Statuses.Valid != 2 {
 		t.Errorf("%+v", out)
 	}
 }
@@ -377,14 +348,14 @@ func TestReplacedSource(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(pages[0], lost))
 	web := planted.New()
 	defer web.Close()
-	validate(t, made, fetcher(t, web), step.CitationsInput{})
+	validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
 	cid := source.CID("https://nowhere.invalid/report")
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	out, err := step.Replace(person, runs.Pinned, fetcher(t, web), step.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
+	out, err := sourcing.Replace(person, runs.Pinned, fetcher(t, web), sourcing.ReplaceInput{ManifestPath: made.ManifestPath, CID: cid, URL: pages[1].URL, Reason: "it moved"})
 	if err != nil || !out.Fetched || out.Status != "valid" {
 		t.Fatalf("%+v %v", out, err)
 	}
-	validate(t, made, noFetch(t), step.CitationsInput{})
+	validate(t, made, noFetch(t), sourcing.CitationsInput{})
 	var got source.Record
 	for _, r := range records(t, made) {
 		if r.CID == cid {
@@ -397,13 +368,13 @@ func TestReplacedSource(t *testing.T) {
 	if gate := gateC(t, made); !gate.Passed() {
 		t.Errorf("%+v", gate)
 	}
-	for name, in := range map[string]step.ReplaceInput{
+	for name, in := range map[string]sourcing.ReplaceInput{
 		"not cited":   {CID: "cid_0", URL: pages[1].URL},
 		"no URL":      {CID: cid, URL: "ftp://x/"},
 		"credentials": {CID: cid, URL: "https://user:secret@example.org/"},
 	} {
 		in.ManifestPath = made.ManifestPath
-		if _, err := step.Replace(person, runs.Pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
+		if _, err := sourcing.Replace(person, runs.Pinned, noFetch(t), in); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -413,30 +384,23 @@ func TestReplacedSource(t *testing.T) {
 // computed.
 func TestGoldenVectorsOfTheCitationTools(t *testing.T) {
 	made := citing(t, run.InitInput{}, "## Sources\n\n- <https://example.com/doc?id=2>\n- <https://example.com/doc/?utm_source=news&id=2>\n")
-	extracted, err := step.ExtractURLs(t.Context(), runs.Pinned, step.ExtractInput{ManifestPath: made.ManifestPath, Reason: "test"})
-	if err != nil || extracted.TotalFound != 2 || extracted.UniqueFound != 2 {
-		t.Fatalf("%+v %v", extracted, err)
-	}
-	normalized, err := step.NormalizeURLs(t.Context(), runs.Pinned, step.NormalizeInput{ManifestPath: made.ManifestPath, Reason: "test"})
-	if err != nil || normalized.UniqueNormalized != 1 || normalized.InputsDigest != "sha256:eb2c58cab7adf6d33786571ac6633b120098db6bf86026b23307ab593ddb3d29" {
-		t.Fatalf("%+v %v", normalized, err)
-	}
-	if got := runs.Read(t, normalized.NormalizedPath); got != "https://example.com/doc?id=2\n" {
+	validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
+	if got := must.Read(t, filepath.Join(made.Root, "citations", "normalized-urls.txt")); got != "https://example.com/doc?id=2\n" {
 		t.Error(got)
 	}
 	for url, cid := range map[string]string{
 		"https://example.com": "cid_0f115db062b7c0dd030b16878c99dea5c354b49dc37b38eb8846179c7783e9d7", "https://Example.com:443/path/?b=2&a=1&utm_source=abc#frag": "cid_94ab2087f4c4ce19d248cfbab9e2b19cc5065e443510f7f37cab7347aaa7df0c",
 	} {
 		made := citing(t, run.InitInput{}, "## Sources\n\n- <"+url+">\n")
-		validate(t, made, noFetch(t), step.CitationsInput{DryRun: true})
+		validate(t, made, noFetch(t), sourcing.CitationsInput{DryRun: true})
 		if got := records(t, made)[0].CID; got != cid {
 			t.Errorf("%s: %s", url, got)
 		}
 	}
 	empty := citing(t, run.InitInput{}, "## Sources\n")
-	validate(t, empty, noFetch(t), step.CitationsInput{})
+	validate(t, empty, noFetch(t), sourcing.CitationsInput{})
 	gate := gateC(t, empty)
-	if gate.Passed() || gate.InputsDigest != "sha256:41fdacda18032de711c80af517d3320a42ef7046116a986e27c3622b2483a130" || line(t, gate.Warnings) != `["NO_URLS_EXTRACTED"]` {
+	if gate.InputsDigest != "sha256:41fdacda18032de711c80af517d3320a42ef7046116a986e27c3622b2483a130" || line(t, gate.Warnings) != `["NO_URLS_EXTRACTED"]` {
 		t.Errorf("%+v", gate)
 	}
 }
@@ -449,15 +413,12 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 	made := citing(t, run.InitInput{}, outputOf(page, missing))
 	web := planted.New()
 	defer web.Close()
-	validate(t, made, fetcher(t, web), step.CitationsInput{})
-	normalized, err := link.Normalize(page.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	validate(t, made, fetcher(t, web), sourcing.CitationsInput{})
+	normalized := must.Get(link.Normalize(page.URL))(t)
 	quotation := page.Sentences[0]
 	runs.Put(t, made.Root, "synthesis/final-synthesis.md", fmt.Sprintf("- It says “%s” [@%s].\n- It says “nobody ever wrote these words there” [@%s].\n- It says “%s” [@%s].\n",
 		quotation, source.CID(normalized), source.CID(normalized), quotation, source.CID(missing.URL)))
-	out, err := step.Ground(t.Context(), runClock, step.GroundInput{ManifestPath: made.ManifestPath})
+	out, err := sentences.Ground(t.Context(), runClock, sentences.GroundInput{ManifestPath: made.ManifestPath})
 	if err != nil || out.Pass || len(out.Claims) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -471,13 +432,11 @@ func TestGroundingReadsTheArchive(t *testing.T) {
 		t.Errorf("%s %v", text.String(), err)
 	}
 	elsewhere := filepath.Join(t.TempDir(), "doc.md")
-	if err := os.WriteFile(elsewhere, []byte("Nothing.\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(elsewhere, []byte("Nothing.\n"), 0o644))
 	agent := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Agent})
-	_, err = step.Ground(agent, runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
+	_, err = sentences.Ground(agent, runClock, sentences.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: made.Root})
 	runs.WantCode(t, err, tidegate.PathNotAllowed)
-	if _, err := step.Ground(agent, runClock, step.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
+	if _, err := sentences.Ground(agent, runClock, sentences.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: elsewhere, Dir: filepath.Dir(elsewhere)}); err != nil {
 		t.Error(err)
 	}
 }

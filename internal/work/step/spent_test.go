@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 // TestGateFHoldsARunToItsBudget: ended attempts took no more than a person allowed,
@@ -22,9 +23,7 @@ func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	do := func(after time.Duration, change func(u *run.Update) error) {
 		t.Helper()
 		at = at.Add(after)
-		if _, err := r.Update(t.Context(), change); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(r.Update(t.Context(), change))(t)
 	}
 	attempt := func(event run.Event, job string, accepted bool) func(u *run.Update) error {
 		return func(u *run.Update) error {
@@ -65,7 +64,7 @@ func TestGateFHoldsARunToItsBudget(t *testing.T) {
 	}{{"max_tokens", 2000, 1999}, {"max_cost_usd", 0.5, 0.49}, {"max_minutes", 7.5, 7}} {
 		for limit, fails := range map[float64]bool{c.keeps: false, c.over: true} {
 			do(0, func(u *run.Update) error { return u.SetBudget(c.name, limit, "test") })
-			found, err := step.Judge(t.Context(), r, "F")
+			found, err := gates.Judge(t.Context(), r, "F")
 			if err != nil || slices.Contains(found.Warnings, "BUDGET_EXCEEDED:1") != fails {
 				t.Errorf("%s %v: %v %v", c.name, limit, found.Warnings, err)
 			}

@@ -12,14 +12,15 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/step"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // smallWeb answers by the last part of a path: gone, refused, or down, which
 // cannot be reached.
-func smallWeb(asked *[]string) step.Fetch {
+func smallWeb(asked *[]string) sourcing.Fetch {
 	return func(ctx context.Context, urls []string, keep func([]*archive.Packed) error) error {
 		for _, url := range urls {
 			*asked = append(*asked, url)
@@ -89,10 +90,7 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			made := runs.Create(t, c.init)
-			r, err := run.Open(t.Context(), runClock, made.ManifestPath)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := must.Get(run.Open(t.Context(), runClock, made.ManifestPath))(t)
 			defer r.Close()
 			var b strings.Builder
 			fmt.Fprintf(&b, "## Findings\n\n%s\n\n## Sources\n\n", c.text)
@@ -104,12 +102,9 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 				}
 			}
 			var asked []string
-			check := step.NewSourceChecker(r)
-			in := step.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
-			checked, err := check.Check(t.Context(), runs.Pinned, smallWeb(&asked), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			check := sourcing.NewSourceChecker(r)
+			in := sourcing.SubmittedSources{Text: []byte(b.String()), MaxSources: c.most, Quotations: true}
+			checked := must.Get(check.Check(t.Context(), runs.Pinned, smallWeb(&asked), in))(t)
 			faults := checked.Faults
 			if checked.Offline != c.offline {
 				t.Errorf("the line is down: %t", checked.Offline)
@@ -141,21 +136,15 @@ func TestSourcesAreCheckedWhileTheirAuthorIsThere(t *testing.T) {
 // refused is not.
 func TestASourceThatComesBackIsUsable(t *testing.T) {
 	made := runs.Create(t, run.InitInput{})
-	r, err := run.Open(t.Context(), runClock, made.ManifestPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.Open(t.Context(), runClock, made.ManifestPath))(t)
 	defer r.Close()
 	text := "## Sources\n\n- Port https://example.org/ok\n- Port https://example.org/down\n- Port https://example.org/gone\n- Port https://example.org/refused\n"
 	var asked []string
-	check := func(fetch step.Fetch, after time.Duration) int {
+	check := func(fetch sourcing.Fetch, after time.Duration) int {
 		t.Helper()
 		asked = nil
 		desk := run.Desk{Now: func() time.Time { return runs.Pinned.Now().Add(after) }, Pinned: true}
-		checked, err := step.NewSourceChecker(r).Check(t.Context(), desk, fetch, step.SubmittedSources{Text: []byte(text), MaxSources: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
+		checked := must.Get(sourcing.NewSourceChecker(r).Check(t.Context(), desk, fetch, sourcing.SubmittedSources{Text: []byte(text), MaxSources: 9}))(t)
 		return len(checked.Faults)
 	}
 	back := func(_ context.Context, urls []string, keep func([]*archive.Packed) error) error {
@@ -190,16 +179,13 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	in := step.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
+	in := sourcing.SubmittedSources{Text: []byte("## Sources\n\n- Port https://example.org/slow\n"), MaxSources: 3}
 	synctest.Test(t, func(t *testing.T) {
 		made := runs.Create(t, run.InitInput{})
-		r, err := run.Open(t.Context(), runClock, made.ManifestPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(run.Open(t.Context(), runClock, made.ManifestPath))(t)
 		defer r.Close()
 		began := time.Now()
-		checked, err := step.NewSourceChecker(r).Check(t.Context(), runs.Pinned, hang, in)
+		checked, err := sourcing.NewSourceChecker(r).Check(t.Context(), runs.Pinned, hang, in)
 		if err != nil || len(checked.Faults) != 0 || time.Since(began) != 40*time.Second {
 			t.Errorf("%v, %v after %s", checked.Faults, err, time.Since(began))
 		}
@@ -208,7 +194,7 @@ func TestAFetchThatIsCutOffIsNoFault(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
-		if _, err := step.NewSourceChecker(r).Check(ctx, runs.Pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
+		if _, err := sourcing.NewSourceChecker(r).Check(ctx, runs.Pinned, hang, in); tidegate.CodeOf(err) != tidegate.Cancelled {
 			t.Errorf("a caller who gives up gets %v", err)
 		}
 	})

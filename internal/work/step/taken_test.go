@@ -10,30 +10,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/gates"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
 func (r testRun) recordGate(id string) error {
-	_, err := step.RecordGate(r.t.Context(), runClock, step.GateInput{ManifestPath: r.manifest, Gate: id, Reason: "test"})
+	_, err := gates.RecordGate(r.t.Context(), runClock, gates.GateInput{ManifestPath: r.manifest, Gate: id, Reason: "test"})
 	return err
 }
 
 func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
 	r := reviewed(t)
 	r.write("wave-1/a.md", goodOutput+"\n")
-	before := runs.Tree(t, r.root)
+	before := must.Tree(t, r.root)
 	runs.WantCode(t, r.recordGate("B"), tidegate.Tampered)
-	_, err := step.GatesWrite(t.Context(), runClock, step.GatesWriteInput{GatesPath: filepath.Join(r.root, "gates.json"), InputsDigest: "d", Reason: "test",
-		Update: runs.Parse(t, `{"B":{"status":"pass","checked_at":"2026-03-04T05:06:07Z"}}`)})
-	runs.WantCode(t, err, tidegate.Tampered)
-	if diff := cmp.Diff(before, runs.Tree(t, r.root)); diff != "" {
+	if diff := cmp.Diff(before, must.Tree(t, r.root)); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := step.Restore(t.Context(), runClock, step.RestoreInput{ManifestPath: r.manifest, PerspectiveID: "a", Reason: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(step.Restore(t.Context(), runClock, step.RestoreInput{ManifestPath: r.manifest, PerspectiveID: "a", Reason: "test"}))(t)
 	if err := r.recordGate("B"); err != nil {
 		t.Errorf("the output is what the run took again: %v", err)
 	}
@@ -43,16 +40,12 @@ func TestGateDoesNotPassOnAnOutputThatNobodyTook(t *testing.T) {
 // refusal names.
 func TestGatePassesOnAnOutputThatAPersonAccepted(t *testing.T) {
 	r := reviewed(t)
-	if err := r.recordGate("B"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.recordGate("B"))
 	r.advance(run.Pivot)
 	r.write("wave-1/a.md", goodOutput+"\n")
 	runs.WantCode(t, r.recordGate("B"), tidegate.Tampered)
 	person := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person})
-	if _, err := run.AcceptRecord(person, runClock, run.AcceptInput{ManifestPath: r.manifest, Reason: "a slip of the pen"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(run.AcceptRecord(person, runClock, run.AcceptInput{ManifestPath: r.manifest, Reason: "a slip of the pen"}))(t)
 	if err := r.recordGate("B"); err != nil {
 		t.Errorf("after the acceptance: %v", err)
 	}
@@ -105,18 +98,11 @@ func TestGateAIsNotJudgedByWhatCannotBeRead(t *testing.T) {
 	for _, name := range []string{run.ScopeFile, "perspectives.json", "wave-1/wave1-plan.json"} {
 		r := inWave1(t)
 		path := filepath.Join(r.root, name)
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		opened, err := run.Open(t.Context(), runClock, r.manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o700))
+		opened := must.Get(run.Open(t.Context(), runClock, r.manifest))(t)
 		defer opened.Close()
-		if found, err := step.Judge(t.Context(), opened, "A"); tidegate.CodeOf(err) != tidegate.ReadFailed {
+		if found, err := gates.Judge(t.Context(), opened, "A"); tidegate.CodeOf(err) != tidegate.ReadFailed {
 			t.Errorf("a folder in place of %s: %s %v, %v", name, found.Status(), found.Warnings, err)
 		}
 	}

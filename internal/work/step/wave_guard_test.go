@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -16,7 +17,7 @@ import (
 func likeReviews(t *testing.T) (perspectives, dir string) {
 	const review = `"results":[],"retry_directives":[]`
 	perspectives, dir = writeWave(t, []contract{{id: "a"}, {id: "b"}}, map[string]string{"a": "{" + review + "}", "b": "{" + review + "}"})
-	writeFile(t, perspectives, strings.Replace(runs.Read(t, perspectives), "{", "{"+review+",", 1))
+	writeFile(t, perspectives, strings.Replace(must.Read(t, perspectives), "{", "{"+review+",", 1))
 	return perspectives, dir
 }
 
@@ -49,9 +50,7 @@ func TestAReportNeverReplacesWhatIsJudgedByAnotherName(t *testing.T) {
 		return path
 	}
 	elsewhere := filepath.Join(root, "elsewhere.md")
-	if err := os.Rename(filepath.Join(dir, "b.md"), elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, "b.md"), elsewhere))
 	if err := os.Symlink("../elsewhere.md", filepath.Join(dir, "b.md")); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -18,19 +19,13 @@ func TestReportFileHoldsTheResult(t *testing.T) {
 	perspectives, outputs := mixed(t)
 	path := filepath.Join(filepath.Dir(outputs), "wave-review.json")
 	for range 2 {
-		result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
+		result := must.Get(step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 			PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: path,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		if result.ReportPath == nil || *result.ReportPath != path {
 			t.Errorf("report_path %v", result.ReportPath)
 		}
-		got, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(os.ReadFile(path))(t)
 		if want := marshal(t, result) + "\n"; !bytes.Equal(got, []byte(want)) {
 			t.Errorf("the report differs from the result (-want +got):\n%s", cmp.Diff(want, string(got)))
 		}
@@ -41,13 +36,9 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 	perspectives, outputs := many(t, 2)
 	dir := filepath.Dir(outputs)
 	readOnly := filepath.Join(dir, "read-only")
-	if err := os.Mkdir(readOnly, 0o500); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(readOnly, 0o500))
 	folder := filepath.Join(dir, "folder")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(folder, 0o700))
 	for _, test := range []struct {
 		name, path string
 		code       tidegate.Code
@@ -63,7 +54,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			if strings.HasPrefix(test.path, readOnly) && os.Getuid() == 0 {
 				t.Skip("root may write everywhere")
 			}
-			before := runs.Tree(t, dir)
+			before := must.Tree(t, dir)
 			_, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{
 				PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25, ReportPath: test.path,
 			})
@@ -73,7 +64,7 @@ func TestReportThatCannotBeWritten(t *testing.T) {
 			if path, _ := tidegate.AsError(err).Details.Get("report_path"); path != test.path {
 				t.Errorf("details.report_path %q, want %q", path, test.path)
 			}
-			if diff := cmp.Diff(before, runs.Tree(t, dir)); diff != "" {
+			if diff := cmp.Diff(before, must.Tree(t, dir)); diff != "" {
 				t.Errorf("something was left behind (-before +after):\n%s", diff)
 			}
 		})

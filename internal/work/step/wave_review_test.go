@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
@@ -22,10 +23,7 @@ import (
 
 func review(t testing.TB, perspectives, outputs string) wave.ReviewResult {
 	t.Helper()
-	result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25})
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := must.Get(step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: 25}))(t)
 	return result
 }
 
@@ -44,14 +42,8 @@ func TestReviewGivesTheExamplesOfTheSpecification(t *testing.T) {
 		{"review_failure.json", map[string]string{"p1": "# Findings\n" + words(775), "p2": "# Findings\n" + words(902) + sources}},
 	} {
 		t.Run(test.example, func(t *testing.T) {
-			example, err := os.ReadFile(filepath.Join("testdata", "wave", test.example))
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := codec.Parse(example)
-			if err != nil {
-				t.Fatal(err)
-			}
+			example := must.Get(os.ReadFile(filepath.Join("testdata", "wave", test.example)))(t)
+			want := must.Get(codec.Parse(example))(t)
 			perspectives, outputs := writeWave(t, contracts, test.outputs)
 			got := marshal(t, review(t, perspectives, outputs))
 			got = strings.ReplaceAll(got, filepath.Dir(outputs), "/abs/run")
@@ -64,10 +56,7 @@ func TestReviewGivesTheExamplesOfTheSpecification(t *testing.T) {
 
 func marshal(t testing.TB, v any) string {
 	t.Helper()
-	data, err := codec.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(codec.Marshal(v))(t)
 	return string(data)
 }
 
@@ -157,10 +146,7 @@ func many(t testing.TB, n int) (perspectives, outputs string) {
 func TestReviewIsBounded(t *testing.T) {
 	perspectives, outputs := many(t, 30)
 	for _, limit := range []int{1, 25, 29, 30, 500} {
-		result, err := step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit})
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := must.Get(step.ReviewWave(t.Context(), runs.Pinned, step.WaveReviewInput{PerspectivesPath: perspectives, OutputsDir: outputs, MaxFailures: limit}))(t)
 		kept := min(limit, 30)
 		if len(result.Results) != 30 || result.Failed != 30 || len(result.RetryDirectives) != kept ||
 			len(result.Bounded.FailuresSample) != kept || result.Bounded.FailuresOmitted != 30-kept {
@@ -275,22 +261,14 @@ func TestReviewWithoutSomeOutputs(t *testing.T) {
 	// An output that cannot be read, before and after a missing one.
 	for _, id := range []string{"p021", "p003"} {
 		path := filepath.Join(outputs, id+".md")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o700))
 	}
 	check(25, tidegate.ReadFailed, `{"perspective_id":"p003","markdown_path":"$DIR/p003.md"}`)
-	if err := os.Remove(filepath.Join(outputs, "p020.md")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(outputs, "p020.md")))
 	check(25, tidegate.OutputNotFound, `{"perspective_id":"p020","markdown_path":"$DIR/p020.md"}`)
 	for _, id := range []string{"p005", "p029"} {
-		if err := os.Remove(filepath.Join(outputs, id+".md")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(outputs, id+".md")))
 	}
 	check(25, tidegate.OutputNotFound, `{"perspective_id":"p005","markdown_path":"$DIR/p005.md","missing_perspective_ids":["p005","p020","p029"]}`)
 	check(2, tidegate.OutputNotFound, `{"perspective_id":"p005","markdown_path":"$DIR/p005.md","missing_perspective_ids":["p005","p020"]}`)
@@ -302,12 +280,8 @@ func TestFirstUnreadableOutputInOrderOfTheIDs(t *testing.T) {
 	perspectives, outputs := many(t, 12)
 	for _, id := range []string{"p011", "p010", "p009", "p008", "p007", "p005", "p003", "p002"} {
 		path := filepath.Join(outputs, id+".md")
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(path, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(path))
+		must.Do(t, os.Mkdir(path, 0o700))
 	}
 	for _, test := range []struct {
 		ids   []string
@@ -330,9 +304,7 @@ func TestReviewFollowsLinks(t *testing.T) {
 	perspectives, outputs := many(t, 1)
 	elsewhere := filepath.Join(filepath.Dir(outputs), "elsewhere.md")
 	path := filepath.Join(outputs, "p000.md")
-	if err := os.Rename(path, elsewhere); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(path, elsewhere))
 	if err := os.Symlink(elsewhere, path); err != nil {
 		t.Skipf("no link can be made here: %v", err)
 	}

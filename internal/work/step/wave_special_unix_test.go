@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -23,13 +24,9 @@ func TestValidateWithoutAFile(t *testing.T) {
 	}
 	locked := filepath.Join(dir, "locked")
 	writeFile(t, locked, "x")
-	if err := os.Chmod(locked, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(locked, 0))
 	loop := filepath.Join(dir, "loop")
-	if err := os.Symlink(loop, loop); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(loop, loop))
 	tests := []struct {
 		name, path string
 		code       tidegate.Code

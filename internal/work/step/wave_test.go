@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // contract is a perspective of a test. Caps of 0 stand for 100.
@@ -32,15 +33,10 @@ func writeWave(t testing.TB, contracts []contract, outputs map[string]string) (p
 			"must_include_sections": append([]string{}, c.sections...),
 		}})
 	}
-	document, err := codec.MarshalFile(map[string]any{"schema_version": "perspectives.v1", "perspectives": list})
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(codec.MarshalFile(map[string]any{"schema_version": "perspectives.v1", "perspectives": list}))(t)
 	perspectivesPath, outputsDir = filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "wave-1")
 	writeFile(t, perspectivesPath, string(document))
-	if err := os.Mkdir(outputsDir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(outputsDir, 0o700))
 	for id, text := range outputs {
 		writeFile(t, filepath.Join(outputsDir, id+".md"), text)
 	}
@@ -60,10 +56,7 @@ func wantError(t *testing.T, err error, code tidegate.Code, dir, details string)
 	if got := tidegate.CodeOf(err); got != code {
 		t.Fatalf("code %q, want %q (error: %v)", got, code, err)
 	}
-	line, marshalErr := codec.MarshalLine(tidegate.AsError(err).Details)
-	if marshalErr != nil {
-		t.Fatal(marshalErr)
-	}
+	line := must.Get(codec.MarshalLine(tidegate.AsError(err).Details))(t)
 	if diff := cmp.Diff(details, strings.ReplaceAll(string(line), dir, "$DIR")); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/work/step"
 	"github.com/tidegate/tidegate/wave"
 )
@@ -22,18 +23,12 @@ func TestValidateAnswersTheFigures(t *testing.T) {
 	perspectives, outputs := writeWave(t, []contract{{id: "p1", sections: []string{"Findings", "Sources"}}},
 		map[string]string{"p1": "# Findings\ntext\n# Sources\n- https://a\n"})
 	output := filepath.Join(outputs, "p1.md")
-	got, err := step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(step.Validate(t.Context(), runClock, step.ValidateInput{PerspectivesPath: perspectives, PerspectiveID: "p1", MarkdownPath: output}))(t)
 	want := wave.Validation{PerspectiveID: "p1", MarkdownPath: output, Words: 7, Sources: 1}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(wave.Validation{})); diff != "" {
 		t.Errorf("result (-want +got):\n%s", diff)
 	}
-	line, err := codec.MarshalLine(got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(codec.MarshalLine(got))(t)
 	wantLine := `{"ok":true,"perspective_id":"p1","markdown_path":"$DIR/p1.md","words":7,"sources":1,"missing_sections":[]}`
 	if diff := cmp.Diff(wantLine, strings.ReplaceAll(string(line), outputs, "$DIR")); diff != "" {
 		t.Errorf("JSON (-want +got):\n%s", diff)
@@ -185,13 +180,9 @@ func TestValidateIsCancelled(t *testing.T) {
 
 func TestReadPerspectivesTellsThePositionHoweverLongThePath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 200))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(dir, 0o700))
 	path := filepath.Join(dir, "p.json")
-	if err := os.WriteFile(path, []byte("{\n]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("{\n]"), 0o600))
 	_, err := step.ReadPerspectives(runClock, "perspectives_path", path, wave.Contracts)
 	e := tidegate.AsError(err)
 	if e == nil || e.Code != tidegate.InvalidJSON || !strings.HasPrefix(e.Message, "p.json is not JSON: line 2, column 1: ") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/test/setclock"
 )
 
@@ -56,9 +57,7 @@ func TestClocksOfMachinesDiffer(t *testing.T) {
 					Job      string    `json:"job_id"`
 					Accepted bool      `json:"accepted"`
 				}
-				if err := json.Unmarshal([]byte(line), &entry); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, json.Unmarshal([]byte(line), &entry))
 				if entry.At.Before(began) || entry.At.After(ended) {
 					t.Errorf("the home worked from %v to %v, and the log says %s", began, ended, line)
 				}
@@ -78,10 +77,7 @@ func TestClocksOfMachinesDiffer(t *testing.T) {
 				}
 			}
 			kept := func(file string) int {
-				found, err := filepath.Glob(filepath.Join(data, "tidegate", "runs", "harbour", "jobs", "*", "*", file))
-				if err != nil {
-					t.Fatal(err)
-				}
+				found := must.Get(filepath.Glob(filepath.Join(data, "tidegate", "runs", "harbour", "jobs", "*", "*", file)))(t)
 				return len(found)
 			}
 			if n := kept("attempt.json"); n != leases {

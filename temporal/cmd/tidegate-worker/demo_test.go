@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal/internal/proxy"
 )
 
@@ -32,9 +33,7 @@ func TestDemoOnManyMachines(t *testing.T) {
 	if status := local.ends(); status != 0 {
 		t.Fatalf("the local pool: exit status %d\n%s", status, local.text())
 	}
-	if err := os.Rename(data, here); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(data, here))
 
 	_, address := beginServer(t)
 	ofHome, ofWorkers := newCollector(t), newCollector(t)

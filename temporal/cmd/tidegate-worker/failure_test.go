@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/internal/test/full"
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // The variables of the agent that the test binary is.
@@ -64,19 +65,12 @@ func fiftyPerspectives(t *testing.T) (perspectives, documents string) {
 		list = append(list, perspective{fmt.Sprintf("p%02d", i), fmt.Sprintf("View %d", i), "researcher", []string{"standard", "independent", "contrarian"}[i%3],
 			contract{300, 5, []string{"Findings", "Gaps", "Sources"}, map[string]int{}}})
 	}
-	data, err := json.Marshal(map[string]any{"schema_version": "perspectives.v1", "perspectives": list})
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(json.Marshal(map[string]any{"schema_version": "perspectives.v1", "perspectives": list}))(t)
 	dir := t.TempDir()
 	perspectives, documents = filepath.Join(dir, "perspectives.json"), filepath.Join(dir, "documents")
-	if err := os.Mkdir(documents, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(documents, 0o700))
 	for name, text := range map[string][]byte{perspectives: data, filepath.Join(documents, "harbour.md"): []byte("# The harbour\n\nThe harbour has tugs. " + strings.Repeat("They pull ships. ", 50))} {
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, text, 0o600))
 	}
 	return perspectives, documents
 }
@@ -87,18 +81,13 @@ func agentCommand(t *testing.T, notes, slow string) string {
 	t.Helper()
 	script := filepath.Join(t.TempDir(), "agent")
 	text := fmt.Sprintf("#!/bin/sh\nexport %s=agent %s='%s' %s=%s\nexec '%s'\n", programVariable, notesVariable, notes, slowVariable, slow, os.Args[0])
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(script, []byte(text), 0o700))
 	return "exec:" + script
 }
 
 func notesOf(t *testing.T, notes, kind string) map[string]int {
 	t.Helper()
-	entries, err := os.ReadDir(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(notes))(t)
 	count := map[string]int{}
 	for _, e := range entries {
 		if parts := strings.Split(e.Name(), "."); parts[len(parts)-1] == kind && strings.HasPrefix(e.Name(), "wave1.") {
@@ -176,16 +165,11 @@ func (h *harbour) firstAttempt() (first time.Time) {
 		h.t.Fatal("no attempt has begun", err)
 	}
 	for _, name := range attempts {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(name))(h.t)
 		var attempt struct {
 			StartedAt time.Time `json:"started_at"`
 		}
-		if err := json.Unmarshal(data, &attempt); err != nil {
-			h.t.Fatal(err)
-		}
+		must.Do(h.t, json.Unmarshal(data, &attempt))
 		if first.IsZero() || attempt.StartedAt.Before(first) {
 			first = attempt.StartedAt
 		}
@@ -318,10 +302,7 @@ func TestFarAgentsStop(t *testing.T) {
 // living counts the agents that have begun and are still there.
 func living(t *testing.T, notes string) (n int) {
 	t.Helper()
-	entries, err := os.ReadDir(notes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(notes))(t)
 	for _, e := range entries {
 		parts := strings.Split(strings.TrimSuffix(e.Name(), ".began"), ".")
 		pid, err := strconv.Atoi(parts[len(parts)-1])
@@ -352,9 +333,6 @@ func readLog(t *testing.T, data string) string {
 	if err != nil || len(found) != 1 {
 		t.Fatal(err, found)
 	}
-	text, err := os.ReadFile(found[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(found[0]))(t)
 	return string(text)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/engine"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal"
 )
 
@@ -38,16 +39,11 @@ func TestFolderOfATask(t *testing.T) {
 	t.Parallel()
 	_, address := beginServer(t)
 	bin, temp := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(curious), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(curious), 0o700))
 	work := func() *process {
 		return beginWorker(t, address, []string{"PATH=" + bin + string(filepath.ListSeparator) + os.Getenv("PATH"), "TMPDIR=" + temp}, "--agent", "claude")
 	}
-	connection, err := temporal.Connect(t.Context(), temporal.Options{Address: address, Namespace: "default"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	connection := must.Get(temporal.Connect(t.Context(), temporal.Options{Address: address, Namespace: "default"}))(t)
 	defer connection.Close()
 	pool := &temporal.Pool{Connection: connection, Program: "test", Local: &engine.Local{},
 		Queue: func(string) string { return defaultQueue }, Agent: func(string) string { return "claude" }}
@@ -58,10 +54,7 @@ func TestFolderOfATask(t *testing.T) {
 		if session != "" {
 			task.Turn = 2
 		}
-		answer, err := pool.Do(t.Context(), task, func(driver.Event) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(pool.Do(t.Context(), task, func(driver.Event) {}))(t)
 		parts := strings.Split(answer.Text, "|")
 		if len(parts) != 3 || parts[0] != resumed {
 			t.Fatalf("the answer is %q, want one with resumed %s", answer.Text, resumed)
@@ -69,10 +62,7 @@ func TestFolderOfATask(t *testing.T) {
 		return parts[1], parts[2], answer.Session
 	}
 	folders := func() int {
-		left, err := os.ReadDir(temp)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must.Get(os.ReadDir(temp))(t)
 		return len(left)
 	}
 
@@ -93,9 +83,7 @@ func TestFolderOfATask(t *testing.T) {
 	if strings.Contains(found, "left") {
 		t.Errorf("another attempt finds %s", found)
 	}
-	if err := pool.Cancel(t.Context(), "sha256:accepted"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, pool.Cancel(t.Context(), "sha256:accepted"))
 	until(t, "the folder of an attempt that has ended is gone", func() bool { return folders() == 0 })
 	if _, err := pool.Do(t.Context(), driver.Task{ID: "sha256:late", Turn: 2, Role: "researcher", Session: session}, func(driver.Event) {}); !isGone(err) {
 		t.Errorf("the session of an attempt that has ended was continued: %v", err)

@@ -8,15 +8,15 @@ import (
 	"slices"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/engine"
-	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/temporal"
 )
 
-// farOf is the pool on the server that the flags name. The connection lasts as long
+// workersOf is the pool on the server that the flags name. The connection lasts as long
 // as the program.
-func farOf(env *catalog.Env, server *serverFlags) *research.Far {
-	return &research.Far{
+func workersOf(env *catalog.Env, server *serverFlags) *dispatch.Workers {
+	return &dispatch.Workers{
 		Where:   "the machines of the workers",
 		Program: "tidegate-worker", Flags: server.again,
 		Open: func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error) {
@@ -26,7 +26,7 @@ func farOf(env *catalog.Env, server *serverFlags) *research.Far {
 			}
 			pool := &temporal.Pool{
 				Local: local, Program: env.Program,
-				Agent: func(role string) string { return research.Scheme(agents[role].Driver) },
+				Agent: func(role string) string { return dispatch.Scheme(agents[role].Driver) },
 				Queue: func(role string) string {
 					if queue, named := queues[role]; named {
 						return queue

@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tidegate/tidegate/internal/test/must"
 )
 
 // block is the block of docs/machines.md that is written in a language.
 func block(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/machines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../docs/machines.md"))(t)
 	found := regexp.MustCompile("(?s)\n```" + language + "\n(.*?)\n```").FindSubmatch(text)
 	if found == nil {
 		t.Fatalf("docs/machines.md has no block of %s", language)
@@ -42,9 +41,7 @@ func TestComposeFile(t *testing.T) {
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(block(t, "yaml")))
 	decoder.KnownFields(true)
-	if err := decoder.Decode(&compose); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, decoder.Decode(&compose))
 	if len(compose.Services) != 2 || !slices.Equal(compose.Services["temporal"].Ports, []string{"127.0.0.1:7233:7233"}) {
 		t.Errorf("the services are %+v", compose.Services)
 	}
@@ -85,16 +82,11 @@ func TestUnitOfSystemd(t *testing.T) {
 	if err != nil {
 		t.Skip("systemd-analyze is not installed")
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(os.Executable())(t)
 	unit := block(t, "ini")
 	verify := func(text string) string {
 		file := filepath.Join(t.TempDir(), "tidegate-worker.service")
-		if err := os.WriteFile(file, []byte(strings.Replace(text, "/usr/local/bin/tidegate-worker", program, 1)), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(strings.Replace(text, "/usr/local/bin/tidegate-worker", program, 1)), 0o600))
 		said, err := exec.Command(analyze, "verify", file).CombinedOutput()
 		if err != nil {
 			return err.Error() + ": " + string(said)
@@ -112,10 +104,7 @@ func TestUnitOfSystemd(t *testing.T) {
 // TestCommandsOfTheDocument holds every command line of docs/machines.md to the program:
 // each of its flags stands in the help of its command.
 func TestCommandsOfTheDocument(t *testing.T) {
-	text, err := os.ReadFile("../../../docs/machines.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../docs/machines.md"))(t)
 	helps := map[string]string{}
 	flag := regexp.MustCompile(`--[a-z-]+`)
 	lines := 0

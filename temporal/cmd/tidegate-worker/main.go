@@ -17,30 +17,32 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/face/codereview"
 	"github.com/tidegate/tidegate/internal/face/demo"
 	"github.com/tidegate/tidegate/internal/face/research"
 	"github.com/tidegate/tidegate/tool"
 )
 
-func main() { os.Exit(status(os.Args[1:], farOf)) }
+func main() { os.Exit(status(os.Args[1:], workersOf)) }
 
 // status runs a command line and returns the exit status. The agents of a home work
-// where far says.
-func status(args []string, far func(*catalog.Env, *serverFlags) *research.Far) int {
+// where workers says.
+func status(args []string, workers func(*catalog.Env, *serverFlags) *dispatch.Workers) int {
 	ctx, now, stop := interruptible(context.Background())
 	defer stop()
 	level := new(slog.LevelVar)
 	level.Set(slog.LevelWarn)
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
-	env, err := catalog.ProcessEnv("tidegate " + cli.Version())
+	env, err := dispatch.ProcessEnv("tidegate " + cli.Version())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "tidegate-worker:", err)
 		return cli.Status(tidegate.ClassOf(tidegate.CodeOf(err)))
 	}
 	server := &serverFlags{stop: func() {}}
-	program := assemble(env, server, far, now)
+	program := assemble(env, server, workers, now)
 	program.Log = level
 	loaded, err := config.Load(ctx, config.Places{Dir: env.Dir, User: env.ConfigDir, Getenv: env.Getenv})
 	env.Config = loaded.Settings
@@ -94,14 +96,14 @@ func interruptible(parent context.Context) (ctx, now context.Context, stop func(
 }
 
 // assemble is the program with all of its commands.
-func assemble(env *catalog.Env, server *serverFlags, far func(*catalog.Env, *serverFlags) *research.Far, now context.Context) *cli.Program {
-	home := &research.Env{Env: env, Recordings: recordings(env), Far: far(env, server)}
+func assemble(env *catalog.Env, server *serverFlags, workers func(*catalog.Env, *serverFlags) *dispatch.Workers, now context.Context) *cli.Program {
+	env.Recordings, env.Workers = recordings(env), workers(env, server)
 	return &cli.Program{
 		Name:     "tidegate-worker",
 		About:    about,
 		Example:  "  tidegate-worker --queue researchers --agent claude\n  tidegate-worker research \"Which heat pump fits an old house?\" --queue researchers --agent claude",
 		Tools:    toolsOf(env),
-		Commands: append(research.Commands(home), workCommand(env, server, now)),
+		Commands: append(append(research.Commands(env), codereview.Commands(env)...), workCommand(env, server, now)),
 		Settings: server.settings(),
 		Groups:   map[string]string{"run": "Look at a run, and move it", "job": "See what agents are asked and answer", "review": "Have a code change reviewed", "change": "Have a code change made", "agents": "Show the agents of this machine"},
 		Version:  cli.Version(),
@@ -130,6 +132,6 @@ Without a command it works. A task is executed at least once and accepted exactl
 once.`
 
 // recordings are the answers that come with the program.
-func recordings(env *catalog.Env) map[string]research.Recording {
-	return map[string]research.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}
+func recordings(env *catalog.Env) map[string]dispatch.Recording {
+	return map[string]dispatch.Recording{"demo": {Unpack: demo.UnpackAgents, Fetch: demo.Pages{Now: env.Now}.Fetch, Question: demo.Question, Shape: demo.Shape}}
 }

@@ -14,8 +14,9 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal/server"
 )
 
@@ -27,9 +28,9 @@ func TestMain(m *testing.M) {
 	cli.Released = "test"
 	switch os.Getenv(programVariable) {
 	case "far":
-		os.Exit(status(os.Args[1:], farOf))
+		os.Exit(status(os.Args[1:], workersOf))
 	case "local":
-		os.Exit(status(os.Args[1:], func(*catalog.Env, *serverFlags) *research.Far { return nil }))
+		os.Exit(status(os.Args[1:], func(*catalog.Env, *serverFlags) *dispatch.Workers { return nil }))
 	case "server":
 		os.Exit(server.Main(os.Args[1:]))
 	case "agent":
@@ -71,9 +72,7 @@ func beginBy(t *testing.T, start func(*exec.Cmd) error, program, pool string, en
 	p.cmd.Dir = t.TempDir()
 	out, in := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = in, in
-	if err := start(p.cmd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, start(p.cmd))
 	go p.read(out)
 	go func() {
 		p.err = p.cmd.Wait()
@@ -173,7 +172,7 @@ func beginWorker(t *testing.T, address string, env []string, args ...string) *pr
 func tree(t *testing.T, root string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -183,9 +182,6 @@ func tree(t *testing.T, root string) map[string][]byte {
 		}
 		files[name], err = os.ReadFile(path)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
+	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/temporal"
 )
 
@@ -96,13 +97,13 @@ func TestCommandOfALine(t *testing.T) {
 func TestScreenShowsTasks(t *testing.T) {
 	w := &temporal.Worker{Queue: "researchers", Name: "host, process 7", Agents: map[string]temporal.Agent{"researcher": {Name: "claude"}}}
 	v := newView(cli.Invocation{Program: cli.Program{Stdout: io.Discard}}, w)
-	v.screen = research.NewScreen(io.Discard)
+	v.screen = screen.NewScreen(io.Discard)
 	task := func(job string) temporal.Notice {
 		return temporal.Notice{Task: driver.Task{ID: "sha256:" + job, Job: job, Attempt: 1, Turn: 1}, Driver: "claude"}
 	}
 	shows := func(wanted ...string) {
 		t.Helper()
-		text := strings.Join(v.now().Lines(research.Size{Columns: 100, Rows: 30}), "\n")
+		text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n")
 		for _, words := range wanted {
 			if !strings.Contains(text, words) {
 				t.Errorf("the screen does not show %q:\n%s", words, text)
@@ -129,7 +130,7 @@ func TestScreenShowsTasks(t *testing.T) {
 	if len(v.tasks) != 0 || v.done != 1 || v.failed != 1 {
 		t.Errorf("%d tasks, %d done, %d failed", len(v.tasks), v.done, v.failed)
 	}
-	if text := strings.Join(v.now().Lines(research.Size{Columns: 100, Rows: 30}), "\n"); strings.Contains(text, "\x1b[2J") {
+	if text := strings.Join(v.now().Lines(screen.Size{Columns: 100, Rows: 30}), "\n"); strings.Contains(text, "\x1b[2J") {
 		t.Error("an agent wrote on the terminal")
 	}
 }
@@ -145,15 +146,9 @@ func TestMetrics(t *testing.T) {
 	defer stop()
 	handler.WithTags(map[string]string{"task_queue": "researchers"}).Counter("temporal_test").Inc(3)
 	until(t, "the counter is there", func() bool {
-		response, err := http.Get(at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := must.Get(http.Get(at))(t)
 		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(io.ReadAll(response.Body))(t)
 		return strings.Contains(string(text), `tidegate_worker_temporal_test_total{task_queue="researchers"} 3`)
 	})
 }
@@ -161,10 +156,7 @@ func TestMetrics(t *testing.T) {
 // TestTLSOfTheEnvironment holds TEMPORAL_TLS to what it asks for: no word of it leads to
 // a connection without TLS but one that says so.
 func TestTLSOfTheEnvironment(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer listener.Close()
 	first := make(chan byte, 16)
 	go func() {

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/temporal"
 )
 
@@ -24,9 +25,9 @@ type view struct {
 	began  time.Time
 
 	mu     sync.Mutex
-	screen *research.Screen // nil in a pipe
-	tasks  []*shownTask     // in the order in which they began
-	last   []research.Event
+	screen *screen.Screen // nil in a pipe
+	tasks  []*shownTask   // in the order in which they began
+	last   []screen.Event
 	done   int
 	failed int
 	ending bool
@@ -42,7 +43,7 @@ type shownTask struct {
 func newView(call cli.Invocation, w *temporal.Worker) *view {
 	v := &view{call: call, worker: w, began: time.Now()}
 	if call.Terminal.Size != nil {
-		v.screen = research.NewScreen(call.Stdout)
+		v.screen = screen.NewScreen(call.Stdout)
 	}
 	return v
 }
@@ -106,12 +107,12 @@ func (v *view) notice(n temporal.Notice) {
 		return
 	case n.Ended && n.Err != nil:
 		v.failed++
-		v.happened(n, research.Failed, "failed: "+n.Err.Error())
+		v.happened(n, screen.Failed, "failed: "+n.Err.Error())
 	case n.Ended:
 		v.done++
-		v.happened(n, research.Done, "answered")
+		v.happened(n, screen.Done, "answered")
 	default:
-		v.happened(n, research.Working, "begun with "+n.Driver)
+		v.happened(n, screen.Working, "begun with "+n.Driver)
 		v.tasks = append(v.tasks, &shownTask{Notice: n, began: time.Now()})
 		return
 	}
@@ -122,12 +123,12 @@ func (v *view) notice(n temporal.Notice) {
 
 const mostShown = 6
 
-func (v *view) happened(n temporal.Notice, mark research.Mark, text string) {
+func (v *view) happened(n temporal.Notice, mark screen.Mark, text string) {
 	if v.screen == nil {
 		v.line("%s, attempt %d, turn %d: %s (%s)", n.Task.Job, n.Task.Attempt, n.Task.Turn, text, n.Task.ID)
 		return
 	}
-	v.last = append(v.last, research.Event{Time: time.Now().Format(time.TimeOnly), Job: n.Task.Job, Text: text, Mark: mark})
+	v.last = append(v.last, screen.Event{Time: time.Now().Format(time.TimeOnly), Job: n.Task.Job, Text: text, Mark: mark})
 	v.last = v.last[max(0, len(v.last)-mostShown):]
 }
 
@@ -138,29 +139,29 @@ func (v *view) draw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	columns, rows := v.call.Terminal.Size()
-	size := research.Size{Columns: columns, Rows: rows, Color: v.call.Terminal.Color}
+	size := screen.Size{Columns: columns, Rows: rows, Color: v.call.Terminal.Color}
 	v.screen.Draw(v.now().Lines(size), "tidegate-worker "+v.worker.Queue, size)
 }
 
 // now is the worker at this moment.
-func (v *view) now() research.View {
+func (v *view) now() screen.View {
 	status := "takes tasks"
-	hints := []research.Next{{Command: "Ctrl-C", About: "takes no more tasks and finishes these"}}
+	hints := []dispatch.Next{{Command: "Ctrl-C", About: "takes no more tasks and finishes these"}}
 	if v.ending {
 		status = "finishes its tasks"
-		hints = []research.Next{{Command: "Ctrl-C", About: "gives these tasks back at once"}}
+		hints = []dispatch.Next{{Command: "Ctrl-C", About: "gives these tasks back at once"}}
 	}
-	shown := research.View{
+	shown := screen.View{
 		Name: v.worker.Queue, Question: v.worker.Name + " with " + strings.Join(v.worker.Names(), ", "), Status: status,
 		Events: v.last, Hints: hints, Top: -1,
-		Meters: []research.Meter{
+		Meters: []screen.Meter{
 			{Name: "done", Used: float64(v.done), Limit: math.Inf(1), Text: fmt.Sprint(v.done)},
 			{Name: "failed", Used: float64(v.failed), Limit: math.Inf(1), Text: fmt.Sprint(v.failed)},
 		},
 	}
 	for _, t := range v.tasks {
-		shown.Jobs = append(shown.Jobs, research.Job{
-			ID: t.Task.Job, Mark: research.Working, State: fmt.Sprintf("turn %d", t.Task.Turn), Agent: t.Driver,
+		shown.Jobs = append(shown.Jobs, screen.Job{
+			ID: t.Task.Job, Mark: screen.Working, State: fmt.Sprintf("turn %d", t.Task.Turn), Agent: t.Driver,
 			Minutes: time.Since(t.began).Minutes(), Attempt: t.Task.Attempt, Tool: t.tool,
 		})
 	}

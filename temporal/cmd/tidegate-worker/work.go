@@ -13,10 +13,11 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/catalog"
+	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/face/cli"
-	"github.com/tidegate/tidegate/internal/face/research"
+	"github.com/tidegate/tidegate/internal/face/screen"
 	"github.com/tidegate/tidegate/temporal"
 	"github.com/tidegate/tidegate/tool"
 )
@@ -43,7 +44,7 @@ The second stops those, and gives them back for another worker.`,
 			{Name: "models", About: "the models that tasks may name, separated by commas (default any)"},
 			{Name: "no-network", About: "refuse tasks whose agents may search the web", Kind: tool.Switch},
 			{Name: "deployment", About: "belong to the version of this `name` that the server knows as tidegate's own, and get tasks once it is the current one (default off)"},
-		}, research.CellFlags...),
+		}, screen.CellFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			return work(ctx, now, call, env, server)
 		},
@@ -77,14 +78,20 @@ func work(ctx, now context.Context, call cli.Invocation, env *catalog.Env, serve
 			return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("parallel", tidegate.Cut(text)), "--parallel must be a number from 1 to 1000, got %q", tidegate.Cut(text))
 		}
 	}
-	hands, err := (&research.Env{Env: env, Recordings: recordings(env)}).Hands(ctx, call)
+	cells, err := screen.Cells(call)
 	if err != nil {
 		return err
 	}
-	defer hands.Close()
-	for role, agent := range hands.Agents {
-		name := research.Scheme(agent.Driver)
-		w.Agents[role] = temporal.Agent{Driver: hands.Drivers[role], Name: name, Model: agent.Model}
+	own := *env
+	own.Workers = nil // its agents are those of this machine
+	team, err := own.TeamToLend(ctx, call.Flag("agent"), cells)
+	if err != nil {
+		return err
+	}
+	defer team.Close()
+	for role, agent := range team.Agents {
+		name := dispatch.Scheme(agent.Driver)
+		w.Agents[role] = temporal.Agent{Driver: team.Drivers[role], Name: name, Model: agent.Model}
 		w.Parallel[name] = max(w.Parallel[name], agent.Parallel)
 		if parallel > 0 {
 			w.Parallel[name] = parallel
@@ -128,7 +135,7 @@ func mcpServers() map[string]driver.Server {
 	}
 	for _, place := range places {
 		if found, err := exec.LookPath(place); err == nil {
-			relay := research.Relay(found)
+			relay := dispatch.Relay(found)
 			return map[string]driver.Server{relay.Name: relay}
 		}
 	}

@@ -11,13 +11,36 @@
     try { await navigator.clipboard.writeText(text); button.dataset.done = "yes"; } catch { button.dataset.done = "no"; }
     setTimeout(() => delete button.dataset.done, 2000);
   });
-  // A sentence that was chosen stands in the address.
+  // A sentence is chosen by a click or by a key; its address shows what stands beside it.
+  const choose = (id, stay) => {
+    const y = scrollY;
+    location.hash = id;
+    if (stay && innerWidth >= 960) scrollTo({top: y, behavior: "instant"});
+  };
   document.addEventListener("click", (event) => {
-    const sentence = event.target.closest?.("a.s[id]");
-    if (!sentence) return;
-    document.querySelector(".s.chosen")?.classList.remove("chosen");
-    sentence.classList.add("chosen");
-    history.replaceState(null, "", "?s=" + encodeURIComponent(sentence.id) + "#" + encodeURIComponent(sentence.id));
+    const sentence = event.target.closest?.("article .s[id], .answer .s[id]");
+    if (sentence && !event.target.closest("a, button, .ev") && !String(getSelection())) choose(sentence.id, true);
+  });
+  const firm = ["stands", "inferred", "calculated"];
+  const step = (forward, wanted) => {
+    const shown = document.querySelector(".chips :checked")?.id.slice(5);
+    const all = [...document.querySelectorAll(".doc .s[id][data-state]")].filter((s) => wanted ? wanted(s) : !shown || shown === "all" || s.dataset.state === shown);
+    const here = document.querySelector(".s:target"), follows = (s) => here ? here.compareDocumentPosition(s) & (forward ? 4 : 2) : true;
+    const next = forward ? all.find(follows) : all.findLast(follows);
+    if (next) choose(next.id);
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=radio]), textarea, select")) return;
+    const act = {j: () => step(true), k: () => step(false), n: () => step(true, (s) => !firm.includes(s.dataset.state)), "/": () => document.getElementById("omni")?.focus(),
+      "?": () => document.getElementById("keys")?.togglePopover(), Escape: () => document.querySelector(".s:target") && choose("-", true)}[event.key];
+    if (act) { if (event.key !== "Escape") event.preventDefault(); act(); }
+  });
+  // A file that is dropped anywhere is the one to be checked.
+  const file = document.getElementById("f-report");
+  for (const kind of ["dragover", "drop"]) document.addEventListener(kind, (event) => {
+    if (!file || !event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault();
+    if (kind === "drop") { file.files = event.dataTransfer.files; file.form.requestSubmit(); }
   });
 
   const where = document.body.dataset.live;
@@ -69,7 +92,7 @@
     const stood = document.getElementById("main").dataset.layout;
     document.title = fresh.title;
     document.getElementById("icon").href = fresh.getElementById("icon").getAttribute("href");
-    for (const id of ["head", "main"]) {
+    for (const id of ["everything", "main"]) {
       const old = document.getElementById(id), next = fresh.getElementById(id);
       if (old && next && made(old) !== made(next)) become(old, next);
     }

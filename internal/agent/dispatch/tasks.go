@@ -1,0 +1,180 @@
+package dispatch
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/library"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
+)
+
+// Task is a question or an audit that a page asked for.
+type Task struct {
+	Kind  string // TaskAsk or TaskAudit
+	Of    string // the run that is asked about
+	What  string // the question, or what the report is called
+	Begun time.Time
+	Ended bool
+	Wrong string // why it has no result
+}
+
+// The kinds of tasks.
+const (
+	TaskAsk   = "ask"
+	TaskAudit = "audit"
+)
+
+const (
+	mostTasks = 4  // at once
+	keptTasks = 50 // that have ended
+)
+
+// Tasks are those of a kind, the newest first; those about one run where it is named.
+func (w *Background) Tasks(kind, of string) []Task {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []Task
+	for _, t := range slices.Backward(w.tasks) {
+		if t.Kind == kind && (of == "" || t.Of == of) {
+			out = append(out, *t)
+		}
+	}
+	return out
+}
+
+// open makes room for a task. It returns LOCK_HELD where enough are under way.
+func (w *Background) open(t Task) (*Task, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	under := 0
+	for _, t := range w.tasks {
+		if !t.Ended {
+			under++
+		}
+	}
+	if under >= mostTasks {
+		return nil, tidegate.Errorf(tidegate.LockHeld, tidegate.Pairs("tasks", under), "%d questions and audits are under way: wait until one has ended", under)
+	}
+	if len(w.tasks) >= mostTasks+keptTasks {
+		w.tasks = slices.Delete(w.tasks, 0, 1+slices.IndexFunc(w.tasks, func(t *Task) bool { return t.Ended }))
+	}
+	t.Begun = w.Now()
+	w.tasks = append(w.tasks, &t)
+	return &t, nil
+}
+
+// drop forgets a task that did not begin.
+func (w *Background) drop(t *Task) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tasks = slices.DeleteFunc(w.tasks, func(other *Task) bool { return other == t })
+}
+
+// run does a task in the background.
+func (w *Background) run(t *Task, work func(ctx context.Context) error) {
+	w.ends.Go(func() {
+		err := guarded(func() error {
+			return work(tidegate.WithActor(w.ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByToken}))
+		})
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		t.Ended = true
+		if err != nil {
+			t.Wrong = tidegate.AsError(err).Message
+		}
+	})
+}
+
+// Audit holds a report that a person handed over against its sources. It returns the errors
+// of [foreign.Read], and LOCK_HELD where enough is under way.
+func (w *Background) Audit(name string, body []byte) error {
+	if len(body) == 0 {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("report", name), "choose a file that is not empty")
+	}
+	t, err := w.open(Task{Kind: TaskAudit, What: name})
+	if err != nil {
+		return err
+	}
+	if _, err := foreign.Read(name, body); err != nil {
+		w.drop(t)
+		return err
+	}
+	w.run(t, func(ctx context.Context) error {
+		_, err := audit.Make(ctx, w.OwnDesk(), w.OwnPages(), audit.Input{Report: string(body), Name: name, Dir: w.Dir, Home: store.Audits.Home(w.Home)})
+		return err
+	})
+	return nil
+}
+
+// Ask puts a further question about the report of a run. It returns INVALID_ARGS for what is
+// wrong with the question, the errors of [library.Open] and [library.AskOf], and those of
+// [Background.Draft].
+func (w *Background) Ask(ctx context.Context, id, question, mostUSD string) error {
+	most, err := strconv.ParseFloat(mostUSD, 64)
+	if err != nil || !(most > 0) || math.IsInf(most, 0) {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("most_usd", tidegate.Cut(mostUSD)), "the most that it may cost must be a number of USD above 0, got %q", tidegate.Cut(mostUSD))
+	}
+	t, err := w.open(Task{Kind: TaskAsk, Of: id, What: strings.TrimSpace(question)})
+	if err != nil {
+		return err
+	}
+	answer, err := w.prepareAnswer(ctx, id, question, most)
+	if err != nil {
+		w.drop(t)
+		return err
+	}
+	w.run(t, answer)
+	return nil
+}
+
+// prepareAnswer finds the passages and the agents for a question, and puts aside what it may
+// cost.
+func (w *Background) prepareAnswer(ctx context.Context, id, question string, most float64) (answer func(context.Context) error, err error) {
+	item, err := library.Open(ctx, w.OwnDesk(), w.Home, w.Dir, id)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			item.Close()
+		}
+	}()
+	asked, err := library.AskOf(ctx, question, item)
+	if err != nil {
+		return nil, err
+	}
+	passages, err := asked.Passages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var t *Team
+	var paid *reservation
+	if len(passages) > 0 { // else no agent is asked
+		if t, err = w.ownTeam(ctx, ToAnswer("", "", CellChoice{})); err != nil {
+			return nil, err
+		}
+		if err = w.readyFor(ctx, t, most); err == nil {
+			paid, err = w.reserve("", 0, most)
+		}
+		if err != nil {
+			t.Close()
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) error {
+		defer item.Close()
+		_, spent, err := w.Answer(ctx, asked, run.DefaultBudget(map[string]float64{"max_cost_usd": most}), func(context.Context) (*Team, error) { return t, nil })
+		if paid != nil {
+			w.settle(paid, spent.CostUSD)
+		}
+		return err
+	}, nil
+}

@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/job"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/audit"
+	"github.com/tidegate/tidegate/internal/work/run"
+)
+
+// folderWork is work that is no run's, while it is driven: it does by rule what follows
+// from its jobs.
+type folderWork struct {
+	board *job.Board
+	over  string // which limit of the budget is reached
+
+	refused bool // tries are used up, and the last answer was refused
+}
+
+// folderOutcome is how driving work that is no run's ended.
+type folderOutcome struct {
+	Outcome
+	spent   job.Spent
+	refused bool // tries are used up, and the last answer was refused
+}
+
+// driveFolder drives the jobs in a folder that is no run's, for a person who wants them
+// done: those that have used up their tries get them again. Present is the work as it is,
+// without its folder; once every answer is accepted, advance says whether there is more of
+// it.
+func driveFolder(ctx context.Context, options Options, what, path string, present func() job.Work, advance func(context.Context, *job.Board) (more bool, err error)) (folderOutcome, error) {
+	board, err := job.OpenFolder(ctx, options.Desk, func(context.Context) (job.Work, error) {
+		w := present()
+		var err error
+		w.Folder, err = options.Desk.Reach.Open(what, path)
+		return w, err
+	})
+	if err != nil {
+		return folderOutcome{}, err
+	}
+	defer board.Close()
+	w := &folderWork{board: board}
+	if err := w.grantAgain(ctx); err != nil {
+		return folderOutcome{}, err
+	}
+	settle := func(ctx context.Context) (StepResult, error) {
+		for {
+			out, err := w.settle(ctx)
+			if err != nil || out.WaitingFor != ForNothing {
+				return out, err
+			}
+			if more, err := advance(ctx, board); err != nil || !more {
+				return out, err
+			}
+			if err := w.lookAgain(ctx); err != nil {
+				return out, err
+			}
+		}
+	}
+	out, err := drive(ctx, board, rules{settle, w.outOfBudget}, options)
+	return folderOutcome{out, board.Spent(), w.refused}, err
+}
+
+// ReadReport lets second readers read the parts of an audited report, as those of a run
+// are read: with planted errors, in jobs that the folder of the audit keeps. It returns
+// why not all of them were read, "" where they were, and what it took. It returns
+// LOCK_HELD when another process drives it, CANCELLED, and the errors of reading and
+// writing the folder.
+func ReadReport(ctx context.Context, parts *audit.Parts, budget run.Budget, options Options) (why string, spent job.Spent, err error) {
+	out, err := driveFolder(ctx, options, "audit", parts.Folder.Path(), func() job.Work {
+		return job.Work{ID: parts.ID, CreatedAt: parts.CreatedAt, Budget: budget, Log: run.LogFile, IDKey: "audit_id",
+			Kinds: []job.Kind{job.Reading(options.Desk, parts.Questions, 1)}}
+	}, func(context.Context, *job.Board) (bool, error) { return parts.Advance() })
+	if err == nil && out.WaitingFor != ForNothing {
+		why = out.Reason
+	}
+	return why, out.spent, err
+}
+
+// grantAgain gives jobs that have used up their tries all of them again, for a person who
+// wants the work to go on.
+func (w *folderWork) grantAgain(ctx context.Context) error {
+	return w.board.GrantAgain(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByRule}))
+}
+
+// lookAgain reads the jobs again once there are others. Those of a review are not known
+// before there is something to review.
+func (w *folderWork) lookAgain(ctx context.Context) error {
+	if err := w.board.Reload(ctx); err != nil {
+		return err
+	}
+	return w.grantAgain(ctx)
+}
+
+func (w *folderWork) settle(ctx context.Context) (StepResult, error) {
+	judged, _, err := w.board.JudgeLeftOver(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Rule, By: tidegate.ByRule}))
+	if err != nil {
+		return StepResult{}, err
+	}
+	out := StepResult{RunID: w.board.ID(), Did: []Did{}, Jobs: []job.Job{}}
+	for _, id := range judged {
+		out.Did = append(out.Did, Did{"judge", "judged the answer to " + id + " that was left"})
+	}
+	var exhausted []string
+	for _, j := range w.board.Jobs() {
+		if j.State != job.Accepted {
+			out.Jobs = append(out.Jobs, j)
+		}
+		if j.State == job.Exhausted {
+			exhausted = append(exhausted, j.ID)
+		}
+	}
+	counts := w.board.Work()
+	switch {
+	case len(out.Jobs) == 0:
+		out.WaitingFor, out.Reason = ForNothing, "every answer is accepted"
+	case w.over != "":
+		out.WaitingFor, out.Reason = ForPerson, w.over
+	case counts[job.Open]+counts[job.Leased] > 0:
+		out.WaitingFor, out.Reason = ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(counts[job.Open], "job"), counts[job.Leased])
+	default:
+		var fault string
+		fault, w.refused = w.lastFault(exhausted[0])
+		out.WaitingFor, out.Reason = ForPerson, "all tries are used up for "+tidegate.Cut(strings.Join(exhausted, ", "))+fault
+	}
+	return out, nil
+}
+
+// lastFault says why the last attempt at a job failed, as the rest of a sentence, and
+// whether its answer was refused.
+func (w *folderWork) lastFault(id string) (why string, refused bool) {
+	shown, err := w.board.Show(id)
+	if err != nil || len(shown.Attempts) == 0 {
+		return "", false
+	}
+	last := shown.Attempts[len(shown.Attempts)-1]
+	if n := len(last.Submissions); n > 0 && len(last.Submissions[n-1].Faults) > 0 {
+		fault := last.Submissions[n-1].Faults[0]
+		return fmt.Sprintf("; the last answer to %s was refused with %s: %s", id, fault.Code, tidegate.Cut(fault.Message)), true
+	}
+	if last.Reason == "" {
+		return "", false
+	}
+	return fmt.Sprintf("; the last attempt at %s ended with: %s", id, tidegate.Cut(last.Reason)), false
+}
+
+func (w *folderWork) outOfBudget(_ context.Context, limit string, spent job.Spent) error {
+	w.over = fmt.Sprintf("the budget is used up: %s is %v (%.1f minutes, %.0f tokens, %.2f USD were used)",
+		limit, w.board.Policy().Budget.Of(limit), spent.Minutes, spent.Tokens, spent.CostUSD)
+	return nil
+}

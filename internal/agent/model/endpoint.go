@@ -1,0 +1,165 @@
+package model
+
+import (
+	"cmp"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/driver"
+)
+
+// endpoint is a service whose models are asked without a client.
+type endpoint struct {
+	name     string // after "api:"; "" for an address that a person named
+	title    string
+	url      string
+	urlEnv   string // the variable that names another address
+	keyEnv   string // the variable that holds the key; "" for a service on this machine
+	help     string // where a person gets a key, or what starts the service
+	pays     string // where a person pays
+	probe    string // a path that only the owner of a key can read, where everybody can read the list of models
+	protocol *protocol
+}
+
+// endpoints are those that have a name, in the order in which they are looked for.
+var endpoints = []*endpoint{
+	{
+		name: "anthropic", title: "Anthropic", url: "https://api.anthropic.com", urlEnv: "ANTHROPIC_BASE_URL", keyEnv: "ANTHROPIC_API_KEY",
+		help: "https://platform.claude.com/settings/keys", pays: "https://platform.claude.com/settings/billing", protocol: &messagesProtocol,
+	},
+	{
+		name: "openai", title: "OpenAI", url: "https://api.openai.com/v1", urlEnv: "OPENAI_BASE_URL", keyEnv: "OPENAI_API_KEY",
+		help: "https://platform.openai.com/api-keys", pays: "https://platform.openai.com/settings/organization/billing", protocol: &responsesProtocol,
+	},
+	{
+		name: "openrouter", title: "OpenRouter", url: "https://openrouter.ai/api/v1", urlEnv: "OPENROUTER_BASE_URL", keyEnv: "OPENROUTER_API_KEY",
+		help: "https://openrouter.ai/settings/keys", pays: "https://openrouter.ai/settings/credits", probe: "/key", protocol: &chatProtocol,
+	},
+	{
+		name: "gemini", title: "Google", url: "https://generativelanguage.googleapis.com/v1beta/openai", urlEnv: "GEMINI_BASE_URL", keyEnv: "GEMINI_API_KEY",
+		help: "https://aistudio.google.com/apikey", pays: "https://aistudio.google.com/usage", protocol: &chatProtocol,
+	},
+	{name: "ollama", title: "Ollama", url: "http://127.0.0.1:11434/v1", urlEnv: "OLLAMA_HOST", help: "ollama serve", protocol: &chatProtocol},
+	{name: "lmstudio", title: "LM Studio", url: "http://127.0.0.1:1234/v1", urlEnv: "LMSTUDIO_BASE_URL", help: "lms server start", protocol: &chatProtocol},
+}
+
+// Endpoint is a service whose models can be asked by name, without a client.
+type Endpoint struct {
+	Driver string // "api:" and its name
+	Title  string
+	KeyEnv string // the variable that holds its key; "" for a service on this machine
+	Help   string // where a person gets a key, or what starts the service
+}
+
+// Endpoints are the services with a name, in the order in which they are looked for.
+func Endpoints() []Endpoint {
+	list := make([]Endpoint, len(endpoints))
+	for i, e := range endpoints {
+		list[i] = Endpoint{"api:" + e.name, e.title, e.keyEnv, e.help}
+	}
+	return list
+}
+
+// modelKey is the variable that holds the key of model:URL where the configuration
+// names none.
+const modelKey = "TIDEGATE_MODEL_KEY"
+
+// endpointOf is the endpoint that settings name, with its address. It returns
+// INVALID_ARGS for a name that no service has, with near at its end, and
+// ENDPOINT_INVALID for an address that cannot be one.
+func endpointOf(settings driver.Settings, host driver.Host, near string) (*endpoint, string, error) {
+	if address, ok := strings.CutPrefix(settings.Driver, "model:"); ok {
+		e := &endpoint{title: "the model", protocol: &chatProtocol}
+		if driver.Variable(host.Environ, modelKey) != "" {
+			e.keyEnv = modelKey
+		}
+		address, err := e.address(settings, address)
+		return e, address, err
+	}
+	name := strings.TrimPrefix(settings.Driver, "api:")
+	i := slices.IndexFunc(endpoints, func(e *endpoint) bool { return e.name == name })
+	if i < 0 {
+		return nil, "", driver.Invalid(settings, "%q names no service; expected api: with anthropic, openai, openrouter, gemini, ollama or lmstudio%s", settings.Driver, near)
+	}
+	e := endpoints[i]
+	address := settings.URL
+	if address == "" && e.urlEnv != "" {
+		address = driver.Variable(host.Environ, e.urlEnv)
+		if e.name == "ollama" && address != "" {
+			address = ollamaHost(address)
+		}
+	}
+	if address == "" {
+		return e, e.url, nil
+	}
+	address, err := e.address(settings, address)
+	return e, address, err
+}
+
+// pasted are the ends of addresses that people copy together with the address.
+var pasted = []string{"/chat/completions", "/responses", "/messages", "/models"}
+
+// address is an address that a person wrote as the paths of the protocol follow it.
+// It returns ENDPOINT_INVALID for what is not an address, and for one with a key in it.
+func (e *endpoint) address(settings driver.Settings, written string) (string, error) {
+	bad := func(why string) error {
+		return tidegate.Errorf(tidegate.EndpointInvalid, tidegate.Pairs("driver", tidegate.Cut(settings.Driver)), "%q is not the address of a model: %s", driver.Shown(written), why)
+	}
+	parsed, err := url.Parse(written)
+	scheme, _, split := strings.Cut(written, "://")
+	switch {
+	case written == "":
+		return "", bad("it is empty; write one such as http://127.0.0.1:11434/v1")
+	case strings.Contains(written, "@") || strings.Contains(written, "?"):
+		return "", tidegate.Errorf(tidegate.EndpointInvalid, tidegate.Pairs("driver", "model:…"), "an address must not have a key in it: leave it out, and export %s=…", cmp.Or(e.keyEnv, modelKey))
+	case !split:
+		return "", bad("it has no scheme; write http://" + driver.Shown(written))
+	case scheme != "http" && scheme != "https":
+		return "", bad("its scheme must be http or https")
+	case err != nil || parsed.Hostname() == "":
+		return "", bad("it names no host; write one such as http://127.0.0.1:11434/v1")
+	}
+	path := strings.TrimRight(parsed.Path, "/")
+	for _, end := range pasted {
+		path = strings.TrimSuffix(path, end)
+	}
+	if e.protocol == &messagesProtocol {
+		path = strings.TrimSuffix(path, "/v1") // its own clients write it without
+	} else if path == "" {
+		path = "/v1"
+	}
+	return parsed.Scheme + "://" + parsed.Host + path, nil
+}
+
+// ollamaHost is the address in OLLAMA_HOST, which Ollama reads with every part left
+// out, and which its server takes as the address to listen on.
+func ollamaHost(written string) string {
+	if !strings.Contains(written, "://") {
+		written = "http://" + written
+	}
+	parsed, err := url.Parse(written)
+	if err != nil {
+		return written
+	}
+	name, port := parsed.Hostname(), cmp.Or(parsed.Port(), "11434")
+	if ip, err := netip.ParseAddr(name); name == "" || err == nil && ip.IsUnspecified() {
+		name = "127.0.0.1"
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	return parsed.Scheme + "://" + name + ":" + port + parsed.Path
+}
+
+// onThisMachine reports whether an address leads to this machine.
+func onThisMachine(address string) bool {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(parsed.Hostname())
+	return parsed.Hostname() == "localhost" || err == nil && ip.IsLoopback()
+}

@@ -1,0 +1,308 @@
+package sandbox
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tidegate/tidegate/internal/agent/driver"
+)
+
+// How a program is followed and ended.
+const (
+	poll       = 20 * time.Millisecond // how often its output is looked at
+	exitGrace  = 5 * time.Second       // from its last word to its exit
+	stopGrace  = 3 * time.Second       // from SIGTERM to SIGKILL
+	MaxOutput  = 64 << 20              // bytes of events, and of standard error
+	shownError = 4 << 10               // bytes of standard error that are looked at
+)
+
+// Stream makes an answer out of what a client writes.
+type Stream interface {
+	// take takes the next bytes of the client's standard output and says what
+	// they were about.
+	Take(chunk []byte, event func(driver.Event))
+	// done reports whether the client has said its last word.
+	Done() bool
+	// result is what came, once nothing more comes, and why it is not an answer
+	// where the client itself said so. Standard error is for clients that say so
+	// there; the caller judges the exit.
+	Result(stderr string) (driver.Answer, *driver.Error)
+}
+
+// Attempt is one client at one task.
+type Attempt struct {
+	Name   string // of the client, for messages
+	Task   driver.Task
+	Stream Stream
+	Output int64 // bytes that it may write
+	Plain  bool  // it writes nothing but its answer, which is complete when it exits: Silence applies, Idle and Step do not
+	Served bool  // the driver ends it, so its exit says nothing
+	Now    func() time.Time
+	Event  func(driver.Event)
+}
+
+// reason is why a client was followed no longer.
+type reason int
+
+const (
+	exited       reason = iota
+	answered            // it had said its last word, and did not exit
+	idle                // see Limits.Idle and Limits.Silence
+	stuck               // see Limits.Step
+	late                // see Limits.Deadline
+	tooManySteps        // see Limits.Steps
+	flooding            // it wrote too much
+	cancelled           // nobody waits for it any more
+)
+
+// run starts c with its output in f, follows it to its end, and judges what came
+// out. The prompt is its standard input unless c has another.
+func (a *Attempt) run(ctx context.Context, c Command, f *Folder) (driver.Answer, error) {
+	if ctx.Err() != nil {
+		return driver.Answer{}, context.Cause(ctx)
+	}
+	stdout, follow, err := f.output("stdout")
+	if err != nil {
+		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+	}
+	defer follow.Close()
+	stderr, complaints, err := f.output("stderr")
+	if err != nil {
+		stdout.Close()
+		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+	}
+	defer complaints.Close()
+	if c.Stdin == nil {
+		// A file, not a pipe: whether and when the client reads it is its own affair.
+		if err = f.Write("prompt", []byte(a.Task.Prompt)); err == nil {
+			c.Stdin, err = f.Root.Open("prompt")
+		}
+	}
+	var p *process
+	if err == nil {
+		c.stdout, c.stderr, c.scratch = stdout, stderr, f.path
+		p, err = start(c)
+		c.Stdin.Close()
+	}
+	stdout.Close()
+	stderr.Close()
+	if err != nil {
+		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+	}
+	end, why := a.follow(ctx, p, follow, complaints)
+	return a.judge(ctx, end, why, tail(complaints, shownError))
+}
+
+// chunks are what the output of programs is read into. Streams keep no part of one.
+var chunks = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
+// follow reads what the client writes until nothing of it is left, and ends it
+// where a limit, its last word or ctx says so.
+func (a *Attempt) follow(ctx context.Context, p *process, stdout, stderr *os.File) (exit, reason) {
+	heard := &listener{Attempt: a, stdout: stdout, stderr: stderr, began: a.Now()}
+	heard.line, heard.step = heard.began, heard.began
+	ending := &ending{process: p, why: exited}
+	gone := ctx.Done()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		select {
+		case end := <-p.done:
+			heard.read()
+			if ending.why == exited && heard.offset > a.Output {
+				ending.why = flooding
+			}
+			return end, ending.why
+		case <-gone:
+			gone = nil
+			if ending.phase == working || ending.phase == leaving {
+				ending.stop(cancelled, a.Now())
+			}
+		case <-tick.C:
+			heard.read()
+		}
+		ending.next(a.Now(), a.Stream.Done(), heard.exceeded)
+	}
+}
+
+// listener is what was heard of a client so far.
+type listener struct {
+	*Attempt
+	stdout, stderr    *os.File
+	offset, complaint int64     // how much of stdout was read, and how much is in stderr
+	began, line, step time.Time // the start, and when the last of each came
+	steps             int
+	before            driver.EventKind
+}
+
+// read takes what the client wrote since the last time.
+func (l *listener) read() {
+	if n := size(l.stderr); l.Plain && n != l.complaint {
+		l.complaint, l.line = n, l.Now()
+	}
+	buffer := chunks.Get().(*[64 << 10]byte)
+	defer chunks.Put(buffer)
+	for {
+		n, err := l.stdout.ReadAt(buffer[:], l.offset)
+		l.offset += int64(n)
+		if n > 0 && l.offset <= l.Output {
+			l.line = l.Now()
+			l.Stream.Take(buffer[:n], l.note)
+		}
+		if err != nil || n == 0 || l.offset > l.Output { // a file with a hole in it has no end
+			return
+		}
+	}
+}
+
+func (l *listener) note(e driver.Event) {
+	if e.Kind.Step() {
+		l.step = l.line
+		if e.Kind != driver.Message || l.before != driver.Message { // a message may come in parts
+			l.steps++
+		}
+	}
+	l.before = e.Kind
+	l.Event(e)
+}
+
+// exceeded is the limit that the client is past, exited where it is past none.
+func (l *listener) exceeded(now time.Time) reason {
+	limits := l.Task.Limits
+	past := func(since time.Time, limit time.Duration) bool { return limit > 0 && now.Sub(since) > limit }
+	switch {
+	case l.offset > l.Output, size(l.stderr) > MaxOutput:
+		return flooding
+	case past(l.began, limits.Deadline):
+		return late
+	case limits.Steps > 0 && l.steps > limits.Steps:
+		return tooManySteps
+	case l.Plain && past(l.line, limits.Silence):
+		return idle
+	case l.Plain:
+		return exited
+	case past(l.line, limits.Idle):
+		return idle
+	case past(l.step, limits.Step):
+		return stuck
+	}
+	return exited
+}
+
+// phase is how far a client is on its way out.
+type phase int
+
+const (
+	working phase = iota
+	leaving       // it said its last word
+	stopped       // it was asked to stop
+	killed
+)
+
+// ending is the way out of a client: it leaves by itself, or is stopped and then killed.
+type ending struct {
+	process *process
+	phase   phase
+	since   time.Time // when the phase began
+	why     reason
+}
+
+// next goes one phase further where it is time. Done says whether the client said its
+// last word, and exceeded which limit it is past.
+func (e *ending) next(now time.Time, done bool, exceeded func(time.Time) reason) {
+	switch {
+	case e.phase == working && done:
+		e.phase, e.since = leaving, now
+	case e.phase == working:
+		if e.why = exceeded(now); e.why == flooding {
+			e.kill()
+		} else if e.why != exited {
+			e.stop(e.why, now)
+		}
+	case e.phase == leaving && !done:
+		e.phase = working // it thought better of it
+	case e.phase == leaving && now.Sub(e.since) > exitGrace:
+		e.stop(answered, now)
+	case e.phase == stopped && now.Sub(e.since) > stopGrace:
+		e.kill()
+	}
+}
+
+func (e *ending) stop(why reason, now time.Time) {
+	e.why, e.phase, e.since = why, stopped, now
+	e.process.order(orderStop)
+}
+
+func (e *ending) kill() {
+	e.phase = killed
+	e.process.kill()
+}
+
+func size(file *os.File) int64 {
+	info, err := file.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// judge says what came out of a client that is gone.
+func (a *Attempt) judge(ctx context.Context, end exit, why reason, stderr string) (driver.Answer, error) {
+	answer, failure := a.Stream.Result(stderr)
+	answer.Version = driver.Brief(answer.Version)
+	if len(answer.Session) > driver.MaxName {
+		answer.Session = "" // nothing to continue
+	}
+	complete := a.Stream.Done() && failure == nil && (a.Served || why != exited || end.ok())
+	if a.Plain {
+		complete = why == exited && end.ok()
+	}
+	limits := a.Task.Limits
+	switch {
+	case complete && len(answer.Text) > limits.MostAnswer():
+		failure = driver.Failf(driver.Flood, "%s answered with %d bytes; at most %d are allowed", a.Name, len(answer.Text), limits.MostAnswer())
+	case complete && strings.TrimSpace(answer.Text) == "":
+		failure = driver.Failf(driver.Empty, "%s gave an empty answer", a.Name)
+	case complete:
+		return answer, nil
+	case failure != nil:
+	case why == cancelled:
+		answer.Text = ""
+		return answer, context.Cause(ctx)
+	case why == idle && a.Plain:
+		failure = driver.Failf(driver.Idle, "%s wrote nothing for %v", a.Name, limits.Silence)
+	case why == idle:
+		failure = driver.Failf(driver.Idle, "%s wrote nothing for %v", a.Name, limits.Idle)
+	case why == stuck:
+		failure = driver.Failf(driver.Idle, "%s wrote no message and called no tool for %v", a.Name, limits.Step)
+	case why == late:
+		failure = driver.Failf(driver.Deadline, "%s had no answer after %v", a.Name, limits.ShownDeadline())
+	case why == tooManySteps:
+		failure = driver.Failf(driver.Deadline, "%s had no answer after %d steps", a.Name, limits.Steps)
+	case why == flooding:
+		failure = driver.Failf(driver.Flood, "%s wrote more than %d bytes", a.Name, a.Output)
+	case end.Unstarted != "":
+		failure = driver.CannotStart(a.Name, end.Unstarted)
+	case end.ok():
+		failure = driver.Failf(driver.Died, "%s ended without a result%s", a.Name, driver.LastLine(stderr))
+	default:
+		failure = driver.Failf(driver.Died, "%s ended with %s%s", a.Name, end, driver.LastLine(stderr))
+	}
+	answer.Text = ""
+	return answer, failure
+}
+
+// Text is the stream of a program whose output is its answer.
+type Text struct{ all []byte }
+
+func (t *Text) Take(chunk []byte, _ func(driver.Event)) { t.all = append(t.all, chunk...) }
+func (t *Text) Done() bool                              { return false }
+func (t *Text) Result(string) (driver.Answer, *driver.Error) {
+	return driver.Answer{Text: strings.ToValidUTF8(string(t.all), "\uFFFD")}, nil
+}
+
+// ProbeLimit is how long a client may take to say its version.
+const ProbeLimit = 2 * time.Minute

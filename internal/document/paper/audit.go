@@ -1,0 +1,111 @@
+package paper
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+)
+
+// Audit is what the page of an audit says instead of the run that made a report.
+type Audit struct {
+	ID, Digest string
+	Findings   []string // about the report as a whole
+}
+
+// AuditOf shows an audit as a report: the text that was audited, with its sentences marked
+// by how they stand, and its sources.
+func AuditOf(r *foreign.Result) Report {
+	trust := "✕ fails"
+	if r.Pass {
+		trust = "✓ passes"
+	}
+	trust += ": " + r.Line() + ". The rules say what stands on a page, not what is true. Read as " + r.Audited.Format +
+		"; it cites by " + strings.Join(r.Audited.Styles, ", ") + "."
+	if read := r.Summary.Read; read != nil {
+		trust += " " + read.Tested()
+	}
+	out := Report{Question: "Audit of " + report.Visible(r.Audited.Name), Trust: trust, Parts: []Part{auditPart(r)},
+		Audit: &Audit{ID: r.AuditID, Digest: r.Audited.Digest}}
+	for _, f := range r.Findings {
+		out.Audit.Findings = append(out.Audit.Findings, fmt.Sprintf("line %d: %s", f.Line, report.Visible(f.Text)))
+	}
+	for i := range r.Sources {
+		s := &r.Sources[i]
+		why := s.Reason
+		for _, f := range s.Findings {
+			why += "; " + f.Text
+		}
+		why = strings.TrimPrefix(why+"; cited by "+report.Counted(s.Cited, "sentence"), "; ")
+		out.Sources = append(out.Sources, Source{CID: s.URL, URL: s.URL, Title: report.Visible(s.Title), Status: s.Status, Reason: report.Visible(why)})
+	}
+	return out
+}
+
+// auditPart is the text of an audited report, whatever it was written in, as Markdown.
+func auditPart(r *foreign.Result) (p Part) {
+	var text strings.Builder
+	headings, paragraph := r.Headings(), 0
+	untilSentence := func(i int) {
+		for ; len(headings) > 0 && headings[0].Before <= i; headings = headings[1:] {
+			text.WriteString("\n\n" + strings.Repeat("#", min(max(headings[0].Level, 1), 4)) + " " + mdText(report.Visible(headings[0].Text)))
+		}
+	}
+	for i := range r.Sentences {
+		before := text.Len()
+		untilSentence(i)
+		in, kind := r.Paragraph(i)
+		switch {
+		case i > 0 && in == paragraph && text.Len() == before:
+			text.WriteString(" ")
+		case kind == "item":
+			text.WriteString("\n\n- ")
+		default:
+			text.WriteString("\n\n")
+		}
+		paragraph = in
+		s := auditSentence(&r.Sentences[i], "s"+strconv.Itoa(i+1))
+		s.Start = text.Len()
+		text.WriteString(mdText(s.Text))
+		s.End = text.Len()
+		p.Sentences = append(p.Sentences, s)
+	}
+	untilSentence(len(r.Sentences))
+	p.Text = []byte(text.String())
+	return p
+}
+
+// Laid are sentences whose text is not kept as one: each is a paragraph.
+func Laid(sentences []ShownSentence) (p Part) {
+	var text strings.Builder
+	for _, s := range sentences {
+		s.Start = text.Len()
+		text.WriteString(mdText(shownText(s.Text)))
+		s.End = text.Len()
+		text.WriteString("\n\n")
+		p.Sentences = append(p.Sentences, s)
+	}
+	p.Text = []byte(text.String())
+	return p
+}
+
+func auditSentence(s *foreign.Judged, id string) (out ShownSentence) {
+	state := s.State()
+	out.Claim = evidence.Claim{ID: id, Line: s.Line, Text: report.Visible(s.Text), Form: evidence.Form(state),
+		Standing: s.Standing, Findings: s.Findings}
+	out.Unsure = s.Standing != claim.Found && s.Form != foreign.Structural && s.Verdict != evidence.Supported
+	out.Stand = evidence.Stand{Words: state, Why: report.Visible(s.Against()),
+		Doubted: s.Standing == claim.Missing || s.Verdict == evidence.Unsupported}
+	for _, w := range s.Windows {
+		out.Windows = append(out.Windows, claim.Window{CID: w.URL, Start: w.Start, End: w.End, Text: report.Visible(w.Text),
+			Title: report.Visible(w.Title), Heading: report.Visible(w.Heading)})
+	}
+	if s.Verdict != "" {
+		out.Verdict = &evidence.Verdict{Verdict: s.Verdict, Words: report.Visible(s.Words), Because: report.Visible(s.Because)}
+	}
+	return out
+}

@@ -1,0 +1,523 @@
+package paper
+
+import (
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/foreign"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// htmlWriter writes the documents of a report as HTML. It knows only the elements
+// that it writes; all text goes through [htmlWriter.text].
+type htmlWriter struct {
+	strings.Builder
+	*layout
+	part     *layoutPart
+	frame    Frame
+	contents []content
+	answer   string                  // what the answer section says, where it is drawn before the rest
+	room     int                     // bytes that may still be written beside the text
+	inHeader bool                    // of a table
+	last     *draft.Block            // the last leaf of the passage that is being written
+	unmarked []string                // what is missing and was not found in the passage so far
+	linked   map[*reference]bool     // the sources whose first citation has an id
+	quoting  bool                    // quotation marks around a sentence are open
+	print    bool                    // on paper nothing opens: numbers lead to their sources
+	begun    map[*ShownSentence]bool // its element with the id of the sentence is written
+}
+
+// content is an entry of the table of contents.
+type content struct {
+	ID, Title string
+	Level     int
+}
+
+func (w *htmlWriter) write(parts ...string) {
+	for _, part := range parts {
+		w.WriteString(part)
+	}
+}
+
+// text writes text so that it can become no part of the page's markup.
+func (w *htmlWriter) text(s string) { w.WriteString(template.HTMLEscapeString(s)) }
+
+func (w *htmlWriter) document(part *layoutPart) {
+	w.part = part
+	if part.title != "" {
+		w.heading(2, part.title, func() { w.text(part.title) })
+	}
+	blocks := part.doc.Blocks
+	if n := w.leading(blocks); n > 0 {
+		part.walk(blocks[:n], w)
+		w.answer = w.String()
+		w.Reset()
+		blocks = blocks[n:]
+	} else if w.answer == "" && w.Audit == nil {
+		w.answer = w.quoted(part)
+	}
+	part.walk(blocks, w)
+}
+
+// leading is how many blocks the section that answers has where a document begins with it, 0
+// where it does not.
+func (w *htmlWriter) leading(blocks []*draft.Block) int {
+	if w.Audit != nil || len(w.parts) > 1 || len(blocks) < 2 || blocks[0].Kind != markdown.HeadingBlock || w.AnswerTitle != "" && shownText(string(draft.Runes(blocks[0].Glyphs))) != w.AnswerTitle {
+		return 0
+	}
+	n := 1
+	for n < len(blocks) && (blocks[n].Kind != markdown.HeadingBlock || blocks[n].Level > blocks[0].Level) {
+		n++
+	}
+	return n
+}
+
+// mostAnswer is how many sentences of the answer stand before a report whose section with it
+// comes later.
+const mostAnswer = 5
+
+// quoted are the sentences of the answer, each of which leads to where it stands.
+func (w *htmlWriter) quoted(part *layoutPart) string {
+	var b strings.Builder
+	n := 0
+	for i := range w.Parts[len(w.parts)-1].Sentences {
+		s := &w.Parts[len(w.parts)-1].Sentences[i]
+		if s.Section != w.AnswerTitle || s.Section == "" || n == mostAnswer {
+			continue
+		}
+		n++
+		b.WriteString(` <a class="s" data-state="` + string(s.State()) + `" href="#` + template.HTMLEscapeString(s.ID) + `">` + template.HTMLEscapeString(shownText(s.Text)) + "</a>")
+	}
+	if n == 0 {
+		return ""
+	}
+	return `<h2>` + template.HTMLEscapeString(w.AnswerTitle) + `</h2><p dir="auto">` + b.String() + "</p>\n"
+}
+
+func (w *htmlWriter) heading(level int, title string, inside func()) {
+	id := "part-" + strconv.Itoa(len(w.contents)+1)
+	w.contents = append(w.contents, content{id, title, level})
+	tag := "h" + strconv.Itoa(level)
+	w.write("<", tag, ` id="`, id, `" dir="auto">`)
+	inside()
+	w.write("</", tag, ">\n")
+}
+
+// simpleTags are what stands before and after what a block holds.
+var simpleTags = map[markdown.BlockKind][2]string{
+	markdown.ParagraphBlock: {`<p dir="auto">`, "</p>\n"},
+	markdown.ItemBlock:      {`<li dir="auto">`, "</li>\n"},
+	markdown.QuoteBlock:     {"<blockquote>\n", "</blockquote>\n"},
+	markdown.CodeBlock:      {`<pre tabindex="0"><code>`, "</code></pre>\n"},
+	markdown.HTMLBlock:      {`<pre tabindex="0" class="html">`, "</pre>\n"},
+	markdown.RuleBlock:      {"<hr>\n"},
+	markdown.RowBlock:       {"<tr>", "</tr>\n"},
+}
+
+// tags are those of a block. A paragraph of a tight list has none.
+func (w *htmlWriter) tags(b *draft.Block) (open, close string) {
+	switch {
+	case b.Kind == markdown.ParagraphBlock && b.Tight:
+		return "", ""
+	case b.Kind == markdown.ListBlock && !b.Ordered:
+		return "<ul>\n", "</ul>\n"
+	case b.Kind == markdown.ListBlock && b.Start == 1:
+		return "<ol>\n", "</ol>\n"
+	case b.Kind == markdown.ListBlock:
+		return `<ol start="` + strconv.Itoa(b.Start) + "\">\n", "</ol>\n"
+	case b.Kind == markdown.TableBlock:
+		return `<div class="scroll" role="region" aria-label="` + w.say("Table") + `" tabindex="0"><table>` + "\n", "</tbody></table></div>\n"
+	case b.Kind == markdown.RowBlock && w.inHeader:
+		return "<thead><tr>", "</tr></thead>\n<tbody>\n"
+	case b.Kind == markdown.CellBlock:
+		open, close = "<td", "</td>"
+		if w.inHeader {
+			open, close = `<th scope="col"`, "</th>"
+		}
+		if b.Align != "" {
+			open += ` class="` + b.Align + `"`
+		}
+		return open + ` dir="auto">`, close
+	}
+	return simpleTags[b.Kind][0], simpleTags[b.Kind][1]
+}
+
+func (w *htmlWriter) open(b *draft.Block, first bool) {
+	if b.Kind == markdown.RowBlock {
+		w.inHeader = first
+	}
+	tag, _ := w.tags(b)
+	w.write(tag)
+	switch b.Kind {
+	case markdown.ParagraphBlock, markdown.CellBlock:
+		w.leaf(b)
+	case markdown.HeadingBlock:
+		w.heading(w.part.headingLevel(b), shownText(string(draft.Runes(b.Glyphs))), func() { w.leaf(b) })
+	}
+	for _, r := range b.Text {
+		w.glyph(r)
+	}
+}
+
+func (w *htmlWriter) close(b *draft.Block) {
+	_, tag := w.tags(b)
+	w.write(tag)
+	switch d := w.part.charts[b]; {
+	case d == nil:
+	case d.Chart == nil:
+		w.write(`<p class="aside">`)
+		w.text(d.why)
+		w.write("</p>\n")
+	default:
+		w.write(`<figure class="drawn">`, string(d.SVG(d.words, d.id, false)), "</figure>\n")
+	}
+}
+
+// leaf writes the text of a block, its citations as buttons, and marks what no
+// cited page has.
+func (w *htmlWriter) leaf(b *draft.Block) {
+	passage := w.part.of[b]
+	c := w.part.claims[passage]
+	run := &htmlRun{w: w, passage: passage, claim: c}
+	texts, found := w.layout.text(b, c, w.part.on[b], run)
+	run.end()
+	w.endLeaf(b, passage, c, texts, found)
+}
+
+// endLeaf says, at the end of a passage, what could not be marked in it.
+func (w *htmlWriter) endLeaf(b *draft.Block, p *draft.Passage, c *claim.Claim, texts []string, found map[string]bool) {
+	if c == nil {
+		return
+	}
+	if w.last == nil || w.part.of[w.last] != p {
+		w.unmarked = texts
+	}
+	w.last = b
+	var rest []string
+	for _, text := range w.unmarked {
+		if !found[text] {
+			rest = append(rest, text)
+		}
+	}
+	w.unmarked = rest
+	if lastLeaf(p) != b {
+		return
+	}
+	if id := claimID(c); !w.print && c.Verdict != claim.Unchecked && w.roomFor(len(c.CIDs)) {
+		w.write(`<span class="s at" id="`, id, `"></span>`)
+		w.aside(func() { w.besideClaim(id, p, c) })
+	}
+	for _, text := range rest {
+		w.write(` <span class="flag wraps">`)
+		w.text(w.say("not on the page") + ": “" + tidegate.Cut(shownText(text)) + "”")
+		w.write("</span>")
+	}
+	if c.Verdict == claim.Unchecked {
+		w.flag(w.say("not checked"))
+	}
+}
+
+func lastLeaf(p *draft.Passage) (last *draft.Block) {
+	for _, b := range p.Leaves {
+		b.EachLeaf(func(b *draft.Block) { last = b })
+	}
+	return last
+}
+
+// flag writes a label that a reader sees and hears, on the line of what it is about.
+func (w *htmlWriter) flag(label string) {
+	w.write("\u00a0", `<span class="flag">`)
+	w.text(label)
+	w.write("</span>")
+}
+
+func (w *htmlWriter) mark(m draft.Mark) {
+	switch m.Kind {
+	case markdown.EmphasisSpan, markdown.StrongSpan, markdown.CodeSpan:
+		tag := map[markdown.SpanKind]string{markdown.EmphasisSpan: "em", markdown.StrongSpan: "strong", markdown.CodeSpan: "code"}[m.Kind]
+		if !m.Open {
+			tag = "/" + tag
+		}
+		w.write("<", tag, ">")
+	case markdown.ImageSpan:
+		if m.Open {
+			w.write(`<span class="image">Image: `)
+		} else {
+			w.write("</span>")
+		}
+	case markdown.LinkSpan:
+		w.link(m)
+	}
+}
+
+// link writes a link to a web page, and after it the host that it leads to: its
+// text may name another one. Where a link to anything else leads is shown.
+func (w *htmlWriter) link(m draft.Mark) {
+	switch {
+	case isWeb(m.Dest) && m.Open:
+		w.write(`<a rel="nofollow noopener noreferrer" href="`)
+		w.text(m.Dest)
+		w.write(`">`)
+	case isWeb(m.Dest):
+		w.write("</a>")
+		if to, err := url.Parse(m.Dest); err == nil {
+			w.write(` <span class="host">(`)
+			w.text(shownText(to.Hostname()))
+			w.write(")</span>")
+		}
+	case !m.Open && m.Dest != "" && m.Dest[0] != '#':
+		w.write(` <code class="tag">`)
+		w.text(shownText(m.Dest))
+		w.write("</code>")
+	}
+}
+
+// rests writes what a sentence rests on as buttons.
+func (w *htmlWriter) rests(place citationPlace, p *draft.Passage, c *claim.Claim, s *ShownSentence, inLink bool) {
+	switch {
+	case place.Absent != "":
+		w.text(place.absence(s))
+		return
+	case place.Calculated != "":
+		formula, _, _ := strings.Cut(place.Calculated, "=")
+		w.cite("calc", w.opens(p, c, s), "ƒ "+strings.TrimSpace(shownText(formula)), "", "", inLink)
+		return
+	}
+	for _, ref := range place.refs {
+		id := ""
+		if !w.linked[ref] && !inLink {
+			w.linked[ref] = true
+			id = "cite-" + strconv.Itoa(ref.number)
+		}
+		to := w.opens(p, c, s)
+		if to == "" {
+			to = "source-" + strconv.Itoa(ref.number)
+		}
+		w.cite("", to, strconv.Itoa(ref.number), fmt.Sprintf("%s %d: %s", w.say("Source"), ref.number, ref.name()), id, inLink)
+	}
+}
+
+// opens is the id of what a citation opens beside the text, "" where nothing does.
+func (w *htmlWriter) opens(p *draft.Passage, c *claim.Claim, s *ShownSentence) string {
+	switch {
+	case w.print:
+		return ""
+	case s != nil && w.begun[s]:
+		return s.ID
+	case s == nil && p != nil && c != nil && c.Verdict != claim.Unchecked && w.room > 0:
+		return claimID(c)
+	}
+	return ""
+}
+
+func claimID(c *claim.Claim) string { return "line-" + strconv.Itoa(c.Line) }
+
+// cite writes a mark that leads to what it is about.
+func (w *htmlWriter) cite(class, to, label, about, id string, inLink bool) {
+	w.endQuotation()
+	w.write(`<sup class="cite`)
+	if class != "" {
+		w.write(" ", class)
+	}
+	w.write(`">`)
+	if to == "" || inLink { // a link cannot stand in another
+		w.text(label)
+		w.write("</sup>")
+		return
+	}
+	w.write(`<a href="#`, to, `"`)
+	if id != "" && !w.print {
+		w.write(` id="`, id, `"`)
+	}
+	if !w.print && about != "" {
+		w.write(` aria-label="`)
+		w.text(about)
+		w.write(`"`)
+	}
+	w.write(">")
+	w.text(label)
+	w.write("</a></sup>")
+}
+
+// roomFor reports whether something may still be written beside the text, about as much as
+// a number of passages.
+func (w *htmlWriter) roomFor(passages int) bool {
+	const skeleton, passage = 300, 900
+	w.room -= skeleton + passage*passages
+	return w.room > 0
+}
+
+// aside writes what stands beside the text. Its own marks are none of the text's.
+func (w *htmlWriter) aside(write func()) {
+	quoting := w.quoting
+	w.quoting = false
+	write()
+	w.quoting = quoting
+}
+
+// endQuotation closes the quotation marks around a sentence that is nearly a page's words,
+// before what follows it.
+func (w *htmlWriter) endQuotation() {
+	if w.quoting {
+		w.write(`<span class="near">”</span>`)
+	}
+	w.quoting = false
+}
+
+// endSentence writes what a reader must know of a sentence, and a mark for one that has
+// no other.
+func (w *htmlWriter) endSentence(s *ShownSentence) {
+	w.endQuotation()
+	if !w.begun[s] && !w.print && w.roomFor(len(s.Windows)) { // all of it stands in a link
+		w.begun[s] = true
+		w.write(`<span class="s at" id="`)
+		w.text(s.ID)
+		w.write(`"></span>`)
+		w.aside(func() { w.beside(s) })
+	}
+	if w.begun[s] && (w.Audit != nil || s.Form == evidence.Frame || s.Form == evidence.Carried || s.Form == evidence.Absent || len(s.CIDs) == 1 && s.CIDs[0] == evidence.RunCID) {
+		w.cite("", s.ID, "°", w.say("How this sentence stands"), "", false)
+	}
+	if label := w.label(s); label != "" {
+		w.write("\u00a0", `<span class="flag" data-state="`, string(s.State()), `">`)
+		w.text(label)
+		w.write("</span>")
+	}
+}
+
+// htmlRun writes the text of a leaf. It keeps the text under way that is shown in
+// one way.
+type htmlRun struct {
+	w       *htmlWriter
+	passage *draft.Passage
+	claim   *claim.Claim
+	first   bool // what stands beside the sentence follows
+	runClass
+}
+
+// runClass is how a run of text is shown.
+type runClass struct {
+	kind     runKind
+	sentence *ShownSentence
+	inLink   bool
+}
+
+type runKind uint8
+
+const (
+	plainRun runKind = iota
+	missingRun
+	tagRun
+)
+
+func (r *htmlRun) mark(m draft.Mark) {
+	r.end()
+	r.w.mark(m)
+}
+
+func (r *htmlRun) keep(bool) {} // no line breaks between a word and what follows it without a blank
+
+func (r *htmlRun) cite(place citationPlace, in *ShownSentence, inLink bool) {
+	r.end()
+	r.w.rests(place, r.passage, r.claim, in, inLink)
+}
+
+func (r *htmlRun) endSentence(s *ShownSentence) {
+	r.end()
+	r.w.endSentence(s)
+}
+
+func (r *htmlRun) glyph(g draft.Glyph, _ rune, is glyphIs) {
+	if is.beforeRef { // the citation stands next to what it is about
+		return
+	}
+	class := runClass{sentence: is.sentence, inLink: g.In&draft.InLink != 0}
+	switch {
+	case g.In&draft.InTag != 0:
+		class.kind = tagRun
+	case is.missing:
+		class.kind = missingRun
+	}
+	if class != r.runClass {
+		r.end()
+		r.begin(class)
+	}
+	if g.In&draft.HardBreak != 0 {
+		r.w.write("<br>\n")
+	} else {
+		r.w.glyph(g.Rune)
+	}
+}
+
+func (r *htmlRun) endMissing() { r.end() }
+
+// openSentence opens the element of a sentence. The first that can be led to has its id.
+func (w *htmlWriter) openSentence(s *ShownSentence, inLink bool) (first bool) {
+	w.write(`<span class="s`)
+	if s.Form == foreign.Uncited {
+		w.write(" uncited")
+	}
+	w.write(`" data-state="`, string(s.State()), `"`)
+	if first = !inLink && !w.print && !w.begun[s] && w.roomFor(len(s.Windows)); first {
+		w.begun[s] = true
+		w.write(` id="`)
+		w.text(s.ID)
+		w.write(`"`)
+	}
+	w.write(">")
+	return first
+}
+
+// begin opens a run.
+func (r *htmlRun) begin(class runClass) {
+	r.runClass = class
+	if s := class.sentence; s != nil {
+		if !r.w.quoting && r.w.nearlyQuoted(s) {
+			r.w.write(`<span class="near">“</span>`)
+			r.w.quoting = true
+		}
+		r.first = r.w.openSentence(s, class.inLink)
+	}
+	r.w.write([...]string{"", `<span class="missing">`, `<code class="tag">`}[class.kind])
+}
+
+// end closes what the run opened.
+func (r *htmlRun) end() {
+	switch r.kind {
+	case missingRun:
+		r.w.write("</span>")
+		if s := r.sentence; s == nil || !slices.ContainsFunc(s.wrong(), func(f wrong) bool { return f.page != "" }) {
+			r.w.flag(r.w.say("not on the page"))
+		}
+	case tagRun:
+		r.w.write("</code>")
+	}
+	if r.sentence != nil {
+		r.w.write("</span>")
+	}
+	if s := r.sentence; r.first {
+		r.first = false
+		r.w.aside(func() { r.w.beside(s) })
+	}
+	r.runClass = runClass{}
+}
+
+// glyph writes one character.
+func (w *htmlWriter) glyph(r rune) {
+	switch {
+	case concealed(r):
+		w.write(`<span class="control">`, shown(r), "</span>")
+	case strings.ContainsRune(`<>&"'`, r):
+		w.text(string(r))
+	default:
+		w.WriteRune(r)
+	}
+}

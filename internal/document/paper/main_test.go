@@ -1,0 +1,5 @@
+package paper_test
+
+import (
+	_ "github.com/tidegate/tidegate/internal/test/scratch"
+)

@@ -1,0 +1,369 @@
+package paper
+
+import (
+	"slices"
+	"unicode"
+
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// Report is everything that a report shows a person. All texts in it may come
+// from an agent or a page: each export shows them as text.
+type Report struct {
+	Question  string
+	RunID     string
+	CreatedAt string // of the run, RFC 3339
+	Minutes   int    // that the run took, 0 where nobody knows
+	Program   string // what made the report, such as "tidegate 1.4.0"
+
+	Trust     string   // how the sentences were checked, "" where nothing is known of that
+	Language  string   // of the report, in two letters; "" for English
+	Partial   string   // why the report is partial, "" for a complete one
+	Unsourced bool     // a person let the run go on without a single checked source
+	Notes     []string // what else a reader must know before the first line
+
+	// AnswerTitle is the heading of the section that answers the question; "" stands for the
+	// first.
+	AnswerTitle string
+
+	Parts     []Part
+	Sources   []Source
+	Decisions []string // of people in the life of the run, one line each
+	Confined  []string // how agents were kept
+	Allowed   []string // what the person asked of sources
+	Gates     []GateLine
+	Contracts []Contract
+	Agents    []Agent
+	Cost      Cost
+	LeftOut   []Gap
+	Audit     *Audit // of an audit, which has no run; nil for the report of one
+	Since     *Since // what changed since the report that this one builds on; nil where it builds on none
+}
+
+// Since is what became of the sentences of an earlier report.
+type Since struct {
+	RunID   string
+	Kept    int // sentences that are the same
+	Changed []SinceSentence
+	Dropped []string
+	Added   []string
+}
+
+// SinceSentence is a sentence that the report has in other words.
+type SinceSentence struct{ Was, Is string }
+
+// say is a phrase in the language of the report.
+func (r *Report) say(phrase string, args ...any) string {
+	return evidence.Say(r.Language, phrase, args...)
+}
+
+// english reports whether the report is in English.
+func (r *Report) english() bool { return r.Language == "" || r.Language == "en" }
+
+// Part is a document of the report: the synthesis, or, in a partial report, a
+// summary or an output.
+type Part struct {
+	Title  string // "" for the synthesis
+	Text   []byte // Markdown with citations [@cid]
+	Claims []claim.Claim
+	// Sentences are those of a text whose every sentence was checked, in their order.
+	// With them, Claims is not looked at.
+	Sentences []ShownSentence
+}
+
+// Source is a source of the run. A page known under several cids is shown once.
+type Source struct {
+	CID        string
+	SameAs     string // the cid of the same page, "" for the first
+	Title      string
+	Author     string // names, with semicolons between them
+	Publisher  string
+	Date       string
+	URL        string // as it was cited
+	ReplacedBy string // the address that a person named instead, "" when none did
+	File       string // the name of a person's own document, "" for a page
+	Attached   bool   // a person put the evidence there
+	Origin     string // where its address comes from, in words; "" in a run that does not say
+	Undated    bool   // the person asked for dates, and the page has none
+	Status     string // valid, paywalled, blocked, mismatch, invalid
+	Reason     string // why it has that status
+	FetchedAt  string // RFC 3339, "" when it was not fetched
+	Text       string // what the page says; the places of [claim.Match] are in it
+}
+
+// GateLine is a gate as the report shows it.
+type GateLine struct {
+	ID, Name, Status string
+	Accepted         string // the reason of the person who accepted it, "" when its judge passed it
+	Notes            string
+}
+
+// Contract is what one output had to meet, and what it has.
+type Contract struct {
+	ID, Title           string
+	Wave                int
+	Words, MaxWords     int
+	Sources, MaxSources int
+	Sections            []string
+}
+
+// Agent is an agent that wrote accepted answers.
+type Agent struct {
+	Role, Driver, Model, Version string
+	Answers                      int
+}
+
+// Cost is what the accepted answers cost.
+type Cost struct {
+	InputTokens, OutputTokens int64
+	USD                       float64
+	Priced                    bool // the cost is known
+}
+
+// Known reports whether anybody counted what the answers cost.
+func (c Cost) Known() bool { return c.Priced || c.InputTokens+c.OutputTokens > 0 }
+
+// Gap is something that a wave left open and no second wave closed.
+type Gap struct{ ID, Priority, Text string }
+
+// reference is a source with the number under which the report cites it.
+type reference struct {
+	number int
+	*Source
+	places   []claim.Match // that were found on it
+	passages []excerpt     // all that the report rests on
+}
+
+// layout is a report made ready for an export: its documents read, its sources
+// numbered in the order in which they are cited, its claims by passage.
+type layout struct {
+	*Report
+	parts   []layoutPart
+	cited   []*reference
+	others  []*Source // those that are not cited, in the order of the report
+	byCID   map[string]*reference
+	drawn   []*drawnTable
+	matches synthesis.Grounding // what was looked for, and what is missing
+
+	unchecked int // claims without a page to look at
+}
+
+type layoutPart struct {
+	title  string
+	doc    *draft.Document
+	claims map[*draft.Passage]*claim.Claim
+	of     map[*draft.Block]*draft.Passage // the passage of a leaf
+	on     map[*draft.Block][]sentenceRun  // the sentences of a leaf
+	charts map[*draft.Block]*drawnTable    // of tables that ask to be drawn
+	left   map[*draft.Block]bool           // what is left out of the report: marks that were carried out
+}
+
+func (r *Report) layout() *layout {
+	l := &layout{Report: r, byCID: map[string]*reference{}}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.SameAs == "" {
+			l.byCID[s.CID] = &reference{Source: s}
+		}
+	}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.SameAs != "" {
+			if first := l.byCID[s.SameAs]; first != nil {
+				l.byCID[s.CID] = first
+			} else {
+				l.byCID[s.CID] = &reference{Source: s}
+			}
+		}
+	}
+	for i := range r.Sources {
+		if ref := l.byCID[r.Sources[i].CID]; r.Audit != nil {
+			l.number(ref) // as they stand in the list: the text has marks of its own
+		}
+	}
+	for i := range r.Parts {
+		l.part(&r.Parts[i])
+	}
+	for i := range r.Sources {
+		if s := &r.Sources[i]; l.byCID[s.CID].Source == s && l.byCID[s.CID].number == 0 {
+			l.others = append(l.others, s)
+		}
+	}
+	for i := range r.Parts {
+		l.place(&r.Parts[i])
+	}
+	for _, ref := range l.cited {
+		ref.passages = excerpts(ref.Text, ref.places)
+	}
+	return l
+}
+
+// place gives every source the places that the sentences of a part, or its claims, have
+// on it.
+func (l *layout) place(p *Part) {
+	for i := range p.Sentences {
+		s := &p.Sentences[i]
+		var refs []*reference
+		for _, w := range s.Windows {
+			if ref := l.byCID[w.CID]; ref != nil && !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+				ref.places = append(ref.places, l.restsOn(ref, s)...)
+			}
+		}
+	}
+	if p.Sentences != nil {
+		return
+	}
+	for _, c := range p.Claims {
+		for _, m := range slices.Concat(c.Quotations, c.Numbers) {
+			if ref := l.byCID[m.CID]; m.Found && ref != nil {
+				ref.places = append(ref.places, m)
+			}
+		}
+	}
+}
+
+// number gives a source that is cited its number.
+func (l *layout) number(ref *reference) {
+	if ref.number == 0 {
+		l.cited = append(l.cited, ref)
+		ref.number = len(l.cited)
+	}
+}
+
+func (l *layout) part(p *Part) {
+	doc := draft.Read(markdown.Read(p.Text))
+	part := layoutPart{title: p.Title, doc: doc, claims: map[*draft.Passage]*claim.Claim{}, of: map[*draft.Block]*draft.Passage{},
+		charts: map[*draft.Block]*drawnTable{}, left: map[*draft.Block]bool{}, on: sentencesOn(doc, p.Sentences)}
+	doc.EachLeaf(func(b *draft.Block) {
+		for _, place := range l.citations(b.Leaf) {
+			for _, ref := range place.refs {
+				l.number(ref)
+			}
+		}
+	})
+	l.draw(&part, doc.Blocks, p.Sentences != nil)
+	doc.Markdown = nil // a report may have a thousand parts, each held until it is written
+	for _, passage := range doc.Passages {
+		for _, b := range passage.Leaves {
+			b.EachLeaf(func(b *draft.Block) { part.of[b] = passage })
+		}
+	}
+	if p.Sentences != nil {
+		l.parts = append(l.parts, part)
+		return
+	}
+	for i := range p.Claims {
+		c := &p.Claims[i]
+		if c.Verdict == claim.Unchecked {
+			l.unchecked++
+		} else {
+			l.matches.Add(*c)
+		}
+		if passage := doc.PassageAt(c.Line); passage != nil {
+			part.claims[passage] = c
+		}
+	}
+	l.parts = append(l.parts, part)
+}
+
+// found are the quotations and numbers of a claim that a source has.
+func (l *layout) found(ref *reference, c claim.Claim) []claim.Match {
+	var out []claim.Match
+	for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
+		for _, m := range list {
+			if m.Found && l.byCID[m.CID] == ref {
+				out = append(out, m)
+			}
+		}
+	}
+	return out
+}
+
+// link is the address that leads to a source, with a fragment that leads to the
+// first of some places where there is one. It is "" for a person's own document
+// and for what is not on the web.
+func (ref *reference) link(matches []claim.Match) string {
+	if ref.File != "" {
+		return ""
+	}
+	for _, m := range matches {
+		if isWeb(m.Link) {
+			return m.Link
+		}
+	}
+	for _, address := range []string{ref.ReplacedBy, ref.URL} {
+		if isWeb(address) {
+			return address
+		}
+	}
+	return ""
+}
+
+// name is what a source is called where it has no title.
+func (s *Source) name() string {
+	for _, name := range []string{s.Title, s.File, shownText(s.URL)} {
+		if name != "" {
+			return name
+		}
+	}
+	return shownText(s.CID)
+}
+
+// citationPlace is the place in a leaf of a citation whose source the report
+// knows.
+type citationPlace struct {
+	word     int  // where the word begins that stays on one line with it, -1 when there is none
+	kept     bool // on one line with what stands before it
+	more     bool // and so is the citation after it
+	blank    int  // where the white space before it begins
+	from, to int
+	refs     []*reference
+	draft.Mention
+}
+
+// longestWord and longestChain are how many characters, and how many citations,
+// are kept on one line.
+const (
+	longestWord  = 24
+	longestChain = 3
+)
+
+func (l *layout) citations(text draft.Leaf) []citationPlace {
+	var out []citationPlace
+	end, chain := 0, 0 // of the one before, and how many are kept on its line
+	for _, m := range text.Markings() {
+		place := citationPlace{word: -1, blank: m.From, from: m.From, to: m.To, Mention: m}
+		for _, cid := range m.CIDs() {
+			if ref := l.byCID[cid]; ref != nil && !slices.Contains(place.refs, ref) {
+				place.refs = append(place.refs, ref)
+			}
+		}
+		if len(place.refs) == 0 && m.Inferred == nil && m.Calculated == "" && m.Absent == "" || !m.Seen {
+			continue
+		}
+		if m.Absent != "" { // a sentence, and not behind one
+			out, end, chain = append(out, place), m.To, 0
+			continue
+		}
+		for place.blank > end && unicode.IsSpace(text.Glyphs[place.blank-1].Rune) {
+			place.blank--
+		}
+		word := place.blank
+		for word > end && place.blank-word < longestWord && !unicode.IsSpace(text.Glyphs[word-1].Rune) {
+			word--
+		}
+		last := len(out) - 1
+		switch {
+		case word < place.blank && !text.Marked(word+1, place.to-1):
+			place.word, place.kept, chain = word, true, 1
+		case chain < longestChain && last >= 0 && out[last].kept && out[last].to == place.blank && !text.Marked(place.blank, place.to-1):
+			out[last].more, place.kept, chain = true, true, chain+1
+		}
+		out = append(out, place)
+		end = m.To
+	}
+	return out
+}

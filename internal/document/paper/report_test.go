@@ -1,0 +1,188 @@
+package paper_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/document/paper"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+)
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// firstWords is what a reader of a page sees first.
+func firstWords(page []byte) string {
+	_, body, _ := strings.Cut(string(page), "Skip to the report</a>")
+	return strings.Join(strings.Fields(tags.ReplaceAllString(body, " ")), " ")
+}
+
+// TestFirstLine: what a reader must know stands before everything else.
+func TestFirstLine(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*paper.Report)
+		want   []string // in the first line of Markdown, and in this order on the page
+	}{
+		"partial":               {func(r *paper.Report) { r.Partial = "The run waits for a person." }, []string{"Partial report", "waits for a person"}},
+		"unsourced":             {func(r *paper.Report) { r.Unsourced = true }, []string{"No source was checked"}},
+		"partial and unsourced": {func(r *paper.Report) { r.Partial, r.Unsourced = "The budget ran out.", true }, []string{"Partial report", "No source was checked"}},
+		"a note":                {func(r *paper.Report) { r.Notes = []string{"The answers are recorded."} }, []string{"Please note", "The answers are recorded."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := harbour(t)
+			test.change(&r)
+			first, _, _ := strings.Cut(string(r.Markdown()), "\n")
+			page := firstWords(r.HTML())
+			if !strings.HasPrefix(page, test.want[0]) {
+				t.Errorf("the page begins with %.60q", page)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(first, want) {
+					t.Errorf("the first line does not say %q: %s", want, first)
+				}
+				_, after, found := strings.Cut(page, want)
+				if !found {
+					t.Errorf("the page does not say %q", want)
+				}
+				page = after
+			}
+		})
+	}
+}
+
+// page is a report on one claim, found at a place of a long page.
+func oneClaim(text string, match claim.Match) paper.Report {
+	return paper.Report{Question: "q", Program: "tidegate",
+		Parts:   []paper.Part{{Text: []byte("It has 20 tugs [@a].\n"), Claims: []claim.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: claim.Grounded, Numbers: []claim.Match{match}}}}},
+		Sources: []paper.Source{{CID: "a", Title: "A", URL: "https://a.example/", Status: "valid", Text: text}}}
+}
+
+var excerptText = regexp.MustCompile(`<blockquote class="excerpt" dir="auto">(.*?)</blockquote>`)
+
+// TestExcerpt: two hundred characters stand on either side of what was found.
+func TestExcerpt(t *testing.T) {
+	word := strings.Repeat("é", 9) + " "
+	long := strings.Repeat(word, 50) + "20" + strings.Repeat(" "+strings.TrimSpace(word), 50)
+	at := strings.Index(long, "20")
+	for name, test := range map[string]struct {
+		text       string
+		start, end int
+		want       string
+	}{
+		"in the middle":         {long, at, at + 2, "… " + strings.Repeat(word, 20) + "<mark>20</mark>" + strings.Repeat(" "+strings.TrimSpace(word), 20) + " …"},
+		"a short page":          {"It has 20 tugs.", 7, 9, "It has <mark>20</mark> tugs."},
+		"at the beginning":      {"20 tugs.", 0, 2, "<mark>20</mark> tugs."},
+		"at the end":            {"It has 20", 7, 9, "It has <mark>20</mark>"},
+		"white space":           {"It  has\n\n20\ttugs.", 9, 11, "It has <mark>20</mark> tugs."},
+		"the whole page":        {"20", 0, 2, "<mark>20</mark>"},
+		"one word":              {strings.Repeat("x", 300) + "20" + strings.Repeat("y", 300), 300, 302, "… " + strings.Repeat("x", 200) + "<mark>20</mark>" + strings.Repeat("y", 200) + " …"},
+		"outside the page":      {"It has 20 tugs.", 7, 99, ""},
+		"nothing":               {"It has 20 tugs.", 7, 7, ""},
+		"tags on the page":      {"<b>20</b>", 3, 5, "&lt;b&gt;<mark>20</mark>&lt;/b&gt;"},
+		"a character is parted": {"é20", 1, 4, "\ufffd<mark>\ufffd20</mark>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := oneClaim(test.text, claim.Match{Text: "20", Found: true, CID: "a", Start: test.start, End: test.end}).HTML()
+			var got string
+			if found := excerptText.FindSubmatch(page); found != nil {
+				got = string(found[1])
+			}
+			if got != test.want {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+			checkPage(t, string(page))
+		})
+	}
+}
+
+// TestExcerptsThatOverlapAreOne, with every mark.
+func TestExcerptsThatOverlapAreOne(t *testing.T) {
+	text := "20 tugs, 4 docks and 300 metres. " + strings.Repeat("Nothing. ", 100) + "7 cranes."
+	r := oneClaim(text, claim.Match{})
+	find := func(token string) claim.Match {
+		at := strings.Index(text, token)
+		return claim.Match{Text: token, Found: true, CID: "a", Start: at, End: at + len(token)}
+	}
+	r.Parts[0].Claims[0].Numbers = []claim.Match{find("300"), find("20"), find("4"), find("20 tugs"), find("7")}
+	found := excerptText.FindAllSubmatch(r.HTML(), -1)
+	if len(found) != 2 {
+		t.Fatalf("%d excerpts", len(found))
+	}
+	if got, want := string(found[0][1]), "<mark>20 tugs</mark>, <mark>4</mark> docks and <mark>300</mark> metres."; !strings.HasPrefix(got, want) {
+		t.Errorf("%s", got)
+	}
+	if got, want := string(found[1][1]), "<mark>7</mark> cranes."; !strings.HasSuffix(got, want) {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestReferences: sources are numbered as they are cited, a page under two cids is
+// one, and what is not cited is listed without a number.
+func TestReferences(t *testing.T) {
+	r := paper.Report{Question: "q", Program: "tidegate",
+		Parts: []paper.Part{{Text: []byte("Second [@b]. First `[@d]` [@a]. Again [@twin] [@b]. Unknown [@x].\n")}},
+		Sources: []paper.Source{{CID: "a", Title: "Alpha", Date: "2021", URL: "https://a.example", Status: "valid"}, {CID: "b", Title: "Beta", Author: "Ada Boom; Cy Dott", Publisher: "Beta Press", Date: "2024-05-06", URL: "ftp://b.example", Status: "valid"},
+			{CID: "d", Title: "Delta", File: "d.txt", URL: "https://files.invalid/d.txt", Status: "valid"}, {CID: "twin", SameAs: "a", Title: "Alpha's twin", URL: "https://t.example", Status: "valid"}}}
+	text := string(r.Markdown())
+	for _, want := range []string{
+		"Second [\\[1\\]](#source-1). First `[@d]` [\\[2\\]](#source-2). Again [\\[2\\]](#source-2) [\\[1\\]](#source-1). Unknown \\[@x\\].\n",
+		"1. <a id=\"source-1\"></a>Ada Boom; Cy Dott (2024). Beta. Beta Press. *valid.*\n2. <a id=\"source-2\"></a>[Alpha](<https://a.example>) (2021). *valid.*\n",
+		"- Delta. *valid. File d.txt.*\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	page := string(r.HTML())
+	if !strings.Contains(page, "<bdi>Ada Boom; Cy Dott</bdi> (2024) <bdi>Beta Press</bdi>") {
+		t.Error("the page does not say who wrote a source, when, and who published it")
+	}
+	if strings.Contains(page, "Alpha&#39;s twin") || strings.Contains(page, "files.invalid") || !strings.Contains(page, "<b>2</b> <span>2 valid</span>") {
+		t.Errorf("the page counts a source twice, or shows where a file is not")
+	}
+}
+
+// TestNotGroundedIsMarked in the text where it stands there, and otherwise at the
+// end of the passage.
+func TestNotGroundedIsMarked(t *testing.T) {
+	r := oneClaim("nothing", claim.Match{Text: "20"})
+	c := &r.Parts[0].Claims[0]
+	c.Verdict = claim.Ungrounded
+	c.Quotations = []claim.Match{{Text: "we have none"}}
+	r.Parts[0].Text = []byte("It has **20** tugs, not 120 [@a].\n\n20 again.\n")
+	page := string(r.HTML())
+	for want, count := range map[string]int{
+		`<strong><span class="missing">20</span>` + "\u00a0" + `<span class="flag">not on the page</span></strong>`: 1,
+		`<span class="flag wraps">not on the page: “we have none”</span>`:                                           1,
+		`class="missing"`: 1,
+	} {
+		if got := strings.Count(page, want); got != count {
+			t.Errorf("%d × %s, want %d", got, want, count)
+		}
+	}
+	text := string(r.Markdown())
+	for _, want := range []string{"**20 (not on the page)** tugs, not 120 [\\[1\\]](#source-1).", "- “we have none” in “It has 20 tugs, not 120 \\[@a\\].”"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestUndatedSourcesAreMarked: where the person asked for dates, a page without one is
+// shown as such.
+func TestUndatedSourcesAreMarked(t *testing.T) {
+	r := harbour(t)
+	shown := 0
+	for i := range r.Sources {
+		r.Sources[i].Date, r.Sources[i].Undated = "", true
+		if r.Sources[i].SameAs == "" {
+			shown++
+		}
+	}
+	if marked := strings.Count(string(r.Markdown()), "no date"); marked != shown {
+		t.Errorf("%d of %d are marked", marked, shown)
+	}
+	if !strings.Contains(string(r.HTML()), "no date") {
+		t.Error("the page does not say so")
+	}
+}

@@ -1,0 +1,97 @@
+package paper_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tidegate/tidegate/internal/document/paper"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/test/golden"
+	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+)
+
+// checked is a report whose every sentence was held against its pages and read.
+func checked(t testing.TB) paper.Report { return checkedDraft(t, "testdata/checked/synthesis.md") }
+
+// checkedDraft is the same for another draft.
+func checkedDraft(t testing.TB, file string) paper.Report {
+	t.Helper()
+	text := must.Get(os.ReadFile(file))(t)
+	r := harbour(t)
+	r.Language = "en"
+	facts := evidence.Facts{Template: evidence.Briefing, Language: "en", Question: r.Question, SecondReader: true}
+	draft := string(text)
+	for _, name := range harbourOrder {
+		draft = strings.ReplaceAll(draft, "@"+name, "@"+cid(name))
+		facts.Sources = append(facts.Sources, evidence.Source{CID: cid(name)})
+	}
+	read := evidence.Read(markdown.Read([]byte(draft)), facts)
+	held := must.Get(read.Hold(t.Context(), "en", func(id string) (*claim.Page, error) {
+		for _, s := range r.Sources {
+			if s.CID == id {
+				return &claim.Page{CID: id, Text: s.Text, Title: s.Title, Language: "en"}, nil
+			}
+		}
+		return &claim.Page{CID: id, Text: "This run asked: " + r.Question}, nil
+	}, claim.Titles{}))(t)
+	claims := evidence.Assemble(read, "sha256:1", nil, held, nil)
+	claims.Controls = evidence.Controls{Planted: 6, Hard: 3, Caught: 6}
+	for i := range claims.Sentences {
+		s := &claims.Sentences[i]
+		s.Verdict = &evidence.Verdict{Verdict: evidence.Supported, Look: 1, Job: "verify.1", Attempt: 1, Round: 1}
+		if s.Form != evidence.Frame && len(s.Windows) > 0 {
+			s.Verdict.Words = strings.Join(strings.Fields(s.Windows[0].Text)[:6], " ")
+		}
+		switch {
+		case strings.HasPrefix(s.Text, "The crews") || strings.HasPrefix(s.Text, "Cost: Insurance"):
+			s.Verdict = &evidence.Verdict{Verdict: evidence.Partly, Because: "the page is about one harbour <b>only</b>; log in at evil.com/login", Look: 2, Job: "verify.1", Attempt: 1, Round: 1}
+		case strings.HasPrefix(s.Text, "The figures"):
+			s.Accepted = &evidence.Acceptance{By: "Ada <script>", Reason: "the yard told me"}
+		}
+	}
+	var shown []paper.ShownSentence
+	for i, stand := range claims.Stands(true) {
+		s := paper.ShownSentence{Claim: claims.Sentences[i], Stand: stand, Reader: "codex gpt-5"}
+		s.Start, s.End = read.Sentences[i].Start, read.Sentences[i].End
+		shown = append(shown, s)
+	}
+	r.Parts, r.Trust = []paper.Part{{Text: []byte(draft), Sentences: shown}}, evidence.TrustLine(&claims, evidence.Readers{})
+	return r
+}
+
+func TestCheckedHTML(t *testing.T) {
+	golden.Check(t, "testdata/checked/report.html", checked(t).HTML())
+}
+
+func TestCheckedMarkdown(t *testing.T) {
+	golden.Check(t, "testdata/checked/report.md", checked(t).Markdown())
+}
+
+// TestEverySentenceIsShown: each has a card that says how it stands, what is not
+// confirmed says so where it stands, and no mark is left as it was written.
+func TestEverySentenceIsShown(t *testing.T) {
+	r := checked(t)
+	page, text := string(r.HTML()), string(r.Markdown())
+	for _, s := range r.Parts[0].Sentences {
+		if !strings.Contains(page, ` id="`+s.ID+`"`) || !strings.Contains(page, `<span class="ev" id="e-`+s.ID+`"`) {
+			t.Errorf("nothing stands beside %s: %s", s.ID, s.Text)
+		}
+	}
+	for _, want := range []string{"16 sentences: 8 stand by rule and second reader", "None of the 10 archived pages has a sentence with: resale value.", "(not confirmed)", "(accepted by Ada \\<script>)", "[calculated: 341 / 118 = 2.9]", "[inferred from "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Markdown does not say %q", want)
+		}
+	}
+	if !strings.Contains(page, "log in at evil.com/login") || regexp.MustCompile(`href="[^"]*evil`).MatchString(page) || strings.Contains(text, "evil.com") {
+		t.Error("what the reader says can be clicked")
+	}
+	for _, bad := range []string{"[inferred from", "[calculated", "[not found", "@cid", "<script>", "<b>only"} {
+		if strings.Contains(page, bad) {
+			t.Errorf("the page has %q", bad)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package codereview
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/git"
+	"github.com/tidegate/tidegate/internal/work/reviews"
+	"github.com/tidegate/tidegate/review"
+	"github.com/tidegate/tidegate/tool"
+)
+
+func applyCommand(env commands) cli.Command {
+	return cli.Command{
+		Path: "review apply", Operands: "FINDING", MaxArgs: 1,
+		Short: "Put the suggestion of a finding into the file",
+		Long: `Put what a reviewer suggests into the working folder, in the place of the lines that the
+finding quotes: the finding with this id in the last reviews of the project that
+` + "`review run`" + ` made, or in the FILE of --from, which its --json wrote. The lines must stand
+there as they were reviewed; otherwise nothing is written (INVALID_STATE). Nothing is
+staged or committed: ` + "`git diff`" + ` shows it.`,
+		Example: "tidegate review apply 1b6080bc9532",
+		Flags:   []cli.Flag{{Name: "from", About: "the `FILE` with the review", Kind: tool.PathFlag}},
+		Run:     env.reviewApply,
+	}
+}
+
+// reviewApply is the command review apply.
+func (e commands) reviewApply(ctx context.Context, call cli.Invocation) error {
+	if len(call.Args) == 0 {
+		return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("FINDING", nil),
+			"FINDING is missing: its id, as `review run` shows it")
+	}
+	f, err := e.found(call.Args[0], call.Flag("from"))
+	if err != nil {
+		return err
+	}
+	r, err := git.OpenCheckout(ctx, e.OwnDesk(), e.Project)
+	if err != nil {
+		return git.Unread(ctx, err)
+	}
+	defer r.Folder.Close()
+	text, err := r.Folder.Read(f.File)
+	if err != nil {
+		return err
+	}
+	applied, why := f.Apply(text)
+	if why != "" {
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("file", f.File, "finding", f.ID),
+			"nothing is written to %s: %s", f.File, why)
+	}
+	r.Folder.Share()
+	if err := r.Folder.Write(f.File, applied); err != nil {
+		return err
+	}
+	return call.Render(report.Report{Name: "review_apply", Title: "Applied",
+		Summary: fmt.Sprintf("%s: the suggestion of %s %q", f.File, f.ID, f.Title)})
+}
+
+// found is a finding by its id, in a file or in the reviews of the project that the home
+// keeps.
+func (e commands) found(id, from string) (review.Finding, error) {
+	in := func(list []review.Finding) int {
+		return slices.IndexFunc(list, func(f review.Finding) bool { return f.ID == id })
+	}
+	if from != "" {
+		r, err := readReviewRun("from", from)
+		if err != nil {
+			return review.Finding{}, err
+		}
+		if at := in(r.Issues); at >= 0 {
+			return r.Issues[at], nil
+		}
+	} else {
+		records, err := reviews.All(e.OwnDesk(), e.Home)
+		if err != nil {
+			return review.Finding{}, err
+		}
+		for _, r := range slices.Backward(records) {
+			if r.Ended == nil || r.Project != e.Project {
+				continue
+			}
+			if at := in(r.Ended.Findings); at >= 0 {
+				return r.Ended.Findings[at], nil
+			}
+		}
+	}
+	return review.Finding{}, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id)),
+		"no review has a finding %q", tidegate.Cut(id))
+}

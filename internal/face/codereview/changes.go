@@ -1,0 +1,145 @@
+package codereview
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/face/cli"
+	"github.com/tidegate/tidegate/internal/work/change"
+	"github.com/tidegate/tidegate/tool"
+)
+
+// lifeCommands begin and end changes.
+func lifeCommands(env commands) []cli.Command {
+	return []cli.Command{{
+		Path: "change new", Operands: "WANTED", MaxArgs: 1,
+		Short: "Write down what is wanted, and begin a change",
+		Long: `Begin a change: what is wanted becomes the proposal.md of a folder of its own, and its
+first words the id. Edit it as you like, put more Markdown files beside it or into
+specs/, and let ` + "`change run`" + ` drive. The folder of changes is agentd/changes, unless
+` + "`changes`" + ` of your own tidegate.toml names another place; where the project has none it
+is made, and said.`,
+		Example: "tidegate change new \"The login page locks an account after five failures\"",
+		Run:     env.changeNew,
+	}, {
+		Path: "change merge", Operands: "ID", MaxArgs: 1,
+		Short: "Merge a complete change: what was reviewed and nothing else",
+		Long: `Merge a complete change into the branch that you have checked out: the commit that was
+reviewed and nothing else. No hook runs. The commit of the merge says which review approved what; its
+author and the first part of its message are those of [change] in tidegate.toml. The
+change is archived then, and ` + "`change clean`" + ` removes its worktree and branch.
+
+Where the project has moved on since the change began, nobody has reviewed what would
+be merged, and nothing is. ` + "`change run`" + ` rebases the change and has it reviewed again.
+Your own files that are not committed stay as they are; where they are in the way,
+nothing is merged.
+
+With --squash the change becomes one commit on your branch, without the commits of its
+rounds; its message has what was reviewed, what the reviewers said of it, and the note
+of the implementer.`,
+		Example: "tidegate change merge add-login",
+		Flags:   []cli.Flag{{Name: "squash", About: "make one commit of the change", Kind: tool.Switch}},
+		Run:     env.changeMerge,
+	}, {
+		Path: "change abandon", Operands: "ID", MaxArgs: 1,
+		Short: "End a change that is not wanted any more",
+		Long: `End a change without merging it: its phase becomes rejected. Its folder stays, and so do
+its worktree and branch until ` + "`change clean`" + `. Where decisions are signed, this one is, too.`,
+		Example: "tidegate change abandon add-login",
+		Run:     env.changeAbandon,
+	}, {
+		Path:  "change clean",
+		Short: "Remove the worktrees and branches of changes that have ended",
+		Long: `Remove the worktree and the branch tidegate/ID of each change that was abandoned or
+merged, also by git alone. The commit that a branch led to is said, so that it can be
+found again. The folders of the changes stay.`,
+		Example: "tidegate change clean",
+		Run:     env.changeClean,
+	}}
+}
+
+func byTerminal(ctx context.Context) context.Context {
+	return tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
+}
+
+// changeID is the change that a person names. It returns INVALID_ARGS.
+func changeID(call cli.Invocation) (string, error) {
+	if len(call.Args) == 0 {
+		return "", tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("ID", nil), "ID is missing: the change, as its folder is named")
+	}
+	return call.Args[0], nil
+}
+
+func (e commands) changeNew(ctx context.Context, call cli.Invocation) error {
+	wanted := ""
+	if len(call.Args) > 0 {
+		wanted = call.Args[0]
+	}
+	started, made, err := change.New(byTerminal(ctx), e.OwnDesk(), e.Project, wanted)
+	if err != nil {
+		return err
+	}
+	r := report.Report{Name: "change_new", Title: "Change " + started.ChangeID, Summary: started.Message}
+	if made != "" {
+		r.Add(report.Paragraph(madeFolder(made)))
+	}
+	r.Add(report.Fields{{Name: "Proposal", Value: e.OwnDesk().ChangesFolder() + "/changes/" + started.ChangeID + "/proposal.md"}, {Name: "Next", Value: "tidegate change run " + started.ChangeID}})
+	return call.Render(r)
+}
+
+// madeFolder says that the folder of changes was made.
+func madeFolder(path string) string {
+	return fmt.Sprintf("The project had no folder of changes: %s was made. The key `changes` of your own tidegate.toml names another place.", path)
+}
+
+func (e commands) changeMerge(ctx context.Context, call cli.Invocation) error {
+	id, err := changeID(call)
+	if err != nil {
+		return err
+	}
+	loaded, err := config.Load(ctx, config.Places{Dir: e.Project, User: e.ConfigDir, Getenv: e.Getenv})
+	if err != nil {
+		return err
+	}
+	merged, err := change.Merge(byTerminal(ctx), e.OwnDesk(), e.Project, id, loaded.Change.Author,
+		loaded.Change.Message, call.Flag("squash") == "true")
+	if err != nil {
+		return err
+	}
+	r := report.Report{Name: "change_merge", Title: "Change " + id, Summary: fmt.Sprintf("merged: %.12s has what was reviewed", merged.Commit)}
+	r.Add(report.Fields{{Name: "Files", Value: fmt.Sprintf("%d added, %d changed, %d deleted", merged.Added, merged.Changed, merged.Deleted)},
+		{Name: "Next", Value: "tidegate change clean"}})
+	return call.Render(r)
+}
+
+func (e commands) changeAbandon(ctx context.Context, call cli.Invocation) error {
+	id, err := changeID(call)
+	if err != nil {
+		return err
+	}
+	if err := change.Abandon(byTerminal(ctx), e.OwnDesk(), e.Project, id); err != nil {
+		return err
+	}
+	r := report.Report{Name: "change_abandon", Title: "Change " + id, Summary: "abandoned"}
+	r.Add(report.Fields{{Name: "Next", Value: "tidegate change clean"}})
+	return call.Render(r)
+}
+
+func (e commands) changeClean(ctx context.Context, call cli.Invocation) error {
+	removed, err := change.Clean(byTerminal(ctx), e.OwnDesk(), e.Project)
+	if err != nil {
+		return err
+	}
+	r := report.Report{Name: "change_clean", Title: "Changes that have ended", Summary: report.Counted(len(removed), "change") + " cleaned up"}
+	var lines report.Bullets
+	for _, one := range removed {
+		lines = append(lines, fmt.Sprintf("%s, which led to %s, and its worktree", one.Branch, one.Commit))
+	}
+	if len(lines) > 0 {
+		r.Add(lines)
+	}
+	return call.Render(r)
+}

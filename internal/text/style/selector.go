@@ -1,0 +1,426 @@
+package style
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// selector is a list of compounds with combinators before them.
+type selector struct {
+	compounds   []compound
+	combinators []byte // 0 before the first
+}
+
+// compound is what a selector asks of one element.
+type compound struct {
+	name, id   string
+	classes    []string
+	attributes []attribute
+	none, some [][]compound // :not(…), :is(…)
+	nth        []nth
+	root       bool
+	weight     int
+}
+
+// attribute is what a selector asks of an attribute.
+type attribute struct {
+	name, value string
+	how         byte // '=', '~', '|', '^', '$', '*', or 0 where it must only be there
+	folded      bool
+}
+
+// nth is what a selector asks of an element's place among its siblings.
+type nth struct{ step, start int }
+
+func (s selector) specificity() (weight int) {
+	for _, c := range s.compounds {
+		weight += c.weight
+	}
+	return weight
+}
+
+// The weights of the parts of a selector.
+const (
+	nameWeight  = 1
+	classWeight = 1 << 10
+	idWeight    = 1 << 20
+)
+
+// selectorsOf reads a list of selectors. Those that are not understood are left out; a
+// browser that does not understand one drops them all, but it understands more.
+func selectorsOf(list string, outer []selector) (all []selector) {
+	for _, text := range split(list, ",") {
+		switch {
+		case outer == nil:
+			if s, ok := selectorOf(text); ok {
+				all = append(all, s)
+			}
+			continue
+		case !strings.Contains(text, "&"):
+			text = "& " + text
+		}
+		for _, o := range outer {
+			if s, ok := o.nest(text); ok && len(s.compounds) <= maxNesting {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// nest reads a selector that stands in a rule of another.
+func (s selector) nest(text string) (selector, bool) {
+	rest, ok := strings.CutPrefix(text, "&")
+	if !ok || strings.Contains(rest, "&") {
+		return selector{}, false
+	}
+	inner := selector{}
+	if rest != "" {
+		if strings.IndexByte(blanks+">+~", rest[0]) < 0 { // &.class
+			last, ok := selectorOf(rest)
+			if !ok {
+				return selector{}, false
+			}
+			joined := selector{compounds: slices.Clone(s.compounds), combinators: slices.Clone(s.combinators)}
+			at := len(joined.compounds) - 1
+			joined.compounds[at] = joined.compounds[at].and(last.compounds[0])
+			joined.compounds = append(joined.compounds, last.compounds[1:]...)
+			joined.combinators = append(joined.combinators, last.combinators[1:]...)
+			return joined, true
+		}
+		if inner, ok = selectorAfter(rest); !ok {
+			return selector{}, false
+		}
+	}
+	return selector{compounds: slices.Concat(s.compounds, inner.compounds), combinators: slices.Concat(s.combinators, inner.combinators)}, true
+}
+
+func (c compound) and(other compound) compound {
+	c.classes = slices.Concat(c.classes, other.classes)
+	c.attributes = slices.Concat(c.attributes, other.attributes)
+	c.none, c.some, c.nth = slices.Concat(c.none, other.none), slices.Concat(c.some, other.some), slices.Concat(c.nth, other.nth)
+	c.id, c.name = c.id+other.id, c.name+other.name
+	c.weight += other.weight
+	return c
+}
+
+func selectorOf(text string) (selector, bool) {
+	s, ok := selectorAfter("  " + text)
+	if ok {
+		s.combinators[0] = 0
+	}
+	return s, ok
+}
+
+// selectorAfter reads the compounds behind a combinator.
+func selectorAfter(text string) (s selector, ok bool) {
+	for text != "" {
+		trimmed := strings.TrimLeft(text, blanks)
+		combinator := byte(' ')
+		if trimmed != "" && strings.IndexByte(">+~", trimmed[0]) >= 0 {
+			combinator = trimmed[0]
+			trimmed = strings.TrimLeft(trimmed[1:], blanks)
+		}
+		if trimmed == "" {
+			return s, len(s.compounds) > 0 && combinator == ' '
+		}
+		c, rest, ok := compoundAt(trimmed)
+		if !ok {
+			return s, false
+		}
+		s.compounds, s.combinators = append(s.compounds, c), append(s.combinators, combinator)
+		text = rest
+	}
+	return s, len(s.compounds) > 0
+}
+
+// compoundAt reads the compound with which a text begins.
+func compoundAt(text string) (c compound, rest string, ok bool) {
+	read := false
+	for text != "" {
+		var name string
+		switch text[0] {
+		case '*':
+			text = text[1:]
+		case '.':
+			if name, text = identifier(text[1:]); name == "" {
+				return c, text, false
+			}
+			c.classes, c.weight = append(c.classes, name), c.weight+classWeight
+		case '#':
+			if name, text = identifier(text[1:]); name == "" {
+				return c, text, false
+			}
+			c.id, c.weight = name, c.weight+idWeight
+		case '[':
+			end := strings.IndexByte(text, ']')
+			if end < 0 || !c.attribute(text[1:end]) {
+				return c, text, false
+			}
+			text, c.weight = text[end+1:], c.weight+classWeight
+		case ':':
+			if text, ok = c.pseudo(text); !ok {
+				return c, text, false
+			}
+		case ' ', '\t', '\n', '\r', '\f', '>', '+', '~':
+			return c, text, read
+		default:
+			if name, text = identifier(text); name == "" || read {
+				return c, text, false
+			}
+			c.name, c.weight = strings.ToLower(name), c.weight+nameWeight
+		}
+		read = true
+	}
+	return c, "", read
+}
+
+// identifier reads the name with which a text begins, with its escapes decoded.
+func identifier(text string) (name, rest string) {
+	var b strings.Builder
+	for text != "" {
+		if text[0] == '\\' && len(text) > 1 {
+			r, size := escape(text)
+			b.WriteRune(r)
+			text = text[size:]
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(text)
+		if r < 0x80 && nameEnd(string(r)) == 0 {
+			break
+		}
+		b.WriteRune(r)
+		text = text[size:]
+	}
+	return b.String(), text
+}
+
+// attribute reads what stands in square brackets.
+func (c *compound) attribute(text string) bool {
+	name, rest := identifier(strings.TrimSpace(text))
+	rest = strings.TrimSpace(rest)
+	a := attribute{name: strings.ToLower(name)}
+	if name == "" {
+		return false
+	}
+	if rest != "" {
+		if a.how = rest[0]; a.how != '=' {
+			rest = rest[1:]
+		}
+		value, ok := strings.CutPrefix(rest, "=")
+		if !ok || strings.IndexByte("=~|^$*", a.how) < 0 {
+			return false
+		}
+		value = strings.TrimSpace(value)
+		if plain, found := strings.CutSuffix(value, " i"); found {
+			value, a.folded = strings.TrimSpace(plain), true
+		}
+		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		}
+		a.value = value
+	}
+	c.attributes = append(c.attributes, a)
+	return true
+}
+
+// pseudo reads what begins with a colon. What depends on what a reader does, or on what
+// comes later in the page, is not met.
+func (c *compound) pseudo(text string) (rest string, ok bool) {
+	element := strings.HasPrefix(text, "::")
+	name, rest := identifier(strings.TrimLeft(text, ":"))
+	name = strings.ToLower(name)
+	inner := ""
+	if strings.HasPrefix(rest, "(") {
+		inner, rest = argument(rest[1:])
+	}
+	if !element {
+		c.weight += classWeight
+	}
+	switch name {
+	case "not", "is", "where", "matches", "-webkit-any":
+		var any []compound
+		most := 0
+		for _, part := range split(inner, ",") {
+			one, rest, ok := compoundAt(part)
+			if !ok || rest != "" {
+				return rest, false
+			}
+			any, most = append(any, one), max(most, one.weight)
+		}
+		if c.weight -= classWeight; name != "where" {
+			c.weight += most
+		}
+		if name == "not" {
+			c.none = append(c.none, any)
+		} else {
+			c.some = append(c.some, any)
+		}
+		return rest, len(any) > 0
+	case "root":
+		c.root = true
+		return rest, true
+	case "link", "any-link":
+		c.attributes = append(c.attributes, attribute{name: "href"})
+		return rest, true
+	case "first-child":
+		c.nth = append(c.nth, nth{start: 1})
+		return rest, true
+	case "nth-child":
+		n, ok := nthOf(inner)
+		c.nth = append(c.nth, n)
+		return rest, ok
+	case "first-line", "first-letter", "defined", "enabled", "read-only":
+		return rest, true
+	}
+	return rest, false
+}
+
+// nthOf reads a place among siblings: 3, odd, 2n+1.
+func nthOf(text string) (n nth, ok bool) {
+	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
+	switch text {
+	case "odd":
+		return nth{2, 1}, true
+	case "even":
+		return nth{2, 0}, true
+	}
+	step, start, stepped := strings.Cut(text, "n")
+	if !stepped {
+		step, start = "0", text
+	}
+	number := func(text string) (n int, ok bool) {
+		sign := 1
+		if rest, minus := strings.CutPrefix(text, "-"); minus {
+			text, sign = rest, -1
+		}
+		text = strings.TrimPrefix(text, "+")
+		for _, r := range text {
+			if r < '0' || r > '9' || n > 1<<20 {
+				return 0, false
+			}
+			n = n*10 + int(r-'0')
+		}
+		return sign * n, text != ""
+	}
+	switch step {
+	case "", "+":
+		step = "1"
+	case "-":
+		step = "-1"
+	}
+	if start == "" {
+		start = "0"
+	}
+	a, ok := number(step)
+	b, also := number(start)
+	return nth{a, b}, ok && also
+}
+
+func (n nth) holds(index int) bool {
+	d := index - n.start
+	if n.step == 0 {
+		return d == 0
+	}
+	return d%n.step == 0 && d/n.step >= 0
+}
+
+// key is that by which a compound is found: its id, a class, its name, or nothing.
+func (c *compound) key() string {
+	switch {
+	case c.id != "":
+		return "#" + c.id
+	case len(c.classes) > 0:
+		return "." + c.classes[0]
+	case c.root:
+		return "html"
+	}
+	return c.name
+}
+
+// keysOf are the keys of the compounds that an element may meet.
+func keysOf(e *Element) []string {
+	keys := []string{"", e.Name}
+	if e.ID != "" {
+		keys = append(keys, "#"+e.ID)
+	}
+	for class := range strings.FieldsSeq(e.Class) {
+		if key := "." + class; !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+func (c *compound) looksAtAttributes() bool {
+	inner := func(any []compound) bool {
+		return slices.ContainsFunc(any, func(c compound) bool { return c.looksAtAttributes() })
+	}
+	return len(c.attributes) > 0 || slices.ContainsFunc(c.none, inner) || slices.ContainsFunc(c.some, inner)
+}
+
+func (c *compound) matches(e *Element) bool {
+	if c.name != "" && c.name != e.Name || c.id != "" && c.id != e.ID || c.root && !e.Root {
+		return false
+	}
+	for _, class := range c.classes {
+		if !hasWord(e.Class, class) {
+			return false
+		}
+	}
+	for _, a := range c.attributes {
+		if !a.matches(e) {
+			return false
+		}
+	}
+	for _, n := range c.nth {
+		if !n.holds(e.index) {
+			return false
+		}
+	}
+	met := func(any []compound) bool {
+		return slices.ContainsFunc(any, func(c compound) bool { return c.matches(e) })
+	}
+	return !slices.ContainsFunc(c.none, met) && !slices.ContainsFunc(c.some, func(any []compound) bool { return !met(any) })
+}
+
+func hasWord(list, word string) bool {
+	for field := range strings.FieldsSeq(list) {
+		if field == word {
+			return true
+		}
+	}
+	return false
+}
+
+func (a attribute) matches(e *Element) bool {
+	value, ok := e.Attributes[a.name]
+	switch a.name {
+	case "id":
+		value, ok = e.ID, e.ID != ""
+	case "class":
+		value, ok = e.Class, e.Class != ""
+	}
+	want := a.value
+	if a.folded {
+		value, want = strings.ToLower(value), strings.ToLower(want)
+	}
+	switch {
+	case !ok || a.how == 0:
+		return ok
+	case a.how == '=':
+		return value == want
+	case a.how == '|':
+		return value == want || strings.HasPrefix(value, want+"-")
+	case want == "":
+		return false
+	case a.how == '~':
+		return hasWord(value, want)
+	case a.how == '^':
+		return strings.HasPrefix(value, want)
+	case a.how == '$':
+		return strings.HasSuffix(value, want)
+	}
+	return strings.Contains(value, want)
+}

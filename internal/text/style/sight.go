@@ -1,0 +1,153 @@
+package style
+
+// Sight says how much of the text in an element a reader sees.
+type Sight struct {
+	None      bool // the element is not drawn, nor is anything in it
+	invisible bool // its text is not; an element in it may say otherwise
+	faded     float32
+	size      float32 // of the letters, in pixels; 0 stands for what nothing set
+	shrunk    float32 // by how much the element is drawn smaller, 0 for not at all
+	colour    Colour
+	ground    Colour // what is behind the text
+	covered   bool   // an image is behind it, or something else whose colour is not known
+	shadowed  bool   // its letters have a shadow, by which they are seen
+	moved     bool   // its lines begin off the screen
+	vars      *variable
+}
+
+// variable is a custom property, and those that were set before it.
+type variable struct {
+	name, value string
+	outer       *variable
+}
+
+func (v *variable) find(name string) (string, bool) {
+	for n := 0; v != nil && n < 4096; v, n = v.outer, n+1 {
+		if v.name == name {
+			return v.value, true
+		}
+	}
+	return "", false
+}
+
+// tiny is the size in pixels below which letters are dots.
+const tiny = 2.0
+
+// Text reports whether a reader sees text that stands here.
+func (s Sight) Text() bool {
+	if s.None || s.invisible || s.moved || s.letters()*s.drawn() < tiny || 1-s.faded < faint {
+		return false
+	}
+	colour := s.colour
+	if !colour.set {
+		colour = black
+	}
+	if s.shadowed {
+		return true
+	}
+	if colour.alpha < faint {
+		return s.covered && s.ground.written == clipped
+	}
+	return s.covered || !colour.isLike(s.behind())
+}
+
+// clipped stands as what is written of a ground that shows through the letters alone.
+const clipped = "text"
+
+func (s Sight) letters() float64 {
+	if s.size == 0 {
+		return mediumLetters
+	}
+	return max(0, float64(s.size)-unset)
+}
+
+func (s Sight) drawn() float64 {
+	if s.shrunk == 0 {
+		return 1
+	}
+	return max(0, float64(s.shrunk)-unset)
+}
+
+// unset is added to sizes, so that one of 0 differs from one that was not set.
+const unset = 1e-6
+
+func (s Sight) behind() Colour {
+	if !s.ground.set {
+		return white
+	}
+	return s.ground
+}
+
+// Effect is what an element changes about the sight of its text.
+type Effect struct {
+	Hides bool // it is not drawn
+	Shows bool // it says how it is drawn, whatever its element does by itself
+
+	look     uint8   // of the letters: 1 hidden, 2 shown
+	fades    float32 // by how much it is seen through
+	size     float32 // of the letters, absolute or a multiple
+	multiple bool
+	sized    bool
+	shrinks  float32
+	shrunk   bool
+	colour   Colour
+	ground   Colour
+	covers   bool
+	shadow   uint8 // 1 none, 2 has one
+	indent   uint8 // 1 on the screen, 2 off it
+	vars     *variable
+}
+
+// On is the sight of text in an element that has the effect and stands where text has this
+// sight.
+func (e *Effect) On(s Sight) Sight {
+	s.None = s.None || e.Hides
+	if e.look != 0 {
+		s.invisible = e.look == 1
+	}
+	s.faded = 1 - (1-s.faded)*(1-e.fades)
+	if e.sized {
+		size := float64(e.size)
+		if e.multiple {
+			size *= s.letters()
+		}
+		s.size = float32(size + unset)
+	}
+	if e.shrunk {
+		s.shrunk = float32(s.drawn()*float64(e.shrinks) + unset)
+	}
+	if e.colour.set {
+		s.colour = e.colour
+	}
+	if e.ground.set && e.ground.alpha > 0 {
+		s.ground, s.covered = e.ground.over(s.behind()), s.covered && e.ground.alpha < 1
+	}
+	if e.covers {
+		s.covered, s.ground.written = true, e.ground.written
+	}
+	if e.shadow != 0 {
+		s.shadowed = e.shadow == 2
+	}
+	if e.indent != 0 {
+		s.moved = e.indent == 2
+	}
+	if e.vars != nil {
+		s.vars = e.vars
+	}
+	return s
+}
+
+// WithoutHiding is the effect without what hides a whole element.
+func (e Effect) WithoutHiding() Effect {
+	e.Hides, e.look, e.fades = false, 0, 0
+	return e
+}
+
+// Covered is the sight of text with something behind it whose colour is not known.
+func (s Sight) Covered() Sight {
+	s.covered = true
+	return s
+}
+
+// Matters reports whether there is any effect.
+func (e *Effect) Matters() bool { return *e != Effect{} }

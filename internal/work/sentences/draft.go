@@ -1,0 +1,153 @@
+package sentences
+
+import (
+	"context"
+
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/step"
+)
+
+// TakeSynthesis stages a draft that was judged as the run's draft and final
+// synthesis, with its sentences and the parts in which they are read. It returns
+// INVALID_STATE and STAGE_MISMATCH.
+func TakeSynthesis(u *run.Update, text []byte, claims *evidence.Claims, jobID string, attempt int) error {
+	if err := step.TakesIn(u, run.Synthesis); err != nil {
+		return err
+	}
+	layout := u.Run().Layout()
+	u.Log(run.EventSynthesized, "synthesis_write", tidegate.Pairs("mode", "job", "job_id", jobID, "attempt", attempt, "output_path", layout.Synthesis(),
+		"synthesis_digest", codec.DigestBytes(text)))
+	if err := u.Write(layout.Draft(), text); err != nil {
+		return err
+	}
+	if claims != nil {
+		if err := u.WriteJSON(layout.Claims(), claims); err != nil {
+			return err
+		}
+	}
+	return u.Write(layout.Synthesis(), text)
+}
+
+// TakeSynthesisReview stages a review of the run's synthesis that was judged, bound to the
+// synthesis that stands there. It returns INVALID_STATE, STAGE_MISMATCH and
+// READ_FAILED.
+func TakeSynthesisReview(u *run.Update, review synthesis.Review, by synthesis.MadeBy) error {
+	if err := step.TakesIn(u, run.Review); err != nil {
+		return err
+	}
+	digest, err := u.Run().Folder().Digest(u.Run().Layout().Synthesis())
+	if err != nil {
+		return err
+	}
+	return KeepSynthesisReview(u, review, digest, by)
+}
+
+// Judged is a draft as the rules of the run's synthesis see it.
+type Judged struct {
+	synthesis.Result
+	// Claims are its sentences, nil where the run does not check them.
+	Claims *evidence.Claims
+	// Outcome is what gate E makes of them by what readers have said so far.
+	Outcome evidence.Outcome
+
+	sentences *checkedSentences
+}
+
+// Pass reports whether the draft breaks no rule, and all its sentences stand.
+func (j Judged) Pass() bool { return j.Result.Pass() && j.Outcome.Pass() }
+
+// Weak is what its author should know although nothing is refused for it.
+func (j Judged) Weak() []evidence.Fault {
+	if j.sentences == nil {
+		return nil
+	}
+	return j.sentences.report.Weak(j.sentences.held)
+}
+
+// JudgeDraft judges a text by the rules of the run's synthesis, as gate E will. It
+// returns READ_FAILED, TAMPERED, and the errors of reading the records.
+func JudgeDraft(ctx context.Context, r *run.Run, draft []byte) (Judged, error) {
+	judged, _, err := JudgeText(ctx, r, draft)
+	return judged, err
+}
+
+// JudgeText judges a draft; kept is false where the run does not have the review that
+// the draft answers.
+func JudgeText(ctx context.Context, r *run.Run, draft []byte) (judged Judged, kept bool, err error) {
+	return judgeTextFor(ctx, r, draft, func(a *synthesis.Answered) *synthesis.Answered { return a })
+}
+
+// judgeTextFor judges a draft that answers some of the directives of its review.
+func judgeTextFor(ctx context.Context, r *run.Run, draft []byte, answers func(*synthesis.Answered) *synthesis.Answered) (judged Judged, kept bool, err error) {
+	text := markdown.Read(draft)
+	facts, err := factsOf(ctx, r, text)
+	if err != nil {
+		return Judged{}, false, err
+	}
+	if facts.Answers, kept, err = answeredBy(r, r.Manifest().ReviewRounds()); err != nil {
+		return Judged{}, false, err
+	}
+	facts.Answers = answers(facts.Answers)
+	policy, err := r.Policy()
+	if err != nil {
+		return Judged{}, false, err
+	}
+	if !facts.Unsourced {
+		before, err := keptClaims(r)
+		if err != nil {
+			return Judged{}, false, err
+		}
+		if judged.sentences, err = checkSentences(ctx, r, text, before); err != nil {
+			return Judged{}, false, err
+		}
+		judged.Claims, facts.Sentences = &judged.sentences.claims, judged.sentences.found(policy.Evidence.Grounding)
+		if policy.Evidence.Grounding {
+			judged.Outcome = judged.Claims.Judge(policy.Evidence.Reader)
+		}
+	}
+	judged.Result = synthesis.Judge(text, facts)
+	return judged, kept, nil
+}
+
+// keptClaims are the sentences of the run's synthesis as the log knows them, nil for
+// none. It returns TAMPERED when the file is another.
+func keptClaims(r *run.Run) (*evidence.Claims, error) {
+	claims, err := ReadClaims(r)
+	if err != nil || claims == nil {
+		return nil, err
+	}
+	name := r.Layout().Claims()
+	digest, err := r.Folder().Digest(name)
+	if err != nil {
+		return nil, err
+	}
+	recorded, err := r.RecordedOf(name)
+	if err == nil && recorded != digest {
+		err = tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}), "%s is not what the log records", name)
+	}
+	return claims, err
+}
+
+// Answered is the review that the run's present draft answers, with the draft that
+// was reviewed; nil in the first round. It returns READ_FAILED and TAMPERED.
+func Answered(r *run.Run) (*synthesis.Answered, error) {
+	answers, _, err := answeredBy(r, r.Manifest().ReviewRounds())
+	return answers, err
+}
+
+// GroundText checks the claims of a text against the pages that it cites, as the
+// archive of the run has them. It returns READ_FAILED.
+func GroundText(ctx context.Context, r *run.Run, text []byte) (claim.Grounding, error) {
+	texts, err := sourcing.OpenTexts(ctx, r)
+	if err != nil {
+		return claim.Grounding{}, err
+	}
+	return texts.Ground(markdown.Read(text))
+}
