@@ -1,8 +1,10 @@
 package client
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -292,3 +294,63 @@ func olderThan(a, b string) bool {
 
 // Forget implements the interface that [Forget] looks for.
 func (d *headless) Forget(session string) { d.machine.Forget(session) }
+
+// lines hands over what a client writes line by line.
+type lines struct{ rest []byte }
+
+// each calls do with every line that chunk completes. The line is valid during
+// the call.
+func (l *lines) each(chunk []byte, do func(line []byte)) {
+	for {
+		end := bytes.IndexByte(chunk, '\n')
+		if end < 0 {
+			if all := len(l.rest) + len(chunk); all > cap(l.rest) {
+				l.rest = slices.Grow(l.rest, all) // twice as much; append copies a long line five times over
+			}
+			l.rest = append(l.rest, chunk...)
+			return
+		}
+		line := chunk[:end]
+		if len(l.rest) > 0 {
+			line = append(l.rest, line...)
+			l.rest = l.rest[:0]
+		}
+		chunk = chunk[end+1:]
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			do(line)
+		}
+	}
+}
+
+// readEvents reads a client's JSON lines: read is called with each line that is an
+// object, and says what it was. Everything else is passed on as it is: clients
+// write notices among their events, and later versions write other events.
+func readEvents[E any](l *lines, chunk []byte, event func(driver.Event), read func(*E) driver.Event) {
+	l.each(chunk, func(line []byte) {
+		e, v := driver.Event{Kind: driver.Other}, new(E)
+		if json.Unmarshal(line, v) == nil {
+			e = read(v)
+		}
+		e.Raw = strings.ToValidUTF8(string(line), "\uFFFD")
+		event(e)
+	})
+}
+
+// left are the tools of a client, by its own names, that nothing takes away from a
+// task.
+func left(task driver.Task, counted func(own string) string, tools ...string) []string {
+	return slices.DeleteFunc(tools, func(own string) bool { return !task.MayUse(counted(own), own) })
+}
+
+// mcpServers is the file in which several clients look for MCP servers.
+func mcpServers(servers []driver.Server) []byte {
+	type entry struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	all := map[string]entry{}
+	for _, server := range servers {
+		all[server.Name] = entry{server.Command, server.Args}
+	}
+	return driver.Marshal(map[string]any{"mcpServers": all})
+}

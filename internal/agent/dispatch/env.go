@@ -3,9 +3,13 @@ package dispatch
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/agent/sandbox"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/base/seal"
@@ -90,4 +94,65 @@ func (e *Env) OwnDesk() run.Desk { return e.Desk(artifact.Everywhere) }
 func (e *Env) FindAudit(name string) (path string, ok bool) {
 	path, err := audit.Find(e.Desk(artifact.Everywhere), store.Audits.Home(e.Home), e.Dir, name)
 	return path, err == nil
+}
+
+// ProcessEnv is what the system tells this process: its folders, variables and clock.
+// Records name it by program. It returns READ_FAILED where the working folder cannot
+// be found, and INVALID_ARGS for a TIDEGATE_NOW that is not a time.
+func ProcessEnv(program string) (*Env, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, tidegate.Errorf(tidegate.ReadFailed, nil, "the working folder cannot be found: %w", err)
+	}
+	env := &Env{
+		Now: time.Now, Dir: dir, Project: dir, Home: runsHome(), Program: program,
+		SignKey: os.Getenv("TIDEGATE_SIGN_KEY"), AgentSocket: os.Getenv("SSH_AUTH_SOCK"),
+		ConfigDir: configDir(), Getenv: os.Getenv,
+	}
+	if pinned := os.Getenv("TIDEGATE_NOW"); pinned != "" {
+		at, err := time.Parse(time.RFC3339, pinned)
+		if err != nil {
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("TIDEGATE_NOW", pinned), "TIDEGATE_NOW must be a time such as 2026-01-02T15:04:05Z, got %q", pinned)
+		}
+		env.Now, env.Pinned = func() time.Time { return at }, true
+	}
+	return env, nil
+}
+
+// runsHome is the folder that the system has for the data of programs.
+func runsHome() string {
+	if data := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(data) {
+		return filepath.Join(data, "tidegate", "runs")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".local", "share", "tidegate", "runs")
+	}
+	return ""
+}
+
+// configDir is the folder of the user's own configuration, "" where the system
+// has none.
+func configDir() string {
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "tidegate")
+}
+
+// Relay is the MCP server by which agents reach the tools of their home, and that
+// program, an absolute path, starts. A command is never taken from a run's folder, nor
+// from a task that comes from another machine.
+func Relay(program string) driver.Server {
+	return driver.Server{Name: "tidegate", Command: program, Args: []string{"mcp", "--relay", sandbox.RelayArg}}
+}
+
+// ownRelay is the one that this program starts; nil where its path is not known.
+func ownRelay() *driver.Server {
+	program, err := os.Executable()
+	if err != nil {
+		return nil
+	}
+	server := Relay(program)
+	return &server
 }

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // Recording is a set of answers and pages that come with the program.
@@ -563,4 +565,154 @@ func (e *Env) Options(t *Team) engine.Options {
 // KeptBy says by whom a run is driven, for the person's next command.
 func (t *Team) KeptBy() (where, agent, model string, cells CellChoice) {
 	return t.workers.Place(), t.named, t.model, t.typed
+}
+
+// CellChoice is what a person typed about the cells of agents.
+type CellChoice struct {
+	Read       []string
+	Network    cell.Network
+	Unconfined bool
+}
+
+// Flags are what a person types to say it again, with a blank before it; "" for nothing.
+func (typed CellChoice) Flags() string {
+	flags := ""
+	for _, path := range typed.Read {
+		flags += " --agent-read " + report.ShellWord(path)
+	}
+	if typed.Network != "" {
+		flags += " --agent-network " + string(typed.Network)
+	}
+	if typed.Unconfined {
+		flags += " --unconfined"
+	}
+	return flags
+}
+
+// CellsFor is how this machine keeps agents: by what the person typed, else by the
+// configuration. Runs are forbidden to them, wherever they lie.
+func (e *Env) CellsFor(typed CellChoice, settings config.Settings, runs ...string) driver.Cells {
+	c := driver.Cells{Unconfined: typed.Unconfined || settings.Unconfined}
+	forbid := func(path, what string) {
+		if filepath.IsAbs(path) {
+			c.Forbidden = append(c.Forbidden, cell.Forbidden{Path: path, What: what})
+		}
+	}
+	forbid(e.Home, "the folder of runs")
+	forbid(store.Audits.Home(e.Home), "the folder of audits")
+	for _, root := range runs {
+		forbid(root, "the run")
+	}
+	forbid(e.ConfigDir, "your configuration")
+	if e.Getenv != nil {
+		if home := e.Getenv("HOME"); filepath.IsAbs(home) {
+			forbid(filepath.Join(home, ".ssh"), "your SSH keys")
+			forbid(filepath.Join(home, ".gnupg"), "your keys")
+		}
+	}
+	return c
+}
+
+// Over is the agent with what the person typed about its cell.
+func (typed CellChoice) Over(agent config.Agent) config.Agent {
+	agent.Read = append(slices.Clone(agent.Read), typed.Read...)
+	if typed.Network != "" {
+		agent.Network = string(typed.Network)
+	}
+	return agent
+}
+
+// confinement is how the agents of the team are kept, as a run records it; web says that
+// researchers have tools for it. It is zero where no program is started here: workers
+// elsewhere keep their own. It returns NOT_CONFINED.
+func (t *Team) confinement(web bool) (run.Confinement, error) {
+	var reached []cell.Network
+	for _, role := range t.roles {
+		if n := client.NetworkOf(t.Drivers[role], web && role == "researcher"); n != "" && !slices.Contains(reached, n) {
+			reached = append(reached, n)
+		}
+	}
+	if len(reached) == 0 || t.workers != nil {
+		return run.Confinement{}, nil
+	}
+	system, err := sandbox.Confinement(driver.Host{Cells: t.Cells})
+	if err != nil || t.Cells.Unconfined {
+		return run.Confinement{Mode: run.ModeUnconfined, System: system.Name, ABI: system.ABI}, err
+	}
+	kept := run.Confinement{Mode: run.ModeConfined, System: system.Name, ABI: system.ABI}
+	var held []string
+	for _, n := range []cell.Network{cell.None, cell.Model, cell.Web, cell.Open} {
+		if slices.Contains(reached, n) {
+			held = append(held, system.Held(n))
+		}
+	}
+	kept.Network = strings.Join(slices.Compact(held), "; ")
+	return kept, nil
+}
+
+// Workers are the machines that agents work on when that is not this one.
+type Workers struct {
+	Where   string // in words: "the workers at HOST:PORT"
+	Program string // by which a home is resumed
+	// Flags are those that say where the agents work, each with a blank before it.
+	Flags func() string
+	// Open returns the pool for the agents of each role, or an error where one of
+	// them cannot work there. Tasks that need this machine go to local.
+	Open func(ctx context.Context, local engine.Pool, agents map[string]engine.Agent) (engine.Pool, error)
+}
+
+// Place is where the agents work, in words.
+func (w *Workers) Place() string {
+	if w != nil {
+		return w.Where
+	}
+	return "this machine"
+}
+
+// TeamToLend finds the agents of this machine, for a program that lends them to the homes of
+// others: for each role the named one, else that of the configuration, else the one that is
+// found. It returns INVALID_ARGS for a role without an agent, NOT_CONFINED, and INVALID_STATE
+// for one that cannot work, with what helps.
+func (e *Env) TeamToLend(ctx context.Context, named string, cells CellChoice) (*Team, error) {
+	wanted := ForRun(named, "", nil, cells)
+	wanted.Roles = append(wanted.Roles, config.CodeReviewer)
+	wanted.Named[config.CodeReviewer] = named
+	t, err := e.Team(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Ready(ctx, nil); err != nil {
+		t.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// copiesDir is the folder, in the user's own, that has the ids of copies of runs.
+const copiesDir = "copies"
+
+// Copies is how the home knows copies of folders apart; nil where its tasks stay on this
+// machine.
+func (e *Env) Copies() func(*artifact.Folder) (string, error) {
+	if e.Workers == nil {
+		return nil
+	}
+	return e.copyOf
+}
+
+// copyOf is the id of a copy of a folder, which is made where there is none. It lies
+// beside what a person trusts, and not in the folder: a copy must not have it. It returns
+// READ_FAILED and WRITE_FAILED.
+func (e *Env) copyOf(folder *artifact.Folder) (string, error) {
+	name, err := folder.Identity()
+	if err != nil || e.ConfigDir == "" {
+		return name, err
+	}
+	dir, name := filepath.Join(e.ConfigDir, copiesDir), strings.TrimPrefix(name, "sha256:")
+	kept, err := artifact.Everywhere.ReadFile(copiesDir, filepath.Join(dir, name))
+	if tidegate.CodeOf(err) != tidegate.FileNotFound {
+		return strings.TrimSpace(string(kept)), err
+	}
+	id := rand.Text()
+	return id, config.Places{User: dir}.Write(copiesDir, name, []byte(id+"\n"))
 }

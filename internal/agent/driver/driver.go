@@ -8,10 +8,16 @@ package driver
 import (
 	"cmp"
 	"context"
+	"io"
+	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -234,3 +240,177 @@ func (k EventKind) Step() bool { return k == Message || k == ToolCall }
 func IsModel(name string) bool { return modelName().MatchString(name) }
 
 var modelName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`) })
+
+// Settings say which driver to use, and what a person allows it beyond what every
+// driver gets.
+type Settings struct {
+	// Driver is claude, codex, opencode, gemini, api:SERVICE, model:URL,
+	// exec:COMMAND, acp:COMMAND or recorded:DIR.
+	Driver string
+	// Model is the one that tasks will ask for; empty: the agent's own choice. An
+	// endpoint is asked beforehand whether it has it.
+	Model string
+	// URL is where the service of api:SERVICE is; empty: where a variable says, else
+	// its own address.
+	URL string
+	// Env names further variables of the person's environment that the agent
+	// gets. A name that ends in * stands for all that begin with it.
+	Env []string
+	// KeyEnv names the variable that holds the key of an endpoint; empty: the usual
+	// one of a service, and TIDEGATE_MODEL_KEY for model:URL, where it is set.
+	KeyEnv string
+	// Priced says that the person has given the tokens a price, so that the driver
+	// reports no cost.
+	Priced bool
+	Access
+}
+
+// Host is what drivers take from the machine that they run on.
+type Host struct {
+	Now     func() time.Time // for limits; nil: time.Now
+	Environ []string         // the person's environment, of which agents get a part; nil: os.Environ()
+	Temp    string           // where attempts have their folders; empty: os.TempDir()
+
+	// What the model driver's tools use. Open returns the text of a page and
+	// decides whether it may be opened; nil: there is no such tool.
+	Open func(ctx context.Context, task Task, url string) (string, error)
+	// Search searches for the holder of the task's lease, and returns what was found as
+	// text; nil, or no lease: there is no such tool.
+	Search func(ctx context.Context, task Task, q Query) (string, error)
+
+	// Tools answers an agent that speaks MCP to the home that gave it the task; nil:
+	// the home has nothing to say. It ends with ctx, or with what agent says. Leaks
+	// reports whether a text has a token or key in it that the agent works with.
+	Tools func(ctx context.Context, task Task, agent io.ReadWriter, leaks func(text string) bool)
+
+	Cells
+}
+
+// Filled is the host with what is left to it.
+func (h Host) Filled() Host {
+	if h.Now == nil {
+		h.Now = time.Now
+	}
+	if h.Environ == nil {
+		h.Environ = os.Environ()
+	}
+	if h.Temp == "" {
+		h.Temp = os.TempDir()
+	}
+	return h
+}
+
+func Invalid(settings Settings, format string, args ...any) error {
+	return tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("driver", tidegate.Cut(settings.Driver)), format, args...)
+}
+
+// Cells says how a host keeps agents in cells. The zero value confines them by what
+// the machine has.
+type Cells struct {
+	Unconfined bool             // agents work with the person's rights, on the person's files: a person's decision
+	Forbidden  []cell.Forbidden // what no agent may reach: the home, the person's keys and configuration
+	System     cell.System      // what cells are made of; zero: what this machine has
+}
+
+// Access is what a person gives the agents of a role beyond what every cell holds.
+type Access struct {
+	Read    []string // files and folders, absolute
+	Write   []string // folders, absolute
+	Network cell.Network
+}
+
+// checker is a driver that can say, before the first task and at no cost,
+// whether its agent can be asked.
+type checker interface {
+	Check(ctx context.Context) (version string, err error)
+}
+
+// Check says whether the agent of d can be asked, before the first task and at
+// no cost, and which version it is where it has one. An error is an [*Error], with
+// what helps: [Unavailable] for a client that is not installed or too old, [Auth]
+// for one that is not logged in. NOT_CONFINED and INVALID_ARGS are for an agent that
+// cannot be kept in a cell, or not in the one that a person wants. What only a model
+// can say shows with the first task.
+func Check(ctx context.Context, d Driver) (version string, err error) {
+	if c, ok := d.(checker); ok {
+		return c.Check(ctx)
+	}
+	return "", nil // a driver from outside this package
+}
+
+// keeper is a driver that keeps folders for repairs.
+type keeper interface{ Forget(session string) }
+
+// Forget removes the folder that d keeps because the answer with this session may
+// be repaired; with an empty session, all that it keeps.
+func Forget(d Driver, session string) {
+	if k, ok := d.(keeper); ok {
+		k.Forget(session)
+	}
+}
+
+// ToolCalls counts the calls of tools by name. Clients show one call in several
+// events, with the same id.
+type ToolCalls struct {
+	Counts map[string]int
+	seen   map[string]bool
+}
+
+// relayedSearch is the search that a home lends its agents.
+const relayedSearch = "deep_research_search"
+
+// Count counts the call with that id, unless it was counted before, and returns
+// the name. Every call without an id counts.
+func (c *ToolCalls) Count(id, name string) string {
+	id, name = Brief(id), Brief(name)
+	if strings.HasSuffix(name, relayedSearch) { // clients put the server's name before it
+		name = SearchCalls
+	}
+	if c.Counts[name] == 0 && len(c.Counts) >= maxTools {
+		name = "other"
+	}
+	if id != "" && c.seen[id] {
+		return name
+	}
+	if c.Counts == nil {
+		c.Counts, c.seen = map[string]int{}, map[string]bool{}
+	}
+	c.seen[id] = id != ""
+	c.Counts[name]++
+	return name
+}
+
+// Bounds, because a client may say anything about itself and its tools.
+const (
+	maxTools = 100 // different names that are counted
+	MaxName  = 200 // bytes of a name, a version or the id of a session
+)
+
+// Brief is a name from a client as it is kept.
+func Brief(name string) string {
+	if len(name) <= MaxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:MaxName], "")
+}
+
+// MayUse reports whether nothing takes a tool away from a task: the tool that its
+// client calls own and that is counted as counted.
+func (t Task) MayUse(counted, own string) bool {
+	if left, bounded := t.Limits.ToolCalls[counted]; bounded && left <= 0 {
+		return false
+	}
+	return !slices.ContainsFunc(t.Tools.Forbidden, func(name string) bool {
+		name = strings.ToLower(strings.TrimSpace(name))
+		return name == strings.ToLower(own) || name == counted || otherNames[name] == counted
+	})
+}
+
+// MaySearch reports whether the agent may search, by whatever tool.
+func (t Task) MaySearch() bool { return (t.Tools.Web || t.Tools.Frozen) && t.MayUse(SearchCalls, "") }
+
+// otherNames are other names that people use for the tools of the web.
+var otherNames = map[string]string{
+	"search": SearchCalls, "web_search": SearchCalls, "websearch": SearchCalls, "web search": SearchCalls,
+	"fetch": FetchCalls, "open": FetchCalls, "web_fetch": FetchCalls, "webfetch": FetchCalls, "web fetch": FetchCalls,
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
@@ -575,4 +577,127 @@ func (o *orchestrator) stopRunning() {
 		r := <-o.done
 		delete(o.running, r.a.held.JobID)
 	}
+}
+
+// news is what others have written into a run since somebody last asked.
+type news struct {
+	there chan struct{} // has a value while there is news
+
+	mu    sync.Mutex
+	lines map[string]int // the last line about each job, by its id
+	all   bool
+}
+
+// follow collects what is added to the log of a run, until ctx ends. Nobody else
+// writes about the jobs of a code change while it is driven.
+func follow(ctx context.Context, r *run.Run) *news {
+	n := &news{there: make(chan struct{}, 1), lines: map[string]int{}}
+	if r == nil {
+		return n
+	}
+	from := 1
+	if last, err := r.Folder().LastLine(run.LogFile); err == nil {
+		if entry, err := codec.Parse(last.Text); err == nil {
+			seq, _ := entry.Get("seq").Int()
+			from = int(seq) + 1
+		}
+	}
+	go func() {
+		for e, err := range r.Tail(ctx, from) {
+			if err != nil {
+				return // settling meets the same error, and reports it
+			}
+			n.noteEntry(e)
+		}
+	}()
+	return n
+}
+
+func (n *news) noteEntry(e run.Entry) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch e.Event {
+	case run.EventLeased, run.EventExtended, run.EventAnswered, run.EventVerdict, run.EventEnded:
+		n.lines[e.Entry.Get("job_id").Str()] = e.Number
+	case run.EventIngested:
+		for _, id := range e.Entry.Get("perspective_ids").Elems() {
+			n.lines[run.WaveJob(run.Stage(e.Entry.Get("wave").Str()), id.Str())] = e.Number
+		}
+	case run.EventStatus, run.EventLimit, run.EventFailed, run.EventAccepted, run.EventMoved, run.EventPerspectives, run.EventGranted,
+		run.EventRestored, run.EventAdopted:
+		n.all = true
+	default:
+		return
+	}
+	select {
+	case n.there <- struct{}{}:
+	default:
+	}
+}
+
+// collect returns the jobs that have changed, with the last line about each, and
+// whether anything else has.
+func (n *news) collect() (lines map[string]int, all bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	lines, all = n.lines, n.all
+	n.lines, n.all = map[string]int{}, false
+	return lines, all
+}
+
+// toolNote tells others what the agents of a home used last. It is the note of a
+// claim: it ends with the process, and is not part of the record.
+type toolNote struct {
+	mu    sync.Mutex
+	claim *artifact.Claim   // nil once the home has ended
+	last  map[string]string // by job
+}
+
+func newToolNote(folder *artifact.Folder) (*toolNote, error) {
+	claim, err := folder.Claim(run.ToolsFile, nil)
+	return &toolNote{claim: claim, last: map[string]string{}}, err
+}
+
+// end takes the note away. Agents that have not ended yet are no longer noted.
+func (n *toolNote) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.claim.Release()
+	n.claim = nil
+}
+
+// used notes that the agent at a job called a tool. A note that cannot be written
+// does no harm to the run.
+func (n *toolNote) used(job string, e driver.Event) {
+	if e.Kind != driver.ToolCall {
+		return
+	}
+	tool := tidegate.Cut(e.Tool)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.last[job] != tool {
+		n.last[job] = tool
+		n.write()
+	}
+}
+
+// rests notes that no agent is at a job any more.
+func (n *toolNote) rests(job string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if _, noted := n.last[job]; noted {
+		delete(n.last, job)
+		n.write()
+	}
+}
+
+func (n *toolNote) write() {
+	if n.claim == nil {
+		return
+	}
+	var note tidegate.Details
+	for _, job := range slices.Sorted(maps.Keys(n.last)) {
+		note = append(note, tidegate.Detail{Key: job, Value: n.last[job]})
+	}
+	_ = n.claim.Note(note)
 }
