@@ -16,15 +16,3 @@ func TestEveryTextBelongsToATool(t *testing.T) {
 		}
 	}
 }
-
-func TestReadText(t *testing.T) {
-	t.Parallel()
-	got := readText("\nUse this\nnow.\n\n## Sail away\n\nSail.\n\nA list:\n  one\n\n    tidegate sail\n    tidegate sail --far\n")
-	want := text{"Use this now.", "Sail away", "Sail.\n\nA list:\n  one", "tidegate sail\ntidegate sail --far"}
-	if got != want {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
-	if got := readText("\nOnly this.\n"); got != (text{summary: "Only this."}) {
-		t.Errorf("got %+v", got)
-	}
-}

@@ -37,16 +37,7 @@ func exportBundle(ctx context.Context, env *catalog.Env, call cli.Invocation, fi
 func importCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "import", Operands: "FILE", MaxArgs: 1,
-		Short: "Take a run in that another machine exported",
-		Long: `Put a run, audit, update or answer into the home that ` + "`tidegate run export --bundle`" + `
-wrote elsewhere. Before anything of it appears, every file is held against the
-digests of the bundle, and the record against itself, as ` + "`tidegate run verify`" + ` does.
-A file that no line of the log names, and one with a name that a system or a
-program obeys, is refused. That shows that nothing was lost or changed on the way,
-not who made it: import bundles from people whose runs you would read. An id that the home has already is
-refused. What an update or answer is bound to must be there.`,
-		Example: "tidegate import harbour.bundle",
-		Flags:   []cli.Flag{formatFlag("text", "markdown")},
+		Flags: []cli.Flag{formatFlag("text", "markdown")},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			path, err := operand(call, "FILE", "the bundle")
 			if err != nil {

@@ -17,23 +17,7 @@ import (
 func canaryCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path:  "canary",
-		Short: "Plant a violation of every rule and demand that each is caught",
-		Long: `Plant one violation per rule in a scratch wave, run and review, and demand that
-each is caught by its code, and that its corrected counterpart passes. A gate that
-lets everything through looks just like one that finds nothing: this command
-tells them apart. Sources are pages that come with the program, one for every rule of
-` + "`tidegate citations rules`" + `, and no connection is opened. The exit status is 1 when a
-rule is not applied.
-
-With --agents your own agents do 41 small jobs each, in their cells: they read claims
-against passages, as second readers do. Forty of the pages and documents tell them to
-approve everything, to change a verdict, to read a file outside, to open an address or
-to write elsewhere, in ten disguises; the files and the address are made for it, on this
-machine. It shows what each agent obeyed, what its cell refused and what the gate
-refused, and spends some 2,000 tokens a job. The exit status is 1 when something got
-past, or an agent gave no answer to any page of a kind.`,
-		Example: "tidegate canary\ntidegate canary --format junit\ntidegate canary --agents claude,codex",
-		Flags:   append([]cli.Flag{formatFlag("text", "junit", "markdown")}, research.CanaryFlags...),
+		Flags: append([]cli.Flag{formatFlag("text", "junit", "markdown")}, research.CanaryFlags...),
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			switch agents := call.Flag("agents"); {
 			case agents != "":

@@ -65,17 +65,6 @@ func formatsOf(program *cli.Program) map[string][]string {
 func configCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "config", Operands: "[KEY]", MaxArgs: 1,
-		Short: "Show every setting, where it comes from, and whether it counts",
-		Long: `Show what tidegate.toml and the environment say: every key with its value, the file
-and line or the variable that it comes from, and, for a value that does not count,
-why. With KEY it shows that one, and what it means.
-
-The project's file is the nearest tidegate.toml at or above the working folder, and
-goes before the user's own in the configuration folder of the system. Variables of
-the environment go before both, and flags before everything. Of a project's file
-that you have not trusted, only formats, named drivers, models and roots inside its
-folder count: ` + "`tidegate config trust`" + `.`,
-		Example:  "tidegate config\ntidegate config agents.default.driver\ntidegate config --format json",
 		Flags:    []cli.Flag{formatFlag("text", "json", "markdown")},
 		Complete: config.Names(),
 		Run: func(ctx context.Context, call cli.Invocation) error {
@@ -199,17 +188,8 @@ func (s settingsShown) report() report.Report {
 
 func configTrustCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path:  "config trust",
-		Short: "Let everything in the project's tidegate.toml count",
-		Long: `Show what the project's tidegate.toml would decide beyond what a file of a project
-may decide by itself - programs that it starts, addresses that it opens, secrets that
-it hands out, folders outside its own - and ask whether it may.
-
-It asks on a terminal only, and the yes is for the file as it was shown: when a byte
-of it changes, it has to be trusted again. The digest is kept in the user's own
-configuration folder.`,
-		Example: "tidegate config trust",
-		Run:     func(ctx context.Context, call cli.Invocation) error { return trustProject(ctx, env, call) },
+		Path: "config trust",
+		Run:  func(ctx context.Context, call cli.Invocation) error { return trustProject(ctx, env, call) },
 	}
 }
 

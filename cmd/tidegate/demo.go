@@ -18,17 +18,7 @@ import (
 
 func demoCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path:  "demo",
-		Short: "Play the whole story on sample data, offline, in a few seconds",
-		Long: `Play the whole story on sample data: a question goes in, agents research it, break
-their contracts and correct what they wrote, a link leads nowhere, a gap needs a
-second wave, numbers are on no page, a second reader is tested and finds a lie, a
-reviewer wants a change, and a checked, cited report comes out; then a code review
-moves a change.
-
-Every step shows the command that you would type and runs it. It needs no
-network and no agent, and leaves its folder for you to look at.`,
-		Example: "tidegate demo\ntidegate demo --step\ntidegate demo --keep ./harbour",
+		Path: "demo",
 		Flags: []cli.Flag{
 			{Name: "step", About: "wait for Enter between two steps", Kind: tool.Switch},
 			{Name: "keep", About: "an empty or absent `folder` to play in, instead of a temporary one", Kind: tool.PathFlag},
@@ -62,7 +52,7 @@ func runIn(env *catalog.Env, call cli.Invocation, folder string) func(context.Co
 	inner := &catalog.Env{Now: env.Now, Pinned: env.Pinned, Dir: folder, Project: folder, Home: filepath.Join(folder, "runs"), Apart: true, Program: env.Program, Fetch: demo.Pages{Now: env.Now}.Fetch}
 	program := call.Program
 	program.Tools, program.Settings = catalog.Tools(inner), nil
-	program.Commands = append(research.Commands(withRecordings(inner)), reportCommand(inner))
+	program.Commands = append(research.Commands(withRecordings(inner)), cli.Described(commandTexts, []cli.Command{reportCommand(inner)})...)
 	program.Stderr, program.Dir, program.Terminal.Progress = call.Stdout, folder, false
 	program.Terminal.ErrWidth = program.Terminal.Width
 	program.Terminal.Size = nil // the story is printed line by line

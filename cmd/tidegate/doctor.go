@@ -30,14 +30,7 @@ import (
 
 func doctorCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path:  "doctor",
-		Short: "Look whether this machine is fit for tidegate",
-		Long: `Look at what tidegate finds here: its version, where runs live and whether that
-folder keeps files safely, the limits of the system, the terminal, the clock, and
-which keys of models and agent clients are set up. It leaves nothing behind. The exit status is 1
-when something is unfit. With --home it lists instead what tidegate keeps on this machine,
-with the bytes of each, for whoever wants to remove it; it removes nothing.`,
-		Example: "tidegate doctor\ntidegate doctor --home",
+		Path: "doctor",
 		Flags: []cli.Flag{
 			{Name: "home", About: "list what tidegate keeps here: path, bytes and kind", Kind: tool.Switch},
 			formatFlag("text", "markdown"),

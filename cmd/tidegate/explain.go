@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tidegate/tidegate"
@@ -15,12 +17,6 @@ func explainCommand(tools []*tool.Tool) cli.Command {
 		Path:     "explain",
 		Operands: "[NAME]",
 		MaxArgs:  1,
-		Short:    "Explain an error code, a rule or a word, with examples",
-		Long: `Explain an error code, or a rule that a result names: what it means, why it
-exists, how to meet it, an example that fails and the same one put right; or a word
-that tidegate uses in a sense of its own, such as gate. Without a name, all codes
-and rules are listed.`,
-		Example:  "tidegate explain\ntidegate explain TOO_MANY_WORDS\ntidegate explain Wave2Required.P1\ntidegate explain gate",
 		Flags:    []cli.Flag{formatFlag("text", "markdown")},
 		Complete: codes(),
 		Run: func(_ context.Context, call cli.Invocation) error {
@@ -31,8 +27,8 @@ and rules are listed.`,
 				}
 				return call.Show(demo.Overview(rules), call.Flag("format"))
 			}
-			if word, ok := findWord(call.Args[0]); ok {
-				return call.Show(word.report(), call.Flag("format"))
+			if shown, ok := explainWord(call.Args[0]); ok {
+				return call.Show(shown, call.Flag("format"))
 			}
 			rule, err := demo.Find(call.Args[0])
 			if err != nil {
@@ -66,8 +62,5 @@ func codes() []string {
 	for _, x := range tidegate.Explanations {
 		names = append(names, string(x.Code))
 	}
-	for _, w := range words {
-		names = append(names, w.name)
-	}
-	return names
+	return slices.AppendSeq(names, maps.Keys(words()))
 }

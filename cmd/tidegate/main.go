@@ -4,11 +4,13 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/tidegate/tidegate"
@@ -100,31 +102,17 @@ func assemble(env *catalog.Env) *cli.Program {
 	}
 }
 
-// commands are those that serve or explain the program itself.
+//go:embed commands.md
+var commandTexts string
+
+// commands are those that serve or explain the program itself, and those that have agents work.
 func commands(env *catalog.Env, tools []*tool.Tool) []cli.Command {
-	return append([]cli.Command{
-		mcpCommand(env, tools),
-		mcpConfigCommand(env, tools),
-		schemaCommand(tools),
-		demoCommand(env),
-	}, append(append(research.Commands(env), codereview.Commands(env)...),
-		perspectivesNewCommand(env),
-		reportCommand(env),
-		serveCommand(env),
-		userAddCommand(env),
-		userListCommand(env),
-		userRemoveCommand(env),
-		exportCommand(env),
-		importCommand(env),
-		sealCommand(env),
-		updateCommand(env),
-		verifyCommand(env),
-		explainCommand(tools),
-		configCommand(env),
-		configTrustCommand(env),
-		doctorCommand(env),
-		canaryCommand(env),
-	)...)
+	own := cli.Described(commandTexts, []cli.Command{
+		mcpCommand(env, tools), mcpConfigCommand(env, tools), schemaCommand(tools), demoCommand(env), perspectivesNewCommand(env), reportCommand(env),
+		serveCommand(env), userAddCommand(env), userListCommand(env), userRemoveCommand(env), exportCommand(env), importCommand(env), sealCommand(env),
+		updateCommand(env), verifyCommand(env), explainCommand(tools), configCommand(env), configTrustCommand(env), doctorCommand(env), canaryCommand(env),
+	})
+	return slices.Concat(own, research.Commands(env), codereview.Commands(env))
 }
 
 // withRecordings is an environment with the answers of the demo among the recordings.

@@ -25,33 +25,7 @@ const tokenVariable = "TIDEGATE_MCP_TOKEN"
 
 func mcpCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 	return cli.Command{
-		Path:  "mcp",
-		Short: "Serve the tools to agents over MCP, on stdio or HTTP",
-		Long: `Serve the tools over the Model Context Protocol.
-
-Without --http it speaks on stdin and stdout: an agent's client starts this
-command, and nothing else is printed on stdout. ` + "`tidegate mcp config`" + ` sets a client
-up. With --http it serves any number of clients at http://ADDRESS/mcp until it is
-interrupted, and logs every request to stderr without its arguments.
-
-What a caller may touch: over HTTP, and on stdio as soon as one --root is given,
-the working folder (unless that is / or your home), the runs and audits, the
---project and every --root, whatever symbolic links say. A path outside them is
-PATH_NOT_ALLOWED. On stdio without --root it is whatever you may touch. Without
---root the roots of tidegate.toml are taken.
-
-Offered are the tools that most agents need: the specified ones, those that take a
-run from job to job, report_audit, deep_research_search, ask, and code reviews. --toolsets all offers every tool.
-
-An HTTP address that other machines can reach needs a token, which callers send
-as "Authorization: Bearer TOKEN". It is read from --token-file or, without one,
-from ` + tokenVariable + `. The users of ` + "`tidegate serve user add`" + ` send their own: whoever they are,
-they call as agents, and without the role work they may only read.`,
-		Example: `tidegate mcp --root .
-tidegate mcp --root . --read-only --toolsets wave,review
-tidegate mcp --root . --toolsets all
-tidegate mcp --http 127.0.0.1:8642
-tidegate mcp --http 0.0.0.0:8642 --token-file token.txt --root /srv/research`,
+		Path: "mcp",
 		Flags: []cli.Flag{
 			{Name: "relay", About: "for the clients of agents that tidegate starts: connect stdio to the home of the agent, by the `file` that names it", Kind: tool.PathFlag},
 			{Name: "http", About: "serve streamable HTTP at `HOST:PORT` instead of stdio; without a host, on this machine only; port 0 takes a free one"},

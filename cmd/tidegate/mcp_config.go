@@ -21,25 +21,7 @@ import (
 
 func mcpConfigCommand(env *catalog.Env, tools []*tool.Tool) cli.Command {
 	return cli.Command{
-		Path:  "mcp config",
-		Short: "Tell an agent client about this server",
-		Long: `Print the configuration that makes an agent client start "tidegate mcp", confined
-to a folder. A team can share it: folders in the project are named relative to it
-where the client allows that, which is all but codex, and the program by its name
-when the PATH leads to this one. With --write it goes into the client's own file: what is there stays
-as it is, byte for byte. Where that cannot be done safely - a file with comments, an
-entry of the same name that says something else - nothing is written, and the
-block is printed with the client's own command for adding it. --write also puts the
-skills for research, audits and reviews where the client looks for skills, unless the
-tools are narrowed; a skill that is there in other words is left as it is.
-
-Files: claude-code .mcp.json, opencode opencode.json, gemini .gemini/settings.json,
-cursor .cursor/mcp.json, vscode .vscode/mcp.json, all in the working folder; codex
-config.toml in $CODEX_HOME or ~/.codex. In the working folder nothing is written through
-a symbolic link that leads out of it.`,
-		Example: `tidegate mcp config --client claude-code --write
-tidegate mcp config --client codex --root /srv/research
-tidegate mcp config --client cursor --toolsets review --read-only`,
+		Path: "mcp config",
 		Flags: []cli.Flag{
 			{Name: "client", About: "the client to set up", Enum: mcp.ClientNames()},
 			{Name: "root", About: "the `folder` that the client's agents may touch (default the working folder); may be repeated", Kind: tool.PathFlag, List: true},

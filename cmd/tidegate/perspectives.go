@@ -21,15 +21,7 @@ import (
 func perspectivesNewCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "perspectives new", Operands: "QUESTION", MaxArgs: 1,
-		Short: "Write contracts to start from",
-		Long: `Write a perspectives.json with three perspectives on a question, one of each
-track, to change as you like. A file that is there is left alone. Next: edit it,
-` + "`tidegate perspectives check`" + `, and give it to a run with
-` + "`tidegate perspectives write`" + `, which fills in the id of the run.
-
-  QUESTION  the research question`,
-		Example: "tidegate perspectives new \"Should the harbour buy electric tugs?\"",
-		Flags:   []cli.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
+		Flags: []cli.Flag{{Name: "output", About: "the `file` to write (default perspectives.json in the working folder)", Kind: tool.PathFlag}},
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			question, err := operand(call, "QUESTION", "the research question")
 			if err != nil {

@@ -28,14 +28,6 @@ func reportCommand(env *catalog.Env) cli.Command {
 	}
 	return cli.Command{
 		Path: "report", Operands: "RUN", MaxArgs: 1,
-		Short: "Print the report of a run, or its sources",
-		Long: `Print the report of a completed run: as text on a terminal and in Markdown anywhere
-else, as one HTML file without any outside request, as a file of Word, as PDF, or
-the sources that it cites as CSL-JSON, BibTeX or RIS. Every claim is held against the archived pages again.
-PDF is printed by an installed Chromium, Chrome or Edge, which reaches no network.
-Charts of a Markdown file are written beside it as SVG. With --partial the report
-of a run that is under way shows what there is.`,
-		Example: "tidegate report harbour\ntidegate report harbour --format html --output harbour.html\ntidegate report harbour --format docx --output harbour.docx\ntidegate report harbour --format bibtex",
 		Flags: []cli.Flag{
 			{Name: "format", About: "how to print the report (default text on a terminal, else markdown)", Enum: formats},
 			{Name: "output", About: "the `file` to write instead of printing", Kind: tool.PathFlag},
@@ -123,16 +115,6 @@ func namedRun(ctx context.Context, env *catalog.Env, call cli.Invocation) (*run.
 func sealCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "run seal", Operands: "RUN", MaxArgs: 1,
-		Short: "Seal a completed run into one signed file",
-		Long: `Seal a completed run into one file that a stranger can check: its report, its
-evidence and its record, with an in-toto statement over their digests in a DSSE
-envelope, signed with an SSH key. ` + "`tidegate verify`" + ` checks it. An audit can be sealed
-in the same way. With --format wacz, readers of web archives such as
-https://replayweb.page open the same file: the report is its first page, and the
-pages that it cites follow. With --statements, in-toto statements about each gate
-and about the whole run lie beside it, one a line, for those who verify by policy;
-every reader of DSSE verifies them where the key is an Ed25519 key of PKCS #8.`,
-		Example: "tidegate run seal harbour --sign key\ntidegate run seal harbour --sign key --output harbour.sealed\ntidegate run seal harbour --sign key --format wacz\ntidegate run seal harbour --sign key --statements",
 		Flags: []cli.Flag{
 			{Name: "format", About: "what to write", Default: "sealed", Enum: []string{"sealed", "wacz"}},
 			{Name: "output", About: "the `file` to write (default RUN.sealed or RUN.wacz in the working folder)", Kind: tool.PathFlag},
@@ -194,14 +176,6 @@ func sealed(ctx context.Context, env *catalog.Env, call cli.Invocation, key *sea
 func verifyCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "verify", Operands: "FILE", MaxArgs: 1,
-		Short: "Check a sealed run with nothing but its file and the signers",
-		Long: `Check a sealed run offline: every byte is the one that was signed by one of the
-signers, the record of the run agrees with itself, and everything that was done
-by rule comes out the same when it is done again. The exit status is 1 when the
-run does not hold what its seal says. The id or folder of an audit is checked as
-` + "`tidegate audit verify`" + ` does, and that of an update or answer against its log, its files
-and the run that it is bound to; an update is judged again from what was fetched.`,
-		Example: "tidegate verify harbour.sealed --signers allowed_signers",
 		Flags: []cli.Flag{
 			{Name: "signers", About: "an OpenSSH allowed_signers `file` that says whose signatures count", Kind: tool.PathFlag},
 			formatFlag("text", "markdown", "junit"),

@@ -69,11 +69,6 @@ func schemaCommand(tools []*tool.Tool) cli.Command {
 	}
 	return cli.Command{
 		Path: "schema", Operands: "[NAME]", MaxArgs: 1,
-		Short: "Print the JSON Schema of a document or of a tool's result",
-		Long: `Print the JSON Schema (draft 2020-12) of a document, such as perspectives.v1, or
-of the result of a tool. Without a name it lists what there is. The same schemas
-are in docs/schemas; those of tool arguments are in "tidegate tools --json".`,
-		Example:  "tidegate schema\ntidegate schema summary_pack.v1",
 		Complete: names,
 		Run: func(_ context.Context, call cli.Invocation) error {
 			if len(call.Args) == 0 {

@@ -34,34 +34,7 @@ const pageGrace = 3 * time.Second
 
 func serveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path:  "serve",
-		Short: "Show runs and changes in a browser",
-		Long: `Show the runs, and the changes of the project, in a browser: what is happening,
-what it waits for, what it costs, and whether it can be trusted; jobs with their
-prompts, answers and faults side by side; sources, gates, the report with the
-passages that it rests on, the log. The page of a run that is under way changes
-as the run does.
-
-It prints the address to open, with a token that lets you in, and serves until it
-is interrupted. The token is kept in the home for 30 days, so that open tabs work
-after a restart; --new-token makes another. Only this machine can reach it unless
---http names another address. The pages can only be read; with --allow-decisions they also offer the
-decisions that are commands otherwise, such as to pause a run or to give a job its
-tries again, each asked for once more before it is taken. Where decisions are
-signed a page takes none and shows the command. With --allow-work pages start runs,
-confirm their plans, continue runs, retry jobs, audit files and ask about reports.
-What that costs in 24 hours together is at most the amount, with everything under
-way counted with the most that it may cost; no page raises a limit or accepts
-anything. Agents are those of your own tidegate.toml alone, in cells. The runs rest
-when the server ends, as they do after Ctrl-C. Behind a reverse proxy, --public-url
-is the address that people open.
-
-` + "`tidegate serve user add`" + ` lets others in by tokens of their own, each with a role:
-what a role may do and the server does not allow is not offered. With --user-header
-a reverse proxy says who somebody is. It must reach the server by a loopback address
-or a Unix socket, and send the secret of --proxy-secret-env in the header
-` + guard.SecretHeader + `.`,
-		Example: "tidegate serve\ntidegate serve --http 8643\ntidegate serve --allow-decisions\ntidegate serve --allow-work 20\ntidegate serve --http 8643 --public-url https://example.org/tidegate",
+		Path: "serve",
 		Flags: []cli.Flag{
 			{Name: "http", About: "serve at `HOST:PORT`; without a host, on this machine only; port 0 takes a free one; unix:PATH is a socket (default 127.0.0.1:8643, and a free port where that is taken)"},
 			{Name: "new-token", Kind: tool.Switch, About: "make another token: addresses and tabs with the one before no longer work"},
@@ -171,13 +144,6 @@ func users(env *catalog.Env) user.List { return user.List{Home: filepath.Dir(env
 func userAddCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "serve user add", Operands: "NAME", MaxArgs: 1,
-		Short: "Let somebody in, by a token of their own",
-		Long: `Put somebody on the list of those whom ` + "`tidegate serve` and `tidegate mcp --http`" + ` let in,
-and print their token, once: the list keeps its digest. All users see all runs.
-Those who decide may also take a person's decisions, and those who work may start
-runs as well, where the server allows that; the log says who it was. Over MCP a
-caller is an agent whatever the token, and only with the role work may it write.`,
-		Example: "tidegate serve user add ada --role decide --days 90",
 		Flags: []cli.Flag{
 			{Name: "role", About: "what they may do", Default: string(user.Read), Enum: []string{string(user.Read), string(user.Decide), string(user.Work)}},
 			{Name: "days", About: "how many `days` the token counts (default for good)"},
@@ -205,8 +171,7 @@ caller is an agent whatever the token, and only with the role work may it write.
 
 func userListCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
-		Path: "serve user list", Short: "List those who are let in",
-		Long: "List those whom `tidegate serve` and `tidegate mcp --http` let in, with their roles. Tokens are not kept.", Example: "tidegate serve user list",
+		Path: "serve user list",
 		Run: func(_ context.Context, call cli.Invocation) error {
 			all, err := users(env).All()
 			if err != nil {
@@ -230,8 +195,6 @@ func userListCommand(env *catalog.Env) cli.Command {
 func userRemoveCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "serve user remove", Operands: "NAME", MaxArgs: 1,
-		Short: "Let somebody in no longer",
-		Long:  "Take somebody off the list of those who are let in. It counts at once, in servers that run, too.", Example: "tidegate serve user remove ada",
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			name, err := operand(call, "NAME", "who is let in no longer")
 			if err != nil {
@@ -313,14 +276,6 @@ func agentSetUp(env *catalog.Env) func() string {
 func exportCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "run export", Operands: "RUN", MaxArgs: 1,
-		Short: "Write a run as pages, or as one file for another machine",
-		Long: `With --html, write the pages that ` + "`tidegate serve`" + ` shows of a run as files, for somebody
-who has neither the run nor tidegate: one folder, no script, nothing to ask a
-server for. Open its index.html. The folder must not be there yet.
-
-With --bundle, write the run itself, or an audit, update or answer, into one file
-that ` + "`tidegate import`" + ` takes on another machine. The same folder gives the same bytes.`,
-		Example: "tidegate run export harbour --html harbour-pages\ntidegate run export harbour --bundle harbour.bundle",
 		Flags: []cli.Flag{
 			{Name: "html", About: "the `folder` to write", Kind: tool.PathFlag},
 			{Name: "bundle", About: "the `file` to write", Kind: tool.PathFlag},

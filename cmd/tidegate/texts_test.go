@@ -58,8 +58,8 @@ func TestEveryNameInTheTextsExists(t *testing.T) {
 	for where, text := range textsOfTheSource(t) {
 		check(t, where, text)
 	}
-	for _, w := range words {
-		check(t, "explain "+w.name, "`"+w.see+"`")
+	for name, said := range words() {
+		check(t, "explain "+name, "`"+said.Example+"`")
 	}
 	for _, r := range allRules(t) {
 		var shown bytes.Buffer

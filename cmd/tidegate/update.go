@@ -21,28 +21,6 @@ const leastEvery = time.Minute
 func updateCommand(env *catalog.Env) cli.Command {
 	return cli.Command{
 		Path: "run update", Operands: "RUN", MaxArgs: 1,
-		Short: "Fetch the sources of a report again, and say which sentences still stand",
-		Long: `Fetch the sources of a finished report again, of a run or of an audit, and say of
-every sentence that cites something whether it still stands: it stands, the page
-has changed (with both passages and the difference marked), the passage or the
-page is gone, or a wall stands before it now. It needs no agent. Servers that
-can say so are asked only whether the page has changed.
-
-A passage that stands there word for word holds its sentence. In one that was
-edited a little, every word that the sentence has counts; in one that was written
-anew only numbers, dates, quotations, names and what turns a statement round do.
-
-The run is only read. What was fetched and found is kept in a folder of its own
-beside the runs, in updates, bound to the run by its id and the head of its log.
-The exit status is 0 when every sentence stands, 1 when one does not, and 4 when
-nothing has changed as far as pages could be reached and some could not. With
---every it continues until it is interrupted.
-
-With --rewrite, a run begins where a sentence no longer stands: it has the question
-and settings of the run and builds on it, as ` + "`tidegate research --from`" + ` does. The
-planner is shown what changed, and the pages that changed are fetched again. It
-shows its plan and asks, as research does, and the exit status is that of research.`,
-		Example: "tidegate run update harbour\ntidegate run update harbour --every 24h --notify 'jq -r .summary.changed'\ntidegate run update harbour --rewrite --agent claude",
 		Flags: append([]cli.Flag{
 			{Name: "every", About: "do it again after each `duration`, such as 24h", Kind: tool.Word},
 			{Name: "notify", About: "a `command` that gets the result as JSON on its standard input", Kind: tool.Word},

@@ -92,6 +92,21 @@ type Command struct {
 	Run      func(ctx context.Context, call Invocation) error
 }
 
+// Described gives commands their texts: the chapters of a file, as [tool.Texts] reads it, that
+// have the names of their paths. It panics for a command without one.
+func Described(file string, commands []Command) []Command {
+	texts := tool.Texts(file)
+	for i := range commands {
+		c := &commands[i]
+		said, ok := texts[c.Path]
+		if !ok || said.Example == "" {
+			panic("cli: no text of the command " + c.Path)
+		}
+		c.Short, c.Long, c.Example = said.Short, said.Long, said.Example
+	}
+	return commands
+}
+
 // Flag is an option of a [Command].
 type Flag struct {
 	Name    string

@@ -28,27 +28,13 @@ func agentsCommands(env commands) []cli.Command {
 	return []cli.Command{
 		{
 			Path:  "agents",
-			Short: "Show which agents are installed, and which each role will use",
-			Long: `Show which agent clients are installed, in which version, whether they are logged
-in where they can say so, which services have a key or answer on this machine, and
-which agent each role of a run will use, by tidegate.toml. It asks no model and costs
-nothing.`,
-			Example: "tidegate agents\ntidegate agents --format json",
-			Flags:   []cli.Flag{format},
+			Flags: []cli.Flag{format},
 			Run: func(ctx context.Context, call cli.Invocation) error {
 				return env.showAgents(ctx, call, false)
 			},
 		},
 		{
 			Path: "agents check", Operands: "[DRIVER]", MaxArgs: 1,
-			Short: "Ask each agent one tiny question",
-			Long: `Ask every agent that is installed, or that a role will use, for one word, and show
-what it answers. It spends one tiny prompt on each. With DRIVER it asks that one
-alone: claude, codex, opencode, gemini, api:SERVICE, model:URL, exec:COMMAND or
-acp:COMMAND.
-
-Exit status 0: each of them answers. 1: one does not, and what helps is shown.`,
-			Example:  "tidegate agents check\ntidegate agents check claude\ntidegate agents check api:ollama --model qwen3:32b\ntidegate agents check model:http://127.0.0.1:11434/v1",
 			Flags:    []cli.Flag{screen.ModelFlag, format, screen.UnconfinedFlag},
 			Complete: dispatch.AgentNames(),
 			Run: func(ctx context.Context, call cli.Invocation) error {

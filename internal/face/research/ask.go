@@ -15,20 +15,7 @@ import (
 func askCommand(env commands, flags ...cli.Flag) cli.Command {
 	return cli.Command{
 		Path: "ask", Operands: "RUN... QUESTION", MaxArgs: library.MostAsked + 1,
-		Short: "Ask a further question about finished reports",
-		Long: `Ask a further question about the reports of finished runs or audits. It is answered
-from their archived pages alone: a rule finds the passages, one agent writes the
-answer from them, its sentences are held against the pages as those of a report
-are, and another agent, which is tested with planted errors, reads each of them.
-The runs are only read; the answer lies in a folder of its own beside them, in
-answers, bound to them by their ids and the heads of their logs.
-
-What the archived pages do not hold is answered with one fixed sentence in the
-language of the question, and the exit status 1; where no passage is about the
-question, no agent is asked. New research is then offered. The exit status is 4
-where an agent cannot work.`,
-		Example: "tidegate ask harbour \"How much does the battery weigh?\"\ntidegate ask harbour tides \"Who pays for the quay?\" --agent claude",
-		Flags:   flags,
+		Flags: flags,
 		Run: func(ctx context.Context, call cli.Invocation) error {
 			s := &session{Session: screen.NewSession(env.Env, call)}
 			return s.End(s.answer(tidegate.WithActor(ctx, tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})))

@@ -24,14 +24,8 @@ import (
 
 func setupCommand(env commands) cli.Command {
 	return cli.Command{
-		Path:  "setup",
-		Short: "Ask three questions, and write your tidegate.toml",
-		Long: `Ask which agent does the work, which environment variable holds its key, and which
-service it searches with, if any. Each answer is checked with one call, which asks no
-model. What you answer is added to the tidegate.toml in your own configuration folder;
-the key itself is never written. It asks on a terminal only.`,
-		Example: "tidegate setup",
-		Run:     env.setup,
+		Path: "setup",
+		Run:  env.setup,
 	}
 }
 
