@@ -1,9 +1,8 @@
 package proof_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"io"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"maps"
 	"os"
 	"path/filepath"
@@ -56,17 +55,13 @@ var places = []struct {
 	}},
 }
 
-// TestGoldenRunsReplayTheSameEverywhere replays the golden runs of package replay
-// with the program, in each of the surroundings and places: nothing differs from
+// TestRunsReplayTheSameEverywhere replays a run of each kind with the program, in each of the surroundings and places: nothing differs from
 // what was recorded, what is said has the same bytes, and no byte of the run
 // changes. The short form has one run, in the first and the last of them.
-func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
+func TestRunsReplayTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	archives, err := filepath.Glob("../internal/agent/replay/testdata/*/*.zip")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("there are no golden runs: %v", err)
-	}
-	said := make([]atomic.Pointer[string], len(archives))
+	kinds := played.Kinds
+	said := make([]atomic.Pointer[string], len(kinds))
 	var replays atomic.Int64
 	t.Cleanup(func() { t.Logf("%d replays", replays.Load()) })
 	type way struct {
@@ -75,8 +70,7 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 		take   func(*testing.T, string) string
 	}
 	try := func(t *testing.T, i, around int, take func(*testing.T, string) string) {
-		root := filepath.Join(scratch.Short(t), "golden")
-		unzip(t, archives[i], root)
+		root := played.Lay(t, scratch.Short(t), kinds[i].Name)
 		if where := surroundings[around]; where.files != nil {
 			where.files(t, root)
 		}
@@ -87,14 +81,14 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 		text := strings.ReplaceAll(string(got), root, "$RUN")
 		if !said[i].CompareAndSwap(nil, &text) {
 			if diff := cmp.Diff(*said[i].Load(), text); diff != "" {
-				t.Errorf("%s is replayed otherwise (-want +got):\n%s", archives[i], diff)
+				t.Errorf("%s is replayed otherwise (-want +got):\n%s", kinds[i].Name, diff)
 			}
 		}
 		if v := parsed(t, got); !v.Get("pass").Bool() || len(v.Get("steps").Elems()) < 40 {
-			t.Errorf("%s does not come out as it was: %s", archives[i], got)
+			t.Errorf("%s does not come out as it was: %s", kinds[i].Name, got)
 		}
 		if after := snapshot(t, root); !maps.EqualFunc(before, after, bytes.Equal) {
-			t.Errorf("replaying %s has changed it:\n%s", archives[i], cmp.Diff(before, after))
+			t.Errorf("replaying %s has changed it:\n%s", kinds[i].Name, cmp.Diff(before, after))
 		}
 	}
 	var ways []way
@@ -105,26 +99,13 @@ func TestGoldenRunsReplayTheSameEverywhere(t *testing.T) {
 		ways = append(ways, way{place.name, 0, place.take})
 	}
 	if !full.Asked() {
-		archives, ways = archives[:1], []way{ways[0], ways[len(ways)-1]}
+		kinds, ways = kinds[:1], []way{ways[0], ways[len(ways)-1]}
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
-			for j := range archives {
+			for j := range kinds {
 				try(t, j, w.around, w.take)
 			}
 		})
-	}
-}
-
-// unzip writes the files of a zip archive below dir.
-func unzip(t *testing.T, name, dir string) {
-	t.Helper()
-	data := must.Get(os.ReadFile(name))(t)
-	files := must.Get(zip.NewReader(bytes.NewReader(data), int64(len(data))))(t)
-	for _, f := range files.File {
-		in := must.Get(f.Open())(t)
-		content := must.Get(io.ReadAll(in))(t)
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		must.Write(t, path, content)
 	}
 }

@@ -3,6 +3,7 @@ package proof_test
 import (
 	"crypto/sha256"
 	"fmt"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func tokenOf(job string, attempt int) string {
 
 const byHand = "by hand"
 
-// laidOut lays out a packed run in the home, under its own name.
+// laidOut lays out a played run in the home, under its own name.
 const laidOut = "laid out"
 
 // sampleFiles are inputs for the writing tools.
@@ -186,7 +187,7 @@ func writers() []writer {
 		{"gate d", nil, "gate d $WORK/hand --reason r", "", command{}},
 		{"gate e", nil, "gate e $WORK/hand --reason r", "", command{}},
 		{"gate f", nil, "gate f $WORK/hand --reason r", "", command{}},
-		{"claim accept", []command{{laidOut, "../internal/agent/replay/testdata/golden/disputed.zip"}}, "claim accept $WORK/runs/disputed c3 --reason r --format json", "", command{recoverRun.tool, `{"manifest_path":"$WORK/runs/disputed/manifest.json"}`}},
+		{"claim accept", []command{{laidOut, "disputed"}}, "claim accept $WORK/runs/disputed c3 --reason r --format json", "", command{recoverRun.tool, `{"manifest_path":"$WORK/runs/disputed/manifest.json"}`}},
 		{"run step", []command{initRun, perspectives}, settleRun.tool, settleRun.args, command{}},
 		{"job lease", inWave1, leaseJob.tool, leaseJob.args, command{}},
 		{"job submit", []command{initRun, leaseJob}, "deep_research_job_submit", `{` + manifestArg + `,"token":"` + tokenOf("perspectives", 1) + `","answer":` + asJSON(samplePerspectives) + `}`, settleRun},
@@ -233,7 +234,7 @@ func prepareHere(t *testing.T, work string, commands ...command) {
 			continue
 		}
 		if c.tool == laidOut {
-			unzip(t, c.args, filepath.Join(work, "runs", strings.TrimSuffix(filepath.Base(c.args), ".zip")))
+			played.Lay(t, filepath.Join(work, "runs"), c.args)
 			continue
 		}
 		ctx := t.Context()

@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -136,7 +137,7 @@ func (f forger) add(kind, event string, fields ...any) {
 // TestForgedRecordHoldsTogether shows that the forger of the tests below does its
 // work well.
 func TestForgedRecordHoldsTogether(t *testing.T) {
-	root := golden(t, t.TempDir(), "review-rounds")
+	root := played.Lay(t, t.TempDir(), "review-rounds")
 	f := forger{t, root}
 	f.file("summaries/summary-pack.json", altered)
 	f.holdsTogether()
@@ -177,7 +178,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 	type point struct{ kind, name string }
 	var points []point
 	for _, kind := range []string{"second-wave", "review-rounds", "failed-citations"} {
-		for _, name := range filesOf(t, golden(t, t.TempDir(), kind)) {
+		for _, name := range played.Files(t, played.Lay(t, t.TempDir(), kind)) {
 			if name != "bundle.json" && (!givenFile(name) || name == run.ManifestFile || name == "gates.json") {
 				points = append(points, point{kind, name})
 			}
@@ -187,7 +188,7 @@ func TestReplayNamesWhatWasForged(t *testing.T) {
 		at := points[i]
 		t.Run(at.kind+"/"+at.name, func(t *testing.T) {
 			t.Parallel()
-			root := golden(t, t.TempDir(), at.kind)
+			root := played.Lay(t, t.TempDir(), at.kind)
 			f := forger{t, root}
 			clean := f.read(at.name)
 			if full.Asked() {
@@ -234,7 +235,7 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 	for i := 0; i < len(names); i += full.Stride(len(names), 1) {
 		t.Run(names[i], func(t *testing.T) {
 			t.Parallel()
-			f := forger{t, golden(t, t.TempDir(), "second-wave")}
+			f := forger{t, played.Lay(t, t.TempDir(), "second-wave")}
 			changed := append(f.read(names[i]), ' ')
 			f.write(names[i], changed)
 			f.add("files_write", "files", "files", tidegate.Pairs(names[i], codec.DigestBytes(changed)))
@@ -249,7 +250,7 @@ func TestNoDigestAloneExplainsAFile(t *testing.T) {
 
 // TestNoGatePassesUnjudged adds a line by which a gate passes, without a judgement.
 func TestNoGatePassesUnjudged(t *testing.T) {
-	f := forger{t, golden(t, t.TempDir(), "second-wave")}
+	f := forger{t, played.Lay(t, t.TempDir(), "second-wave")}
 	before := f.read("gates.json")
 	doc := runs.Parse(t, before).Clone()
 	revision, _ := doc.Get("revision").Int()
@@ -267,8 +268,8 @@ func TestNoGatePassesUnjudged(t *testing.T) {
 
 // TestReplayReadsNothingButTheRecord has a line name files beside the run.
 func TestReplayReadsNothingButTheRecord(t *testing.T) {
-	f := forger{t, golden(t, t.TempDir(), "second-wave")}
-	unpacked(t, goldenFile("second-wave"), filepath.Dir(f.root), "beside")
+	f := forger{t, played.Lay(t, t.TempDir(), "second-wave")}
+	must.Do(t, os.CopyFS(filepath.Join(filepath.Dir(f.root), "beside"), os.DirFS(f.root)))
 	lines := f.lines()
 	at := slices.IndexFunc(lines, func(line []byte) bool { return bytes.Contains(line, []byte(`"kind":"wave_review"`)) })
 	e := runs.Parse(t, lines[at]).Clone()
@@ -284,7 +285,7 @@ func TestReplayReadsNothingButTheRecord(t *testing.T) {
 // TestReplayLeavesTransactionsAlone leaves what a killed process had staged and not yet
 // put in place.
 func TestReplayLeavesTransactionsAlone(t *testing.T) {
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	staged := filepath.Join(root, ".tidegate-tx")
 	must.Do(t, errors.Join(os.Mkdir(staged, 0o700), os.WriteFile(filepath.Join(staged, "0"), []byte("half"), 0o600)))
 	out, err := replay.Run(t.Context(), open(t, root), "")
@@ -302,7 +303,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 		key  string
 	}
 	var fields []field
-	for i, line := range (forger{t, golden(t, t.TempDir(), kind)}).lines() {
+	for i, line := range (forger{t, played.Lay(t, t.TempDir(), kind)}).lines() {
 		e := runs.Parse(t, line)
 		for _, m := range e.Members() {
 			if comparedField(e, m.Key) {
@@ -317,7 +318,7 @@ func TestReplayNamesForgedEvents(t *testing.T) {
 		at := fields[i]
 		t.Run(fmt.Sprintf("line %d %s", at.line+1, at.key), func(t *testing.T) {
 			t.Parallel()
-			root := golden(t, t.TempDir(), kind)
+			root := played.Lay(t, t.TempDir(), kind)
 			f := forger{t, root}
 			lines := f.lines()
 			e := runs.Parse(t, lines[at.line]).Clone()
@@ -382,7 +383,7 @@ func TestAForgedAcceptanceShows(t *testing.T) {
 		name, actor := names[i/len(actors)], actors[i%len(actors)]
 		t.Run(actor+"/"+name, func(t *testing.T) {
 			t.Parallel()
-			f := forger{t, golden(t, t.TempDir(), "second-wave")}
+			f := forger{t, played.Lay(t, t.TempDir(), "second-wave")}
 			changed := append(f.read(name), ' ')
 			f.write(name, changed)
 			f.add("record_accept", "accepted", "what", "record", "reason", "forged", "files", tidegate.Pairs(name, codec.DigestBytes(changed)), "args", tidegate.Pairs())

@@ -12,13 +12,14 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
-// finder is a crew whose client finds the source that it cites only after its first answer
+// finder is a pool whose client finds the source that it cites only after its first answer
 // was refused for it. In the first task its home dies, once it has the first answer.
 type finder struct {
-	*crew
+	engine.Pool
 	dies func()
 }
 
@@ -31,7 +32,7 @@ func (f *finder) Do(ctx context.Context, task driver.Task, note func(driver.Even
 		}
 		note(driver.Event{Kind: driver.Other, Raw: `{"type":"user","message":{"content":[{"type":"tool_result","content":"See https://example.org/port."}]}}`})
 	}
-	return f.crew.Do(ctx, task, note)
+	return f.Pool.Do(ctx, task, note)
 }
 
 // TestOriginsAreReplayed has answers refused by what the events of clients had shown until
@@ -55,8 +56,9 @@ func replayFound(t *testing.T, parallel int) {
 	}}
 	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired}))(t)
 	ctx, dies := context.WithCancel(t.Context())
-	pool := &finder{&crew{agent: writer(nil), asked: map[string]string{}}, dies}
-	options := engine.Options{Desk: desk, Pool: pool, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents, Parallel: parallel}
+	options := played.Options(desk, played.Writer(nil))
+	pool := &finder{options.Pool, dies}
+	options.Pool, options.Parallel = pool, parallel
 	if _, err := engine.Drive(ctx, made.ManifestPath, options); err == nil {
 		t.Fatal("the home does not die")
 	}

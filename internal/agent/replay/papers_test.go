@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"github.com/tidegate/tidegate/internal/test/played"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // was retracted, and another for a source that the person does not allow, is replayed
 // from its archive.
 func TestLookedUpPapersAreReplayed(t *testing.T) {
-	root := drive(t, t.TempDir(), kind{name: "papers", ends: run.Completed, policy: policy.Policy{DenyDomains: []string{"forum.example"}, Since: "2020-01-01"}, agent: writer(map[string]string{
+	root := played.Drive(t, t.TempDir(), played.Kind{Name: "papers", Ends: run.Completed, Policy: policy.Policy{DenyDomains: []string{"forum.example"}, Since: "2020-01-01"}, Agent: played.Writer(map[string]string{
 		"wave1.figures sources": "- Port statistics https://www.forum.example/port-1",
 		"wave1.doubts sources":  "- Statistics of ports https://doi.org/10.5555/withdrawn.5",
 	})})

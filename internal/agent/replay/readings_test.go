@@ -21,6 +21,7 @@ import (
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/gates"
@@ -198,7 +199,7 @@ func TestForgedReadingsAreFound(t *testing.T) {
 	}, 2) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := forger{t, golden(t, t.TempDir(), test.kind)}
+			f := forger{t, played.Lay(t, t.TempDir(), test.kind)}
 			before := f.read(run.LogFile)
 			test.forge(f)
 			if bytes.Equal(before, f.read(run.LogFile)) && !test.loose && name != "a reading from nowhere" {
@@ -222,7 +223,7 @@ func TestADrawnSeedIsReplayed(t *testing.T) {
 	full.Story(t)
 	t.Parallel()
 	made := runs.CreateAt(t, run.Desk{Now: time.Now}, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "drawn"})
-	out, err := engine.Drive(t.Context(), made.ManifestPath, engine.Options{Desk: run.Desk{Now: time.Now}, Pool: &crew{agent: kinds[len(kinds)-1].agent, asked: map[string]string{}}, Fetch: web, Agents: agents})
+	out, err := engine.Drive(t.Context(), made.ManifestPath, played.Options(run.Desk{Now: time.Now}, played.Kinds[len(played.Kinds)-1].Agent))
 	if err != nil || out.Status != run.Completed {
 		t.Fatalf("%s %s %v", out.Status, out.Reason, err)
 	}
@@ -269,7 +270,7 @@ const standsByBoth = "stand by rule and second reader"
 // were checked.
 func TestASealedRunTellsItsStanding(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "sent-back")
+	root := played.Lay(t, t.TempDir(), "sent-back")
 	key, signers := signing.New(t)
 	data := must.Get(replay.Seal(t.Context(), open(t, root), key, program, false))(t)
 	out, err := unseal(t, data, signers)
@@ -284,7 +285,7 @@ func mute(task driver.Task) string {
 	if task.Kind == "verify" {
 		return "no"
 	}
-	return writer(nil)(task)
+	return played.Writer(nil)(task)
 }
 
 // TestWhatPeopleDecideAboutSentencesIsReplayed has the rule leave a report with a lie to a
@@ -298,12 +299,12 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 		agent  func(driver.Task) string
 		decide decision
 	}{
-		"a sentence stands": {lying, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
+		"a sentence stands": {played.Liar, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
 			claims := must.Get(sentences.ReadClaims(runs.OpenAt(t, desk, manifest)))(t)
 			refused := claims.Judge(true).Refused
 			must.Get(sentences.AcceptClaim(ctx, desk, sentences.AcceptClaimInput{ManifestPath: manifest, ID: refused[0].ID, Reason: "I was there"}))(t)
 		}},
-		"the report stands": {lying, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
+		"the report stands": {played.Liar, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
 			must.Get(gates.RecordGate(ctx, desk, gates.GateInput{ManifestPath: manifest, Gate: "E", Accept: true, Reason: "I was there"}))(t)
 		}},
 		"a person reads": {mute, func(t *testing.T, ctx context.Context, desk run.Desk, manifest string) {
@@ -328,8 +329,7 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 			made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "decided", Limits: &run.Limits{MaxVerifyRounds: &never}, Budget: map[string]float64{"tries": 1}})
 			ends := func(want run.Status) {
 				t.Helper()
-				out, err := engine.Drive(t.Context(), made.ManifestPath, engine.Options{Desk: desk, Pool: &crew{agent: test.agent, asked: map[string]string{}}, Fetch: web,
-					Wait: func(context.Context, time.Duration) {}, Agents: agents})
+				out, err := engine.Drive(t.Context(), made.ManifestPath, played.Options(desk, test.agent))
 				if err != nil || out.Status != want {
 					t.Fatalf("%s %s %v", out.Status, out.Reason, err)
 				}
@@ -347,7 +347,7 @@ func TestWhatPeopleDecideAboutSentencesIsReplayed(t *testing.T) {
 
 // TestASealIsHeldToWhatItStates: its reports say what the run says.
 func TestASealIsHeldToWhatItStates(t *testing.T) {
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	key, signers := signing.New(t)
 	reported := must.Get(reporting.ReadReport(t.Context(), open(t, root), false, program))(t)
 	trust := reported.Report.Trust
@@ -375,7 +375,7 @@ func TestASealIsHeldToWhatItStates(t *testing.T) {
 // has them, with windows and verdicts, and a link to each match.
 func TestGroundingAnswersAsTheClaims(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "no-second-wave")
+	root := played.Lay(t, t.TempDir(), "no-second-wave")
 	r := open(t, root)
 	claims := must.Get(sentences.ReadClaims(r))(t)
 	out := must.Get(sentences.Ground(t.Context(), pinned, sentences.GroundInput{ManifestPath: filepath.Join(root, run.ManifestFile)}))(t)

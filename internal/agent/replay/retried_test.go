@@ -1,7 +1,6 @@
 package replay_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -22,13 +22,8 @@ import (
 // that stood then.
 func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 	t.Parallel()
-	var stuck kind
-	for _, k := range kinds {
-		if k.name == "needs-a-person" {
-			stuck = k
-		}
-	}
-	r := open(t, drive(t, t.TempDir(), stuck))
+	stuck := played.Kinds[slices.IndexFunc(played.Kinds, func(k played.Kind) bool { return k.Name == "needs-a-person" })]
+	r := open(t, played.Drive(t, t.TempDir(), stuck))
 	at := time.Date(2026, 2, 14, 13, 0, 0, 0, time.UTC)
 	desk := run.Desk{Pinned: true, Now: func() time.Time { return at }}
 	for _, note := range []string{"Name the tugs.", "Name all of them.", ""} {
@@ -42,7 +37,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := engine.Drive(t.Context(), r.ManifestPath(), engine.Options{Desk: desk, Pool: &crew{agent: stuck.agent, asked: map[string]string{}}, Fetch: web, Wait: func(context.Context, time.Duration) {}, Agents: agents})
+		out, err := engine.Drive(t.Context(), r.ManifestPath(), played.Options(desk, stuck.Agent))
 		if err != nil || out.Status != run.Failed {
 			t.Fatalf("%s %s %v", out.Status, out.Reason, err)
 		}
@@ -59,7 +54,7 @@ func TestTriesThatWereGivenAgainAreReplayed(t *testing.T) {
 func TestARepairWithoutItsSessionIsReplayed(t *testing.T) {
 	full.Story(t)
 	t.Parallel()
-	root := golden(t, t.TempDir(), "review-rounds")
+	root := played.Lay(t, t.TempDir(), "review-rounds")
 	name := "jobs/synthesis.2/001/prompt-2.md"
 	repair := must.Get(os.ReadFile(filepath.Join(root, name)))(t)
 	task := must.Get(os.ReadFile(filepath.Join(root, "jobs/synthesis.2/001/prompt.md")))(t)

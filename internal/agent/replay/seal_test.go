@@ -16,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/reporting"
@@ -41,7 +42,7 @@ func sealed(t *testing.T, root string, key *seal.Key, program string, change fun
 		change = func(data []byte) []byte { return data }
 	}
 	files := []seal.File{{Name: "report.html", Data: change(reported.Report.HTML())}, {Name: "report.md", Data: change(reported.Report.Markdown())}}
-	for _, name := range filesOf(t, root) {
+	for _, name := range played.Files(t, root) {
 		files = append(files, seal.File{Name: "run/" + name, Data: forger{t, root}.read(name)})
 	}
 	var data bytes.Buffer
@@ -53,7 +54,7 @@ func sealed(t *testing.T, root string, key *seal.Key, program string, change fun
 // file that is changed is found; in the short form some of them are tried.
 func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	key, signers := signing.New(t)
 	data := must.Get(replay.Seal(t.Context(), open(t, root), key, program, false))(t)
 	must.Do(t, os.RemoveAll(root))
@@ -96,7 +97,7 @@ func TestSealedRunIsCheckedWithOnlyItsFile(t *testing.T) {
 // forged, together with a log that fits; doing it again shows what does not follow.
 func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	forger{t, root}.file("summaries/summary-pack.json", altered)
 	key, signers := signing.New(t)
 	_, err := replay.Seal(t.Context(), open(t, root), key, program, false)
@@ -112,14 +113,14 @@ func TestASealShowsARunThatDoesNotHold(t *testing.T) {
 func TestOnlyACompletedRunIsSealed(t *testing.T) {
 	t.Parallel()
 	key, _ := signing.New(t)
-	_, err := replay.Seal(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
+	_, err := replay.Seal(t.Context(), open(t, played.Lay(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
 // TestAnotherVersionIsNamed: what differs is then a finding and not a failure.
 func TestAnotherVersionIsNamed(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "no-second-wave")
+	root := played.Lay(t, t.TempDir(), "no-second-wave")
 	f := forger{t, root}
 	lines := f.lines()
 	first := runs.Parse(t, lines[0]).Clone()
@@ -144,7 +145,7 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 // TestASealIsNotExcusedByAnotherVersion: its name stands in a line that a forger writes.
 func TestASealIsNotExcusedByAnotherVersion(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "no-second-wave")
+	root := played.Lay(t, t.TempDir(), "no-second-wave")
 	f := forger{t, root}
 	lines := f.lines()
 	first := runs.Parse(t, lines[0]).Clone()

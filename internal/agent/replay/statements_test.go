@@ -17,6 +17,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -26,7 +27,7 @@ import (
 // every gate and of the whole run, which name the files by their digests.
 func TestOthersVerifyStatements(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	path, verifier := signing.PKCS8(t)
 	key := must.Get(seal.OpenKey(artifact.Everywhere, "sign", path, seal.Unlock{}))(t)
 	sealed, data := must.Both(replay.SealAndState(t.Context(), open(t, root), key, program, false))(t)
@@ -81,7 +82,7 @@ func TestOthersVerifyStatements(t *testing.T) {
 			t.Errorf("statement %d may be changed", i)
 		}
 	}
-	_, _, err = replay.SealAndState(t.Context(), open(t, golden(t, t.TempDir(), "needs-a-person")), key, program, false)
+	_, _, err = replay.SealAndState(t.Context(), open(t, played.Lay(t, t.TempDir(), "needs-a-person")), key, program, false)
 	runs.WantCode(t, err, tidegate.InvalidState)
 }
 
@@ -95,7 +96,7 @@ func TestNothingIsStatedAboutAForgedRun(t *testing.T) {
 			return regexp.MustCompile(`"checked_at": "\d+`).ReplaceAllString(gates, `"checked_at": "1999`)
 		},
 	}, 1) {
-		root := golden(t, t.TempDir(), "second-wave")
+		root := played.Lay(t, t.TempDir(), "second-wave")
 		path := filepath.Join(root, "gates.json")
 		kept := must.Read(t, path)
 		forged := forge(kept)

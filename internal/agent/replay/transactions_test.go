@@ -14,6 +14,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/reader"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/gates"
@@ -137,7 +138,7 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 		}},
 		{"citations, as asked for", advance(run.Citations)},
 		{"sources", func() error {
-			_, err := sourcing.ValidateCitations(ctx, desk, web, sourcing.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
+			_, err := sourcing.ValidateCitations(ctx, desk, played.Web, sourcing.CitationsInput{ManifestPath: manifest(), Reason: "fetch"})
 			return err
 		}},
 		{"jobs without an answer", fail(run.Failure{Code: tidegate.JobNotOpen, Count: 1, Jobs: []run.JobTries{{ID: "wave1.sun", Attempts: 4}}, Message: "no more tries"})},
@@ -193,13 +194,13 @@ func TestWhatWasAskedForCannotBeTakenAway(t *testing.T) {
 	t.Parallel()
 	const kind = "second-wave"
 	var points []int
-	for i, line := range (forger{t, golden(t, t.TempDir(), kind)}).lines() {
+	for i, line := range (forger{t, played.Lay(t, t.TempDir(), kind)}).lines() {
 		if runs.Parse(t, line).Get("args") != nil {
 			points = append(points, i)
 		}
 	}
 	for i := 0; i < len(points); i += full.Stride(len(points), 1) {
-		f := forger{t, golden(t, t.TempDir(), kind)}
+		f := forger{t, played.Lay(t, t.TempDir(), kind)}
 		lines := f.lines()
 		e := runs.Parse(t, lines[points[i]]).Clone()
 		e.Delete("args")

@@ -28,6 +28,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/seal"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/test/signing"
 )
@@ -55,7 +56,7 @@ func zipped(t *testing.T, data []byte) map[string]string {
 // -full the same bytes twice.
 func TestAWebArchiveIsASealToo(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	for kind, make := range map[string]func(testing.TB) (*seal.Key, *seal.Signers){"P-384": readersKey, "Ed25519": signing.New} {
 		if !full.Asked() && kind != "P-384" {
 			continue
@@ -132,7 +133,7 @@ func gunzip(t *testing.T, data []byte) []byte {
 // archives in every folder, so one that somebody put there is refused, whoever signs.
 func TestAWebArchiveWithMoreThanItsRun(t *testing.T) {
 	t.Parallel()
-	root := golden(t, t.TempDir(), "no-second-wave")
+	root := played.Lay(t, t.TempDir(), "no-second-wave")
 	key, signers := readersKey(t)
 	data, err := replay.Seal(t.Context(), open(t, root), key, program, true)
 	if err != nil {
@@ -186,7 +187,7 @@ func TestAForeignReaderOpensASealedRun(t *testing.T) {
 		t.Skipf("no chromium: %v", err)
 	}
 	site := fetchedReplayer(t)
-	root := golden(t, t.TempDir(), "second-wave")
+	root := played.Lay(t, t.TempDir(), "second-wave")
 	key, signers := readersKey(t)
 	data := must.Get(replay.Seal(t.Context(), open(t, root), key, program, true))(t)
 	opened := must.Get(seal.Open(data, signers, pinned.Now()))(t)

@@ -1,8 +1,7 @@
 package stage_test
 
 import (
-	"archive/zip"
-	"io"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,14 +18,7 @@ import (
 func TestDamagedClaimsAreNamed(t *testing.T) {
 	const claims = "synthesis/claims.json"
 	for _, name := range []string{"second-wave", "disputed"} {
-		root := t.TempDir()
-		packed := must.Get(zip.OpenReader("../../agent/replay/testdata/golden/" + name + ".zip"))(t)
-		defer packed.Close()
-		for _, f := range packed.File {
-			in := must.Get(f.Open())(t)
-			data := must.Get(io.ReadAll(in))(t)
-			runs.Put(t, root, f.Name, string(data))
-		}
+		root := played.Lay(t, t.TempDir(), name)
 		whole := must.Get(os.ReadFile(filepath.Join(root, claims)))(t)
 		for _, damaged := range []string{"", "{", "[]", "null", `{"schema_version":"claims.v2"}`, `{"schema_version":"claims.v1","sentences":[{"id":7}]}`, string(whole[:len(whole)/2]),
 			strings.ReplaceAll(string(whole), `"job": "verify.1"`, `"job": "../../.."`)} {
