@@ -1,194 +1,177 @@
 package paper
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
+	"github.com/tidegate/tidegate/internal/text/draft"
+	"github.com/tidegate/tidegate/internal/text/markdown"
 )
 
-// section is a part of what stands behind the references. Each format writes the same
-// sections.
+// section is a part of what stands behind the references. It is a document as those of the
+// report are, in whose texts nothing is a mark, so that each format draws it as it draws them.
 type section struct {
 	ID, Title string
-	Entries   []entry
 	marked    bool // pages mark in the text what it lists
+	text      strings.Builder
 }
 
-// entry is a paragraph, a list or a table under a title, which may be empty.
-type entry struct {
-	Title, Text string
-	Items       []item
-	Table       *table
+// part is the section as a part of a report.
+func (s *section) part() *layoutPart {
+	return &layoutPart{own: true, doc: draft.Read(markdown.Read([]byte(s.text.String())))}
 }
 
-type item struct{ Lead, Text string } // the lead stands out
+func (s *section) heading(title string) { s.text.WriteString("\n\n### " + mdText(title)) }
 
-// plain is an item as formats have it that let nothing stand out.
-func (i item) plain() string { return strings.TrimSpace(i.Lead + " " + i.Text) }
+func (s *section) paragraph(text string) { s.text.WriteString("\n\n" + mdText(shownText(text))) }
 
-type table struct {
-	Columns []column
-	Rows    [][]cell
-}
-
-type column struct {
-	Name  string
-	Right bool // it holds numbers
-}
-
-// cell is a text and, after it, what people and judges say of it.
-type cell struct{ Text, Class, Quote, Aside string }
-
-// plain is a cell as formats have it that know no classes.
-func (c cell) plain() string {
-	for _, more := range []string{c.Quote, c.Aside} {
-		if more != "" {
-			c.Text += ": " + more
-		}
+// list writes texts as a list under a heading, which may be empty.
+func (s *section) list(title string, texts []string) {
+	if len(texts) > 0 && title != "" {
+		s.heading(title)
 	}
-	return c.Text
+	s.text.WriteString("\n\n")
+	for _, text := range texts {
+		s.text.WriteString("- " + mdText(shownText(text)) + "\n")
+	}
 }
 
-// table is a table with these columns; a name that begins with > is that of numbers.
-func (r *Report) table(names ...string) *table {
-	t := &table{}
-	for _, name := range names {
+// table writes rows under a heading and the names of their columns; a name that begins with >
+// is that of numbers.
+func (s *section) table(title string, names []string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	s.heading(title)
+	line := "\n|"
+	for i, name := range names {
 		name, right := strings.CutPrefix(name, ">")
-		t.Columns = append(t.Columns, column{r.say(name), right})
+		names[i] = name
+		line += map[bool]string{false: " --- |", true: " --: |"}[right]
 	}
-	return t
+	s.row(names)
+	s.text.WriteString(line)
+	for _, row := range rows {
+		s.row(row)
+	}
 }
 
-func (t *table) row(texts ...string) {
-	cells := make([]cell, len(texts))
-	for i, text := range texts {
-		cells[i].Text = shownText(text)
+func (s *section) row(cells []string) {
+	s.text.WriteString("\n|")
+	for _, cell := range cells {
+		s.text.WriteString(" " + mdText(shownText(cell)) + " |")
 	}
-	t.Rows = append(t.Rows, cells)
-}
-
-// items are texts as a list.
-func items(texts []string) []item {
-	out := make([]item, len(texts))
-	for i, text := range texts {
-		out[i].Text = shownText(text)
-	}
-	return out
 }
 
 // appendix is what a reader finds behind the references: what is not on the cited pages,
 // what changed since an earlier report, what people decided, and how the report was made.
-func (l *layout) appendix() []section {
-	if l.Audit != nil {
-		if len(l.Audit.Findings) == 0 {
-			return nil
-		}
-		return []section{{ID: "whole", Title: "The report as a whole", Entries: []entry{{Items: items(l.Audit.Findings)}}}}
-	}
-	all := []section{
-		{ID: "missing", Title: l.say("Not found on the cited pages"), Entries: l.ungrounded(), marked: true},
-		{ID: "since", Title: l.say(synthesis.SinceTitle), Entries: l.since()},
-		{ID: "decisions", Title: l.say("Decisions by people"), Entries: []entry{{Items: items(l.Decisions)}}},
-		{ID: "making", Title: l.say("How this report was made"), Entries: l.making()},
-	}
-	var out []section
-	for _, s := range all {
-		var entries []entry
-		for _, e := range s.Entries {
-			if e.Text != "" || len(e.Items) > 0 || e.Table != nil && len(e.Table.Rows) > 0 {
-				entries = append(entries, e)
-			}
-		}
-		if s.Entries = entries; len(entries) > 0 || s.ID == "making" {
+func (l *layout) appendix() (out []*section) {
+	add := func(id, title string, write func(*section)) {
+		s := &section{ID: id, Title: title}
+		if write(s); strings.TrimSpace(s.text.String()) != "" || id == "making" {
 			out = append(out, s)
 		}
 	}
+	if l.Audit != nil {
+		add("whole", "The report as a whole", func(s *section) { s.list("", l.Audit.Findings) })
+		return out
+	}
+	add("missing", l.say("Not found on the cited pages"), l.ungrounded)
+	add("since", l.say(synthesis.SinceTitle), l.since)
+	add("decisions", l.say("Decisions by people"), func(s *section) { s.list("", l.Decisions) })
+	add("making", l.say("How this report was made"), l.making)
 	return out
 }
 
 // ungrounded is what the cited pages do not have.
-func (l *layout) ungrounded() []entry {
-	var list []item
+func (l *layout) ungrounded(s *section) {
+	s.marked = true
+	var list []string
 	for _, part := range l.parts {
 		for _, p := range part.doc.Passages {
 			for _, text := range notFound(part.claims[p]) {
-				list = append(list, item{Text: l.say("“%s” in “%s”", tidegate.Cut(shownText(text)), beginningOf(p))})
+				list = append(list, l.say("“%s” in “%s”", tidegate.Cut(shownText(text)), beginningOf(p)))
 			}
 		}
 	}
-	return []entry{{Items: list}}
+	s.list("", list)
 }
 
 // since is what became of the sentences of the earlier report, those that stood there
 // first.
-func (l *layout) since() []entry {
-	s := l.Since
-	if s == nil {
-		return nil
+func (l *layout) since(s *section) {
+	if l.Since == nil {
+		return
 	}
 	var changed []string
-	for _, c := range s.Changed {
+	for _, c := range l.Since.Changed {
 		changed = append(changed, c.Was+" → "+c.Is)
 	}
-	return []entry{
-		{Text: l.say("Sentences that are the same as in the report of run %s: %d", shownText(s.RunID), s.Kept)},
-		{Title: l.say("Dropped"), Items: items(s.Dropped)}, {Title: l.say("Changed"), Items: items(changed)}, {Title: l.say("Added"), Items: items(s.Added)},
-	}
+	s.paragraph(l.say("Sentences that are the same as in the report of run %s: %d", shownText(l.Since.RunID), l.Since.Kept))
+	s.list(l.say("Dropped"), l.Since.Dropped)
+	s.list(l.say("Changed"), changed)
+	s.list(l.say("Added"), l.Since.Added)
 }
 
 // making is how the report was made.
-func (l *layout) making() []entry {
-	gates := l.table("Gate", "Judges", "Result")
+func (l *layout) making(s *section) {
+	var gates, contracts, agents [][]string
 	for _, g := range l.Gates {
-		gates.row(g.ID, l.say(g.Name), "")
-		result := &gates.Rows[len(gates.Rows)-1][2]
-		result.Text, result.Class = l.gateWord(g)
-		result.Quote = shownText(g.Accepted)
-		if l.english() { // notes are the judge's words
-			result.Aside = shownText(g.Notes)
+		result := []string{l.gateWord(g)}
+		if g.Accepted != "" {
+			result = append(result, g.Accepted)
 		}
+		if l.english() && g.Notes != "" { // notes are the judge's words
+			result = append(result, g.Notes)
+		}
+		gates = append(gates, []string{g.ID, l.say(g.Name), strings.Join(result, ": ")})
 	}
-	contracts := l.table("Perspective", ">Wave", ">Words", ">Sources", "Sections")
 	for _, c := range l.Contracts {
-		contracts.row(c.Title, strconv.Itoa(c.Wave), l.amount(c.Words, c.MaxWords), l.amount(c.Sources, c.MaxSources), strings.Join(c.Sections, ", "))
+		contracts = append(contracts, []string{c.Title, strconv.Itoa(c.Wave), l.amount(c.Words, c.MaxWords), l.amount(c.Sources, c.MaxSources), strings.Join(c.Sections, ", ")})
 	}
-	agents := l.table("Role", "Agent", "Model", ">Accepted answers")
 	for _, a := range l.Agents {
-		model := shownText(a.Model)
-		if model == "" {
-			model = l.say("not reported")
-		}
-		agents.row(l.say(a.Role), a.Driver+" "+a.Version, model, strconv.Itoa(a.Answers))
+		agents = append(agents, []string{l.say(a.Role), a.Driver + " " + a.Version, cmp.Or(shownText(a.Model), l.say("not reported")), strconv.Itoa(a.Answers)})
 	}
-	out := []entry{
-		{Title: l.say("Gates"), Table: gates}, {Title: l.say("Contracts of the outputs"), Table: contracts}, {Title: l.say("Agents and models"), Table: agents},
-	}
+	s.table(l.say("Gates"), l.names("Gate", "Judges", "Result"), gates)
+	s.table(l.say("Contracts of the outputs"), l.names("Perspective", ">Wave", ">Words", ">Sources", "Sections"), contracts)
+	s.table(l.say("Agents and models"), l.names("Role", "Agent", "Model", ">Accepted answers"), agents)
 	for _, text := range l.Confined {
-		out = append(out, entry{Text: shownText(text)})
+		s.paragraph(text)
 	}
-	out = append(out, entry{Title: l.say("Which sources were allowed"), Items: items(l.Allowed)})
+	s.list(l.say("Which sources were allowed"), l.Allowed)
 	if l.Cost.Known() {
-		out = append(out, entry{Title: l.say("Cost of the accepted answers"), Text: l.spent() + "."})
+		s.heading(l.say("Cost of the accepted answers"))
+		s.paragraph(l.spent() + ".")
 	}
-	var open []item
+	var open []string
 	for _, g := range l.LeftOut {
-		open = append(open, item{shownText(g.Priority), shownText(g.Text)})
+		open = append(open, g.Priority+" "+g.Text)
 	}
-	return append(out, entry{Title: l.say("Questions that were left open"), Items: open})
+	s.list(l.say("Questions that were left open"), open)
 }
 
-func (r *Report) gateWord(g GateLine) (word, class string) {
+// names are those of columns in the language of the report.
+func (r *Report) names(names ...string) []string {
+	for i, name := range names {
+		name, right := strings.CutPrefix(name, ">")
+		names[i] = map[bool]string{true: ">"}[right] + r.say(name)
+	}
+	return names
+}
+
+func (r *Report) gateWord(g GateLine) string {
 	switch {
 	case g.Accepted != "":
-		return r.say("accepted by a person"), "fair"
+		return r.say("accepted by a person")
 	case g.Status == synthesis.GatePass:
-		return r.say("passed"), "good"
+		return r.say("passed")
 	case g.Status == synthesis.GateFail:
-		return r.say("failed"), "bad"
+		return r.say("failed")
 	}
-	return r.say("not run"), ""
+	return r.say("not run")
 }
 
 func (r *Report) amount(has, most int) string {

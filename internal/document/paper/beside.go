@@ -3,7 +3,6 @@ package paper
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -246,7 +245,7 @@ func (w *htmlWriter) passage(of *reference, title, archived string, e excerpt) {
 		if title == "" {
 			title = of.name()
 		}
-		w.write(`<a class="n" href="#source-`, strconv.Itoa(of.number), `">`, strconv.Itoa(of.number), "</a> ")
+		w.write(`<a class="n" href="#source-`, of.mark(), `">`, of.mark(), "</a> ")
 	}
 	w.elem("b", "", title)
 	if of != nil {

@@ -20,11 +20,11 @@ type drawnTable struct {
 	why          string // it is not drawn
 }
 
-// draw finds the tables that are drawn, and leaves the marks that ask for it out of the
+// drawTables finds the tables that are drawn, and leaves the marks that ask for it out of the
 // text. A number is drawn where the sentence of its row was checked and stands.
-func (l *layout) draw(part *layoutPart, blocks []*draft.Block, checked bool) {
+func (l *layout) drawTables(part *layoutPart, blocks []*draft.Block, checked bool) {
 	for i, b := range blocks {
-		l.draw(part, b.Children, checked)
+		l.drawTables(part, b.Children, checked)
 		if b.Kind != markdown.TableBlock {
 			continue
 		}

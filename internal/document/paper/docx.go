@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -21,19 +20,7 @@ import (
 func (r Report) Docx() []byte {
 	r = r.shown()
 	w := &docxWriter{layout: r.layout()}
-	w.opening()
-	for i := range w.parts {
-		w.part = &w.parts[i]
-		if w.part.title != "" {
-			w.styled("Heading1", w.part.title)
-		}
-		w.part.walk(w.part.doc.Blocks, w)
-	}
-	w.references()
-	for _, part := range w.appendix() {
-		w.section(part)
-	}
-	w.styled("Aside", w.Program+", "+w.say("run %s", w.RunID))
+	w.draw(w)
 	return w.pack()
 }
 
@@ -48,7 +35,6 @@ type docxWriter struct {
 	lists     []docxList
 	quotes    int
 	inHeader  bool // of a table
-	columns   int
 }
 
 // docxRelation is something that the document refers to by an id.
@@ -138,26 +124,26 @@ func (w *docxWriter) relate(kind, target string, external bool) string {
 // fixedRelations are styles, numbering, settings and the footer.
 const fixedRelations = 4
 
-func (w *docxWriter) opening() {
-	for _, b := range w.banners() {
+func (w *docxWriter) begin(part *layoutPart) { w.part = part }
+
+func (w *docxWriter) own(kind own, text string) {
+	switch kind {
+	case ownBanner:
+		title, rest, _ := strings.Cut(text, "\n")
 		properties, run := `<w:pStyle w:val="Banner"/>`, ""
-		if rightToLeft(b.Title) {
+		if rightToLeft(title) {
 			properties, run = properties+"<w:bidi/>", "<w:rtl/>"
 		}
-		w.paragraph(properties, docxRun("<w:b/>"+run, b.Title+". ")+docxRun(run, b.Text))
+		w.paragraph(properties, docxRun("<w:b/>"+run, title+" ")+docxRun(run, rest))
+		return
+	case ownAnswer:
+		w.heading(2, w.AnswerTitle)
 	}
-	w.styled("Title", w.Question)
-	kind := w.say("Research report")
-	if w.Partial != "" {
-		kind = w.say("Partial research report")
-	}
-	if created := w.day(w.CreatedAt); created != "" {
-		kind += " · " + created
-	}
-	w.styled("Subtitle", kind)
-	if w.Trust != "" {
-		w.styled("Trust", w.Trust)
-	}
+	w.styled(map[own]string{ownTitle: "Title", ownLine: "Subtitle", ownTrust: "Trust", ownAnswer: "Normal", ownText: "Normal", ownFoot: "Aside"}[kind], text)
+}
+
+func (w *docxWriter) heading(level int, text string) {
+	w.styled("Heading"+strconv.Itoa(level-1), text)
 }
 
 func (w *docxWriter) open(b *draft.Block, first bool) {
@@ -242,15 +228,11 @@ func (w *docxWriter) place(style string) string {
 }
 
 func (w *docxWriter) openTable(b *draft.Block) {
-	w.columns = 1
-	if len(b.Children) > 0 {
-		w.columns = max(1, len(b.Children[0].Children))
-	}
-	w.startTable(w.columns)
-}
-
-func (w *docxWriter) startTable(columns int) {
 	const width = 9070 // of the text, in twentieths of a point
+	columns := 1
+	if len(b.Children) > 0 {
+		columns = max(1, len(b.Children[0].Children))
+	}
 	mirrored := ""
 	if evidence.Direction(w.Language) == "rtl" {
 		mirrored = "<w:bidiVisual/>"
@@ -291,18 +273,15 @@ func (w *docxWriter) leafParagraph(b *draft.Block, properties string) {
 	if rightToLeft(string(draft.Runes(b.Glyphs))) {
 		properties, run.rtl = properties+"<w:bidi/>", true
 	}
-	passage := w.part.of[b]
-	c := w.part.claims[passage]
-	w.text(b, c, w.part.on[b], run)
-	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
-		run.label(" (" + w.say("not checked") + ")")
-	}
+	run.notes = notes{w.Report, run.behind}
+	w.text(w.part, b, run)
 	run.flush()
 	w.paragraph(properties, run.out.String())
 }
 
 // docxLeaf writes the text of a leaf as runs.
 type docxLeaf struct {
+	notes
 	w                       *docxWriter
 	out                     strings.Builder
 	text                    strings.Builder // that is under way in one format
@@ -331,24 +310,16 @@ func (l *docxLeaf) flush() {
 	l.text.Reset()
 }
 
-// label writes words of the report's own.
-func (l *docxLeaf) label(text string) {
+// behind writes words of the report's own.
+func (l *docxLeaf) behind(text string) {
 	l.flush()
-	l.out.WriteString(docxRun(`<w:rStyle w:val="Flag"/>`, text))
+	l.out.WriteString(docxRun(`<w:rStyle w:val="Flag"/>`, " ("+text+")"))
 }
 
 func (l *docxLeaf) endMissing() {
 	l.flush()
 	l.missing = false
-	l.label(" (" + l.w.say("not on the page") + ")")
-}
-
-func (l *docxLeaf) keep(bool) {}
-
-func (l *docxLeaf) endSentence(s *ShownSentence) {
-	if label := l.w.layout.label(s); label != "" {
-		l.label(" (" + label + ")")
-	}
+	l.notes.endMissing()
 }
 
 func (l *docxLeaf) glyph(g draft.Glyph, _ rune, is glyphIs) {
@@ -413,18 +384,18 @@ func (l *docxLeaf) cite(place citationPlace, s *ShownSentence, inLink bool) {
 		l.out.WriteString(docxRun("", place.absence(s)))
 		return
 	case place.Calculated != "":
-		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+place.words(l.w.Report)+"]"))
+		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+place.words(l.Report)+"]"))
 		return
 	case place.Inferred != nil:
-		before, behind, _ := strings.Cut(l.w.say("inferred from %s"), "%s")
+		before, behind, _ := strings.Cut(l.say("inferred from %s"), "%s")
 		if len(place.refs) < len(place.Inferred) {
-			before += l.w.say("this run")
+			before += l.say("this run")
 		}
 		l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0"+strings.TrimSpace(before)))
 		defer func() { l.out.WriteString(docxRun(`<w:rStyle w:val="Cite"/>`, behind)) }()
 	}
 	for _, ref := range place.refs {
-		run := docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+strconv.Itoa(ref.number)+"]")
+		run := docxRun(`<w:rStyle w:val="Cite"/>`, "\u00a0["+ref.mark()+"]")
 		if !inLink {
 			run = fmt.Sprintf(`<w:hyperlink w:anchor="source-%d" w:history="1">%s</w:hyperlink>`, ref.number, run)
 		}
@@ -432,79 +403,15 @@ func (l *docxLeaf) cite(place citationPlace, s *ShownSentence, inLink bool) {
 	}
 }
 
-// references lists the cited sources under their numbers, and the others.
-func (w *docxWriter) references() {
-	w.styled("Heading1", w.say("References"))
-	if len(w.cited) == 0 {
-		w.styled("Normal", w.say("The report cites no source."))
-	}
-	for _, ref := range w.cited {
-		w.paragraph(`<w:pStyle w:val="Reference"/>`, fmt.Sprintf(`<w:bookmarkStart w:id="%[1]d" w:name="source-%[1]d"/>`, ref.number)+
-			docxRun("", fmt.Sprintf("[%d]\u00a0", ref.number))+w.reference(ref, ref.places)+fmt.Sprintf(`<w:bookmarkEnd w:id="%d"/>`, ref.number))
-	}
-	if len(w.others) > 0 {
-		w.styled("Heading2", w.say("Sources that the report does not cite"))
-		for _, s := range w.others {
-			w.paragraph(`<w:pStyle w:val="Reference"/>`, w.reference(&reference{Source: s}, nil))
-		}
-	}
-}
-
-func (w *docxWriter) reference(ref *reference, matches []claim.Match) string {
-	v := w.sourceView(ref, matches)
+func (w *docxWriter) reference(ref *reference) {
+	v := w.sourceView(ref)
 	title := docxRun("<w:i/>", v.Name)
 	if v.Link != "" {
 		title = `<w:hyperlink r:id="` + w.relate("hyperlink", v.Link, true) + `">` + docxRun(`<w:rStyle w:val="Link"/>`, v.Name) + "</w:hyperlink>"
 	}
-	return docxRun("", v.before()) + title + docxRun("", v.behind()) + docxRun(`<w:rStyle w:val="Quiet"/>`, w.standing(v))
-}
-
-// section writes a part of the appendix.
-func (w *docxWriter) section(s section) {
-	w.styled("Heading1", s.Title)
-	for _, e := range s.Entries {
-		if e.Title != "" {
-			w.styled("Heading2", e.Title)
-		}
-		if e.Text != "" {
-			w.styled("Normal", e.Text)
-		}
-		for _, i := range e.Items {
-			w.styled("Normal", i.plain())
-		}
-		if e.Table != nil {
-			w.table(e.Table)
-		}
+	text := docxRun("", v.before()) + title + docxRun("", v.behind()) + docxRun(`<w:rStyle w:val="Quiet"/>`, w.standing(v))
+	if ref.number > 0 {
+		text = fmt.Sprintf(`<w:bookmarkStart w:id="%[1]d" w:name="source-%[1]d"/>%[2]s%[3]s<w:bookmarkEnd w:id="%[1]d"/>`, ref.number, docxRun("", "["+ref.mark()+"]\u00a0"), text)
 	}
-}
-
-// table writes a table of the appendix.
-func (w *docxWriter) table(t *table) {
-	head := make([]cell, len(t.Columns))
-	for i, c := range t.Columns {
-		head[i].Text = c.Name
-	}
-	w.startTable(len(head))
-	w.row(head, "<w:b/>", "<w:trPr><w:cantSplit/><w:tblHeader/></w:trPr>")
-	for _, cells := range t.Rows {
-		w.row(cells, "", "")
-	}
-	w.closeTable()
-}
-
-func (w *docxWriter) row(cells []cell, run, properties string) {
-	w.xml("<w:tr>", properties)
-	for _, c := range cells {
-		style, run := `<w:pStyle w:val="Cell"/>`, run
-		if evidence.Direction(w.Language) == "rtl" {
-			style += "<w:bidi/>"
-		}
-		if rightToLeft(c.plain()) {
-			run += "<w:rtl/>"
-		}
-		w.xml("<w:tc><w:tcPr/>")
-		w.paragraph(style, docxRun(run, c.plain()))
-		w.xml("</w:tc>")
-	}
-	w.xml("</w:tr>\n")
+	w.paragraph(`<w:pStyle w:val="Reference"/>`, text)
 }

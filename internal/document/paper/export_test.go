@@ -41,11 +41,10 @@ func shownTexts(doc *draft.Document) []string {
 // it shows, which must be the same where nothing is cited, linked or missing.
 func MarkdownShows(t testing.TB, data []byte) (want, got []string) {
 	t.Helper()
-	w := &mdWriter{layout: (&Report{Parts: []Part{{Text: data}}}).layout()}
+	w := (&Report{Parts: []Part{{Text: data}}}).mdWriter(nil)
 	w.part = &w.parts[0]
 	w.part.walk(w.part.doc.Blocks, w)
-	text := strings.Join(w.lines, "\n")
-	return shownTexts(w.part.doc), shownTexts(draft.Read(markdown.Read([]byte(text))))
+	return shownTexts(w.part.doc), shownTexts(draft.Read(markdown.Read(w.written())))
 }
 
 var (

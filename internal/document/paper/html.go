@@ -91,11 +91,9 @@ func (r Report) view(frame Frame, print bool) *pageView {
 	r = r.shown()
 	l := r.layout()
 	w := &htmlWriter{layout: l, frame: frame, linked: map[*reference]bool{}, begun: map[*ShownSentence]bool{}, print: print, room: mostBeside}
+	w.leadingAnswer()
 	for i := range l.parts {
 		w.document(&l.parts[i])
-	}
-	if r.Audit != nil {
-		w.answer = w.worst()
 	}
 	view := &pageView{
 		Report: &r, Frame: frame, Answer: template.HTML(w.answer),
@@ -110,7 +108,7 @@ func (r Report) view(frame Frame, print bool) *pageView {
 		view.Chips = l.chips()
 	}
 	for _, ref := range l.cited {
-		s := l.sourceView(ref, ref.places)
+		s := l.sourceView(ref)
 		s.Back = w.linked[ref] && !print
 		for _, e := range ref.passages {
 			shown := viewExcerpt(e)
@@ -121,11 +119,13 @@ func (r Report) view(frame Frame, print bool) *pageView {
 		view.Sources = append(view.Sources, s)
 	}
 	for _, s := range l.others {
-		view.Others = append(view.Others, l.sourceView(&reference{Source: s}, nil))
+		view.Others = append(view.Others, l.sourceView(&reference{Source: s}))
 	}
-	for _, part := range l.appendix() {
-		if !part.marked {
-			view.Appendix = append(view.Appendix, part)
+	for _, s := range l.appendix() {
+		if !s.marked {
+			w.Reset()
+			w.document(s.part())
+			view.Appendix = append(view.Appendix, drawnSection{s.ID, s.Title, template.HTML(w.String())})
 		}
 	}
 	return view
@@ -242,12 +242,18 @@ type pageView struct {
 	Tiles    []tile
 	Sources  []sourceView
 	Others   []sourceView
-	Appendix []section
+	Appendix []drawnSection
 
 	Checked bool // its sentences were
 	Print   bool // it is read on paper
 
 	Lang, Dir string
+}
+
+// drawnSection is a section behind the sources.
+type drawnSection struct {
+	ID, Title string
+	Body      template.HTML
 }
 
 // banner is what a reader must know before the first line.
@@ -392,9 +398,9 @@ func (r *Report) reason(s *Source) string {
 	return said
 }
 
-func (l *layout) sourceView(ref *reference, matches []claim.Match) sourceView {
+func (l *layout) sourceView(ref *reference) sourceView {
 	v := sourceView{
-		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: l.origin(ref), Link: ref.link(matches),
+		Number: ref.number, Name: ref.name(), Authors: authors(ref.Author), Year: year(ref.Date), Publisher: ref.Publisher, Date: l.day(ref.Date), Origin: l.origin(ref), Link: ref.link(ref.places),
 		Status: l.say(ref.Status), Class: statusClass(ref.Status), Reason: l.reason(ref.Source), Fetched: l.moment(ref.FetchedAt), FetchedAt: ref.FetchedAt,
 		Attached: ref.Attached, Replaced: shownText(ref.ReplacedBy), File: ref.File,
 	}

@@ -24,7 +24,8 @@ type htmlWriter struct {
 	part     *layoutPart
 	frame    Frame
 	contents []content
-	answer   string                  // what the answer section says, where it is drawn before the rest
+	answer   string                  // what stands before the rest
+	answered int                     // how many blocks of the document do
 	room     int                     // bytes that may still be written beside the text
 	inHeader bool                    // of a table
 	last     *draft.Block            // the last leaf of the passage that is being written
@@ -50,63 +51,53 @@ func (w *htmlWriter) write(parts ...string) {
 // text writes text so that it can become no part of the page's markup.
 func (w *htmlWriter) text(s string) { w.WriteString(template.HTMLEscapeString(s)) }
 
+// leadingAnswer draws what stands before the rest: the section that answers, its sentences
+// where it comes later, or the worst of an audit.
+func (w *htmlWriter) leadingAnswer() {
+	switch n := w.leading(); {
+	case w.Audit != nil:
+		w.answer = w.worst()
+	case n > 0:
+		w.part = &w.parts[0]
+		w.part.walk(w.part.doc.Blocks[:n], w)
+		w.answer = w.String()
+		w.Reset()
+		w.answered = n
+	default:
+		w.answer = w.quotedAnswer()
+	}
+}
+
 func (w *htmlWriter) document(part *layoutPart) {
 	w.part = part
 	if part.title != "" {
 		w.heading(2, part.title, func() { w.text(part.title) })
 	}
-	blocks := part.doc.Blocks
-	if n := w.leading(blocks); n > 0 {
-		part.walk(blocks[:n], w)
-		w.answer = w.String()
-		w.Reset()
-		blocks = blocks[n:]
-	} else if w.answer == "" && w.Audit == nil {
-		w.answer = w.quoted(part)
-	}
-	part.walk(blocks, w)
+	part.walk(part.doc.Blocks[w.answered:], w)
+	w.answered = 0
 }
 
-// leading is how many blocks the section that answers has where a document begins with it, 0
-// where it does not.
-func (w *htmlWriter) leading(blocks []*draft.Block) int {
-	if w.Audit != nil || len(w.parts) > 1 || len(blocks) < 2 || blocks[0].Kind != markdown.HeadingBlock || w.AnswerTitle != "" && shownText(string(draft.Runes(blocks[0].Glyphs))) != w.AnswerTitle {
-		return 0
-	}
-	n := 1
-	for n < len(blocks) && (blocks[n].Kind != markdown.HeadingBlock || blocks[n].Level > blocks[0].Level) {
-		n++
-	}
-	return n
-}
-
-// mostAnswer is how many sentences of the answer stand before a report whose section with it
-// comes later.
-const mostAnswer = 5
-
-// quoted are the sentences of the answer, each of which leads to where it stands.
-func (w *htmlWriter) quoted(part *layoutPart) string {
+// quotedAnswer are the sentences of the answer, each of which leads to where it stands.
+func (w *htmlWriter) quotedAnswer() string {
 	var b strings.Builder
-	n := 0
-	for i := range w.Parts[len(w.parts)-1].Sentences {
-		s := &w.Parts[len(w.parts)-1].Sentences[i]
-		if s.Section != w.AnswerTitle || s.Section == "" || n == mostAnswer {
-			continue
-		}
-		n++
+	for _, s := range w.quoted() {
 		b.WriteString(` <a class="s" data-state="` + string(s.State()) + `" href="#` + template.HTMLEscapeString(s.ID) + `">` + template.HTMLEscapeString(shownText(s.Text)) + "</a>")
 	}
-	if n == 0 {
+	if b.Len() == 0 {
 		return ""
 	}
 	return `<h2>` + template.HTMLEscapeString(w.AnswerTitle) + `</h2><p dir="auto">` + b.String() + "</p>\n"
 }
 
 func (w *htmlWriter) heading(level int, title string, inside func()) {
-	id := "part-" + strconv.Itoa(len(w.contents)+1)
-	w.contents = append(w.contents, content{id, title, level})
 	tag := "h" + strconv.Itoa(level)
-	w.write("<", tag, ` id="`, id, `" dir="auto">`)
+	w.write("<", tag)
+	if !w.part.own {
+		id := "part-" + strconv.Itoa(len(w.contents)+1)
+		w.contents = append(w.contents, content{id, title, level})
+		w.write(` id="`, id, `"`)
+	}
+	w.write(` dir="auto">`)
 	inside()
 	w.write("</", tag, ">\n")
 }
@@ -160,7 +151,7 @@ func (w *htmlWriter) open(b *draft.Block, first bool) {
 	case markdown.ParagraphBlock, markdown.CellBlock:
 		w.leaf(b)
 	case markdown.HeadingBlock:
-		w.heading(w.part.headingLevel(b), shownText(string(draft.Runes(b.Glyphs))), func() { w.leaf(b) })
+		w.heading(w.part.headingLevel(b), titleOf(b), func() { w.leaf(b) })
 	}
 	for _, r := range b.Text {
 		w.glyph(r)
@@ -187,7 +178,7 @@ func (w *htmlWriter) leaf(b *draft.Block) {
 	passage := w.part.of[b]
 	c := w.part.claims[passage]
 	run := &htmlRun{w: w, passage: passage, claim: c}
-	texts, found := w.layout.text(b, c, w.part.on[b], run)
+	texts, found := w.layout.text(w.part, b, run)
 	run.end()
 	w.endLeaf(b, passage, c, texts, found)
 }
@@ -219,9 +210,6 @@ func (w *htmlWriter) endLeaf(b *draft.Block, p *draft.Passage, c *claim.Claim, t
 		w.write(` <span class="flag wraps">`)
 		w.text(w.say("not on the page") + ": “" + tidegate.Cut(shownText(text)) + "”")
 		w.write("</span>")
-	}
-	if c.Verdict == claim.Unchecked {
-		w.flag(w.say("not checked"))
 	}
 }
 
@@ -295,13 +283,13 @@ func (w *htmlWriter) rests(place citationPlace, p *draft.Passage, c *claim.Claim
 		id := ""
 		if !w.linked[ref] && !inLink {
 			w.linked[ref] = true
-			id = "cite-" + strconv.Itoa(ref.number)
+			id = "cite-" + ref.mark()
 		}
 		to := w.opens(p, c, s)
 		if to == "" {
-			to = "source-" + strconv.Itoa(ref.number)
+			to = "source-" + ref.mark()
 		}
-		w.cite("", to, strconv.Itoa(ref.number), fmt.Sprintf("%s %d: %s", w.say("Source"), ref.number, ref.name()), id, inLink)
+		w.cite("", to, ref.mark(), fmt.Sprintf("%s %d: %s", w.say("Source"), ref.number, ref.name()), id, inLink)
 	}
 }
 
@@ -423,8 +411,6 @@ func (r *htmlRun) mark(m draft.Mark) {
 	r.w.mark(m)
 }
 
-func (r *htmlRun) keep(bool) {} // no line breaks between a word and what follows it without a blank
-
 func (r *htmlRun) cite(place citationPlace, in *ShownSentence, inLink bool) {
 	r.end()
 	r.w.rests(place, r.passage, r.claim, in, inLink)
@@ -458,6 +444,11 @@ func (r *htmlRun) glyph(g draft.Glyph, _ rune, is glyphIs) {
 }
 
 func (r *htmlRun) endMissing() { r.end() }
+
+func (r *htmlRun) unchecked() {
+	r.end()
+	r.w.flag(r.w.say("not checked"))
+}
 
 // openSentence opens the element of a sentence. The first that can be led to has its id.
 func (w *htmlWriter) openSentence(s *ShownSentence, inLink bool) (first bool) {

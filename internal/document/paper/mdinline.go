@@ -1,11 +1,9 @@
 package paper
 
 import (
-	"strconv"
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -22,7 +20,7 @@ type mdLeaf struct {
 	last   rune // the last character that was written
 	inSpan bool // in a code span, whose text is kept until it ends
 	span   strings.Builder
-	report *Report // nil for a text without sentences
+	notes
 }
 
 // lineStart is what of a line has been written.
@@ -58,13 +56,9 @@ func showsOnly(d *draft.Document, text string) bool {
 }
 
 func (w *mdWriter) writeLeaf(b *draft.Block, plain bool) (text, shown string) {
-	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock, report: w.Report}
-	passage := w.part.of[b]
-	c := w.part.claims[passage]
-	w.text(b, c, w.part.on[b], l)
-	if c != nil && lastLeaf(passage) == b && c.Verdict == claim.Unchecked {
-		l.label("(" + l.report.say("not checked") + ")")
-	}
+	l := &mdLeaf{plain: plain, cell: b.Kind == markdown.CellBlock, single: b.Kind != markdown.ParagraphBlock}
+	l.notes = notes{w.Report, l.behind}
+	w.text(w.part, b, l)
 	return l.out.String(), l.shown.String()
 }
 
@@ -74,16 +68,11 @@ func (l *mdLeaf) raw(s string) {
 	l.line, l.last = textLine, 0
 }
 
-// label writes words of the report's own after what they are about.
-func (l *mdLeaf) label(text string) {
-	l.raw(" " + text)
-	l.shown.WriteString(" " + text)
+// behind writes words of the report's own after what they are about.
+func (l *mdLeaf) behind(text string) {
+	l.raw(" (" + mdText(text) + ")")
+	l.shown.WriteString(" (" + text + ")")
 }
-
-func (l *mdLeaf) endMissing() { l.label("(" + l.report.say("not on the page") + ")") }
-
-// keep does nothing: Markdown has no way to keep words on one line.
-func (l *mdLeaf) keep(bool) {}
 
 // cite writes a mark. A citation is a link to its reference; the other marks are text, as
 // `tidegate audit` reads them back.
@@ -93,7 +82,7 @@ func (l *mdLeaf) cite(place citationPlace, s *ShownSentence, inLink bool) {
 		l.shown.WriteString(place.absence(s))
 		return
 	}
-	text := place.words(l.report)
+	text := place.words(l.Report)
 	l.shown.WriteString("[" + text + "]")
 	if place.Calculated != "" || place.Inferred != nil || inLink {
 		l.raw(`\[` + mdText(text) + `]`)
@@ -114,7 +103,7 @@ func (p citationPlace) absence(s *ShownSentence) string {
 func (p citationPlace) words(r *Report) string {
 	var numbers []string
 	for _, ref := range p.refs {
-		numbers = append(numbers, strconv.Itoa(ref.number))
+		numbers = append(numbers, ref.mark())
 	}
 	switch {
 	case p.Calculated != "":
@@ -126,12 +115,6 @@ func (p citationPlace) words(r *Report) string {
 		return r.say("inferred from %s", strings.Join(numbers, ", "))
 	}
 	return numbers[0]
-}
-
-func (l *mdLeaf) endSentence(s *ShownSentence) {
-	if label := l.report.label(s); label != "" {
-		l.label("(" + mdText(label) + ")")
-	}
 }
 
 func (l *mdLeaf) mark(m draft.Mark) {

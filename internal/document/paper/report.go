@@ -2,6 +2,7 @@ package paper
 
 import (
 	"slices"
+	"strconv"
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
@@ -160,6 +161,7 @@ type layoutPart struct {
 	on     map[*draft.Block][]sentenceRun  // the sentences of a leaf
 	charts map[*draft.Block]*drawnTable    // of tables that ask to be drawn
 	left   map[*draft.Block]bool           // what is left out of the report: marks that were carried out
+	own    bool                            // its texts are the report's own, and cite nothing
 }
 
 func (r *Report) layout() *layout {
@@ -244,7 +246,7 @@ func (l *layout) part(p *Part) {
 			}
 		}
 	})
-	l.draw(&part, doc.Blocks, p.Sentences != nil)
+	l.drawTables(&part, doc.Blocks, p.Sentences != nil)
 	doc.Markdown = nil // a report may have a thousand parts, each held until it is written
 	for _, passage := range doc.Passages {
 		for _, b := range passage.Leaves {
@@ -312,30 +314,23 @@ func (s *Source) name() string {
 	return shownText(s.CID)
 }
 
+// mark is the number of a source as a text has it.
+func (ref *reference) mark() string { return strconv.Itoa(ref.number) }
+
 // citationPlace is the place in a leaf of a citation whose source the report
 // knows.
 type citationPlace struct {
-	word     int  // where the word begins that stays on one line with it, -1 when there is none
-	kept     bool // on one line with what stands before it
-	more     bool // and so is the citation after it
-	blank    int  // where the white space before it begins
+	blank    int // where the white space before it begins
 	from, to int
 	refs     []*reference
 	draft.Mention
 }
 
-// longestWord and longestChain are how many characters, and how many citations,
-// are kept on one line.
-const (
-	longestWord  = 24
-	longestChain = 3
-)
-
 func (l *layout) citations(text draft.Leaf) []citationPlace {
 	var out []citationPlace
-	end, chain := 0, 0 // of the one before, and how many are kept on its line
+	end := 0 // of the one before
 	for _, m := range text.Markings() {
-		place := citationPlace{word: -1, blank: m.From, from: m.From, to: m.To, Mention: m}
+		place := citationPlace{blank: m.From, from: m.From, to: m.To, Mention: m}
 		for _, cid := range m.CIDs() {
 			if ref := l.byCID[cid]; ref != nil && !slices.Contains(place.refs, ref) {
 				place.refs = append(place.refs, ref)
@@ -344,26 +339,10 @@ func (l *layout) citations(text draft.Leaf) []citationPlace {
 		if len(place.refs) == 0 && m.Inferred == nil && m.Calculated == "" && m.Absent == "" || !m.Seen {
 			continue
 		}
-		if m.Absent != "" { // a sentence, and not behind one
-			out, end, chain = append(out, place), m.To, 0
-			continue
-		}
-		for place.blank > end && unicode.IsSpace(text.Glyphs[place.blank-1].Rune) {
+		for m.Absent == "" && place.blank > end && unicode.IsSpace(text.Glyphs[place.blank-1].Rune) {
 			place.blank--
 		}
-		word := place.blank
-		for word > end && place.blank-word < longestWord && !unicode.IsSpace(text.Glyphs[word-1].Rune) {
-			word--
-		}
-		last := len(out) - 1
-		switch {
-		case word < place.blank && !text.Marked(word+1, place.to-1):
-			place.word, place.kept, chain = word, true, 1
-		case chain < longestChain && last >= 0 && out[last].kept && out[last].to == place.blank && !text.Marked(place.blank, place.to-1):
-			out[last].more, place.kept, chain = true, true, chain+1
-		}
-		out = append(out, place)
-		end = m.To
+		out, end = append(out, place), m.To
 	}
 	return out
 }

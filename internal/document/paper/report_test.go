@@ -7,6 +7,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 var tags = regexp.MustCompile(`<[^>]*>`)
@@ -184,5 +185,34 @@ func TestUndatedSourcesAreMarked(t *testing.T) {
 	}
 	if !strings.Contains(string(r.HTML()), "no date") {
 		t.Error("the page does not say so")
+	}
+}
+
+// TestAnswerFirst: where the answer's section comes later, what is read begins with its
+// sentences and their numbers; the file keeps the order of its template. What is said to be on
+// no page is shown as it stands.
+func TestAnswerFirst(t *testing.T) {
+	text := "## Options\n\nBoats cost 7 euro [@a].\n\n## Recommendation\n\nBuy two [@a]. [not found on the archived pages: the price of a third]\n"
+	at := strings.Index(text, "Buy two")
+	sentence := paper.ShownSentence{Claim: evidence.Claim{ID: "s2", Text: "Buy two.", Section: "Recommendation", Form: evidence.Cited, CIDs: []string{"a"}, Standing: claim.Found},
+		Start: at, End: at + len("Buy two [@a].")}
+	r := paper.Report{Question: "Should it?", RunID: "r", Program: "tidegate", CreatedAt: "2026-02-03T04:05:06Z", Minutes: 12, Trust: "1 sentence.", AnswerTitle: "Recommendation",
+		Cost: paper.Cost{USD: 1.5, Priced: true}, Parts: []paper.Part{{Text: []byte(text), Sentences: []paper.ShownSentence{sentence}}},
+		Sources: []paper.Source{{CID: "a", Title: "Alpha", URL: "https://a.example", Status: "valid", FetchedAt: "2026-02-03T04:05:06Z"}}}
+	plain := string(r.Text(80, false))
+	if !strings.HasPrefix(plain, "Should it?\n==========\n\nResearch report · Checked 3 February 2026 · pages archived: 1 · 12 min · $1.50 ·\ndoubtful: 0\n\nRecommendation\n--------------\n\nBuy two. [1]\n\n1 sentence.\n\nOptions\n") {
+		t.Errorf("the text begins:\n%s", plain)
+	}
+	if !strings.Contains(plain, "Buy two [1]. [the price of a third]\n") {
+		t.Errorf("what is on no page is not said:\n%s", plain)
+	}
+	for name, data := range map[string]string{"Word": parts(t, r.Docx())["word/document.xml"], "HTML": string(r.HTML()), "print": string(r.PrintHTML())} {
+		answer, body := strings.Index(data, "Buy two."), strings.Index(data, "Boats cost")
+		if answer < 0 || answer > body {
+			t.Errorf("%s: the answer stands at %d, the options at %d", name, answer, body)
+		}
+	}
+	if file := string(r.Markdown()); strings.Count(file, "Buy two") != 1 {
+		t.Errorf("the file has another order:\n%s", file)
 	}
 }
