@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -89,15 +90,9 @@ func Load(ctx context.Context, places Places) (Config, error) {
 		return without, err
 	}
 	c := Config{Settings: project.over(user), Project: projectSource, User: userSource}
-	if variables.Home != "" {
-		c.Home = variables.Home
-	}
-	if variables.Changes != "" {
-		c.Changes = variables.Changes
-	}
-	if variables.Fetch.Allow != nil {
-		c.Fetch.Allow = variables.Fetch.Allow
-	}
+	c.Home = cmp.Or(variables.Home, c.Home)
+	c.Changes = cmp.Or(variables.Changes, c.Changes)
+	c.Fetch.Allow = listOr(variables.Fetch.Allow, c.Fetch.Allow)
 	c.layers = append(c.layers, layer{variables, variables, variableOf, environment})
 	if projectSource != nil {
 		c.layers = append(c.layers, layer{said, project, projectSource.at, "the project's file"})

@@ -1,12 +1,15 @@
 package config
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
 
@@ -57,7 +60,7 @@ func (c Config) Entries() []Entry {
 					given[name] = append(given[name], Entry{Key: name, Value: counted, From: e.From, Counts: true})
 					e.Value = quoteAll(c.outside)
 				}
-				e.Why = NotBeforeTrust + keyOf(name).Waits
+				e.Why = NotBeforeTrust + Find(name).Waits
 				if c.Project.open {
 					e.Why = NotBeforeTrust + "everybody can write to the folder of this file"
 				}
@@ -70,7 +73,7 @@ func (c Config) Entries() []Entry {
 	}
 	var all []Entry
 	names := slices.Sorted(maps.Keys(given))
-	for _, k := range Keys {
+	for _, k := range Keys() {
 		counts := false
 		for _, name := range names {
 			if k.fits(name) {
@@ -195,144 +198,23 @@ type Key struct {
 	Over    string // the variable or flags that override it, in words; "" for none
 }
 
+//go:embed keys.toml
+var keysText string
+
 // Keys are all keys, in the order in which they are shown.
-var Keys = []Key{
-	{
-		Name: "home", Type: "folder", Example: `"/srv/research"`, About: "where tidegate keeps what it makes; runs lie in its folder `runs`",
-		Default: "the folder that the system has for the data of programs", Waits: "it says where files are written", Over: "`TIDEGATE_HOME`",
-	},
-	{
-		Name: "roots", Type: "list of folders", Example: `["docs", "texts"]`, About: "the folders that callers of `tidegate mcp` may touch, as its `--root`",
-		Default: "none; `tidegate mcp` says what that means", Waits: "it lies outside the folder of this file", Over: "`--root`",
-	},
-	{
-		Name: "signers", Type: "file", Example: `"allowed_signers"`, About: "an OpenSSH allowed_signers file that says whose signatures count for `run verify` and `verify`",
-		Default: "the list that the run keeps", Waits: "it says whose signatures count", Over: "`--signers`",
-	},
-	{
-		Name: "changes", Type: "folder in the project", Example: `"tools/reviews"`, About: "the folder of a project that holds its code changes, in `changes/<id>`",
-		Default: "`agentd`, because Agentd reads it", Waits: "it says which reviews and signers count", Over: "`" + ChangesVariable + "`",
-	},
-	{
-		Name: "formats.COMMAND", Type: "text", Example: `"markdown"`, About: "how a command prints, as its `--format`; `\"wave review\" = \"markdown\"` in the table `[formats]`",
-		Default: "as the command's help says", Over: "`--format`",
-	},
-	{
-		Name: "agents.ROLE.driver", Type: "text", Example: `"claude"`,
-		About:   "what does the work of a role: " + strings.Join(namedDrivers, ", ") + ", `api:SERVICE` (" + strings.Join(Services, ", ") + "), `model:URL`, `acp:COMMAND`, `exec:COMMAND` or `recorded:FOLDER`",
-		Default: "the first client that is installed and logged in, else the first service whose key is set, else a local one that answers", Waits: "it starts a program or asks an address of its own", Over: "`--agent`",
-	},
-	{
-		Name: "agents.ROLE.model", Type: "text", Example: `"opus-5"`, About: "the model that the driver is asked for", Default: "the client's own choice, or what tidegate prefers of a service", Over: "`--model`, `--agent`",
-		Waits: "it belongs to a driver that does not count",
-	},
-	{
-		Name: "agents.ROLE.parallel", Type: "integer", Example: `4`, About: "how many agents of the role work at once", Default: "as many as the run's budget allows", Waits: "it decides what is spent", Over: "`--parallel`",
-	},
-	{
-		Name: "agents.ROLE.idle_minutes", Type: "number", Example: `10`, About: "after how many silent minutes an agent of the role is stopped; of `exec:` it counts what the program writes to its output and its error stream",
-		Default: "what the run's budget says (5); no limit for `exec:`, whose programs have no words", Waits: "it decides what is spent",
-	},
-	{
-		Name: "agents.ROLE.price", Type: "table", Example: `{ input = 3, output = 15 }`, About: "what its tokens cost, in USD per million, where the client does not say",
-		Default: "what the client reports; for a service the table of prices that comes with tidegate", Waits: "it decides what the budget allows",
-	},
-	{
-		Name: "agents.ROLE.url", Type: "text", Example: `"https://gateway.example/v1"`, About: "where the service of an `api:` driver is",
-		Default: "where its variable says (ANTHROPIC_BASE_URL, OPENAI_BASE_URL, OPENROUTER_BASE_URL, GEMINI_BASE_URL, OLLAMA_HOST, LMSTUDIO_BASE_URL), else its own address", Waits: "it sends questions and a key elsewhere",
-	},
-	{
-		Name: "agents.ROLE.key_env", Type: "text", Example: `"MODEL_KEY"`, About: "the environment variable that holds the key of an `api:` or `model:` driver",
-		Default: "that of the service; TIDEGATE_MODEL_KEY for `model:`, where it is set", Waits: "it hands out a secret",
-	},
-	{
-		Name: "agents.ROLE.env", Type: "list of texts", Example: `["QWEN_*"]`, About: "further environment variables that the agent gets; a name that ends in `*` stands for all that begin with it",
-		Default: "none", Waits: "it hands out secrets",
-	},
-	{
-		Name: "agents.ROLE.read", Type: "list of folders", Example: `["/srv/data"]`, About: "further files and folders that agents of the role may read in their cell",
-		Default: "none; `tidegate agents` shows what a cell holds", Waits: "it opens your files to agents", Over: "`--agent-read` adds to it",
-	},
-	{
-		Name: "agents.ROLE.write", Type: "list of folders", Example: `["/srv/out"]`, About: "further folders that agents of the role may write in",
-		Default: "none", Waits: "it opens your files to agents",
-	},
-	{
-		Name: "agents.ROLE.network", Type: "text", Example: `"model"`, About: "what agents of the role may reach: none, model (the hosts of their model) or web (every public host)",
-		Default: "none for `exec:` and `acp:`; model for clients, and web where a job may search the web", Waits: "it opens the network to agents", Over: "`--agent-network`",
-	},
-	{
-		Name: "agents.confine", Type: "boolean", Example: `false`, About: "false lets agents work without a cell, with your rights, on your files; every plan and report says so",
-		Default: "true", Waits: "it opens everything to agents", Over: "`--unconfined`",
-	},
-	{
-		Name: "fetch.allow", Type: "list of texts", Example: `["wiki.internal", "10.0.0.0/8"]`, About: "hosts, `host:port` and address ranges that sources may be fetched from although they are private",
-		Default: "none", Waits: "it opens private addresses", Over: "`" + AllowVariable + "`",
-	},
-	{
-		Name: "fetch.proxy", Type: "boolean", Example: `true`, About: "fetch through the proxies that the environment names", Default: "false", Waits: "it sends requests elsewhere",
-	},
-	{
-		Name: "archive.share", Type: "boolean", Example: `true`, About: "let the runs of the home share pages: one that another run fetched lately is used instead of fetching it again",
-		Default: "false", Waits: "it decides which pages count",
-	},
-	{
-		Name: "archive.fresh", Type: "text", Example: `"24h"`, About: "how long ago a shared page may have been fetched, at most 720h",
-		Default: "24h", Waits: "it decides which pages count",
-	},
-	{
-		Name: "search.service", Type: "text", Example: `"searxng"`, About: "the search service that is asked first: " + strings.Join(SearchServices, ", "),
-		Default: "the services that have a table here, else wikipedia, crossref, arxiv, europepmc and pubmed", Waits: "it sends questions elsewhere", Over: "`--search`",
-	},
-	{
-		Name: "search.url", Type: "text", Example: `"https://search.example/"`, About: "the address of that service", Default: "that of the service", Waits: "it sends questions elsewhere",
-	},
-	{
-		Name: "search.key_env", Type: "text", Example: `"SEARCH_KEY"`, About: "the environment variable that holds the key of that service", Default: "none", Waits: "it hands out a secret",
-	},
-	{
-		Name: "search.SERVICE.url", Type: "text", Example: `"https://search.example/"`, About: "the address of that search service, which may be private; only searches go there", Default: "that of the service", Waits: "it sends questions elsewhere",
-	},
-	{
-		Name: "search.SERVICE.key_env", Type: "text", Example: `"BRAVE_API_KEY"`, About: "the environment variable that holds the key of that search service",
-		Default: "the usual one of a service that needs a key, such as BRAVE_API_KEY, TAVILY_API_KEY, SERPER_API_KEY, EXA_API_KEY or OPENALEX_API_KEY", Waits: "it hands out a secret",
-	},
-	{
-		Name: "review.test", Type: "text", Example: `"go test ./..."`, About: "the command that tests the project: `review run` runs it, and the prompt `submit_code_review` asks the reviewer to run it",
-		Default: "`review run` runs no tests", Waits: "it is a command to run", Over: "`--test`",
-	},
-	{
-		Name: "review.ignore", Type: "list of texts", Example: `["docs/api/**", "*.pb.go"]`, About: "files that `review run` shows no reviewer: globs of paths in the repository, or of names where they have no slash; `**` stands for any folders",
-		Default: "none",
-	},
-	{
-		Name: "review.guidelines", Type: "list of texts", Example: `["docs/style.md"]`, About: "files of the repository that say how its code is to be; reviewers are shown them as the base has them",
-		Default: "`AGENTS.md`, `CLAUDE.md`, `REVIEW.md`, `.github/copilot-instructions.md` and `.github/REVIEW.md`, where they are there",
-	},
-	{
-		Name: "change.author", Type: "text", Example: `"Harbour bot <bot@harbour.example>"`, About: "who is the author of what `change run` and `change merge` commit", Default: "`tidegate <tidegate@localhost>`",
-		Waits: "it says in whose name is committed",
-	},
-	{
-		Name: "change.message", Type: "text", Example: `"{change}: round {round}"`, About: "the message of what `change run` and `change merge` commit; `{change}` and `{round}` stand for the id of the change and the number of the round or review; `change merge` adds which review approved which commit",
-		Default: "`{change}: round {round}`, and that an agent implemented it", Waits: "it says what stands in the history",
-	},
-}
-
-// keyOf is the row of a key as a file writes it.
-func keyOf(name string) Key {
-	for _, k := range Keys {
-		if k.fits(name) {
-			return k
-		}
+var Keys = sync.OnceValue(func() []Key {
+	known := strings.NewReplacer("{drivers}", strings.Join(namedDrivers, ", "), "{services}", strings.Join(Services, ", "), "{searches}", strings.Join(SearchServices, ", "))
+	var list struct{ Key []Key }
+	if err := toml.Unmarshal([]byte(known.Replace(keysText)), &list); err != nil {
+		panic(err) // a test reads it
 	}
-	return Key{}
-}
+	return list.Key
+})
 
-// Find is the row of a key that a person names; nil where there is none.
+// Find is the row of a key as a file writes it, or a person names it; nil where there is none.
 func Find(name string) *Key {
-	if k := keyOf(name); k.Name != "" {
-		return &k
+	if at := slices.IndexFunc(Keys(), func(k Key) bool { return k.fits(name) }); at >= 0 {
+		return &Keys()[at]
 	}
 	return nil
 }
@@ -356,7 +238,7 @@ func last(name string) string { return name[strings.LastIndexByte(name, '.'):] }
 // Names are the keys as a person can name them, with every role and service in its place.
 func Names() []string {
 	var names []string
-	for _, k := range Keys {
+	for _, k := range Keys() {
 		word, places := "ROLE", Roles
 		if strings.Contains(k.Name, "SERVICE") {
 			word, places = "SERVICE", SearchServices

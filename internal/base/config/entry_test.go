@@ -19,7 +19,7 @@ import (
 // file is a file in which every key has its example.
 func file() string {
 	var b strings.Builder
-	for _, k := range config.Keys {
+	for _, k := range config.Keys() {
 		name := strings.NewReplacer("COMMAND", `"wave review"`, "ROLE", "default", "SERVICE", "brave").Replace(k.Name)
 		fmt.Fprintf(&b, "%s = %s\n", name, k.Example)
 	}
@@ -31,10 +31,10 @@ func file() string {
 func TestEveryKeyIsDescribedAndWorks(t *testing.T) {
 	p := place(t, "", file())
 	entries := load(t, p).Entries()
-	if len(entries) != len(config.Keys) {
-		t.Errorf("%d entries for %d keys", len(entries), len(config.Keys))
+	if len(entries) != len(config.Keys()) {
+		t.Errorf("%d entries for %d keys", len(entries), len(config.Keys()))
 	}
-	for i, k := range config.Keys {
+	for i, k := range config.Keys() {
 		if k.Type == "" || k.About == "" || k.Default == "" {
 			t.Errorf("%s is not described", k.Name)
 		}

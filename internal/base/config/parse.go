@@ -353,7 +353,6 @@ func (t table) amount(key string) float64 {
 	return amount
 }
 
-// matching reads a text of a certain form.
 // duration reads a text such as 24h.
 func (t table) duration(key string, most time.Duration) string {
 	text := t.text(key)
@@ -363,6 +362,7 @@ func (t table) duration(key string, most time.Duration) string {
 	return text
 }
 
+// matching reads a text of a certain form.
 func (t table) matching(key string, form func() *regexp.Regexp, what string) string {
 	text := t.text(key)
 	if text != "" && !form().MatchString(text) {

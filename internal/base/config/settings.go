@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -137,21 +138,11 @@ func (s Settings) Agent(role string) Agent {
 // over is what a and below say together. A model, a price, an address, a key and
 // variables belong to a driver: where a names a driver, nothing of another is taken over.
 func (a Agent) over(below Agent) Agent {
-	if a.Parallel == 0 {
-		a.Parallel = below.Parallel
-	}
-	if a.Read == nil {
-		a.Read = below.Read
-	}
-	if a.Write == nil {
-		a.Write = below.Write
-	}
-	if a.Network == "" {
-		a.Network = below.Network
-	}
-	if a.IdleMinutes == 0 {
-		a.IdleMinutes = below.IdleMinutes
-	}
+	a.Parallel = cmp.Or(a.Parallel, below.Parallel)
+	a.Read = listOr(a.Read, below.Read)
+	a.Write = listOr(a.Write, below.Write)
+	a.Network = cmp.Or(a.Network, below.Network)
+	a.IdleMinutes = cmp.Or(a.IdleMinutes, below.IdleMinutes)
 	if a.Driver != "" {
 		return a
 	}
@@ -159,29 +150,17 @@ func (a Agent) over(below Agent) Agent {
 	if a.Model == "" {
 		a.Model, a.Price = below.Model, below.Price
 	}
-	if a.URL == "" {
-		a.URL = below.URL
-	}
-	if a.KeyEnv == "" {
-		a.KeyEnv = below.KeyEnv
-	}
-	if a.Env == nil {
-		a.Env = below.Env
-	}
+	a.URL = cmp.Or(a.URL, below.URL)
+	a.KeyEnv = cmp.Or(a.KeyEnv, below.KeyEnv)
+	a.Env = listOr(a.Env, below.Env)
 	return a
 }
 
 // over is what s and below say together, s first.
 func (s Settings) over(below Settings) Settings {
-	if s.Home == "" {
-		s.Home = below.Home
-	}
-	if s.Signers == "" {
-		s.Signers = below.Signers
-	}
-	if s.Changes == "" {
-		s.Changes = below.Changes
-	}
+	s.Home = cmp.Or(s.Home, below.Home)
+	s.Signers = cmp.Or(s.Signers, below.Signers)
+	s.Changes = cmp.Or(s.Changes, below.Changes)
 	s.Roots = append(slices.Clone(below.Roots), s.Roots...)
 	s.Formats = overlay(s.Formats, below.Formats, func(s, _ string) string { return s })
 	s.Agents = overlay(s.Agents, below.Agents, Agent.over)
@@ -196,27 +175,25 @@ func (s Settings) over(below Settings) Settings {
 	s.Search.Places = overlay(s.Search.Places, below.Search.Places, func(s, below SearchPlace) SearchPlace {
 		return SearchPlace{cmp.Or(s.URL, below.URL), cmp.Or(s.KeyEnv, below.KeyEnv)}
 	})
-	if s.Review.Test == "" {
-		s.Review.Test = below.Review.Test
-	}
+	s.Review.Test = cmp.Or(s.Review.Test, below.Review.Test)
 	s.Review.Ignore = append(slices.Clone(below.Review.Ignore), s.Review.Ignore...)
-	if s.Review.Guidelines == nil {
-		s.Review.Guidelines = below.Review.Guidelines
-	}
-	if s.Change.Author == "" {
-		s.Change.Author = below.Change.Author
-	}
-	if s.Change.Message == "" {
-		s.Change.Message = below.Change.Message
-	}
+	s.Review.Guidelines = listOr(s.Review.Guidelines, below.Review.Guidelines)
+	s.Change.Author = cmp.Or(s.Change.Author, below.Change.Author)
+	s.Change.Message = cmp.Or(s.Change.Message, below.Change.Message)
 	return s
+}
+
+// listOr is the first of two lists that is given.
+func listOr(above, below []string) []string {
+	if above != nil {
+		return above
+	}
+	return below
 }
 
 func overlay[V any](above, below map[string]V, join func(above, below V) V) map[string]V {
 	all := map[string]V{}
-	for name, value := range below {
-		all[name] = value
-	}
+	maps.Copy(all, below)
 	for name, value := range above {
 		if under, ok := below[name]; ok {
 			value = join(value, under)

@@ -41,60 +41,23 @@ var trustShape = codec.Table(
 // keys that do not count.
 func untrusted(s Settings, dir string) (Settings, []string) {
 	counts := Settings{Formats: s.Formats, Agents: map[string]Agent{}, Review: Review{Ignore: s.Review.Ignore, Guidelines: s.Review.Guidelines}}
-	var waiting []string
-	wait := func(key string, given bool) {
-		if given {
-			waiting = append(waiting, key)
-		}
-	}
-	for _, role := range Roles {
-		agent, ok := s.Agents[role]
-		if !ok {
-			continue
-		}
-		key := "agents." + role + "."
-		wait(key+"driver", agent.Driver != "" && !isNamed(agent.Driver))
-		wait(key+"env", len(agent.Env) > 0)
-		wait(key+"idle_minutes", agent.IdleMinutes != 0)
-		wait(key+"key_env", agent.KeyEnv != "")
-		wait(key+"network", agent.Network != "")
-		wait(key+"parallel", agent.Parallel != 0)
-		wait(key+"price", agent.Price != nil)
-		wait(key+"read", len(agent.Read) > 0)
-		wait(key+"url", agent.URL != "")
-		wait(key+"write", len(agent.Write) > 0)
-		switch {
-		case isNamed(agent.Driver), agent.Driver == "":
+	for role, agent := range s.Agents {
+		if isNamed(agent.Driver) || agent.Driver == "" { // else the model belongs to a driver that waits
 			counts.Agents[role] = Agent{Driver: agent.Driver, Model: agent.Model}
-		default:
-			wait(key+"model", agent.Model != "") // it belongs to that driver
 		}
 	}
-	wait("agents.confine", s.Unconfined)
-	wait("archive.fresh", s.Archive.Fresh != "")
-	wait("archive.share", s.Archive.Share)
-	wait("change.author", s.Change.Author != "")
-	wait("change.message", s.Change.Message != "")
-	wait("changes", s.Changes != "")
-	wait("fetch.allow", len(s.Fetch.Allow) > 0)
-	wait("fetch.proxy", s.Fetch.Proxy)
-	wait("home", s.Home != "")
-	wait("review.test", s.Review.Test != "")
 	for _, root := range s.Roots {
 		if real, ok := realInside(dir, root); ok {
 			counts.Roots = append(counts.Roots, real)
-		} else if !slices.Contains(waiting, "roots") {
-			waiting = append(waiting, "roots")
 		}
 	}
-	for name, place := range s.Search.Places {
-		wait("search."+name+".key_env", place.KeyEnv != "")
-		wait("search."+name+".url", place.URL != "")
+	counted := counts.leaves()
+	var waiting []string
+	for key, value := range s.leaves() {
+		if counted[key] != value {
+			waiting = append(waiting, key)
+		}
 	}
-	wait("search.key_env", s.Search.KeyEnv != "")
-	wait("search.service", s.Search.Service != "")
-	wait("search.url", s.Search.URL != "")
-	wait("signers", s.Signers != "")
 	slices.Sort(waiting)
 	return counts, waiting
 }

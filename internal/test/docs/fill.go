@@ -26,7 +26,7 @@ func Fill(document, name, text string) (string, error) {
 func Keys() string {
 	var b strings.Builder
 	b.WriteString("| key | type | what it decides | default | goes before it | waits because |\n|---|---|---|---|---|---|\n")
-	for _, k := range config.Keys {
+	for _, k := range config.Keys() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s; for example `%s` | %s | %s | %s |\n", k.Name, k.Type, k.About, k.Example, k.Default, k.Over, k.Waits)
 	}
 	return b.String()
