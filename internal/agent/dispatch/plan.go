@@ -297,8 +297,7 @@ func (e *Env) expected(ctx context.Context, o Order) (*run.Estimate, error) {
 	}
 	out := run.Estimate{Tokens: math.Round(p.Estimate.Tokens), Minutes: math.Ceil(p.Estimate.Minutes)}
 	if usd := p.Estimate.CostUSD; usd != nil {
-		cents := math.Round(*usd*100) / 100
-		out.CostUSD = &cents
+		out.CostUSD = new(math.Round(*usd*100) / 100)
 	}
 	return &out, nil
 }
@@ -323,14 +322,13 @@ func (t *Team) pays() (perMillion float64, how string) {
 		return -1, unknown
 	}
 	const researcher = "researcher"
-	blended := func(input, output float64) float64 { return (1-outputShare)*input + outputShare*output }
-	agent := t.Agents[researcher]
-	place, _ := model.PlaceOf(t.Drivers[researcher], agent.Model)
-	switch {
-	case agent.Price != nil:
-		return blended(agent.Price.Input, agent.Price.Output), "by the price in " + config.FileName
-	case place.Price != nil:
-		return blended(place.Price.Input, place.Price.Output), "by the prices of " + place.Day
+	price, how := t.Agents[researcher].Price, "by the price in "+config.FileName
+	if price == nil {
+		place, _ := model.PlaceOf(t.Drivers[researcher], t.Agents[researcher].Model)
+		price, how = place.Price, "by the prices of "+place.Day
+	}
+	if price != nil {
+		return (1-outputShare)*price.Input + outputShare*price.Output, how
 	}
 	return tokenPrice, ""
 }
@@ -477,8 +475,14 @@ func (t *Team) asks() string {
 func (p Plan) Report() report.Report {
 	out := report.Report{Name: "plan", Title: "Plan: " + tidegate.Cut(p.Question)}
 	agents := report.Fields{}
-	for _, line := range groupAgents(p.Agents) {
-		agents = append(agents, report.Field{Name: strings.Join(line.roles, ", "), Value: line.agent})
+	named := func(a planAgent) string {
+		if a.Model == "" {
+			return a.Driver
+		}
+		return a.Driver + ", model " + a.Model
+	}
+	for _, line := range byRoles(p.Agents, named) {
+		agents = append(agents, report.Field{Name: strings.Join(line.roles, ", "), Value: line.what})
 	}
 	out.Add(report.Heading("Agents"), agents)
 	if kept := p.Confinement.String(); kept != "" {
@@ -505,14 +509,13 @@ func (p Plan) Report() report.Report {
 		{Name: "known", Value: p.Estimate.Basis},
 	})
 	out.Add(report.Heading("What is sent where"), report.Bullets(p.Sent))
-	if len(p.Asked) > 0 {
-		out.Add(report.Heading("The report"), report.Bullets(p.Asked))
-	}
-	if len(p.Earlier) > 0 {
-		out.Add(report.Heading("The earlier run"), report.Bullets(p.Earlier))
-	}
-	if len(p.Allowed) > 0 {
-		out.Add(report.Heading("Which sources are allowed"), report.Bullets(p.Allowed))
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"The report", p.Asked}, {"The earlier run", p.Earlier}, {"Which sources are allowed", p.Allowed}} {
+		if len(part.lines) > 0 {
+			out.Add(report.Heading(part.title), report.Bullets(part.lines))
+		}
 	}
 	if len(p.Perspectives) > 0 {
 		table := report.NewTable("Perspective", "Track", ">Words", ">Sources", "What it looks at")
@@ -560,50 +563,43 @@ var budgetWords = map[string]string{
 	"max_minutes": "minutes in all", "max_tokens": "tokens in all", "max_cost_usd": "USD in all", "max_answer_kb": "KiB of an answer", "max_mb": "MiB of the folder", "max_searches": "searches",
 }
 
+// agentRoles are the roles of which the same is said.
 type agentRoles struct {
-	agent string
+	what  string
 	roles []string
 }
 
 // silenceWords says how long agents may be silent, for each role where that differs.
 func silenceWords(agents []planAgent) string {
+	groups := byRoles(agents, func(a planAgent) string {
+		if a.IdleMinutes == nil {
+			return "no limit of silence"
+		}
+		return Number(*a.IdleMinutes)
+	})
+	if len(groups) == 1 {
+		return groups[0].what
+	}
 	var words []string
-	roles := map[string][]string{}
-	for _, a := range agents {
-		word := "no limit of silence"
-		if a.IdleMinutes != nil {
-			word = Number(*a.IdleMinutes)
-		}
-		if roles[word] == nil {
-			words = append(words, word)
-		}
-		roles[word] = append(roles[word], a.Role)
-	}
-	if len(words) == 1 {
-		return words[0]
-	}
-	for i, word := range words {
-		words[i] = word + " (" + strings.Join(roles[word], ", ") + ")"
+	for _, g := range groups {
+		words = append(words, g.what+" ("+strings.Join(g.roles, ", ")+")")
 	}
 	return strings.Join(words, "; ")
 }
 
-// groupAgents groups the roles that have the same agent.
-func groupAgents(agents []planAgent) []agentRoles {
-	var lines []agentRoles
+// byRoles groups the roles of which the same is said.
+func byRoles(agents []planAgent, said func(planAgent) string) []agentRoles {
+	var groups []agentRoles
 	for _, a := range agents {
-		name := a.Driver
-		if a.Model != "" {
-			name += ", model " + a.Model
-		}
-		i := slices.IndexFunc(lines, func(l agentRoles) bool { return l.agent == name })
+		what := said(a)
+		i := slices.IndexFunc(groups, func(g agentRoles) bool { return g.what == what })
 		if i < 0 {
-			lines = append(lines, agentRoles{agent: name})
-			i = len(lines) - 1
+			groups = append(groups, agentRoles{what: what})
+			i = len(groups) - 1
 		}
-		lines[i].roles = append(lines[i].roles, a.Role)
+		groups[i].roles = append(groups[i].roles, a.Role)
 	}
-	return lines
+	return groups
 }
 
 // Number is a figure in digits.

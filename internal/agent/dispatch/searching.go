@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/config"
+	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/fetch"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/search"
@@ -30,7 +28,7 @@ func (e *Env) Searching(ctx context.Context) (*sourcing.Searching, error) {
 	if e.searching != nil {
 		return e.searching, nil
 	}
-	settings, err := config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	settings, err := e.settings(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -58,12 +56,7 @@ func (e *Env) Variable(name string) string {
 	if e.Environ == nil {
 		return os.Getenv(name)
 	}
-	for _, entry := range slices.Backward(e.Environ) {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	return driver.Variable(e.Environ, name)
 }
 
 // Take has a team work at an order, and notes which services its researchers will ask. Where
@@ -74,23 +67,17 @@ func (e *Env) Take(ctx context.Context, o *Order, t *Team) error {
 		o.Shape = t.shape
 	}
 	o.Team = t
-	return t.mayAsk(ctx, e, *o)
-}
-
-// mayAsk notes which services researchers will ask. It returns the errors of lacking.
-func (t *Team) mayAsk(ctx context.Context, e *Env, o Order) error {
 	if err := run.CheckSearch(o.Search); err != nil {
 		return err
 	}
-	if !o.hasWeb() || t.workers != nil || t.recorded() && o.Search == nil {
-		return t.lacking(o)
+	if o.hasWeb() && t.workers == nil && (!t.recorded() || o.Search != nil) {
+		how, err := e.Searching(ctx)
+		if err != nil {
+			return err
+		}
+		t.search = how.Asked(o.Search)
 	}
-	how, err := e.Searching(ctx)
-	if err != nil {
-		return err
-	}
-	t.search = how.Asked(o.Search)
-	return t.lacking(o)
+	return t.lacking(*o)
 }
 
 // lacking returns INVALID_ARGS for a service that the person named and that cannot be

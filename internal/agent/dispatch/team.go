@@ -172,11 +172,12 @@ func (e *Env) Team(ctx context.Context, wanted Wanted) (*Team, error) {
 	return t, nil
 }
 
+// Settings are those by which the wanted agents are found.
 func (e *Env) Settings(ctx context.Context, wanted Wanted) (config.Config, error) {
 	if wanted.Settings != nil {
 		return *wanted.Settings, nil
 	}
-	return config.Load(ctx, config.Places{Dir: e.Dir, User: e.ConfigDir, Getenv: e.Getenv})
+	return e.settings(ctx)
 }
 
 // NamedAgent is the agent that a person named, with what the configuration gives the
@@ -291,7 +292,7 @@ func (t *Team) assign(e *Env, role string, agent config.Agent, further bool) err
 	if t.Drivers[role] = d; role == writer {
 		t.shape = recording.Shape
 	}
-	assigned := engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Idle: agent.IdleMinutes, Price: (*engine.Price)(agent.Price)}
+	assigned := engine.Agent{Driver: agent.Driver, Model: agent.Model, Parallel: agent.Parallel, Idle: agent.IdleMinutes, Price: agent.Price}
 	if recorded {
 		assigned.Recording = &job.Recording{Question: recording.Question, Attempt: func(jobID string, attempt int) []byte { return client.Recorded(d, jobID, attempt) }}
 	}
@@ -454,12 +455,7 @@ func (t *Team) free() string {
 
 // recorded reports whether all answers of the team are recorded.
 func (t *Team) recorded() bool {
-	for _, agent := range t.Agents {
-		if !strings.HasPrefix(agent.Driver, "recorded:") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.roles, func(role string) bool { return !strings.HasPrefix(t.Agents[role].Driver, "recorded:") })
 }
 
 // recordedPages answers with the pages beside recorded answers, and opens no

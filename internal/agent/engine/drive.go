@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
@@ -64,17 +65,14 @@ type Options struct {
 
 // Agent does the work of a role.
 type Agent struct {
-	Driver   string  // its name, for the record
-	Model    string  // as the client names it; "" for the client's own choice
-	Parallel int     // how many at once; 0 for no bound of its own
-	Idle     float64 // minutes that it may be silent; 0 leaves it to the run
-	Price    *Price  // of tokens that come without a cost
+	Driver   string        // its name, for the record
+	Model    string        // as the client names it; "" for the client's own choice
+	Parallel int           // how many at once; 0 for no bound of its own
+	Idle     float64       // minutes that it may be silent; 0 leaves it to the run
+	Price    *config.Price // of tokens that come without a cost
 	// Recording is the agent where its answers were kept earlier, else nil.
 	Recording *job.Recording
 }
-
-// Price is what a million tokens cost, in USD.
-type Price = job.Price
 
 // Outcome is how driving a run ended.
 type Outcome struct {

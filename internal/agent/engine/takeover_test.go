@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"math"
 	"sync"
 	"testing"
@@ -152,7 +153,7 @@ func TestWhatIsCharged(t *testing.T) {
 	manifest, desk := newRun(t, map[string]float64{"tries": 2})
 	var mu sync.Mutex
 	in, calls := 0, 0
-	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Wait: noWait, Agents: map[string]engine.Agent{"": {Price: &engine.Price{Input: 1e6, Output: 0}}},
+	out, err := engine.Drive(t.Context(), manifest, engine.Options{Desk: desk, Wait: noWait, Agents: map[string]engine.Agent{"": {Price: &config.Price{Input: 1e6, Output: 0}}},
 		Pool: &crew{agent: func(_ context.Context, task driver.Task) (driver.Answer, error) {
 			mu.Lock()
 			defer mu.Unlock()

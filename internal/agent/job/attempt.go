@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -149,11 +150,8 @@ func (u *Usage) include(more Usage) {
 	*u = sum.bounded()
 }
 
-// Price is what a million tokens cost, in USD.
-type Price struct{ Input, Output float64 }
-
 // at gives tokens that come without a cost their price, where there is one.
-func (u Usage) at(price *Price) Usage {
+func (u Usage) at(price *config.Price) Usage {
 	if u.CostUSD == nil && price != nil {
 		cost := (float64(u.InputTokens)*price.Input + float64(u.OutputTokens)*price.Output) / 1e6
 		u.CostUSD = &cost

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -427,9 +428,9 @@ func (b *Board) Release(ctx context.Context, token, reason string) (Job, error) 
 type Ending struct {
 	Outcome   string
 	Reason    string
-	Asked     string // the prompt that has no answer; "" where nothing was asked
-	Usage     *Usage // of that, as the client reports it, nil when it does not
-	Price     *Price // of tokens that come without a cost
+	Asked     string        // the prompt that has no answer; "" where nothing was asked
+	Usage     *Usage        // of that, as the client reports it, nil when it does not
+	Price     *config.Price // of tokens that come without a cost
 	ToolCalls map[string]float64
 	Version   string
 	Events    []byte // the agent's own event stream

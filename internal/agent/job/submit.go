@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/base/config"
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/wave"
@@ -29,9 +30,9 @@ type SubmitInput struct {
 type HomeAnswer struct {
 	Version string
 	Session string
-	Repair  string // the prompt by which a refused answer was to be repaired, "" for the first
-	Events  []byte // the agent's own event stream
-	Price   *Price // of tokens that come without a cost
+	Repair  string        // the prompt by which a refused answer was to be repaired, "" for the first
+	Events  []byte        // the agent's own event stream
+	Price   *config.Price // of tokens that come without a cost
 	// Confinement is how the agent was kept; nil where no program was started.
 	Confinement *run.Confinement
 }

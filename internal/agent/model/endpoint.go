@@ -13,6 +13,7 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/driver"
+	"github.com/tidegate/tidegate/internal/base/config"
 )
 
 // endpoint is a service whose models are asked without a client.
@@ -254,14 +255,11 @@ func (d *model) cost(model string, t tokens) (float64, bool) {
 type Place struct {
 	Title   string
 	URL     string
-	Local   bool   // the model runs on this machine, and costs nothing
-	Reports bool   // the endpoint says what each answer cost
-	Price   *Price // of the model, by the table that comes with the program; nil where it has none
-	Day     string // of that table
+	Local   bool          // the model runs on this machine, and costs nothing
+	Reports bool          // the endpoint says what each answer cost
+	Price   *config.Price // of the model, by the table that comes with the program; nil where it has none
+	Day     string        // of that table
 }
-
-// Price is what tokens cost, in USD per million.
-type Price struct{ Input, Output float64 }
 
 // PlaceOf is where d asks for a model; false for an agent that is not an endpoint.
 func PlaceOf(d driver.Driver, name string) (Place, bool) {
@@ -271,7 +269,7 @@ func PlaceOf(d driver.Driver, name string) (Place, bool) {
 	}
 	place := Place{Title: m.endpoint.title, URL: m.url, Local: m.free(), Reports: m.endpoint.name == "openrouter", Day: modelsKnown().day}
 	if p, known := priceOf(m.endpoint.name, name); known {
-		place.Price = &Price{p.input, p.output}
+		place.Price = &config.Price{Input: p.input, Output: p.output}
 	}
 	return place, true
 }
