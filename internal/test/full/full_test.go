@@ -51,20 +51,22 @@ func TestSome(t *testing.T) {
 	}
 }
 
+// skipped takes note that a test would have been left out, and goes on.
+type skipped struct {
+	testing.TB
+	was bool
+}
+
+func (s *skipped) Skip(...any) { s.was = true }
+
 // TestStoriesAreToldByCI: what the short form leaves out is run for every change.
 func TestStoriesAreToldByCI(t *testing.T) {
-	for told, env := range map[string]string{"tells": "1", "skips": ""} {
+	for _, env := range []string{"1", ""} {
 		t.Setenv("TIDEGATE_STORIES", env)
-		was := "skips"
-		t.Run(told, func(t *testing.T) {
-			full.Story(t)
-			was = "tells"
-		})
-		if full.Asked() {
-			told = "tells"
-		}
-		if was != told {
-			t.Errorf("TIDEGATE_STORIES=%s %s it", env, was)
+		test := &skipped{TB: t}
+		full.Story(test)
+		if test.was != (env == "" && !full.Asked()) {
+			t.Errorf("TIDEGATE_STORIES=%s: left out: %t", env, test.was)
 		}
 	}
 	script, err := os.ReadFile("../../../.ci/run")
