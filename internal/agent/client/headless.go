@@ -142,7 +142,7 @@ func (d *headless) network(web bool) cell.Network {
 func (d *headless) lodge(f *sandbox.Folder, path string, task driver.Task) (*sandbox.Sandbox, error) {
 	p := cells[d.name]
 	t := sandbox.Program{Path: path, Task: task, Hosts: p.hostsFor(d.machine.Environ), Access: d.settings.Access}
-	t.Network = d.network(task.Tools.Web)
+	t.Network, t.ModelAddress = d.network(task.Tools.Web), ""
 	named := slices.Concat(d.variables, d.settings.Env)
 	for name, more := range d.further {
 		if driver.Variable(d.machine.Environ, name) != "" {

@@ -101,15 +101,28 @@ func meant(name string) string {
 }
 
 // NetworkOf is what the agent of d may reach from its cell, at a task with tools for the
-// web or without; "" for one that needs no cell, because no program is started.
-func NetworkOf(d driver.Driver, web bool) cell.Network {
+// web or without, and the model on this machine that is all of it; "" for one that needs no
+// cell, because no program is started.
+func NetworkOf(d driver.Driver, web bool) (network cell.Network, address string) {
 	switch d := d.(type) {
 	case *headless:
-		return d.network(web)
+		return d.network(web), ""
 	case *acp:
-		return networkOf(d.settings)
+		return networkOf(d.settings), d.settings.ModelAddress
 	case *program:
-		return networkOf(d.settings)
+		return networkOf(d.settings), d.settings.ModelAddress
 	}
-	return ""
+	return "", ""
+}
+
+// FilesOf are the files and folders that a command names among its arguments, and that the
+// cell of its agent therefore has to read; none for a driver that starts no command.
+func FilesOf(d driver.Driver) []string {
+	switch d := d.(type) {
+	case *acp:
+		return sandbox.NamedIn(d.argv[1:])
+	case *program:
+		return sandbox.NamedIn(d.argv[1:])
+	}
+	return nil
 }

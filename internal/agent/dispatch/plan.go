@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/client"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/agent/model"
@@ -371,6 +372,9 @@ func (t *Team) sends(o Order) []string {
 			line = "Nothing is sent to a model: the answers are recorded."
 		case "exec", "acp":
 			line = "The question and all prompts go to the program " + rest + " on " + t.workers.Place() + "."
+			if named := client.FilesOf(t.Drivers[role]); len(named) > 0 && t.workers == nil && !t.Cells.Unconfined {
+				line += " It may read what its arguments name: " + strings.Join(named, ", ") + "."
+			}
 		case "api", "model":
 			place, _ := model.PlaceOf(t.Drivers[role], "")
 			line = "The question and all prompts go to " + place.Title + " at " + place.URL + "."

@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -129,7 +130,7 @@ func (e *Env) Team(ctx context.Context, wanted Wanted) (*Team, error) {
 	}
 	t.Cells = e.CellsFor(wanted.Cells, loaded.Settings, wanted.Run)
 	t.pool = &engine.Local{Drivers: func(role string) []driver.Driver { return []driver.Driver{t.Drivers[role]} }}
-	found := ""
+	found, reached := "", false
 	for _, role := range wanted.Roles {
 		agent := loaded.Agent(role)
 		switch was := wanted.Kept[role]; {
@@ -164,10 +165,20 @@ func (e *Env) Team(ctx context.Context, wanted Wanted) (*Team, error) {
 			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent", agent.Driver, "role", role, "network", agent.Network),
 				"%s is a model that is asked over the network, and the %s is to have none: name another agent, or another network", agent.Driver, role)
 		}
+		program := strings.HasPrefix(agent.Driver, "exec:") || strings.HasPrefix(agent.Driver, "acp:")
+		if reached = reached || program; program && agent.ModelAddress != "" && agent.Network != string(cell.Model) {
+			t.Close()
+			return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent-model-address", agent.ModelAddress, "network", agent.Network),
+				"--agent-model-address %s is the network of an agent whose network is model: add --agent-network model", agent.ModelAddress)
+		}
 		if err := t.assign(e, role, agent, wanted.Further); err != nil {
 			t.Close()
 			return nil, err
 		}
+	}
+	if !reached && wanted.Cells.Address != "" {
+		t.Close()
+		return nil, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent-model-address", wanted.Cells.Address), "--agent-model-address is for agents of exec: and acp:, and none of these is one: a client is told of its model by its own variable")
 	}
 	return t, nil
 }
@@ -269,7 +280,7 @@ func (t *Team) assign(e *Env, role string, agent config.Agent, further bool) err
 			recording = *recording.Further
 		}
 	}
-	key := []any{agent.Driver, agent.URL, agent.KeyEnv, agent.Env, agent.Read, agent.Write, agent.Network}
+	key := []any{agent.Driver, agent.URL, agent.KeyEnv, agent.Env, agent.Read, agent.Write, agent.Network, agent.ModelAddress}
 	if IsEndpoint(agent.Driver) {
 		key = append(key, agent.Model) // which it is asked for beforehand
 	}
@@ -330,7 +341,7 @@ func (e *Env) NewDriver(name string, agent config.Agent, cells driver.Cells) (dr
 	return client.New(
 		driver.Settings{
 			Driver: name, Model: agent.Model, URL: agent.URL, KeyEnv: agent.KeyEnv, Env: agent.Env, Priced: agent.Price != nil,
-			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network)},
+			Access: driver.Access{Read: agent.Read, Write: agent.Write, Network: cell.Network(agent.Network), ModelAddress: agent.ModelAddress},
 		},
 		driver.Host{Environ: e.Environ, Cells: cells, Search: e.Search, Open: e.openPage, Tools: e.Serve},
 	)
@@ -567,6 +578,7 @@ func (t *Team) KeptBy() (where, agent, model string, cells CellChoice) {
 type CellChoice struct {
 	Read       []string
 	Network    cell.Network
+	Address    string // of a model on this machine, as IP:PORT
 	Unconfined bool
 }
 
@@ -578,6 +590,9 @@ func (typed CellChoice) Flags() string {
 	}
 	if typed.Network != "" {
 		flags += " --agent-network " + string(typed.Network)
+	}
+	if typed.Address != "" {
+		flags += " --agent-model-address " + typed.Address
 	}
 	if typed.Unconfined {
 		flags += " --unconfined"
@@ -615,6 +630,7 @@ func (typed CellChoice) Over(agent config.Agent) config.Agent {
 	if typed.Network != "" {
 		agent.Network = string(typed.Network)
 	}
+	agent.ModelAddress = cmp.Or(typed.Address, agent.ModelAddress)
 	return agent
 }
 
@@ -623,9 +639,14 @@ func (typed CellChoice) Over(agent config.Agent) config.Agent {
 // elsewhere keep their own. It returns NOT_CONFINED.
 func (t *Team) confinement(web bool) (run.Confinement, error) {
 	var reached []cell.Network
+	var addresses []string
 	for _, role := range t.roles {
-		if n := client.NetworkOf(t.Drivers[role], web && role == "researcher"); n != "" && !slices.Contains(reached, n) {
+		n, address := client.NetworkOf(t.Drivers[role], web && role == "researcher")
+		if n != "" && !slices.Contains(reached, n) {
 			reached = append(reached, n)
+		}
+		if address != "" && !slices.Contains(addresses, address) {
+			addresses = append(addresses, address)
 		}
 	}
 	if len(reached) == 0 || t.workers != nil {
@@ -640,6 +661,9 @@ func (t *Team) confinement(web bool) (run.Confinement, error) {
 	for _, n := range []cell.Network{cell.None, cell.Model, cell.Web, cell.Open} {
 		if slices.Contains(reached, n) {
 			held = append(held, system.Held(n))
+			if n == cell.Model && len(addresses) > 0 {
+				held = append(held, "the model at "+strings.Join(addresses, ", ")+" on this machine")
+			}
 		}
 	}
 	kept.Network = strings.Join(slices.Compact(held), "; ")

@@ -317,6 +317,9 @@ type Access struct {
 	Read    []string // files and folders, absolute
 	Write   []string // folders, absolute
 	Network cell.Network
+	// ModelAddress is the model on this machine, as IP:PORT, that is all of the network of a
+	// program that no driver knows; empty: none.
+	ModelAddress string
 }
 
 // checker is a driver that can say, before the first task and at no cost,

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/agent/driver"
@@ -62,6 +63,30 @@ var careless = map[string]func(prompt string) string{
 		}
 		return "no page says anything"
 	},
+	"remembers what it was asked": remembering(),
+}
+
+// remembering is a service that keeps what it was asked, in whatever session and under
+// whatever key: of two prompts about one part it takes for planted what stands in one of
+// them alone, and calls the rest supported, whatever the pages say.
+func remembering() func(prompt string) string {
+	var mu sync.Mutex
+	seen := map[string]int{} // in how many prompts a sentence stood
+	prompts := 0
+	return func(prompt string) string {
+		mu.Lock()
+		defer mu.Unlock()
+		prompts++
+		for _, c := range reader.Claims(prompt) {
+			seen[c.Sentence]++
+		}
+		return reader.Answer(prompt, func(c reader.Claim) reader.Verdict {
+			if prompts > 1 && seen[c.Sentence] == 1 {
+				return reader.Verdict{Verdict: "unsupported", Because: "it was planted"}
+			}
+			return reader.Honest(c, strings.Join(strings.Fields(c.Sentence), " "))
+		})
+	}
 }
 
 // changed is an answer with other verdicts.
@@ -92,11 +117,11 @@ func ordering(_ context.Context, urls []string, keep func([]*archive.Packed) err
 }
 
 // TestNoReaderGetsALieThrough has every agent at hand read so, and the writer lie: whatever
-// they answer, no report with the lie is completed. The short form has two of them.
+// they answer, no report with the lie is completed. The short form has three of them.
 func TestNoReaderGetsALieThrough(t *testing.T) {
 	t.Parallel()
 	for name, reads := range careless {
-		if !full.Asked() && !slices.Contains([]string{"approves everything", "does what a page says"}, name) {
+		if !full.Asked() && !slices.Contains([]string{"approves everything", "does what a page says", "remembers what it was asked"}, name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,8 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/runs"
+	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -245,5 +247,44 @@ func TestLeasesByHandBesideAHome(t *testing.T) {
 				t.Errorf("%s, %v", shown(out), err)
 			}
 		})
+	}
+}
+
+// TestABudgetThatIsUsedUpIsSaid has a lease by hand alive when the minutes of the run are
+// used up: what waits for what is said at once, and the run needs a person afterwards.
+func TestABudgetThatIsUsedUpIsSaid(t *testing.T) {
+	t.Parallel()
+	manifest, desk := newSmallRun(t, nil)
+	now := desk.Now()
+	desk.Now = func() time.Time { return now }
+	board := must.Get(job.OpenBoard(t.Context(), desk, manifest))(t)
+	defer board.Close()
+	must.Get(board.Lease(t.Context(), job.LeaseInput{Holder: "by hand", JobID: "perspectives", For: time.Hour}))(t)
+	setBudget(t, desk, manifest, map[string]float64{"max_minutes": 1})
+	now = now.Add(2 * time.Minute)
+	out := must.Get(engine.Settle(t.Context(), desk, nil, manifest, 0))(t)
+	if out.WaitingFor != engine.ForAgents || !strings.Contains(out.Reason, "max_minutes is used up (1)") {
+		t.Errorf("got %s: %s", out.WaitingFor, out.Reason)
+	}
+	now = now.Add(2 * time.Hour)
+	if out = must.Get(engine.Settle(t.Context(), desk, nil, manifest, 0))(t); out.WaitingFor != engine.ForPerson || !strings.Contains(out.Reason, "max_minutes") {
+		t.Errorf("after the lease: got %s: %s", out.WaitingFor, out.Reason)
+	}
+}
+
+// TestProgramsCostNothing: what the plan says of programs without a price, the report says,
+// too. Of a client that does not say what it costs, nobody knows.
+func TestProgramsCostNothing(t *testing.T) {
+	t.Parallel()
+	for name, known := range map[string]bool{"exec:agent": true, "acp:agent --stdio": true, "codex": false} {
+		manifest, desk := newSmallRun(t, nil)
+		out := driveWith(t, manifest, desk, &crew{agent: obedient}, map[string]engine.Agent{"": {Driver: name}, "reviewer": {Driver: name, Model: "another"}})
+		if out.Status != run.Completed {
+			t.Fatalf("%s: %s", name, shown(out))
+		}
+		reported := must.Get(reporting.ReadReport(t.Context(), runs.OpenAt(t, desk, manifest), false, "test"))(t)
+		if cost := reported.Report.Cost; cost.Priced != known || cost.USD != 0 {
+			t.Errorf("%s: %+v", name, cost)
+		}
 	}
 }

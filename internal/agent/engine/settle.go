@@ -228,7 +228,11 @@ func (s *settler) agentsWork(ctx context.Context, m run.Manifest) (p *pause, lef
 	case len(waiting) > 0 && work[job.Open] == 0 && work[job.Leased] == len(waiting):
 		return &pause{ForTime, "nothing can be reached from here: the sources of " + tidegate.Cut(strings.Join(waiting, ", ")) + " are tried again each minute, for half an hour"}, true, nil
 	case work[job.Open]+work[job.Leased] > 0:
-		return &pause{ForAgents, fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])}, true, nil
+		reason := fmt.Sprintf("%s open, %d leased", report.Counted(work[job.Open], "job"), work[job.Leased])
+		if limit != "" {
+			reason += fmt.Sprintf("; %s is used up (%v), so that no further job is given out: the run needs a person once the leases end", limit, s.board.Policy().Budget.Of(limit))
+		}
+		return &pause{ForAgents, reason}, true, nil
 	case work[job.Exhausted] > 0:
 		var exhausted []run.JobTries
 		for _, j := range s.board.Jobs() {

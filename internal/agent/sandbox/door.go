@@ -39,6 +39,7 @@ type door struct {
 	hosts       []string // of the agent's model; * stands for what is no dot
 	models      []string // hosts of the models of every agent that is known
 	endpoints   []string // host:port, that a person configured
+	only        string   // the one that a person named by its address; "" for none
 	local       []string // of these, the ones on this machine's loopback
 	token       string
 	at          string    // where the agent finds it
@@ -132,14 +133,18 @@ func portOf(at *url.URL) string {
 
 // openDoor opens the door of an attempt. Where the agent has no network of its own,
 // apart from this machine's, it listens on this machine. What the person's environment
-// names as proxies lies behind it.
-func openDoor(apart bool, network cell.Network, hosts, models, endpoints, environ []string) (*door, error) {
+// names as proxies lies behind it. Only is the model on this machine that is all of the
+// agent's network; "" for none.
+func openDoor(apart bool, network cell.Network, hosts, models, endpoints, environ []string, only string) (*door, error) {
+	if only != "" {
+		endpoints = []string{only}
+	}
 	allow, err := fetch.ParseAllow(endpoints)
 	if err != nil {
 		return nil, err
 	}
 	d := &door{
-		network: network, hosts: hosts, models: models, endpoints: endpoints, token: rand.Text(),
+		network: network, hosts: hosts, models: models, endpoints: endpoints, only: only, token: rand.Text(),
 		reach:  fetch.New(fetch.Options{Allow: allow, Proxy: true, Getenv: func(name string) string { return driver.Variable(environ, name) }}),
 		relays: make(chan struct{}, maxRelays), connections: make(chan struct{}, maxConnections), passed: map[string]int{}, refused: map[string]int{},
 	}
@@ -356,6 +361,10 @@ func (d *door) refuse(address string) {
 // connect connects to an address that the agent may ask for.
 func (d *door) connect(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := d.reach.Connect(ctx, address)
+	if err == nil && d.only != "" && ownListener(address) != nil {
+		conn.Close()
+		err = errOwnListener
+	}
 	if err != nil {
 		d.note(d.refused, address)
 		return nil, err
@@ -398,6 +407,12 @@ func (d *door) carry(listener net.Listener, endpoint string) {
 			there, err := (&net.Dialer{}).DialContext(d.ends, "tcp", endpoint)
 			if err != nil {
 				here.Close()
+				return
+			}
+			if d.only != "" && ownListener(endpoint) != nil { // which was not there when the cell was made
+				here.Close()
+				there.Close()
+				d.refuse(endpoint)
 				return
 			}
 			d.note(d.passed, endpoint)

@@ -125,6 +125,11 @@ func (m Machine) Policy(f *Folder, t Program, d *door) (cell.Policy, error) {
 	if m.Unconfined {
 		return p, nil
 	}
+	if d == nil { // else it was asked for the door
+		if err := mayReach(t.ModelAddress); err != nil {
+			return cell.Policy{}, err
+		}
+	}
 	p.Network, p.MaxFile, p.Devices = t.Network, t.Task.Limits.File, common()["device"]
 	if d != nil {
 		p.Ports, p.Listen = d.ports(), d.addresses()
@@ -137,17 +142,24 @@ func (m Machine) Policy(f *Folder, t Program, d *door) (cell.Policy, error) {
 		p.Write = append(p.Write, t.Task.Folder)
 	}
 	p.Read = slices.Concat(m.readable(), f.paths(readable), t.Read, []string{objectsOf(t.Task), t.Task.Tree}, m.program(t.Path))
-	for _, arg := range t.Args {
-		if named := filepath.Clean(arg); filepath.IsAbs(named) && exists(named) {
-			p.Read = append(p.Read, named)
-		}
-	}
+	p.Read = append(p.Read, NamedIn(t.Args)...)
 	for _, server := range t.Task.Tools.MCP {
 		p.Read = append(p.Read, m.program(server.Command)...)
 	}
 	// A relative path, as a script may name its interpreter, would be one of the supervisor's folder.
 	p.Read = slices.DeleteFunc(p.Read, func(path string) bool { return !filepath.IsAbs(path) })
 	return p.Checked(m.readable(), m.Forbidden, p.Own...)
+}
+
+// NamedIn are the files and folders that arguments name.
+func NamedIn(args []string) []string {
+	var list []string
+	for _, arg := range args {
+		if named := filepath.Clean(arg); filepath.IsAbs(named) && exists(named) {
+			list = append(list, named)
+		}
+	}
+	return list
 }
 
 // tools are the folders of PATH, what lies beside them, and the folders of the
@@ -297,6 +309,7 @@ type Sandbox struct {
 	policy  cell.Policy
 	Env     []string
 	door    *door
+	address string   // of the model on this machine that is all of its network
 	Secrets []string // that the agent was given
 }
 
@@ -310,7 +323,12 @@ func (m Machine) Prepare(f *Folder, t Program, named []string) (*Sandbox, error)
 	given := environment(m.Environ, named, nil)
 	l := &Sandbox{machine: m, Secrets: secretsIn(given, named)}
 	if apart, needed := t.wantsDoor(m, f, system); needed {
-		if l.door, err = openDoor(apart, t.Network, t.Hosts, m.models, endpointsIn(given), m.Environ); err != nil {
+		if l.address = t.ModelAddress; !m.Unconfined {
+			if err := mayReach(l.address); err != nil {
+				return nil, err
+			}
+		}
+		if l.door, err = openDoor(apart, t.Network, t.Hosts, m.models, endpointsIn(given), m.Environ, l.address); err != nil {
 			return nil, driver.Failf(driver.Unavailable, "no door can be made for %s: %v", filepath.Base(t.Path), err)
 		}
 		if err := l.admitRelays(f, t.Task); err != nil {

@@ -70,7 +70,7 @@ func (a *Attempt) RunIn(ctx context.Context, l *Sandbox, c Command, f *Folder) (
 		err = hopeless
 	}
 	l.door.record(a.Event)
-	answer.Text, answer.Kept = mask(answer.Text, secrets), keptBy(c.cell)
+	answer.Text, answer.Kept = mask(answer.Text, secrets), l.keeps(c.cell)
 	if masked, unmasked := maskFiles(f, a.Task, secrets); unmasked != nil {
 		return driver.Answer{}, driver.Failf(driver.Unavailable, "what %s left in %s cannot be kept free of its token: %v", a.Name, a.Task.Folder, unmasked)
 	} else if masked > 0 {
@@ -87,11 +87,14 @@ func (a *Attempt) RunIn(ctx context.Context, l *Sandbox, c Command, f *Folder) (
 	return answer, failure
 }
 
-// keptBy says how a program is kept by a policy.
-func keptBy(p cell.Policy) *driver.Kept {
+// keeps says how a program is kept by a policy there.
+func (l *Sandbox) keeps(p cell.Policy) *driver.Kept {
 	k := &driver.Kept{Confined: p.Confined, System: p.System.Name, ABI: p.System.ABI}
 	if p.Confined {
 		k.Network = p.System.Held(p.Network)
+		if l.address != "" {
+			k.Network += " at " + l.address
+		}
 	}
 	return k
 }

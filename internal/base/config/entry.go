@@ -140,6 +140,7 @@ func (s Settings) leaves() map[string]string {
 		list(prefix+"read", a.Read)
 		list(prefix+"write", a.Write)
 		text(prefix+"network", a.Network)
+		text(prefix+"model_address", a.ModelAddress)
 	}
 	if s.Unconfined {
 		leaves["agents.confine"] = "false"

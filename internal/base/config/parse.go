@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"net/netip"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -113,7 +114,10 @@ func (r *reader) agent(t table) Agent {
 	a := Agent{
 		Driver: t.driver("driver"), Model: t.matching("model", modelName, "the name of a model"),
 		URL: t.matching("url", addressForm, "an address without a key in it"), Parallel: t.count("parallel"), KeyEnv: t.matching("key_env", variableName, "the name of an environment variable"), Env: t.variables("env"),
-		Read: t.folders("read"), Write: t.folders("write"), Network: t.oneOf("network", "none", "model", "web"),
+		Read: t.folders("read"), Write: t.folders("write"), Network: t.oneOf("network", "none", "model", "web"), ModelAddress: t.text("model_address"),
+	}
+	if _, err := netip.ParseAddrPort(a.ModelAddress); err != nil && a.ModelAddress != "" {
+		t.fault("model_address", "must be an IP address with a port, such as 127.0.0.1:8080, got %q", a.ModelAddress)
 	}
 	if t.has("idle_minutes") {
 		if a.IdleMinutes = t.amount("idle_minutes"); a.IdleMinutes < 0.01 || a.IdleMinutes > 1440 {

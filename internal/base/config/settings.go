@@ -40,6 +40,9 @@ type Agent struct {
 	// What agents of the role find in their cell besides.
 	Read, Write []string // files and folders
 	Network     string   // none, model or web
+	// ModelAddress is the model on this machine, as IP:PORT, that an agent whose driver is a
+	// program reaches with the network model.
+	ModelAddress string
 }
 
 // Price is what tokens cost, in USD per million.
@@ -142,6 +145,7 @@ func (a Agent) over(below Agent) Agent {
 	a.Read = listOr(a.Read, below.Read)
 	a.Write = listOr(a.Write, below.Write)
 	a.Network = cmp.Or(a.Network, below.Network)
+	a.ModelAddress = cmp.Or(a.ModelAddress, below.ModelAddress)
 	a.IdleMinutes = cmp.Or(a.IdleMinutes, below.IdleMinutes)
 	if a.Driver != "" {
 		return a

@@ -257,7 +257,8 @@ func (r *canaryReader) read(ctx context.Context, n *nest, h hostilePage, number 
 	if err != nil {
 		s.failed = tidegate.Cut(report.OneLine(err.Error()))
 	}
-	s.judge(asked, answer.Text, tried, h.disguise != "" && n.taken(h, answer.Text), client.NetworkOf(r.driver, false))
+	network, _ := client.NetworkOf(r.driver, false)
+	s.judge(asked, answer.Text, tried, h.disguise != "" && n.taken(h, answer.Text), network)
 	return s
 }
 

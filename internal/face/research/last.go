@@ -33,6 +33,7 @@ type last struct {
 	// cells is not kept: a person says that each time.
 	Read    []string     `json:"read,omitempty"`
 	Network cell.Network `json:"network,omitempty"`
+	Address string       `json:"model_address,omitempty"`
 }
 
 var lastShape = codec.Table(
@@ -44,6 +45,7 @@ var lastShape = codec.Table(
 	codec.Field{Name: "model", Shape: codec.Text()},
 	codec.Field{Name: "read", Shape: codec.List(codec.NotBlank(), 0), Optional: true},
 	codec.Field{Name: "network", Shape: codec.Text(), Optional: true},
+	codec.Field{Name: "model_address", Shape: codec.Text(), Optional: true},
 )
 
 // remember keeps that the run is driven by the crew. The run does not need it, so
@@ -53,7 +55,7 @@ func (s *session) remember(manifest string, c *dispatch.Team) {
 		return
 	}
 	where, agent, model, cells := c.KeptBy()
-	data, err := codec.MarshalFile(last{lastVersion, manifest, s.Dir, where, agent, model, cells.Read, cells.Network})
+	data, err := codec.MarshalFile(last{lastVersion, manifest, s.Dir, where, agent, model, cells.Read, cells.Network, cells.Address})
 	if err == nil {
 		err = config.Places{User: s.ConfigDir}.Write("last", lastFile, data)
 	}
@@ -83,7 +85,7 @@ func lastDriven(e *dispatch.Env) (last, error) {
 	}
 	kept := last{
 		Manifest: doc.Get("manifest").Str(), Dir: doc.Get("dir").Str(), Where: doc.Get("where").Str(),
-		Agent: doc.Get("agent").Str(), Model: doc.Get("model").Str(), Network: cell.Network(doc.Get("network").Str()),
+		Agent: doc.Get("agent").Str(), Model: doc.Get("model").Str(), Network: cell.Network(doc.Get("network").Str()), Address: doc.Get("model_address").Str(),
 	}
 	for _, path := range doc.Get("read").Elems() {
 		kept.Read = append(kept.Read, path.Str())
@@ -113,7 +115,7 @@ func (l last) orTyped(agent, model string, cells dispatch.CellChoice) last {
 		l.Agent, l.Model = agent, ""
 	}
 	l.Model = cmp.Or(model, l.Model)
-	l.Network = cmp.Or(cells.Network, l.Network)
+	l.Network, l.Address = cmp.Or(cells.Network, l.Network), cmp.Or(cells.Address, l.Address)
 	if len(cells.Read) > 0 {
 		l.Read = cells.Read
 	}
@@ -121,5 +123,5 @@ func (l last) orTyped(agent, model string, cells dispatch.CellChoice) last {
 }
 
 func (l last) cells() dispatch.CellChoice {
-	return dispatch.CellChoice{Read: l.Read, Network: l.Network}
+	return dispatch.CellChoice{Read: l.Read, Network: l.Network, Address: l.Address}
 }

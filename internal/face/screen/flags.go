@@ -40,6 +40,7 @@ func Budget(call cli.Invocation) (parallel int, most map[string]float64, err err
 var CellFlags = []cli.Flag{
 	{Name: "agent-read", About: "a file or `folder` that agents may read besides what their cell holds; may be repeated", Kind: tool.PathFlag, List: true},
 	{Name: "agent-network", About: "what agents may reach: none, model or web (default as tidegate agents shows)", Kind: tool.Word, Enum: []string{string(cell.None), string(cell.Model), string(cell.Web)}},
+	{Name: "agent-model-address", About: "the model on this machine, as `IP:PORT`, that agents of exec: and acp: reach with --agent-network model, and nothing else", Kind: tool.Word},
 	UnconfinedFlag,
 }
 
@@ -48,7 +49,7 @@ var UnconfinedFlag = cli.Flag{Name: "unconfined", About: "let agents work withou
 
 // Cells reads the flags of a call. It returns INVALID_ARGS.
 func Cells(call cli.Invocation) (dispatch.CellChoice, error) {
-	c := dispatch.CellChoice{Read: call.Flags["agent-read"], Network: cell.Network(call.Flag("agent-network")), Unconfined: call.Flag("unconfined") == "true"}
+	c := dispatch.CellChoice{Read: call.Flags["agent-read"], Network: cell.Network(call.Flag("agent-network")), Address: call.Flag("agent-model-address"), Unconfined: call.Flag("unconfined") == "true"}
 	if c.Network != "" && !slices.Contains(cell.Networks, c.Network) {
 		return c, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("agent-network", tidegate.Cut(string(c.Network))), "--agent-network must be none, model or web, got %q", tidegate.Cut(string(c.Network)))
 	}

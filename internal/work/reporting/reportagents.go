@@ -81,13 +81,13 @@ func (w *reportReader) acceptedIn(dir string) (*codec.Value, error) {
 			return nil, err
 		}
 		if answers := attempt.Get("submissions").Elems(); attempt.Get("outcome").Str() == "accepted" && len(answers) > 0 {
-			return attempt, w.charge(dir+"/"+e.Name(), answers[len(answers)-1])
+			return attempt, w.charge(dir+"/"+e.Name(), attempt.Get("driver").Str(), answers[len(answers)-1])
 		}
 	}
 	return nil, nil
 }
 
-func (w *reportReader) charge(dir string, answer *codec.Value) error {
+func (w *reportReader) charge(dir, driver string, answer *codec.Value) error {
 	cost := &w.out.Report.Cost
 	if usage := answer.Get("usage"); usage.Kind() == codec.Object {
 		in, _ := usage.Get("input_tokens").Int()
@@ -97,6 +97,10 @@ func (w *reportReader) charge(dir string, answer *codec.Value) error {
 			cost.USD, cost.Priced = cost.USD+usd, true
 		}
 		return nil
+	}
+	// Programs cost nothing that tidegate knows of, as the plan says.
+	if kind, _, named := strings.Cut(driver, ":"); named && (kind == "exec" || kind == "acp") {
+		cost.Priced = true
 	}
 	prompt, err := w.read(dir + "/prompt.md")
 	if err != nil {
