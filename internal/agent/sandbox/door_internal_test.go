@@ -15,7 +15,7 @@ import (
 // its own to close, and does not use up the files of the home.
 func TestADoorHasRoomForSoMany(t *testing.T) {
 	t.Parallel()
-	d := must.Get(openDoor(false, cell.Model, nil, nil, nil, nil))(t)
+	d := must.Get(openDoor(false, cell.Model, nil, nil, nil, nil, ""))(t)
 	defer d.close()
 	knock := func() net.Conn {
 		conn := must.Get(net.Dial("tcp", d.at))(t)
