@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/agent/job"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -91,13 +92,22 @@ func (w *Background) settleKilled(ctx context.Context) error {
 	return nil
 }
 
-func (w *Background) spentBy(ctx context.Context, manifest string) (float64, error) {
+func (w *Background) spentBy(ctx context.Context, manifest string) (usd float64, err error) {
+	err = w.onBoard(ctx, manifest, func(board *job.Board) error {
+		usd = board.Spent().CostUSD
+		return nil
+	})
+	return usd, err
+}
+
+// onBoard looks at the jobs of a run.
+func (w *Background) onBoard(ctx context.Context, manifest string, look func(*job.Board) error) error {
 	board, err := job.OpenBoard(ctx, w.OwnDesk(), manifest)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer board.Close()
-	return board.Spent().CostUSD, nil
+	return look(board)
 }
 
 // End stops what goes on, as an interrupt stops a command, and waits until agents have ended.
@@ -322,9 +332,9 @@ const mostUnlimited = 5
 func (w *Background) bounds(board *job.Board) Bounds {
 	left, _ := w.Left()
 	b := Bounds{Spent: board.Spent().CostUSD, Limit: board.Policy().Budget.MaxCostUSD}
-	b.Most = min(b.Limit, b.Spent+mostUnlimited, math.Floor((b.Spent+left)*100)/100)
-	if !math.IsInf(b.Limit, 1) {
-		b.Most = min(b.Limit, math.Floor((b.Spent+left)*100)/100)
+	b.Most = min(b.Limit, math.Floor((b.Spent+left)*100)/100)
+	if math.IsInf(b.Limit, 1) {
+		b.Most = min(b.Most, b.Spent+mostUnlimited)
 	}
 	return b
 }
@@ -432,19 +442,16 @@ func (w *Background) release(id string) {
 
 // hasEnded reports whether what drives a run has nothing to do there any more: a person has to
 // say how the run goes on, or the driver has let go of its files.
-func (w *Background) hasEnded(ctx context.Context, manifest string) (bool, error) {
-	board, err := job.OpenBoard(ctx, w.OwnDesk(), manifest)
-	if err != nil {
-		return false, err
-	}
-	defer board.Close()
-	if status := board.Run().Manifest().Status(); status != run.Created && status != run.Running {
-		return true, nil
-	}
-	if _, driven, err := board.Run().Folder().Claimed(run.HomeFile); err != nil || !driven {
-		return err == nil, err
-	}
-	return PlanWaits(board)
+func (w *Background) hasEnded(ctx context.Context, manifest string) (ended bool, err error) {
+	err = w.onBoard(ctx, manifest, func(board *job.Board) error {
+		status := board.Run().Manifest().Status()
+		_, driven, err := board.Run().Folder().Claimed(run.HomeFile)
+		if ended = !driven || status != run.Created && status != run.Running; err == nil && !ended {
+			ended, err = PlanWaits(board)
+		}
+		return err
+	})
+	return ended, err
 }
 
 // ready makes the agents of a run ready and puts aside what it may cost.
@@ -489,23 +496,13 @@ func (w *Background) ready(ctx context.Context, manifest string, check func(*job
 func undecided(board *job.Board) error {
 	m := board.Run().Manifest()
 	if m.Status() == run.Failed {
-		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", board.Run().ID()), "the run has stopped and needs a decision: %s", strings.Join(failures(m), "; "))
+		return tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", board.Run().ID()), "the run has stopped and needs a decision: %s", engine.Why(m))
 	}
 	waits, err := PlanWaits(board)
 	if err == nil && waits {
 		err = tidegate.Errorf(tidegate.InvalidState, tidegate.Pairs("run_id", board.Run().ID()), "its plan waits for a yes")
 	}
 	return err
-}
-
-func failures(m run.Manifest) []string {
-	var all []string
-	for _, f := range m.Failures() {
-		if f.Get("accepted_at") == nil {
-			all = append(all, f.Get("message").Str())
-		}
-	}
-	return all
 }
 
 // Continue drives a run that rests or that nobody drives. It returns INVALID_STATE for a run
@@ -520,17 +517,16 @@ func (w *Background) Continue(ctx context.Context, id string) error {
 }
 
 // Bounds are what a run may cost when it is continued.
-func (w *Background) Bounds(ctx context.Context, id string) (Bounds, error) {
+func (w *Background) Bounds(ctx context.Context, id string) (b Bounds, err error) {
 	manifest, err := run.ByID(w.Home, id)
 	if err != nil {
-		return Bounds{}, err
+		return b, err
 	}
-	board, err := job.OpenBoard(ctx, w.OwnDesk(), manifest)
-	if err != nil {
-		return Bounds{}, err
-	}
-	defer board.Close()
-	return w.bounds(board), nil
+	err = w.onBoard(ctx, manifest, func(board *job.Board) error {
+		b = w.bounds(board)
+		return nil
+	})
+	return b, err
 }
 
 // Retry gives a job its tries again, with a note for the next agent, and drives the run
@@ -544,13 +540,10 @@ func (w *Background) Retry(ctx context.Context, id, jobID, note string) error {
 		return err
 	}
 	retry := func(ctx context.Context) error {
-		board, err := job.OpenBoard(ctx, w.OwnDesk(), manifest)
-		if err != nil {
+		return w.onBoard(ctx, manifest, func(board *job.Board) error {
+			_, err := board.Retry(ctx, jobID, note)
 			return err
-		}
-		defer board.Close()
-		_, err = board.Retry(ctx, jobID, note)
-		return err
+		})
 	}
 	if driven, err := w.isDriven(ctx, id, manifest); err != nil {
 		return err

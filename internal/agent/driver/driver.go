@@ -145,8 +145,7 @@ type Limits struct {
 	Answer   int           `json:"answer_bytes"`         // zero: DefaultAnswer
 	File     int64         `json:"file_bytes,omitempty"` // of each file that the agent writes
 
-	Steps  int   `json:"steps,omitempty"`  // messages and tool calls
-	Tokens int64 `json:"tokens,omitempty"` // in and out; only the model driver can keep to it
+	Steps int `json:"steps,omitempty"` // messages and tool calls
 	// ToolCalls is how often a tool may be called, by the names of
 	// Answer.ToolCalls. A tool with no calls left is withheld; only the model
 	// driver can keep to other numbers.

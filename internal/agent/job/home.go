@@ -116,23 +116,12 @@ func (b *Board) JudgeKept(ctx context.Context, h TakenOver, n int) (Verdict, err
 // Leave lets go of a lease of this home and keeps its attempt open: the next home
 // begins it again under its own number, and it uses no try.
 func (b *Board) Leave(ctx context.Context, token string) error {
-	id, _, err := ofToken(token)
-	if err != nil {
-		return err
-	}
-	err = b.update(ctx, id, toBeOpen, func(u update) error {
-		_, lease, err := b.leaseByToken(u, token)
-		if err != nil {
-			return err
-		}
+	_, err := b.holding(ctx, token, func(u update, a *Attempt, lease *run.Lease) error {
 		lease.ExpiresAt = u.Now()
-		u.Log(run.EventExtended, "job_leave", tidegate.Pairs("job_id", id, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
-		return u.WriteJSON(run.LeaseFile(id), lease)
+		u.Log(run.EventExtended, "job_leave", tidegate.Pairs("job_id", a.JobID, "attempt", lease.Attempt, "expires_at", lease.ExpiresAt))
+		return u.WriteJSON(run.LeaseFile(a.JobID), lease)
 	})
-	if err != nil {
-		return err
-	}
-	return b.Refresh(id)
+	return err
 }
 
 // Waits says since when the attempt of this home at a job waits for a machine that does

@@ -341,21 +341,10 @@ func ofToken(token string) (id string, attempt int, err error) {
 // lease lasts a day at most, without the time that is not charged. It returns INVALID_ARGS, JOB_NOT_FOUND and
 // LEASE_LOST.
 func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (expiresAt string, err error) {
-	id, _, err := ofToken(token)
-	if err != nil {
-		return "", err
-	}
-	if _, err := b.Job(id); err != nil {
-		return "", err
-	}
-	err = b.update(ctx, id, toBeOpen, func(u update) error {
-		a, lease, err := b.leaseByToken(u, token)
-		if err != nil {
-			return err
-		}
+	_, err = b.holding(ctx, token, func(u update, a *Attempt, lease *run.Lease) error {
 		since, ok := tidegate.ParseTime(lease.LeasedAt)
 		if !ok {
-			return lost(id)
+			return lost(a.JobID)
 		}
 		until := b.livedNow(lease).Add(more)
 		if last := since.Add(maxHeld + a.uncharged()); until.After(last) {
@@ -363,13 +352,32 @@ func (b *Board) Extend(ctx context.Context, token string, more time.Duration) (e
 		}
 		lease.ExpiresAt = tidegate.Stamp(until)
 		expiresAt = lease.ExpiresAt
-		u.Log(run.EventExtended, "job_extend", tidegate.Pairs("job_id", id, "attempt", lease.Attempt, "expires_at", expiresAt))
-		return u.WriteJSON(run.LeaseFile(id), lease)
+		u.Log(run.EventExtended, "job_extend", tidegate.Pairs("job_id", a.JobID, "attempt", lease.Attempt, "expires_at", expiresAt))
+		return u.WriteJSON(run.LeaseFile(a.JobID), lease)
 	})
-	if err != nil {
+	return expiresAt, err
+}
+
+// holding makes a change for the holder of a lease, and returns the id of its job. It returns
+// INVALID_ARGS, JOB_NOT_FOUND and LEASE_LOST.
+func (b *Board) holding(ctx context.Context, token string, do func(u update, a *Attempt, lease *run.Lease) error) (id string, err error) {
+	if id, _, err = ofToken(token); err != nil {
 		return "", err
 	}
-	return expiresAt, b.Refresh(id)
+	if _, err := b.Job(id); err != nil {
+		return id, err
+	}
+	err = b.update(ctx, id, toBeOpen, func(u update) error {
+		a, lease, err := b.leaseByToken(u, token)
+		if err != nil {
+			return err
+		}
+		return do(u, a, lease)
+	})
+	if err != nil {
+		return id, err
+	}
+	return id, b.Refresh(id)
 }
 
 // leaseByToken is the attempt and the living lease that a token is for, read under the
@@ -439,29 +447,10 @@ type Ending struct {
 // End ends an attempt without an accepted answer. It returns the errors of
 // [Board.Release].
 func (b *Board) End(ctx context.Context, token string, how Ending) (Job, error) {
-	id, _, err := ofToken(token)
-	if err != nil {
-		return Job{}, err
-	}
-	if _, err := b.Job(id); err != nil {
-		return Job{}, err
-	}
-	err = b.update(ctx, id, toBeOpen, func(u update) error {
-		a, lease, err := b.leaseByToken(u, token)
-		if err != nil {
-			return err
-		}
+	id, err := b.holding(ctx, token, func(u update, a *Attempt, lease *run.Lease) error {
 		b.keepLeap(u, a, lease)
 		return b.endAttempt(u, a, how)
 	})
-	return b.jobAfter(id, err)
-}
-
-// jobAfter is a job as it is after an update, unless that failed.
-func (b *Board) jobAfter(id string, err error) (Job, error) {
-	if err == nil {
-		err = b.Refresh(id)
-	}
 	if err != nil {
 		return Job{}, err
 	}
@@ -520,5 +509,11 @@ func (b *Board) ReleaseJob(ctx context.Context, id, reason string) (Job, error) 
 		}
 		return b.endAttempt(u, a, Ending{Outcome: OutcomeReleased, Reason: reason})
 	})
-	return b.jobAfter(id, err)
+	if err == nil {
+		err = b.Refresh(id)
+	}
+	if err != nil {
+		return Job{}, err
+	}
+	return b.Job(id)
 }

@@ -211,16 +211,9 @@ func (r *research) answeredAt(a answer) (int, error) {
 // says whether the tools that a contract forbids leave a search. It returns the errors of [sourcing.Search], INVALID_ARGS, JOB_NOT_FOUND and LEASE_LOST for the
 // token, and INVALID_STATE for a job whose agents have no search.
 func (b *Board) Search(ctx context.Context, how *sourcing.Searching, token string, may func(forbidden []string) bool, in sourcing.SearchInput) (sourcing.SearchResult, error) {
-	id, number, err := ofToken(token)
-	if err != nil {
-		return sourcing.SearchResult{}, err
-	}
-	if _, err := b.Job(id); err != nil {
-		return sourcing.SearchResult{}, err
-	}
-	err = b.update(ctx, id, toBeOpen, func(u update) error {
-		_, _, err := b.leaseByToken(u, token)
-		return err
+	id, err := b.holding(ctx, token, func(_ update, a *Attempt, _ *run.Lease) error {
+		in.Attempt = a.Number
+		return nil
 	})
 	if err != nil {
 		return sourcing.SearchResult{}, err
@@ -228,7 +221,7 @@ func (b *Board) Search(ctx context.Context, how *sourcing.Searching, token strin
 	if err = b.searchTerms(id, may, &in); err != nil {
 		return sourcing.SearchResult{}, err
 	}
-	in.JobID, in.Attempt = id, number
+	in.JobID = id
 	return sourcing.Search(ctx, b.desk, how, in)
 }
 

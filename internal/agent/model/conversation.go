@@ -3,6 +3,7 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,10 +67,7 @@ func (c *conversation) say(text string) {
 
 // answer goes on until the model answers or a limit is reached.
 func (c *conversation) answer(ctx context.Context) (driver.Answer, error) {
-	steps := c.task.Limits.Steps
-	if steps <= 0 {
-		steps = defaultSteps
-	}
+	steps := cmp.Or(max(c.task.Limits.Steps, 0), defaultSteps)
 	for step := 1; ; step++ {
 		last := step == steps
 		if last && step > 1 {
@@ -87,8 +85,6 @@ func (c *conversation) answer(ctx context.Context) (driver.Answer, error) {
 			return c.finish(text, said)
 		case last:
 			return c.result, driver.Failf(driver.Deadline, "the model had no answer after %d steps", steps)
-		case c.spent():
-			return c.result, driver.Failf(driver.Deadline, "the model had no answer after %d tokens", c.task.Limits.Tokens)
 		case len(said.calls) == 0:
 			c.messages = append(c.messages, message{role: "assistant", text: text, kept: said.kept})
 			c.say(callByTool)
@@ -119,17 +115,6 @@ func (c *conversation) finish(text string, said reply) (driver.Answer, error) {
 	c.event(driver.Event{Kind: driver.Message, Text: driver.Shown(text), Raw: string(driver.Marshal(map[string]string{"type": "message", "text": text}))})
 	c.result.Text = text
 	return c.result, nil
-}
-
-// spent reports whether the tokens that the task may use are used up.
-func (c *conversation) spent() bool {
-	if c.task.Limits.Tokens <= 0 {
-		return false
-	}
-	if c.result.Usage != nil {
-		return c.result.Usage.Input+c.result.Usage.Output >= c.task.Limits.Tokens
-	}
-	return int64(c.size()/4) >= c.task.Limits.Tokens
 }
 
 func (c *conversation) size() int {

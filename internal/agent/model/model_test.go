@@ -246,16 +246,6 @@ func TestModelKeepsWithinItsBudgets(t *testing.T) {
 			t.Errorf("got %q and %v", got.Text, err)
 		}
 	})
-	t.Run("tokens", func(t *testing.T) {
-		task := modelTask()
-		task.Limits.Tokens = 3000
-		a := askModel(t, busy, nil)
-		_, err := a.run(t.Context(), task)
-		agents.CheckKind(t, err, driver.Deadline)
-		if n := len(a.Requests()); n != 3 {
-			t.Errorf("%d requests of 1,290 tokens were made for a budget of 3,000", n)
-		}
-	})
 }
 
 func TestModelMakesRoomFromTheOldestResults(t *testing.T) {

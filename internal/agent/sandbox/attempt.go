@@ -41,6 +41,7 @@ type Attempt struct {
 	Stream Stream
 	Output int64 // bytes that it may write
 	Plain  bool  // it writes nothing but its answer, which is complete when it exits: Silence applies, Idle and Step do not
+	Joined bool  // its standard error is a part of its output
 	Served bool  // the driver ends it, so its exit says nothing
 	Now    func() time.Time
 	Event  func(driver.Event)
@@ -60,23 +61,39 @@ const (
 	cancelled           // nobody waits for it any more
 )
 
-// run starts c with its output in f, follows it to its end, and judges what came
-// out. The prompt is its standard input unless c has another.
+// run starts c with its output in f, follows it to its end, and judges what came out.
 func (a *Attempt) run(ctx context.Context, c Command, f *Folder) (driver.Answer, error) {
-	if ctx.Err() != nil {
-		return driver.Answer{}, context.Cause(ctx)
+	end, why, stderr, err := a.execute(ctx, c, f)
+	if err != nil {
+		return driver.Answer{}, err
 	}
+	return a.judge(ctx, end, why, stderr)
+}
+
+// execute starts c with its output in f, and follows it to its end. The prompt is its
+// standard input unless c has another. It also returns the end of its standard error.
+func (a *Attempt) execute(ctx context.Context, c Command, f *Folder) (end exit, why reason, said string, err error) {
+	if ctx.Err() != nil {
+		return end, why, "", context.Cause(ctx)
+	}
+	defer func() {
+		if err != nil {
+			err = driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+		}
+	}()
 	stdout, follow, err := f.output("stdout")
 	if err != nil {
-		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+		return end, why, "", err
 	}
 	defer follow.Close()
-	stderr, complaints, err := f.output("stderr")
-	if err != nil {
-		stdout.Close()
-		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+	stderr, complaints := stdout, follow
+	if !a.Joined {
+		if stderr, complaints, err = f.output("stderr"); err != nil {
+			stdout.Close()
+			return end, why, "", err
+		}
+		defer complaints.Close()
 	}
-	defer complaints.Close()
 	if c.Stdin == nil {
 		// A file, not a pipe: whether and when the client reads it is its own affair.
 		if err = f.Write("prompt", []byte(a.Task.Prompt)); err == nil {
@@ -92,10 +109,10 @@ func (a *Attempt) run(ctx context.Context, c Command, f *Folder) (driver.Answer,
 	stdout.Close()
 	stderr.Close()
 	if err != nil {
-		return driver.Answer{}, driver.Failf(driver.Unavailable, "%s cannot be started: %v", a.Name, err)
+		return end, why, "", err
 	}
-	end, why := a.follow(ctx, p, follow, complaints)
-	return a.judge(ctx, end, why, tail(complaints, shownError))
+	end, why = a.follow(ctx, p, follow, complaints)
+	return end, why, tail(complaints, shownError), nil
 }
 
 // chunks are what the output of programs is read into. Streams keep no part of one.

@@ -3,8 +3,6 @@ package sandbox
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -12,9 +10,6 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/cell"
 	"github.com/tidegate/tidegate/internal/agent/driver"
 )
-
-// maxTestOutput is how many bytes a test command may write.
-const maxTestOutput = 64 << 20
 
 // TestLimit is how long a test command may take where nobody says otherwise.
 const TestLimit = 15 * time.Minute
@@ -75,32 +70,28 @@ func RunTests(ctx context.Context, host driver.Host, t Tests) (output []byte, st
 	}
 	defer l.Close()
 	c = l.Command(c.path, c.args, t.Dir)
-	c.scratch = f.path
 	if m.Unconfined && !t.Network {
 		c.cell.Network, c.cell.System.Namespace = cell.None, true
 	}
-	written, err := f.start(c)
-	if err != nil {
-		return nil, 0, driver.Failf(driver.Unavailable, "the tests cannot be started: %v", err)
-	}
-	defer written.Close()
-	end, why := written.follow(ctx, m.Now, t.Limit)
-	output, err = io.ReadAll(io.NewSectionReader(written.output, 0, maxTestOutput))
-	switch {
+	written := &Text{}
+	a := &Attempt{Name: "the test command", Task: driver.Task{Limits: driver.Limits{Deadline: t.Limit}}, Stream: written, Output: MaxOutput,
+		Plain: true, Joined: true, Now: m.Now, Event: func(driver.Event) {}}
+	end, why, _, err := a.execute(ctx, c, f)
+	switch stopped := "\ntidegate: the command was stopped after "; {
 	case ctx.Err() != nil:
 		return nil, 0, context.Cause(ctx)
 	case err != nil:
-		return nil, 0, driver.Failf(driver.Unavailable, "what the tests wrote cannot be read: %v", err)
+		return nil, 0, err
 	case end.Unstarted != "":
 		return nil, 0, driver.Failf(driver.Unavailable, "the tests cannot be started: %s", end.Unstarted)
 	case why == late:
-		return fmt.Appendf(output, "\ntidegate: the command was stopped after %v\n", t.Limit), -1, nil
+		return fmt.Appendf(written.all, "%s%v\n", stopped, t.Limit), -1, nil
 	case why == flooding:
-		return fmt.Appendf(output, "\ntidegate: the command was stopped after it had written %d bytes\n", maxTestOutput), -1, nil
+		return fmt.Appendf(written.all, "%sit had written %d bytes\n", stopped, MaxOutput), -1, nil
 	case end.Signal != "":
-		return fmt.Appendf(output, "\ntidegate: the command ended by a signal: %s\n", end.Signal), -1, nil
+		return fmt.Appendf(written.all, "\ntidegate: the command ended by a signal: %s\n", end.Signal), -1, nil
 	}
-	return output, end.Code, nil
+	return written.all, end.Code, nil
 }
 
 // shellCommand is a command line as a person would type it.
@@ -111,68 +102,4 @@ func shellCommand(environ []string, line string) (Command, error) {
 	}
 	path, err := Find(environ, shell)
 	return Command{path: path, args: []string{flag, line}}, err
-}
-
-// testRun is a test command at work.
-type testRun struct {
-	*process
-	output *os.File // all that it writes
-}
-
-func (t *testRun) Close() error { return t.output.Close() }
-
-// start starts a command that writes all it has to say into one file of f.
-func (f *Folder) start(c Command) (*testRun, error) {
-	write, read, err := f.output("output")
-	if err != nil {
-		return nil, err
-	}
-	defer write.Close()
-	if err = f.Write("input", nil); err == nil {
-		c.Stdin, err = f.Root.Open("input")
-	}
-	if err == nil {
-		defer c.Stdin.Close()
-		c.stdout, c.stderr = write, write
-		var p *process
-		if p, err = start(c); err == nil {
-			return &testRun{p, read}, nil
-		}
-	}
-	read.Close()
-	return nil, err
-}
-
-// follow waits until nothing of the command is left, and ends it where a limit or
-// ctx says so.
-func (t *testRun) follow(ctx context.Context, now func() time.Time, limit time.Duration) (exit, reason) {
-	began, why := now(), exited
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	gone := ctx.Done()
-	for {
-		select {
-		case end := <-t.done:
-			if why == exited && size(t.output) > maxTestOutput {
-				why = flooding
-			}
-			return end, why
-		case <-gone:
-			gone = nil
-			why = cancelled
-			t.kill()
-		case <-tick.C:
-		}
-		if why != exited {
-			continue
-		}
-		switch {
-		case size(t.output) > maxTestOutput:
-			why = flooding
-			t.kill()
-		case now().Sub(began) > limit:
-			why = late
-			t.kill()
-		}
-	}
 }
