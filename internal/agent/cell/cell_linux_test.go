@@ -171,7 +171,7 @@ var tries = map[string]func(arg string) error{
 	},
 	"change places": func(string) error {
 		// What it reads is its third stream, where it writes its first, and it says nothing.
-		pid, err := cell.Start(cell.Policy{System: cell.Here()}, cell.Program{Path: "/bin/sh", Args: []string{"sh", "-c", "cat 3>&0 <&2 >&3"}, Files: [3]int{1, 2, 0}, Hand: -1})
+		pid, err := cell.Start(cell.Policy{System: cell.Here()}, cell.Program{Path: "/bin/sh", Args: []string{"sh", "-c", "cat 3>&0 <&2 >&3"}, Files: [3]int{1, 2, 0}, Listeners: -1})
 		if err == nil {
 			_, err = syscall.Wait4(pid, nil, 0, nil)
 		}
@@ -337,7 +337,7 @@ func handOnRefused() error {
 	policy := cell.Policy{System: cell.Here(), Confined: true, Network: cell.None, Read: []string{"/usr"}}
 	var handedOn cell.Net
 	for range 3 {
-		pid, err := cell.Start(policy, cell.Program{Path: "/usr/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Hand: -1, Net: &handedOn})
+		pid, err := cell.Start(policy, cell.Program{Path: "/usr/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Listeners: -1, Net: &handedOn})
 		if err != nil {
 			return fmt.Errorf("not started: %v", err)
 		}
@@ -475,7 +475,7 @@ func (h *house) run(t *testing.T, list ...string) []string {
 	t.Helper()
 	out := saidBy(t, func(stdout int) (int, error) {
 		return cell.Start(h.policy, cell.Program{
-			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, stdout, 2}, Hand: -1, Net: h.net,
+			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=" + strings.Join(list, "\n"), "SECRET=of a stranger"}, Files: [3]int{0, stdout, 2}, Listeners: -1, Net: h.net,
 		})
 	})
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -834,12 +834,12 @@ func TestAProgramThatCannotBeStarted(t *testing.T) {
 	before, _ := os.ReadDir("/proc/self/fd")
 	for path, want := range map[string]string{h.program: "permission denied", filepath.Join(h.work, "none"): "no such file", "/bin/cat": "permission denied"} {
 		h.policy.Read = nil
-		_, err := cell.Start(h.policy, cell.Program{Path: path, Args: []string{path}, Dir: h.work, Files: [3]int{0, 1, 2}, Hand: -1})
+		_, err := cell.Start(h.policy, cell.Program{Path: path, Args: []string{path}, Dir: h.work, Files: [3]int{0, 1, 2}, Listeners: -1})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
-	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Env: []string{"A=\x00"}, Files: [3]int{0, 1, 2}, Hand: -1}); !errors.Is(err, syscall.EINVAL) {
+	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Env: []string{"A=\x00"}, Files: [3]int{0, 1, 2}, Listeners: -1}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("a variable that cannot be: %v", err)
 	}
 	if after, _ := os.ReadDir("/proc/self/fd"); len(after) != len(before) {
@@ -871,7 +871,7 @@ func TestAProgramStartsAsAnyOther(t *testing.T) {
 	for _, confined := range []bool{false, true} {
 		policy.Confined = confined
 		if got := saidBy(t, func(stdout int) (int, error) {
-			return cell.Start(policy, cell.Program{Path: args[0], Args: args, Files: [3]int{0, stdout, 2}, Hand: -1})
+			return cell.Start(policy, cell.Program{Path: args[0], Args: args, Files: [3]int{0, stdout, 2}, Listeners: -1})
 		}); got != want {
 			t.Errorf("confined %v:\n%sbare:\n%s", confined, got, want)
 		}
@@ -907,7 +907,7 @@ func TestListenersAreHandedOver(t *testing.T) {
 		door.Close()
 	}
 	h.policy.Listen[1] = h.policy.Listen[0]
-	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Files: [3]int{0, 1, 2}, Hand: -1}); err == nil || !strings.Contains(err.Error(), "bind 127.0.0.1:4711: address already in use") {
+	if _, err := cell.Start(h.policy, cell.Program{Path: h.program, Args: []string{h.program}, Files: [3]int{0, 1, 2}, Listeners: -1}); err == nil || !strings.Contains(err.Error(), "bind 127.0.0.1:4711: address already in use") {
 		t.Errorf("an address that is taken: %v", err)
 	}
 }
@@ -999,7 +999,7 @@ func (h *house) visit(t *testing.T, addresses ...string) (lines []string, doors 
 	defer hand.Close()
 	out := saidBy(t, func(stdout int) (int, error) {
 		pid, err := cell.Start(h.policy, cell.Program{
-			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=visit:" + strings.Join(addresses, "\nvisit:") + "\nqueues of others\nmessages\nnetwork"}, Files: [3]int{0, stdout, 2}, Hand: ends[1], Net: h.net,
+			Path: h.program, Args: []string{h.program}, Dir: h.work, Env: []string{"TRY=visit:" + strings.Join(addresses, "\nvisit:") + "\nqueues of others\nmessages\nnetwork"}, Files: [3]int{0, stdout, 2}, Listeners: ends[1], Net: h.net,
 		})
 		unix.Close(ends[1])
 		if err != nil {
@@ -1058,7 +1058,7 @@ func BenchmarkStart(b *testing.B) {
 		policy.System.Namespace = with.name != "nothing"
 		b.Run("cell with "+with.name, func(b *testing.B) {
 			for b.Loop() {
-				pid := must.Get(cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Hand: -1, Net: with.net}))(b)
+				pid := must.Get(cell.Start(policy, cell.Program{Path: program, Args: []string{program}, Files: [3]int{0, 1, 2}, Listeners: -1, Net: with.net}))(b)
 				syscall.Wait4(pid, nil, 0, nil)
 			}
 		})

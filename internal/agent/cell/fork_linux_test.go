@@ -26,7 +26,7 @@ func TestEachCallCounts(t *testing.T) {
 	read, write := must.Both(os.Pipe())(t)
 	defer read.Close()
 	defer write.Close()
-	program := Program{Path: "/bin/echo", Args: []string{"echo", "started"}, Dir: "/", Files: [3]int{0, int(write.Fd()), 2}, Hand: ends[0]}
+	program := Program{Path: "/bin/echo", Args: []string{"echo", "started"}, Dir: "/", Files: [3]int{0, int(write.Fd()), 2}, Listeners: ends[0]}
 	policy := Policy{System: system, Confined: true, Read: []string{"/bin", "/usr", "/lib", "/lib64", "/etc/ld.so.cache"}, Network: Model, Listen: []string{"127.0.0.1:4711"}, MaxFile: 1 << 20}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -99,7 +99,7 @@ func TestANetworkThatNobodyCanHandOn(t *testing.T) {
 	if !system.Namespace {
 		t.Skip("this system gives a program no network of its own")
 	}
-	program := Program{Path: "/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Hand: -1, Net: new(Net)}
+	program := Program{Path: "/bin/true", Args: []string{"true"}, Files: [3]int{0, 1, 2}, Listeners: -1, Net: new(Net)}
 	policy := Policy{System: system, Confined: true, Read: []string{"/usr"}, Network: None}
 	before := openFiles(t)
 	for lost := range 3 {

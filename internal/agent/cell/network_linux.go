@@ -48,7 +48,7 @@ func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err erro
 			c.add("setns", unix.SYS_SETNS, uintptr(file), 0)
 		}
 		c.add("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWIPC)
-		return 0, c.listenAt(p.Listen, program.Hand)
+		return 0, c.listenAt(p.Listen, program.Listeners)
 	}
 	flags = unix.CLONE_NEWNET | unix.CLONE_NEWIPC
 	files := []string{"/proc/self/ns/net", "/proc/self/net/sockstat"}
@@ -64,7 +64,7 @@ func (c *calls) enterNetwork(p Policy, program Program) (flags uintptr, err erro
 		err = c.handOverNet(files)
 	}
 	if err == nil {
-		err = c.listenAt(p.Listen, program.Hand)
+		err = c.listenAt(p.Listen, program.Listeners)
 	}
 	return flags, err
 }

@@ -75,7 +75,7 @@ func (p Policy) ask(task string) (string, error) {
 		return "", err
 	}
 	const self = "/proc/self/exe"
-	program := Program{Path: self, Args: []string{probeName, task}, Dir: "/", Files: [3]int{null, int(write.Fd()), null}, Hand: -1}
+	program := Program{Path: self, Args: []string{probeName, task}, Dir: "/", Files: [3]int{null, int(write.Fd()), null}, Listeners: -1}
 	c := &calls{}
 	flags, err := c.begin(p, program)
 	if err == nil {

@@ -12,13 +12,13 @@ import (
 
 // Program is what is started in a cell.
 type Program struct {
-	Path  string
-	Args  []string // with its name
-	Env   []string
-	Dir   string // "": that of this process
-	Files [3]int // its standard streams
-	Hand  int    // where the listeners go that its policy names; see [Listeners]
-	Net   *Net   // nil: a network of its own is its own alone
+	Path      string
+	Args      []string // with its name
+	Env       []string
+	Dir       string // "": that of this process
+	Files     [3]int // its standard streams
+	Listeners int    // where the listeners go that its policy names; see [Listeners]
+	Net       *Net   // nil: a network of its own is its own alone
 }
 
 // Start starts a program in a cell, as the leader of a group of its own, which the system

@@ -179,15 +179,15 @@ func (s *acpStream) Result(string) (driver.Answer, *driver.Error) {
 		s.answer.Text = s.answer.Version + "." // an answer that is not empty
 	}
 	if s.failed == nil && s.ended && !s.greeting {
-		s.failed = disguised(s.name, s.answer.Text)
+		s.failed = failureAsAnswer(s.name, s.answer.Text)
 	}
 	return s.answer, s.failed
 }
 
-// disguised is the failure that some agents hand over as their answer, with a
+// failureAsAnswer is the failure that some agents hand over as their answer, with a
 // stop reason that says that all went well: codex-acp, copilot and goose do. It
 // is one line; an answer to a job never is.
-func disguised(name, text string) *driver.Error {
+func failureAsAnswer(name, text string) *driver.Error {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "\n") || !errorLine().MatchString(text) {
 		return nil

@@ -38,7 +38,7 @@ func TestAgentsGetTheirOwnVariablesAlone(t *testing.T) {
 		var temp string
 		client := made.(*headless)
 		must.Get(client.machine.InFolder("", driver.Task{}, func(f *sandbox.Folder, task driver.Task) (driver.Answer, error) {
-			l, err := client.lodge(f, "/bin/claude", driver.Task{})
+			l, err := client.prepareCell(f, "/bin/claude", driver.Task{})
 			got, temp = l.Env, f.In("tmp")
 			return driver.Answer{}, err
 		}))(t)

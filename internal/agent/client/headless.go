@@ -23,7 +23,7 @@ import (
 type client struct {
 	name   string
 	oldest string // version that has all that is used here
-	tested string // version that the real client was tried with, against internal/fakemodel
+	tested string // version that the real client was tried with, against internal/test/fakemodel
 	get    string // what a person types to install or update it
 	login  string // what a person types to log in
 
@@ -41,7 +41,7 @@ type client struct {
 	// loggedIn are the arguments with which a client that has these variables
 	// says whether it is logged in, by its exit status; nil for one that cannot.
 	loggedIn func(env []string) []string
-	// stranger reports, of a client that cannot say so itself, that it is surely
+	// loggedOut reports, of a client that cannot say so itself, that it is surely
 	// not logged in. What neither of them knows shows with the first task.
 	loggedOut func(ctx context.Context, env []string) bool
 }
@@ -102,7 +102,7 @@ func (d *headless) run(ctx context.Context, task driver.Task, key, resume string
 		return driver.Answer{}, err
 	}
 	return d.machine.InFolder(key, task, func(f *sandbox.Folder, task driver.Task) (driver.Answer, error) {
-		l, err := d.lodge(f, path, task)
+		l, err := d.prepareCell(f, path, task)
 		if err != nil {
 			return driver.Answer{}, err
 		}
@@ -138,8 +138,8 @@ func (d *headless) network(web bool) cell.Network {
 	return cell.Model
 }
 
-// lodge makes the cell of the client ready, with a copy of its login.
-func (d *headless) lodge(f *sandbox.Folder, path string, task driver.Task) (*sandbox.Sandbox, error) {
+// prepareCell makes the cell of the client ready, with a copy of its login.
+func (d *headless) prepareCell(f *sandbox.Folder, path string, task driver.Task) (*sandbox.Sandbox, error) {
 	p := cells[d.name]
 	t := sandbox.Program{Path: path, Task: task, Hosts: p.hostsFor(d.machine.Environ), Access: d.settings.Access}
 	t.Network, t.ModelAddress = d.network(task.Tools.Web), ""
@@ -256,7 +256,7 @@ func (d *headless) ask(ctx context.Context, args ...string) (string, error) {
 			Name: d.name, Task: task, Stream: &sandbox.Text{}, Output: driver.DefaultAnswer, Plain: true,
 			Now: d.machine.Now, Event: func(driver.Event) {},
 		}
-		l, err := d.lodge(f, path, task)
+		l, err := d.prepareCell(f, path, task)
 		if err != nil {
 			return driver.Answer{}, err
 		}

@@ -280,7 +280,7 @@ func (a *attempt) awaitTurn(ctx context.Context, since time.Time) error {
 func (a *attempt) lease(ctx context.Context) error {
 	agent := a.engine.agent(a.role)
 	leased, err := a.engine.board.Lease(ctx, job.LeaseInput{Holder: holderName(), JobID: a.held.JobID, For: a.engine.leaseTime(),
-		Home: &job.Home{Driver: agent.Driver, Model: agent.Model}, Recording: agent.Recording})
+		Home: new(agent.named()), Recording: agent.Recording})
 	if err != nil {
 		return err
 	}
@@ -396,10 +396,8 @@ func (a *attempt) task(turn int, prompt, session string) driver.Task {
 			Answer: int(budget.MaxAnswerKB) << 10, File: int64(budget.MaxMB) << 20,
 		},
 	}
+	task.Limits.ToolCalls = maps.Clone(a.held.ToolCalls)
 	for tool, most := range a.held.ToolCalls {
-		if task.Limits.ToolCalls == nil {
-			task.Limits.ToolCalls = map[string]int{}
-		}
 		task.Limits.ToolCalls[tool] = max(0, most-int(a.called[tool]))
 	}
 	task.Tools.Forbidden = a.held.Forbidden

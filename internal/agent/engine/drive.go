@@ -74,6 +74,9 @@ type Agent struct {
 	Recording *job.Recording
 }
 
+// named is the agent as records know it.
+func (a Agent) named() run.Agent { return run.Agent{Driver: a.Driver, Model: a.Model} }
+
 // Outcome is how driving a run ended.
 type Outcome struct {
 	StepResult
@@ -342,10 +345,7 @@ func cancelled(ctx context.Context, err error) error {
 
 // takeOver goes on with those attempts of homes that lost names.
 func (o *orchestrator) takeOver(ctx context.Context, lost func(job.Job) bool) error {
-	list, err := o.board.TakeOver(ctx, holderName(), o.leaseTime(), func(role string) job.Home {
-		agent := o.agent(role)
-		return job.Home{Driver: agent.Driver, Model: agent.Model}
-	}, lost)
+	list, err := o.board.TakeOver(ctx, holderName(), o.leaseTime(), func(role string) run.Agent { return o.agent(role).named() }, lost)
 	if err != nil {
 		return err
 	}
@@ -440,25 +440,21 @@ func (o *orchestrator) roleFor(id, kind string) (string, error) {
 	}
 	var why error
 	allowed := slices.DeleteFunc(roles, func(role string) bool {
-		agent := o.agent(role)
-		err := o.board.MayTake(id, job.Home{Driver: agent.Driver, Model: agent.Model})
+		err := o.board.MayTake(id, o.agent(role).named())
 		why = cmp.Or(why, err)
 		return err != nil
 	})
 	if len(allowed) == 0 {
 		return "", why
 	}
-	passed := func(role string) int {
-		agent := o.agent(role)
-		return o.board.Passed(id, job.Home{Driver: agent.Driver, Model: agent.Model})
-	}
+	passed := func(role string) int { return o.board.Passed(id, o.agent(role).named()) }
 	return slices.MinFunc(allowed, func(a, b string) int { return passed(a) - passed(b) }), nil
 }
 
 // roleOf is the role whose agent has an attempt that is taken over.
 func (o *orchestrator) roleOf(held job.TakenOver) string {
 	for _, role := range slices.Sorted(maps.Keys(o.Agents)) {
-		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review", "code_verify"}, held.Kind) && agent.Driver == held.Driver && agent.Model == held.Model {
+		if agent := o.Agents[role]; role != "" && slices.Contains([]string{"verify", "review", "code_verify"}, held.Kind) && agent.named() == (run.Agent{Driver: held.Driver, Model: held.Model}) {
 			return role
 		}
 	}
@@ -525,7 +521,9 @@ func (o *orchestrator) finish(ctx context.Context, r result, woken chan<- string
 	switch {
 	case r.end.failure == nil:
 		if w != nil {
-			w.next, w.most = firstWait, w.most+boolInt(w.most > 0)
+			if w.next = firstWait; w.most > 0 {
+				w.most++
+			}
 		}
 	case r.end.failure.NeedsPerson():
 		o.stuck = r.end.failure
@@ -537,13 +535,6 @@ func (o *orchestrator) finish(ctx context.Context, r result, woken chan<- string
 		o.slowDown(ctx, r.a.role, w, r.end.failure, woken)
 	}
 	return nil
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // slowDown makes a role wait, and gives it fewer agents at once.

@@ -97,12 +97,12 @@ func (b *Board) takeOver(ctx context.Context, shown Job, holder string, lasts ti
 	if err != nil {
 		return nil, err
 	}
-	if h != nil && shown.kind.furnished {
+	if h != nil && shown.kind.equipped {
 		made, err := shown.task.prompt(ctx, &shown)
 		if err != nil {
 			return nil, err
 		}
-		h.furnish(made)
+		h.equip(made)
 	}
 	return h, b.Refresh(shown.ID)
 }

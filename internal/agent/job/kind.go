@@ -24,16 +24,16 @@ type kind struct {
 	name   string
 	role   string // that does it, by the names of the configuration
 	format string // of the answer: markdown or json
-	// furnished says that an agent gets more than the prompt: tools, a contract, a folder
-	furnished bool
-	writes    bool // something of a report, so that others read it
+	// equipped says that an agent gets more than the prompt: tools, a contract, a folder
+	equipped bool
+	writes   bool // something of a report, so that others read it
 }
 
 // Each kind of jobs, whatever work they belong to.
 var (
 	perspectivesKind = kind{name: "perspectives", role: "planner", format: "json"}
-	wave1Kind        = kind{name: string(run.Wave1), role: "researcher", format: "markdown", furnished: true}
-	wave2Kind        = kind{name: string(run.Wave2), role: "researcher", format: "markdown", furnished: true}
+	wave1Kind        = kind{name: string(run.Wave1), role: "researcher", format: "markdown", equipped: true}
+	wave2Kind        = kind{name: string(run.Wave2), role: "researcher", format: "markdown", equipped: true}
 	summaryKind      = kind{name: "summary", role: "summarizer", format: "markdown"}
 	outlineKind      = kind{name: "outline", role: "writer", format: "json", writes: true}
 	sectionKind      = kind{name: "section", role: "writer", format: "markdown", writes: true}
@@ -42,7 +42,7 @@ var (
 	reviewKind       = kind{name: "review", role: "reviewer", format: "json"}
 
 	askKind        = kind{name: "ask", role: AskWriter, format: "markdown", writes: true}
-	implementKind  = kind{name: "implement", role: "implementer", format: "markdown", furnished: true}
+	implementKind  = kind{name: "implement", role: "implementer", format: "markdown", equipped: true}
 	codeReviewKind = kind{name: "code_review", role: "code_reviewer", format: "json"}
 	codeVerifyKind = kind{name: "code_verify", role: VerifierRole, format: "json"}
 )

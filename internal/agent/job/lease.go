@@ -38,10 +38,7 @@ type LeaseInput struct {
 }
 
 // Home is what a process that drives a run knows about an agent.
-type Home struct {
-	Driver string
-	Model  string
-}
+type Home = run.Agent
 
 // Assignment is a job that somebody holds, with everything needed to do it.
 type Assignment struct {
@@ -214,12 +211,12 @@ func (b *Board) lease(ctx context.Context, id string, in LeaseInput) (*Assignmen
 	if shown, err := b.Job(id); err == nil {
 		leased.TriesLeft = shown.TriesLeft
 	}
-	leased.furnish(made)
+	leased.equip(made)
 	return leased, nil
 }
 
-// furnish adds what an agent gets beside its prompt.
-func (a *Assignment) furnish(made draft) {
+// equip adds what an agent gets beside its prompt.
+func (a *Assignment) equip(made draft) {
 	a.ToolCalls, a.Forbidden, a.Contract, a.Folder = made.calls, made.forbidden, made.contract, made.folder
 }
 

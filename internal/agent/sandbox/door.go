@@ -62,14 +62,14 @@ type door struct {
 // costs the home a file or two, which it needs for its work.
 const maxConnections = 128
 
-// guests is a listener of which no more than maxGuests connections are open at once;
+// bounded is a listener of which no more than maxConnections connections are open at once;
 // further ones wait.
-type guests struct {
+type bounded struct {
 	net.Listener
 	*door
 }
 
-func (l guests) Accept() (net.Conn, error) {
+func (l bounded) Accept() (net.Conn, error) {
 	select {
 	case l.connections <- struct{}{}:
 	case <-l.ends.Done():
@@ -282,7 +282,7 @@ func (d *door) serve(listener net.Listener) {
 	}
 	stop := context.AfterFunc(d.ends, func() { server.Close() })
 	defer stop()
-	server.Serve(guests{listener, d})
+	server.Serve(bounded{listener, d})
 }
 
 // admit says whether a request may pass, and where to; where it may not, it has
@@ -394,7 +394,7 @@ func (d *door) carry(listener net.Listener, endpoint string) {
 	stop := context.AfterFunc(d.ends, func() { listener.Close() })
 	defer stop()
 	for {
-		here, err := guests{listener, d}.Accept()
+		here, err := bounded{listener, d}.Accept()
 		if err != nil {
 			return
 		}

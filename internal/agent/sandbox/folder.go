@@ -211,7 +211,7 @@ func (m Machine) InFolder(key string, task driver.Task, do func(*Folder, driver.
 	}
 	if task.Tree != "" {
 		if err := f.Root.Symlink(task.Tree, "tree"); err != nil {
-			return driver.Answer{}, driver.Failf(driver.Unavailable, "the attempt's folder cannot be furnished: %v", err)
+			return driver.Answer{}, driver.Failf(driver.Unavailable, "the attempt's folder cannot be made: %v", err)
 		}
 	}
 	task.Tools.MCP = slices.Clone(task.Tools.MCP)

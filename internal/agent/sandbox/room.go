@@ -314,7 +314,7 @@ type Sandbox struct {
 }
 
 // Prepare makes a cell in f ready for a program that gets the named variables of the
-// person's. The lodging must be closed. It returns what [Host.cell] returns.
+// person's. The sandbox must be closed. It returns INVALID_ARGS and NOT_CONFINED.
 func (m Machine) Prepare(f *Folder, t Program, named []string) (*Sandbox, error) {
 	system, err := m.proven()
 	if err != nil {

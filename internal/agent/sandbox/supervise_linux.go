@@ -424,13 +424,13 @@ func (d fd) Read(p []byte) (int, error) {
 
 // raise starts an agent and waits until it and all that it started have ended.
 func (w *ward) raise(next started) exit {
-	program := cell.Program{Path: next.Path, Args: next.Args, Env: next.Env, Dir: next.Dir, Files: [3]int(next.streams), Hand: -1}
+	program := cell.Program{Path: next.Path, Args: next.Args, Env: next.Env, Dir: next.Dir, Files: [3]int(next.streams), Listeners: -1}
 	if next.Cell.Confined {
 		w.enclosed = w.enclosed || cell.Enclose()
 		program.Net = &w.net
 	}
 	if len(next.streams) > 3 {
-		program.Hand = next.streams[3]
+		program.Listeners = next.streams[3]
 	}
 	agent, err := cell.Start(next.Cell, program)
 	if err != nil && !next.Cell.Confined && next.Cell.System.Namespace {
