@@ -2,7 +2,6 @@ package proof_test
 
 import (
 	"bytes"
-	"github.com/tidegate/tidegate/internal/test/played"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/scratch"
 )
 

@@ -3,7 +3,6 @@ package proof_test
 import (
 	"crypto/sha256"
 	"fmt"
-	"github.com/tidegate/tidegate/internal/test/played"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 	"github.com/tidegate/tidegate/internal/test/corpus"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/tool"
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/stage"
@@ -135,12 +136,12 @@ func (e *Env) KeptAgents(ctx context.Context, manifest string) (map[string]run.A
 // Consent takes a person's decisions with run continue: a larger budget, yes to the
 // plan, and that a run goes on that was paused or stopped by its budget.
 func (e *Env) Consent(ctx context.Context, manifest string, budget map[string]float64) error {
-	for _, row := range BudgetFlags {
-		value, given := budget[row.Name]
+	for _, o := range brief.Limits() {
+		value, given := budget[o.Limit]
 		if !given {
 			continue
 		}
-		in := stage.BudgetInput{ManifestPath: manifest, Name: row.Name, Value: value, Reason: "run continue"}
+		in := stage.BudgetInput{ManifestPath: manifest, Name: o.Limit, Value: value, Reason: "run continue"}
 		if _, err := stage.SetBudget(ctx, e.OwnDesk(), in); err != nil {
 			return err
 		}

@@ -28,10 +28,6 @@ type Order struct {
 	Team      *Team                // who does the work
 }
 
-// BudgetFlags are the flags by which a person limits the budget, with their names in the
-// policy and in its order.
-var BudgetFlags = []struct{ Flag, Name string }{{"max-minutes", "max_minutes"}, {"max-tokens", "max_tokens"}, {"max-cost", "max_cost_usd"}}
-
 // hasWeb reports whether researchers of a run have tools for the web.
 func hasWeb(sensitivity string, frozen run.Frozen) bool {
 	return frozen.IsZero() && sensitivity != "restricted" && sensitivity != "no_web"

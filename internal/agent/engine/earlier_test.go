@@ -37,7 +37,7 @@ func TestARunBuildsOnAnother(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs soon?", RunID: "next", From: from, Earlier: earlier})
+	made := runs.CreateAt(t, desk, run.InitInput{Query: "Should the harbour buy electric tugs soon?", RunID: "next", Earlier: earlier, Asked: run.Asked{From: from}})
 	next := filepath.Join(made.Root, run.ManifestFile)
 	var mu sync.Mutex
 	prompts, fetched := map[string]string{}, []string{}

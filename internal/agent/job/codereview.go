@@ -11,6 +11,7 @@ import (
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/reviews"
 	"github.com/tidegate/tidegate/internal/work/run"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/review"
 )
 
@@ -73,7 +74,7 @@ func (j *Job) answeredTo(wanted func(prompt string) bool) bool {
 // logged reports whether the log says of the last attempt at a job that it was given
 // out with a prompt, answered and accepted.
 func (j *Job) logged(promptDigest string) bool {
-	entries, err := run.ReadEntries(j.folder, ChangeLog)
+	entries, err := store.ReadEntries(j.folder, ChangeLog)
 	if err != nil {
 		return false
 	}

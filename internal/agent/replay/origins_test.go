@@ -54,7 +54,7 @@ func replayFound(t *testing.T, parallel int) {
 	desk := run.Desk{Pinned: true, Now: func() time.Time {
 		return time.Date(2026, 2, 14, 12, 0, 0, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Millisecond)
 	}}
-	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Origins: run.OriginsRequired}))(t)
+	made := must.Get(run.Create(t.Context(), desk, t.TempDir(), run.InitInput{Query: "Should the harbour buy electric tugs?", RunID: "found", Asked: run.Asked{Origins: run.OriginsRequired}}))(t)
 	ctx, dies := context.WithCancel(t.Context())
 	options := played.Options(desk, played.Writer(nil))
 	pool := &finder{options.Pool, dies}

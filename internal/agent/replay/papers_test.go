@@ -1,7 +1,6 @@
 package replay_test
 
 import (
-	"github.com/tidegate/tidegate/internal/test/played"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/agent/replay"
 	"github.com/tidegate/tidegate/internal/rule/policy"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 

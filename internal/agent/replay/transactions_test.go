@@ -34,9 +34,8 @@ func TestEveryOperationIsReplayed(t *testing.T) {
 	ctx := tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person, By: tidegate.ByTerminal})
 	many := int64(9)
 	made := must.Get(run.Create(ctx, desk, t.TempDir(), run.InitInput{Query: "What moves the tides?", RunID: "tides", Mode: "deep", Sensitivity: "restricted",
-		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many}, ConfirmPlan: true, Perspectives: 2,
-		Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"},
-		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}}))(t)
+		Limits: &run.Limits{MaxWave1Agents: &many, MaxReviewIterations: &many},
+		Budget: map[string]float64{"tries": 2, "attempt_minutes": 2.5}, Asked: run.Asked{ConfirmPlan: true, Perspectives: 2, Agents: map[string]run.Agent{"writer": {Driver: "claude", Model: "m"}, "researcher": {Driver: "codex"}}, Servers: []string{"web"}}}))(t)
 	root := made.Root
 	path := func(name string) string { return filepath.Join(root, name) }
 	manifest := func() string { return path(run.ManifestFile) }

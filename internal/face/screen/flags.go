@@ -24,7 +24,7 @@ func Flags(options []brief.Option) []cli.Flag {
 
 // budget are the options of the budget. Parallel bounds one home and is not part of the
 // run's policy.
-var budget = brief.Named("parallel", "max-cost", "max-minutes", "max-tokens")
+var budget = append(brief.Named("parallel"), brief.Limits()...)
 
 // BudgetFlags are the flags of the budget.
 var BudgetFlags = Flags(budget)

@@ -3,6 +3,7 @@ package screen
 import (
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
 	"github.com/tidegate/tidegate/internal/base/report"
+	"github.com/tidegate/tidegate/internal/work/brief"
 	"github.com/tidegate/tidegate/internal/work/run"
 )
 
@@ -15,7 +16,7 @@ type moment struct {
 	driven   bool // by a running process
 	jobs     []Job
 	unusable int     // sources that cannot be cited
-	meters   []Meter // in the order of dispatch.BudgetFlags, and others without a limit
+	meters   []Meter // in the order of brief.Limits, and others without a limit
 }
 
 // nearLimit is the share of a budget from which a person is shown how to raise it.
@@ -39,7 +40,7 @@ func (m moment) hints() []dispatch.Next {
 	}
 	for i, meter := range m.meters {
 		if meter.Used >= nearLimit*meter.Limit {
-			add(n.Type("run limit", " "+dispatch.BudgetFlags[i].Name+" "+dispatch.Number(max(1, 2*meter.Limit)), "raises the budget"))
+			add(n.Type("run limit", " "+brief.Limits()[i].Limit+" "+dispatch.Number(max(1, 2*meter.Limit)), "raises the budget"))
 		}
 	}
 	if m.status != run.Created && m.status != run.Running {

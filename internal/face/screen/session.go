@@ -18,6 +18,7 @@ import (
 	"github.com/tidegate/tidegate/internal/work/reporting"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
+	"github.com/tidegate/tidegate/internal/work/store"
 	"github.com/tidegate/tidegate/tool"
 )
 
@@ -177,7 +178,7 @@ func (s *Session) FollowJobs(ctx context.Context, path string) (stop func(), err
 	if err != nil {
 		return nil, err
 	}
-	entries, err := run.ReadEntries(folder, job.ChangeLog)
+	entries, err := store.ReadEntries(folder, job.ChangeLog)
 	if err != nil {
 		folder.Close()
 		return nil, err
@@ -198,7 +199,7 @@ func (s *Session) FollowJobs(ctx context.Context, path string) (stop func(), err
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for e, err := range run.TailLog(tailing, folder, job.ChangeLog, seen+1) {
+		for e, err := range store.Tail(tailing, folder, job.ChangeLog, seen+1) {
 			if err != nil {
 				return // whoever drives the jobs meets the same error, and reports it
 			}
@@ -208,7 +209,7 @@ func (s *Session) FollowJobs(ctx context.Context, path string) (stop func(), err
 	return func() {
 		end()
 		<-done
-		if rest, err := run.ReadEntries(folder, job.ChangeLog); err == nil {
+		if rest, err := store.ReadEntries(folder, job.ChangeLog); err == nil {
 			for _, e := range rest {
 				show(e)
 			}

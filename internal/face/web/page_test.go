@@ -266,7 +266,7 @@ func TestTheEstimateStandsBesideWhatWasSpent(t *testing.T) {
 	s := site(t.TempDir())
 	usd := 2.1
 	for id, expected := range map[string]*run.Estimate{"priced": {Tokens: 700_000, CostUSD: &usd, Minutes: 31}, "unpriced": {Tokens: 700_000, Minutes: 31}, "none": nil} {
-		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id, Estimate: expected}))(t)
+		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: id, Asked: run.Asked{Estimate: expected}}))(t)
 	}
 	b := visit(t, s, nil)
 	_, priced := b.get(t, "/runs/priced/made")
@@ -376,7 +376,7 @@ func TestThePageSaysHowAgentsAreKept(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []run.Confinement{{Mode: run.ModeConfined, System: "linux", ABI: 7, Network: "model; web"}, {Mode: run.ModeUnconfined}, {Mode: run.ModeConfined, ABI: 4, By: run.ByWorker}} {
 		s := site(t.TempDir())
-		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Confinement: kept}))(t)
+		must.Get(run.Create(t.Context(), s.Desk, s.Home, run.InitInput{Query: "Does it rain more?", RunID: "rain", Asked: run.Asked{Confinement: kept}}))(t)
 		if _, page := visit(t, s, nil).get(t, "/runs/rain/made"); !strings.Contains(html.UnescapeString(page), kept.String()) {
 			t.Errorf("the page does not say %q", kept)
 		}

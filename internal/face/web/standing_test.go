@@ -36,7 +36,7 @@ func TestWhatNeedsAPersonComesFirst(t *testing.T) {
 func TestAPlanThatWaitsIsShown(t *testing.T) {
 	t.Parallel()
 	s := site(t.TempDir())
-	made := must.Get(run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, ConfirmPlan: true}))(t)
+	made := must.Get(run.Create(tidegate.WithActor(t.Context(), tidegate.Actor{Kind: tidegate.Person}), s.Desk, s.Home, run.InitInput{Query: question, RunID: "harbour", Shape: demo.Shape, Asked: run.Asked{ConfirmPlan: true}}))(t)
 	b := visit(t, s, nil)
 	if _, page := b.get(t, "/runs/harbour"); !strings.Contains(page, "Nobody drives the run.") {
 		t.Error("the page does not say that nobody drives the run")

@@ -62,9 +62,10 @@ type Choice struct{ Value, Words string }
 
 // value is what an option holds. Set takes what was given, and reports whether it may be that.
 type value struct {
-	Kind tool.FlagKind
-	List bool
-	set  func(b *Brief, given []string) bool
+	Kind  tool.FlagKind
+	List  bool
+	Limit string // of the budget, by its name in the policy; "" for other options
+	set   func(b *Brief, given []string) bool
 }
 
 func word(at func(*Brief) *string) value {
@@ -96,7 +97,7 @@ func number(at func(*Brief) *int) value {
 
 // most is a limit of the budget, by its name in the policy.
 func most(name string) value {
-	return value{set: func(b *Brief, given []string) bool {
+	return value{Limit: name, set: func(b *Brief, given []string) bool {
 		if b.Budget == nil {
 			b.Budget = map[string]float64{}
 		}
@@ -193,6 +194,14 @@ func (o Option) Typed() string {
 		return strings.ReplaceAll(o.Name, "_", "-")
 	}
 	return o.Flag
+}
+
+// Limits are the options that limit the budget, in the order of the policy.
+func Limits() []Option {
+	limits := slices.DeleteFunc(slices.Clone(Options), func(o Option) bool { return o.Limit == "" })
+	names := run.BudgetNames()
+	slices.SortFunc(limits, func(a, b Option) int { return slices.Index(names, a.Limit) - slices.Index(names, b.Limit) })
+	return limits
 }
 
 // Named are the options that are typed by these flags.

@@ -190,7 +190,7 @@ var decisive = map[Event]bool{EventStatus: true, EventAccepted: true, EventLimit
 // recordsDecision reports whether a line records a person's decision. No decision is
 // needed for agents to be confined.
 func recordsDecision(entry *codec.Value) bool {
-	switch event := eventOf(entry); event {
+	switch event := Event(entry.Get("event").Str()); event {
 	case EventConfinement:
 		return entry.Get("mode").Str() == ModeUnconfined
 	default:
@@ -272,7 +272,7 @@ func (r *Run) UnsignedDecisions() ([]string, error) {
 
 // decides reports whether a decision is about what a line records.
 func decides(decision, entry *codec.Value) bool {
-	event := eventOf(entry)
+	event := Event(entry.Get("event").Str())
 	if event == EventStatus {
 		return decision.Get("what").Str() == map[Status]string{Paused: "pause", Cancelled: "cancel", Running: "resume"}[Status(entry.Get("status").Str())]
 	}

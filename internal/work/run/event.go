@@ -6,11 +6,12 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/store"
 )
 
-// Event says what a line of the log records. The older word for it stands
-// beside it as kind; lines that other programs wrote have a kind alone.
-type Event string
+// Event says what a line of the log records. The word for it of another program stands
+// beside it as kind; lines that such a program wrote have a kind alone.
+type Event = store.Event
 
 // The events.
 const (
@@ -52,7 +53,7 @@ const (
 	EventFiles             Event = "files"        // digests of the files that the lines before it name
 )
 
-// Line is what an update logs: the event, the older word for it, and fields. The
+// Line is what an update logs: the event, its kind, and fields. The
 // first line of an update that has the field args says what replay does again: the
 // operation of its event and kind, with its fields and args as arguments, gives the
 // other lines and the files.
@@ -136,33 +137,4 @@ func (l Line) kept() tidegate.Details {
 		}
 	}
 	return fields
-}
-
-// eventOf is the event of a line as it was read: what it says, or what the
-// kind and reason of a line without one mean.
-func eventOf(entry *codec.Value) Event {
-	if event := entry.Get("event").Str(); event != "" {
-		return Event(event)
-	}
-	kind, reason := entry.Get("kind").Str(), entry.Get("reason").Str()
-	if kind != "manifest_write" {
-		return eventOfKind[kind]
-	}
-	switch {
-	case strings.HasPrefix(reason, moveReason):
-		return EventMoved
-	case strings.HasPrefix(reason, "operator-cli "):
-		return EventStatus
-	case strings.HasPrefix(reason, "watchdog_check: "):
-		return EventFailed
-	case strings.Contains(reason, " [progress:"):
-		return EventProgress
-	}
-	return EventPatched
-}
-
-// eventOfKind is what a line of a kind means that names no event.
-var eventOfKind = map[string]Event{
-	kindInit: EventCreated, "gates_write": EventGates, "perspectives_write": EventPerspectives, "wave1_plan": EventPlanned,
-	"wave_output_ingest": EventIngested, "wave_review": EventReviewed, "pivot_decide": EventDecided, "summary_pack_build": EventPacked, kindFiles: EventFiles,
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
@@ -18,11 +17,6 @@ type Frozen struct {
 	Head  string `json:"head,omitzero"` // of its log, for a run that builds on it
 }
 
-const (
-	frozenKey = "sources_run"
-	fromKey   = "from_run"
-)
-
 // IsZero reports whether no run is named.
 func (f Frozen) IsZero() bool { return f == Frozen{} }
 
@@ -32,10 +26,6 @@ func (f Frozen) Lines(language string) []string {
 		return nil
 	}
 	return []string{evidence.Say(language, "Searches and fetches are answered from the archive of the finished run %s alone. A page that it does not have cannot be reached.", f.RunID)}
-}
-
-func frozenIn(doc *codec.Value) Frozen {
-	return Frozen{RunID: doc.Get("run_id").Str(), Root: doc.Get("root").Str(), Head: doc.Get("head").Str()}
 }
 
 // OpenFinished opens a run whose archive is to answer another. It returns the errors of

@@ -26,39 +26,21 @@ type InitInput struct {
 	RunID        string  `json:"run_id,omitzero" jsonschema:"the id, which becomes the folder's name; made up when absent"`
 	RootOverride string  `json:"root_override,omitzero" path:"absolute" jsonschema:"absolute folder in which the run is made, instead of the home of runs"`
 	Limits       *Limits `json:"limits,omitzero" jsonschema:"caps that differ from the defaults"`
-	Origins      string  `json:"origins,omitzero" jsonschema:"whether records say where each URL comes from; required refuses a source that comes from nowhere" enum:"shown,required"`
-	// Search is nil for the services that the home has.
-	Search         []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
-	policy.Policy           // which sources are allowed
-	evidence.Shape          // of the report
+	Asked
+	policy.Policy  // which sources are allowed
+	evidence.Shape // of the report
 	// What follows is a person's: commands and pages ask for it, and no tool takes it.
 
-	// Frozen is the finished run whose archive alone answers searches and fetches.
-	Frozen Frozen `json:"sources_run,omitzero" person:"true"`
-	// From is the finished run that this one builds on, and Earlier what it takes from it.
-	From    Frozen   `json:"from_run,omitzero" person:"true"`
+	// Earlier is what the run takes from the one that it builds on.
 	Earlier *Earlier `json:"-"`
 	// SignersPath is an OpenSSH allowed_signers file: one of its signers must sign
 	// a person's decisions; "" for none.
 	SignersPath string `json:"-"`
 	// Evidence is how the sentences of the report are checked, where a person chose.
 	Evidence EvidenceChoice `json:"evidence,omitzero" person:"true"`
-	// Confinement is how the agents of the run are kept, where it is known.
-	Confinement Confinement `json:"confinement,omitzero" person:"true"`
-	// ConfirmPlan makes the plan of the first wave wait for a person's yes.
-	ConfirmPlan bool `json:"confirm_plan,omitzero" person:"true"`
-	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
-	// number to it.
-	Perspectives int `json:"perspectives,omitzero" person:"true"`
-	// Agents are the names of the drivers and models that do the work of each role.
-	Agents map[string]Agent `json:"agents,omitzero" person:"true"`
-	// Servers are the names of the MCP servers that agents of a wave may use.
-	Servers []string `json:"mcp_servers,omitzero" person:"true"`
 	// Budget has the values that differ from the defaults, by their names in the
 	// policy.
 	Budget map[string]float64 `json:"budget,omitzero" person:"true"`
-	// Estimate is what the run is expected to take, nil where nobody says.
-	Estimate *Estimate `json:"estimate,omitzero" person:"true"`
 }
 
 // Limits are the caps of a run, nil for the default.

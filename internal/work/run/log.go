@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -119,30 +118,11 @@ func (r *Run) eachParsed(wanted func(text []byte) bool, visit func(parsedLine)) 
 }
 
 // Entry is one line of the log with what it means.
-type Entry struct {
-	Number int
-	Event  Event // "" for a line that no known program wrote
-	Actor  tidegate.ActorKind
-	Time   time.Time // zero when the line has none
-	Entry  *codec.Value
-}
+type Entry = store.Entry
 
 // Events reads the lines of the log, oldest first. Lines that are not JSON are
 // left out. It returns READ_FAILED.
-func (r *Run) Events() ([]Entry, error) {
-	return ReadEntries(r.folder, LogFile)
-}
-
-// ReadEntries is [Run.Events] for a log of the same form in another folder.
-func ReadEntries(folder *artifact.Folder, name string) ([]Entry, error) {
-	var entries []Entry
-	err := store.EachLine(folder, name, func(line artifact.Line) {
-		if entry, ok := entryOf(line); ok {
-			entries = append(entries, entry)
-		}
-	})
-	return entries, err
-}
+func (r *Run) Events() ([]Entry, error) { return store.ReadEntries(r.folder, LogFile) }
 
 // EventsOf reads the lines of the log that record one of some events, oldest
 // first, without parsing the others: most lines of a long run are about its jobs.
@@ -199,7 +179,7 @@ func (e *readEvents) on(log *os.File) error {
 		if !slices.ContainsFunc(e.marks, func(mark []byte) bool { return bytes.Contains(line.Text, mark) }) {
 			continue
 		}
-		if entry, ok := entryOf(line); ok && slices.Contains(e.events, entry.Event) {
+		if entry, ok := store.EntryOf(line); ok && slices.Contains(e.events, entry.Event) {
 			e.entries = append(e.entries, entry)
 		}
 	}
@@ -212,61 +192,7 @@ func (e *readEvents) on(log *os.File) error {
 // log ten times a second. It yields an error and ends when the log shrinks or is
 // replaced (TAMPERED), and when it cannot be read (READ_FAILED).
 func (r *Run) Tail(ctx context.Context, from int) iter.Seq2[Entry, error] {
-	return TailLog(ctx, r.folder, LogFile, from)
-}
-
-// TailLog is [Run.Tail] for a log of the same form in another folder.
-func TailLog(ctx context.Context, folder *artifact.Folder, name string, from int) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		for line, err := range folder.Follow(ctx, name, from) {
-			if err != nil {
-				yield(Entry{}, err)
-				return
-			}
-			if entry, ok := entryOf(line); ok && !yield(entry, nil) {
-				return
-			}
-		}
-	}
-}
-
-// String is the entry on one line, for a person who follows the log.
-func (e Entry) String() string {
-	what := cmp.Or(string(e.Event), e.Entry.Get("kind").Str())
-	parts := []string{e.Entry.Get("ts").Str(), what}
-	if e.Actor != "" {
-		parts = append(parts, "by "+string(e.Actor))
-	}
-	for _, key := range []string{"from", "to", "gate", "status", "wave", "limit", "progress", "reason"} {
-		if v := e.Entry.Get(key); v.Kind() == codec.String && v.Str() != "" {
-			parts = append(parts, key+": "+tidegate.Cut(v.Str()))
-		}
-	}
-	return strings.Join(parts, "  ")
-}
-
-// entryOf is a line as the rules read it; ok is false when it is not JSON.
-func entryOf(line artifact.Line) (e Entry, ok bool) {
-	entry, err := codec.Parse(line.Text)
-	if err != nil || line.Torn {
-		return Entry{}, false
-	}
-	at, _ := tidegate.ParseTime(entry.Get("ts").Str())
-	return Entry{line.Number, eventOf(entry), tidegate.ActorKind(entry.Get("actor").Str()), at, entry}, true
-}
-
-// LastProgress is the last line by which the run made progress or was set going;
-// its time is zero when there is none. It returns READ_FAILED.
-func (r *Run) LastProgress() (Entry, error) {
-	entries, err := r.Events()
-	for i := len(entries) - 1; i >= 0; i-- {
-		switch e := entries[i]; e.Event {
-		case EventCreated, EventAdopted, EventMoved, EventStatus, EventAccepted, EventLimit, EventProgress, EventPerspectives,
-			EventIngested, EventRestored, EventDecided, EventSources, EventFetched, EventSearched, EventAttached, EventReplaced, EventPacked, EventSynthesized:
-			return e, err
-		}
-	}
-	return Entry{}, err
+	return store.Tail(ctx, r.folder, LogFile, from)
 }
 
 // Report shows the log to a person.
@@ -282,7 +208,7 @@ func (l LogResult) Report() report.Report {
 			revision = strconv.FormatInt(n, 10)
 		}
 		kind := e.Entry.Get("kind").Str()
-		what, reason := cmp.Or(string(eventOf(e.Entry)), kind), e.Entry.Get("reason").Str()
+		what, reason := cmp.Or(e.Entry.Get("event").Str(), kind), e.Entry.Get("reason").Str()
 		if files := e.Entry.Get("files").Members(); kind == kindFiles && len(files) > 0 {
 			reason = files[0].Key
 			if more := len(files) - 1; more > 0 {

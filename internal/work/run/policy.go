@@ -1,8 +1,7 @@
 package run
 
 import (
-	"maps"
-	"slices"
+	"encoding/json"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -12,22 +11,15 @@ import (
 // PolicyVersion is the schema_version of a run policy.
 const PolicyVersion = "run_policy.v1"
 
-// Keys of a policy. The first is kept as it was given and has no effect: every
-// gate is bound.
+// Keys of a policy that are read or written by themselves.
 const (
-	grounding        = "grounding"
-	verify           = "verify"
-	oneAgent         = "one_agent"
-	adapt            = "adapt"
-	confirmPlan      = "confirm_plan"
-	perspectiveCount = "perspectives"
-	budgetKey        = "budget"
-	agentsKey        = "agents"
-	serversKey       = "mcp_servers"
-	sourcesKey       = "sources"
-	searchKey        = "search"
-	originsKey       = "origins"
-	estimateKey      = "estimate"
+	grounding   = "grounding"
+	verify      = "verify"
+	oneAgent    = "one_agent"
+	adapt       = "adapt"
+	confirmPlan = "confirm_plan"
+	budgetKey   = "budget"
+	sourcesKey  = "sources"
 )
 
 // The values of origins.
@@ -81,31 +73,55 @@ const (
 // fails on its content: the default stands in for each bad or missing value, and
 // Source says where the values come from.
 type Policy struct {
-	Source      string
-	Budget      Budget
-	ConfirmPlan bool // a person's yes is needed before the first wave is planned
+	Source   string
+	Budget   Budget
+	Evidence Evidence
+	Sources  policy.Policy // which sources are allowed
+	Asked
+}
+
+// Asked is what was asked of a run as its policy keeps it, each under its own key. Of a tool,
+// only origins and search are asked; the rest is a person's, by commands and pages.
+type Asked struct {
+	// Confinement is how the agents of the run are kept, where it is known.
+	Confinement Confinement `json:"confinement,omitzero" person:"true"`
+	// ConfirmPlan makes the plan of the first wave wait for a person's yes.
+	ConfirmPlan bool `json:"confirm_plan,omitzero" person:"true"`
 	// Perspectives is how many perspectives the planner is asked for; 0 leaves the
 	// number to it.
-	Perspectives int
-	Evidence     Evidence
-	Confinement  Confinement
-	// Sources says which sources are allowed.
-	Sources policy.Policy
+	Perspectives int `json:"perspectives,omitzero" person:"true"`
 	// Agents are the names of the drivers and models that do the work of each role.
-	Agents map[string]Agent
+	Agents map[string]Agent `json:"agents,omitzero" person:"true"`
+	// Estimate is what the run is expected to take, nil where nobody says.
+	Estimate *Estimate `json:"estimate,omitzero" person:"true"`
 	// Servers are the names of the MCP servers that agents of a wave may use.
-	Servers []string
-	// Origins says whether records say where URLs come from: OriginsShown or
-	// OriginsRequired; "" in a run that does not keep it.
-	Origins string
-	// Search are the names of the search services that may be asked; nil: those that
-	// this home has.
-	Search []string
-	// Frozen is the run whose archive alone answers searches and fetches, and From the one
-	// that this run builds on.
-	Frozen, From Frozen
-	// Estimate is what the run was expected to take; nil where nobody said.
-	Estimate *Estimate
+	Servers []string `json:"mcp_servers,omitzero" person:"true"`
+	Origins string   `json:"origins,omitzero" jsonschema:"whether records say where each URL comes from; required refuses a source that comes from nowhere" enum:"shown,required"`
+	// Search is nil for the services that the home has.
+	Search []string `json:"search,omitzero" jsonschema:"names of the search services that may be asked for the run, in this order; those that tidegate.toml names when absent, else those without a key"`
+	// Frozen is the finished run whose archive alone answers searches and fetches.
+	Frozen Frozen `json:"sources_run,omitzero" person:"true"`
+	// From is the finished run that this one builds on.
+	From Frozen `json:"from_run,omitzero" person:"true"`
+}
+
+// askedIn takes of a policy each value that may stand there.
+func askedIn(doc *codec.Value) (a Asked) {
+	for _, m := range doc.Members() {
+		read := a
+		data, err := codec.MarshalLine(tidegate.Pairs(m.Key, m.Value))
+		if err == nil && json.Unmarshal(data, &read) == nil {
+			a = read
+		}
+	}
+	a.Confinement = ConfinementIn(doc.Get(confinementKey))
+	if a.Origins != OriginsShown && a.Origins != OriginsRequired {
+		a.Origins = ""
+	}
+	if a.Perspectives < 0 || a.Perspectives > 1000 {
+		a.Perspectives = 0
+	}
+	return a
 }
 
 // Estimate is what a run is expected to take when it begins. Nothing is judged by it.
@@ -130,27 +146,7 @@ func parsePolicy(data []byte) Policy {
 	if doc.Get("schema_version").Str() != PolicyVersion {
 		return Policy{Source: PolicyInvalidSchema, Budget: budgetOf(nil)}
 	}
-	p := Policy{Source: PolicyRead, Budget: budgetOf(doc), ConfirmPlan: doc.Get(confirmPlan).Bool(),
-		Servers: doc.Get(serversKey).Strs(), Sources: policy.Read(doc.Get(sourcesKey)), Evidence: evidenceOf(doc), Confinement: ConfinementIn(doc.Get(confinementKey)), Frozen: frozenIn(doc.Get(frozenKey)), From: frozenIn(doc.Get(fromKey))}
-	if origins := doc.Get(originsKey).Str(); origins == OriginsShown || origins == OriginsRequired {
-		p.Origins = origins
-	}
-	if doc.Get(searchKey) != nil {
-		p.Search = append([]string{}, doc.Get(searchKey).Strs()...)
-	}
-	if n, ok := doc.Get(perspectiveCount).Int(); ok && n > 0 && n <= 1000 {
-		p.Perspectives = int(n)
-	}
-	if v := doc.Get(estimateKey); v.Kind() == codec.Object {
-		p.Estimate = estimateIn(v)
-	}
-	for _, m := range doc.Get(agentsKey).Members() {
-		if p.Agents == nil {
-			p.Agents = map[string]Agent{}
-		}
-		p.Agents[m.Key] = Agent{m.Value.Get("driver").Str(), m.Value.Get("model").Str()}
-	}
-	return p
+	return Policy{Source: PolicyRead, Budget: budgetOf(doc), Evidence: evidenceOf(doc), Sources: policy.Read(doc.Get(sourcesKey)), Asked: askedIn(doc)}
 }
 
 // Repeat asks of another run what was asked of this one, as far as its policy keeps it and it
@@ -161,16 +157,6 @@ func (p Policy) Repeat(in *InitInput) {
 	if in.Search = nil; in.Frozen.IsZero() {
 		in.Search = p.Search
 	}
-}
-
-func estimateIn(v *codec.Value) *Estimate {
-	var e Estimate
-	e.Tokens, _ = v.Get("tokens").Float()
-	e.Minutes, _ = v.Get("minutes").Float()
-	if usd, ok := v.Get("cost_usd").Float(); ok {
-		e.CostUSD = &usd
-	}
-	return &e
 }
 
 func evidenceOf(policy *codec.Value) Evidence {
@@ -200,36 +186,14 @@ func (e Evidence) write(policy *codec.Value) {
 func (in *InitInput) policy() *codec.Value {
 	policy := codec.Of(tidegate.Pairs("schema_version", PolicyVersion))
 	Evidence{Grounding: !in.Evidence.NoGrounding, Reader: !in.Evidence.NoReader, OneAgent: in.Evidence.OneAgent || in.Evidence.Single, Adapt: in.Evidence.Adapt}.write(policy)
-	budget, agents := codec.NewObject(), codec.NewObject()
-	for _, row := range budgetRows {
-		if value, given := in.Budget[row.name]; given {
-			budget.Set(row.name, codec.Of(value))
-		}
+	for _, m := range codec.Of(in.Asked).Members() {
+		policy.Set(m.Key, m.Value)
 	}
-	for _, role := range slices.Sorted(maps.Keys(in.Agents)) {
-		agents.Set(role, codec.Of(in.Agents[role]))
+	if !in.Policy.IsZero() {
+		policy.Set(sourcesKey, codec.Of(in.Policy))
 	}
-	for _, kept := range []struct {
-		key   string
-		asked bool
-		value any
-	}{
-		{confinementKey, in.Confinement.Mode != "", in.Confinement},
-		{confirmPlan, in.ConfirmPlan, true},
-		{perspectiveCount, in.Perspectives > 0, in.Perspectives},
-		{agentsKey, len(in.Agents) > 0, agents},
-		{estimateKey, in.Estimate != nil, in.Estimate},
-		{serversKey, len(in.Servers) > 0, in.Servers},
-		{originsKey, in.Origins != "", in.Origins},
-		{searchKey, in.Search != nil, in.Search},
-		{frozenKey, !in.Frozen.IsZero(), in.Frozen},
-		{fromKey, !in.From.IsZero(), in.From},
-		{sourcesKey, !in.Policy.IsZero(), in.Policy},
-		{budgetKey, len(in.Budget) > 0, budget},
-	} {
-		if kept.asked {
-			policy.Set(kept.key, codec.Of(kept.value))
-		}
+	if len(in.Budget) > 0 {
+		policy.Set(budgetKey, codec.Of(in.Budget))
 	}
 	return policy
 }

@@ -68,7 +68,7 @@ func (v *verifier) collect(line parsedLine) {
 		collect(v, line.Number, entry)
 	}
 	v.collectFiles(line.Number, entry)
-	if eventOf(entry) == EventMoved && entry.Get("to") != nil {
+	if Event(entry.Get("event").Str()) == EventMoved && entry.Get("to") != nil {
 		v.move(line.Number, Stage(entry.Get("from").Str()), Stage(entry.Get("to").Str()))
 	}
 }
@@ -149,7 +149,7 @@ func (v *verifier) collectFiles(number int, entry *codec.Value) {
 			v.recorded.set(f.Key, f.Value, number)
 		}
 	}
-	if event := eventOf(entry); event == EventFetched || event == EventAttached || event == EventSearched {
+	if event := Event(entry.Get("event").Str()); event == EventFetched || event == EventAttached || event == EventSearched {
 		for _, r := range entry.Get("records").Elems() {
 			v.recorded.kept = append(v.recorded.kept, store.AddedBy(r, entry.Get("archive").Str(), number))
 		}

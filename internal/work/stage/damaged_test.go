@@ -1,13 +1,13 @@
 package stage_test
 
 import (
-	"github.com/tidegate/tidegate/internal/test/played"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tidegate/tidegate/internal/test/must"
+	"github.com/tidegate/tidegate/internal/test/played"
 	"github.com/tidegate/tidegate/internal/test/runs"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/stage"

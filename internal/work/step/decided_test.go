@@ -42,7 +42,7 @@ func TestDecisionsShow(t *testing.T) {
 // report, and that they were not is a decision.
 func TestConfinementShows(t *testing.T) {
 	kept := run.Confinement{Mode: run.ModeConfined, System: "linux", ABI: 7, Network: "model; web"}
-	made := runs.Create(t, run.InitInput{Confinement: kept})
+	made := runs.Create(t, run.InitInput{Asked: run.Asked{Confinement: kept}})
 	r := runs.Open(t, made.ManifestPath)
 	if policy, err := r.Policy(); err != nil || policy.Confinement != kept {
 		t.Fatalf("%+v %v", policy.Confinement, err)

@@ -86,7 +86,7 @@ func TestOrigins(t *testing.T) {
 		event("tool", object{"type": "tool", "name": "open", "url": planted50("unknown", i)})
 		event("other", object{"type": "result", "result": output})
 	}
-	made := citing(t, run.InitInput{Query: question, Origins: run.OriginsShown}, output+"\n## Gaps\n\nNone.\n")
+	made := citing(t, run.InitInput{Query: question, Asked: run.Asked{Origins: run.OriginsShown}}, output+"\n## Gaps\n\nNone.\n")
 	must.Get(runs.Open(t, made.ManifestPath).Update(t.Context(), func(u *run.Update) error {
 		u.Log(run.EventAnswered, "job_submit", tidegate.Pairs("job_id", "wave1.p1", "attempt", 1, "answer", 1, "events", events.Len()))
 		return u.Write("jobs/wave1.p1/001/events.jsonl", []byte(events.String()))
@@ -139,7 +139,7 @@ func TestOrigins(t *testing.T) {
 // TestRequiredOrigins refuses what comes from nowhere while its author is there.
 func TestRequiredOrigins(t *testing.T) {
 	t.Parallel()
-	made := runs.Create(t, run.InitInput{Query: "What does " + planted50("person", 1) + " say?", Origins: run.OriginsRequired})
+	made := runs.Create(t, run.InitInput{Query: "What does " + planted50("person", 1) + " say?", Asked: run.Asked{Origins: run.OriginsRequired}})
 	r := runs.Open(t, made.ManifestPath)
 	text := "## Sources\n\n- Page " + planted50("person", 1) + "\n- Page " + planted50("unknown", 1) + "\n"
 	checked := must.Get(sourcing.NewSourceChecker(r).Check(t.Context(), runs.Pinned, linking, sourcing.SubmittedSources{Text: []byte(text), MaxSources: 9}))(t)
@@ -153,7 +153,7 @@ func TestRequiredOrigins(t *testing.T) {
 func TestOriginsUntilHandedIn(t *testing.T) {
 	t.Parallel()
 	found, linked := planted50("search", 1), planted50("link", 1) // the page of the first links to the second
-	made := runs.Create(t, run.InitInput{Query: "What does " + found + " say?", Origins: run.OriginsRequired})
+	made := runs.Create(t, run.InitInput{Query: "What does " + found + " say?", Asked: run.Asked{Origins: run.OriginsRequired}})
 	r := runs.Open(t, made.ManifestPath)
 	lines := func() int {
 		events := must.Get(r.Events())(t)

@@ -68,17 +68,11 @@ func (w Writer) Create(home, seed string, fill func(d *artifact.Draft, id, stamp
 
 // Record is what the log of a folder says.
 type Record struct {
-	Lines  []Line
+	Lines  []Entry
 	Counts map[string]bool   // digests of the records of the archive
 	Files  map[string]string // digests of files, as they were recorded last
 
 	added []Added
-}
-
-// Line is a line of a log as it was read.
-type Line struct {
-	Number int
-	Entry  *codec.Value
 }
 
 // Read reads the log of a folder. A torn line counts for nothing, and a missing log says
@@ -86,37 +80,21 @@ type Line struct {
 func Read(folder *artifact.Folder) (Record, error) {
 	r := Record{Counts: map[string]bool{}, Files: map[string]string{}}
 	err := EachLine(folder, LogFile, func(line artifact.Line) {
-		entry, err := codec.Parse(line.Text)
-		if err != nil || line.Torn {
+		e, ok := EntryOf(line)
+		if !ok {
 			return
 		}
-		r.Lines = append(r.Lines, Line{line.Number, entry})
-		for _, record := range entry.Get("records").Elems() {
+		r.Lines = append(r.Lines, e)
+		for _, record := range e.Entry.Get("records").Elems() {
 			added := AddedBy(record, ArchiveFile, line.Number)
 			r.Counts[added.Digest] = true
 			r.added = append(r.added, added)
 		}
-		for _, m := range entry.Get("files").Members() {
+		for _, m := range e.Entry.Get("files").Members() {
 			r.Files[m.Key] = m.Value.Str()
 		}
 	})
 	return r, err
-}
-
-// EachLine visits the lines of a log; one that is not there has none. It returns READ_FAILED.
-func EachLine(folder *artifact.Folder, name string, visit func(artifact.Line)) error {
-	file, err := folder.Open(name)
-	if err != nil {
-		return artifact.UnlessMissing(err)
-	}
-	defer file.Close()
-	for line, err := range artifact.ReadLog(file) {
-		if err != nil {
-			return err
-		}
-		visit(line)
-	}
-	return nil
 }
 
 // Added is a record that, by a line of the log, was added to a file that only grows.
