@@ -80,6 +80,9 @@ func Settle(ctx context.Context, desk run.Desk, fetch sourcing.Fetch, manifestPa
 		return StepResult{}, err
 	}
 	defer board.Close()
+	if err := board.Run().CheckLog(); err != nil {
+		return StepResult{}, err
+	}
 	board.Fetch = fetch
 	if atMost > 0 {
 		var cancel context.CancelFunc

@@ -23,12 +23,17 @@ type ListResult struct {
 }
 
 // List lists the jobs in some states, all when none is named. It returns
-// INVALID_ARGS for a word that is not a state.
+// INVALID_ARGS for a word that is not a state, and TAMPERED for a run whose log is damaged.
 func (b *Board) List(states []string) (ListResult, error) {
 	known := []string{string(Open), string(Leased), string(Accepted), string(Exhausted)}
 	for _, s := range states {
 		if !slices.Contains(known, s) {
 			return ListResult{}, tidegate.Errorf(tidegate.InvalidArgs, tidegate.Pairs("states", tidegate.Cut(s)), "%q is not a state; the states are %s", tidegate.Cut(s), strings.Join(known, ", "))
+		}
+	}
+	if r := b.Run(); r != nil {
+		if err := r.CheckLog(); err != nil {
+			return ListResult{}, err
 		}
 	}
 	out := ListResult{Jobs: []Job{}, runID: b.ID()}

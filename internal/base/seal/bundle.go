@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -116,17 +119,23 @@ func checkBundled(files []File) (name, fault string) {
 			if fault := obeyed(path.Base(at)); fault != "" {
 				return file.Name, fault
 			}
-			written, folded := at, strings.ToLower(strings.ToUpper(at))
+			written, folded := at, folded(at)
 			if at != file.Name {
 				written += "/"
 			}
 			if other, there := names[folded]; there && other != written {
-				return at, "a name is that of a file and of a folder, or differs from another in the case of letters alone"
+				return at, "a name is that of a file and of a folder, or differs from another in the case or the form of letters alone"
 			}
 			names[folded] = written
 		}
 	}
 	return "", ""
+}
+
+// folded is a name as systems compare it that heed neither the case of letters nor whether
+// a letter and its accent are one character.
+func folded(name string) string {
+	return norm.NFC.String(strings.ToLower(strings.ToUpper(norm.NFC.String(name))))
 }
 
 // toldBy are names by which other programs take instructions or settings from whatever
@@ -144,7 +153,9 @@ func obeyed(name string) string {
 	switch {
 	case name[0] == '.' && name != ".accepted": // where a run keeps the outputs that it took
 		return "a hidden file cannot be moved"
-	case slices.Contains(toldBy, strings.ToLower(name)):
+	case strings.ContainsFunc(name, func(r rune) bool { return unicode.Is(unicode.Cf, r) }):
+		return "some systems leave out a character of that name, so that it cannot be moved"
+	case slices.Contains(toldBy, folded(name)):
 		return "programs take instructions from a file of that name, so that it cannot be moved"
 	case devices().MatchString(name), strings.ContainsAny(name, `<>:"|?*`), strings.HasSuffix(name, "."), strings.HasSuffix(name, " "):
 		return "Windows has no file of that name, so that it cannot be moved"

@@ -212,6 +212,7 @@ func TestABundleHasNoNameThatIsObeyed(t *testing.T) {
 	for _, name := range []string{
 		".git/config", "wave-1/.git/config", "CLAUDE.md", "wave-1/claude.MD", "AGENTS.md", "GEMINI.md", ".mcp.json", ".envrc", "tidegate.toml",
 		".vscode/tasks.json", "opencode.json", "wave-1/CON", "nul.md", "Lpt1.txt", "jobs/aux/x", "a:b", "wave-1/dot.", "wave-1/blank ", "Wave-1/x.md", "MANIFEST.json", "what?.md",
+		"wave-1/cafe\u0301.md", "wave-1/CAF\u00c9.md", "CLA\u200cUDE.md", "wave-1/soft\u00adly.md",
 	} {
 		t.Run(name, func(t *testing.T) {
 			runs, _ := exported(t)
@@ -221,6 +222,7 @@ func TestABundleHasNoNameThatIsObeyed(t *testing.T) {
 			defer r.Close()
 			must.Get(r.Update(t.Context(), func(u *run.Update) error {
 				must.Do(t, u.Write("wave-1/x.md", nil))
+				must.Do(t, u.Write("wave-1/caf\u00e9.md", nil))
 				return u.Write(name, []byte("[core]\n\tfsmonitor = touch /tmp/escaped\n"))
 			}))(t)
 			named := must.Get(r.Named())(t)

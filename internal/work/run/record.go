@@ -176,7 +176,7 @@ func (rec *record) check() error {
 		return nil
 	}
 	if len(changed) == 0 {
-		changed = []string{LogFile}
+		return rec.run.damaged(otherState)
 	}
 	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", rec.run.ID(), "changed", changed),
 		"the run's record does not match its files: %s; see `tidegate run verify`", strings.Join(changed, ", "))

@@ -216,20 +216,17 @@ func (rec *record) findEnd(lock *artifact.Lock, how recording) error {
 	case rec.bare || tidegate.CodeOf(err) == tidegate.FileNotFound:
 		// Beside a bare manifest the log is kept as well as it can be. If the log's
 		// folder is not a folder, the write refuses it.
+	case tidegate.CodeOf(err) == tidegate.Tampered:
+		return rec.run.damaged(tidegate.AsError(err).Message)
 	case err != nil:
 		return err
 	case rec.state != "" && !log.Headed:
-		return rec.otherHead("is not there")
+		return rec.run.damaged(HeadFile + " is not there")
 	case rec.seq != 0 && rec.seq != int64(log.Lines):
-		return rec.otherHead("does not say how many lines the log has")
+		return rec.run.damaged(HeadFile + " does not say how many lines the log has")
 	}
 	rec.lines = int64(log.Lines)
 	return nil
-}
-
-func (rec *record) otherHead(problem string) error {
-	return tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("run_id", rec.run.ID(), "changed", []string{HeadFile}),
-		"the run's record does not match its files: %s %s; see `tidegate run verify`", HeadFile, problem)
 }
 
 // stageLines adds the lines of the update to its transaction.

@@ -289,6 +289,10 @@ func (v *verifier) readLog() error {
 	return nil
 }
 
+// otherState is what is wrong with a log whose last line does not fit the documents, each of
+// which is as it was recorded.
+const otherState = "the last line of the log stands for other documents than those that are there: the log was rewritten, or is another run's"
+
 // checkRecord finds what keeps a run from moving and no single line shows: a last line
 // that stands for other documents than those that are there. What else does not match
 // is found file by file.
@@ -306,7 +310,7 @@ func (v *verifier) checkRecord() error {
 	if changed, _, err := rec.changed(); err != nil || len(changed) > 0 {
 		return err
 	}
-	v.find("error", "state-mismatch", LogFile, 0, "the last line of the log stands for other documents than those that are there: the log was rewritten, or is another run's")
+	v.find("error", "state-mismatch", LogFile, 0, otherState)
 	return nil
 }
 

@@ -130,6 +130,9 @@ func keptClaims(r *run.Run) (*evidence.Claims, error) {
 	}
 	recorded, err := r.RecordedOf(name)
 	if err == nil && recorded != digest {
+		if err := r.CheckLog(); err != nil {
+			return nil, err
+		}
 		err = tidegate.Errorf(tidegate.Tampered, tidegate.Pairs("changed", []string{name}), "%s is not what the log records", name)
 	}
 	return claims, err

@@ -46,12 +46,15 @@ func (g GroundResult) Passed() bool { return g.Pass }
 // document against the text of the sources that they cite, as the archive of the
 // run has them. It says what is on a page, not what is true. It writes nothing.
 //
-// It returns the errors of [run.Open], NOT_FOUND and READ_FAILED for the document,
+// It returns the errors of [run.Open], [run.Run.CheckLog], NOT_FOUND and READ_FAILED for the document,
 // and PATH_NOT_ALLOWED for an agent's document outside the run and the working
 // folder.
 func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, error) {
 	return run.With(ctx, desk, in.ManifestPath, func(r *run.Run, out *GroundResult) error {
 		document, path, err := readClaims(ctx, r, in)
+		if err == nil {
+			err = r.CheckLog() // what is archived counts by its lines
+		}
 		if err != nil {
 			return err
 		}
