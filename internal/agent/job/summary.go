@@ -173,11 +173,15 @@ func (s summaryTask) judge(ctx context.Context, _ *Job, a answer) (judgement, er
 		judged.faults = append(judged.faults, fault(string(tidegate.NoCitation), "the summary cites no source of the output", 0,
 			"Cite a source of the output behind what it says, such as [@"+usable[0].ID+"]."))
 	}
-	grounding, err := sentences.GroundText(ctx, s.Run, written)
+	_, report, err := sentences.CheckText(ctx, s.Run, written)
 	if err != nil {
 		return judgement{}, err
 	}
-	judged.warnings = ungrounded(grounding)
+	for _, f := range report.Faults {
+		if f.Code == tidegate.QuotationNotFound || f.Code == tidegate.NumberNotFound {
+			judged.warnings = append(judged.warnings, fault(string(f.Code), f.Message, f.Line, f.ChangeNote))
+		}
+	}
 	return judged, nil
 }
 
@@ -207,25 +211,4 @@ func cites(text claim.Inspection, of []citable) bool {
 		}
 	}
 	return false
-}
-
-// ungrounded are the warnings about what is not on the pages that are cited.
-func ungrounded(g claim.Grounding) []Fault {
-	var out []Fault
-	for _, c := range g.Claims {
-		if c.Verdict == claim.Unchecked {
-			continue
-		}
-		for _, q := range c.Quotations {
-			if !q.Found {
-				out = append(out, fault(string(tidegate.QuotationNotFound), fmt.Sprintf("the quotation %q is not on the page that is cited", tidegate.Cut(q.Text)), c.Line, "Quote the exact words of the page."))
-			}
-		}
-		for _, n := range c.Numbers {
-			if !n.Found {
-				out = append(out, fault(string(tidegate.NumberNotFound), fmt.Sprintf("the number %s is not on the page that is cited", tidegate.Cut(n.Text)), c.Line, "Use the number that the page has, or cite the page that has this one."))
-			}
-		}
-	}
-	return out
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -15,7 +14,6 @@ import (
 // report are, in whose texts nothing is a mark, so that each format draws it as it draws them.
 type section struct {
 	ID, Title string
-	marked    bool // pages mark in the text what it lists
 	text      strings.Builder
 }
 
@@ -66,7 +64,7 @@ func (s *section) row(cells []string) {
 	}
 }
 
-// appendix is what a reader finds behind the references: what is not on the cited pages,
+// appendix is what a reader finds behind the references:
 // what changed since an earlier report, what people decided, and how the report was made.
 func (l *layout) appendix() (out []*section) {
 	add := func(id, title string, write func(*section)) {
@@ -79,25 +77,10 @@ func (l *layout) appendix() (out []*section) {
 		add("whole", "The report as a whole", func(s *section) { s.list("", l.Audit.Findings) })
 		return out
 	}
-	add("missing", l.say("Not found on the cited pages"), l.ungrounded)
 	add("since", l.say(synthesis.SinceTitle), l.since)
 	add("decisions", l.say("Decisions by people"), func(s *section) { s.list("", l.Decisions) })
 	add("making", l.say("How this report was made"), l.making)
 	return out
-}
-
-// ungrounded is what the cited pages do not have.
-func (l *layout) ungrounded(s *section) {
-	s.marked = true
-	var list []string
-	for _, part := range l.parts {
-		for _, p := range part.doc.Passages {
-			for _, text := range notFound(part.claims[p]) {
-				list = append(list, l.say("“%s” in “%s”", tidegate.Cut(shownText(text)), beginningOf(p)))
-			}
-		}
-	}
-	s.list("", list)
 }
 
 // since is what became of the sentences of the earlier report, those that stood there

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/text/draft"
 )
 
 // State is how a sentence stands at a glance.
@@ -335,37 +334,4 @@ func (w *htmlWriter) drifted(s *ShownSentence) {
 		}
 		w.write("</span>")
 	}
-}
-
-// besideClaim writes what is found of a claim whose sentences were not checked.
-func (w *htmlWriter) besideClaim(id string, p *draft.Passage, c *claim.Claim) {
-	w.openBeside(id, w.say("What this statement rests on"))
-	w.elem("b", "said", beginningOf(p))
-	for _, text := range notFound(c) {
-		w.fact(shownText(text), func() { w.elem("span", "gone", w.say("not on the page")) })
-	}
-	found := 0
-	for _, m := range slices.Concat(c.Quotations, c.Numbers) {
-		ref := w.byCID[m.CID]
-		if !m.Found || ref == nil || m.Start < 0 || m.End > len(ref.Text) || m.End <= m.Start {
-			continue
-		}
-		found++
-		w.fact(shownText(m.Text), func() {
-			w.pieces("q", viewExcerpt(cut(ref.Text, span{before(ref.Text, m.Start, aroundFact), after(ref.Text, m.End, aroundFact)}, []span{{m.Start, m.End}})))
-		})
-	}
-	if found == 0 {
-		w.elem("span", "why", w.say("No quotation or number of this statement was found here."))
-	}
-	var shown []*reference
-	for _, cid := range c.CIDs {
-		if ref := w.byCID[cid]; ref != nil && !slices.Contains(shown, ref) {
-			shown = append(shown, ref)
-			for _, e := range excerpts(ref.Text, w.found(ref, *c)) {
-				w.passage(ref, ref.name(), "", e)
-			}
-		}
-	}
-	w.write("</span>")
 }

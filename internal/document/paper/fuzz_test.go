@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
@@ -63,8 +64,9 @@ func checkDraft(t *testing.T, draft []byte) {
 		t.Fatalf("an unchanged draft answers %d of 3 directives", 3-unchanged)
 	}
 	r := paper.Report{Question: "q", Program: "tidegate", Sources: []paper.Source{{CID: "a", Title: "A", URL: "https://a.example", Status: "valid", Text: "20 tugs"}},
-		Parts: []paper.Part{{Text: draft, Claims: []claim.Claim{{Line: 1, CIDs: []string{"a"}, Verdict: claim.Partly,
-			Numbers: []claim.Match{{Text: "20"}, {Text: "4", Found: true, CID: "a", Start: 0, End: 2}}}}}}}
+		Parts: []paper.Part{{Text: draft, Sentences: []paper.ShownSentence{{End: len(draft), Stand: evidence.Stand{Doubted: true},
+			Claim: evidence.Claim{ID: "c1", CIDs: []string{"a"}, Standing: claim.Missing, Findings: []claim.Finding{{Rule: "numbers", Level: claim.Fault, Text: "20"}},
+				Windows: []claim.Window{{CID: "a", Start: 0, End: 2, Text: "20"}}}}}}}}
 	page := r.HTML()
 	checkPage(t, string(page))
 	markdown := r.Markdown()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidegate/tidegate/internal/document/paper"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 )
 
 // attacks are texts that try to become something other than text.
@@ -81,12 +82,12 @@ func hostile() paper.Report {
 		LeftOut:   []paper.Gap{{ID: all, Priority: all, Text: all}},
 	}
 	for i, draft := range attackDrafts() {
-		r.Parts = append(r.Parts, paper.Part{Title: fmt.Sprintf("Attack %d", i), Text: []byte(draft + "\n\nSee [@a], [@b], [@c] and [@d].\n"), Claims: []claim.Claim{
-			{Line: 1, CIDs: []string{"a"}, Verdict: claim.Partly,
-				Quotations: []claim.Match{{Text: "quoted words that are not there"}, {Text: all}},
-				Numbers: []claim.Match{{Text: "33"}, {Text: "20", Found: true, CID: "a", Start: strings.Index(r.Sources[0].Text, " 20 ") + 1, End: strings.Index(r.Sources[0].Text, " 20 ") + 3,
-					Link: "javascript:alert(1)"}, {Text: "9", Found: true, CID: "a", Start: -5, End: 1 << 40}}},
-		}})
+		text, at := []byte(draft+"\n\nSee [@a], [@b], [@c] and [@d].\n"), strings.Index(r.Sources[0].Text, " 20 ")+1
+		r.Parts = append(r.Parts, paper.Part{Title: fmt.Sprintf("Attack %d", i), Text: text, Sentences: []paper.ShownSentence{{End: len(text), Reader: all,
+			Links: []string{"javascript:alert(1)"}, Stand: evidence.Stand{Words: all, Why: all, Doubted: true},
+			Claim: evidence.Claim{ID: "c1", CIDs: []string{"a"}, Standing: claim.Missing, Text: all,
+				Findings: []claim.Finding{{Rule: "quotations", Level: claim.Fault, Text: "quoted words that are not there"}, {Rule: "numbers", Level: claim.Fault, Text: "33"}, {Rule: all, Level: claim.Fault, Text: all}},
+				Windows:  []claim.Window{{CID: "a", Start: at, End: at + 2, Text: all, Title: all, Heading: all}, {CID: "a", Start: -5, End: 1 << 40, Text: "9"}}}}}})
 	}
 	return r
 }

@@ -122,11 +122,9 @@ func (r Report) view(frame Frame, print bool) *pageView {
 		view.Others = append(view.Others, l.sourceView(&reference{Source: s}))
 	}
 	for _, s := range l.appendix() {
-		if !s.marked {
-			w.Reset()
-			w.document(s.part())
-			view.Appendix = append(view.Appendix, drawnSection{s.ID, s.Title, template.HTML(w.String())})
-		}
+		w.Reset()
+		w.document(s.part())
+		view.Appendix = append(view.Appendix, drawnSection{s.ID, s.Title, template.HTML(w.String())})
 	}
 	return view
 }
@@ -303,8 +301,8 @@ func (l *layout) tiles() []tile {
 	return tiles
 }
 
-// foundTile is how much of the report stands on its pages: sentences, or, where those
-// were not checked, quotations and numbers.
+// foundTile is how much of the report stands on its pages: its
+// sentences, as far as they were checked.
 func (l *layout) foundTile() tile {
 	sentences, doubted, cited, found := 0, 0, 0, 0
 	for _, part := range l.Parts {
@@ -329,19 +327,7 @@ func (l *layout) foundTile() tile {
 		}
 		return t
 	}
-	all := l.matches.Quotations + l.matches.Numbers
-	gone := l.matches.QuotationsMissing + l.matches.NumbersMissing
-	numbers := tile{l.say("Found on their pages"), l.amount(all-gone, all), l.say("quotations and numbers"), "good"}
-	switch {
-	case all == 0:
-		numbers = tile{l.say("Found on their pages"), "–", l.say("no quotation or number was looked for"), ""}
-	case gone > 0:
-		numbers.Text, numbers.Class = l.say("quotations and numbers; the others are marked"), "poor"
-	}
-	if l.unchecked > 0 {
-		numbers.Text += "; " + l.say("statements that could not be checked: %d", l.unchecked)
-	}
-	return numbers
+	return tile{l.say("Found on their pages"), "–", l.say("No sentence of it was checked."), ""}
 }
 
 // sourceView is a source as a page shows it.

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/foreign"
 	"github.com/tidegate/tidegate/internal/text/draft"
@@ -28,8 +26,6 @@ type htmlWriter struct {
 	answered int                     // how many blocks of the document do
 	room     int                     // bytes that may still be written beside the text
 	inHeader bool                    // of a table
-	last     *draft.Block            // the last leaf of the passage that is being written
-	unmarked []string                // what is missing and was not found in the passage so far
 	linked   map[*reference]bool     // the sources whose first citation has an id
 	quoting  bool                    // quotation marks around a sentence are open
 	print    bool                    // on paper nothing opens: numbers lead to their sources
@@ -175,49 +171,9 @@ func (w *htmlWriter) close(b *draft.Block) {
 // leaf writes the text of a block, its citations as buttons, and marks what no
 // cited page has.
 func (w *htmlWriter) leaf(b *draft.Block) {
-	passage := w.part.of[b]
-	c := w.part.claims[passage]
-	run := &htmlRun{w: w, passage: passage, claim: c}
-	texts, found := w.layout.text(w.part, b, run)
+	run := &htmlRun{w: w}
+	w.layout.text(w.part, b, run)
 	run.end()
-	w.endLeaf(b, passage, c, texts, found)
-}
-
-// endLeaf says, at the end of a passage, what could not be marked in it.
-func (w *htmlWriter) endLeaf(b *draft.Block, p *draft.Passage, c *claim.Claim, texts []string, found map[string]bool) {
-	if c == nil {
-		return
-	}
-	if w.last == nil || w.part.of[w.last] != p {
-		w.unmarked = texts
-	}
-	w.last = b
-	var rest []string
-	for _, text := range w.unmarked {
-		if !found[text] {
-			rest = append(rest, text)
-		}
-	}
-	w.unmarked = rest
-	if lastLeaf(p) != b {
-		return
-	}
-	if id := claimID(c); !w.print && c.Verdict != claim.Unchecked && w.roomFor(len(c.CIDs)) {
-		w.write(`<span class="s at" id="`, id, `"></span>`)
-		w.aside(func() { w.besideClaim(id, p, c) })
-	}
-	for _, text := range rest {
-		w.write(` <span class="flag wraps">`)
-		w.text(w.say("not on the page") + ": “" + tidegate.Cut(shownText(text)) + "”")
-		w.write("</span>")
-	}
-}
-
-func lastLeaf(p *draft.Passage) (last *draft.Block) {
-	for _, b := range p.Leaves {
-		b.EachLeaf(func(b *draft.Block) { last = b })
-	}
-	return last
 }
 
 // flag writes a label that a reader sees and hears, on the line of what it is about.
@@ -269,14 +225,14 @@ func (w *htmlWriter) link(m draft.Mark) {
 }
 
 // rests writes what a sentence rests on as buttons.
-func (w *htmlWriter) rests(place citationPlace, p *draft.Passage, c *claim.Claim, s *ShownSentence, inLink bool) {
+func (w *htmlWriter) rests(place citationPlace, s *ShownSentence, inLink bool) {
 	switch {
 	case place.Absent != "":
 		w.text(place.absence(s))
 		return
 	case place.Calculated != "":
 		formula, _, _ := strings.Cut(place.Calculated, "=")
-		w.cite("calc", w.opens(p, c, s), "ƒ "+strings.TrimSpace(shownText(formula)), "", "", inLink)
+		w.cite("calc", w.opens(s), "ƒ "+strings.TrimSpace(shownText(formula)), "", "", inLink)
 		return
 	}
 	for _, ref := range place.refs {
@@ -285,7 +241,7 @@ func (w *htmlWriter) rests(place citationPlace, p *draft.Passage, c *claim.Claim
 			w.linked[ref] = true
 			id = "cite-" + ref.mark()
 		}
-		to := w.opens(p, c, s)
+		to := w.opens(s)
 		if to == "" {
 			to = "source-" + ref.mark()
 		}
@@ -294,19 +250,12 @@ func (w *htmlWriter) rests(place citationPlace, p *draft.Passage, c *claim.Claim
 }
 
 // opens is the id of what a citation opens beside the text, "" where nothing does.
-func (w *htmlWriter) opens(p *draft.Passage, c *claim.Claim, s *ShownSentence) string {
-	switch {
-	case w.print:
+func (w *htmlWriter) opens(s *ShownSentence) string {
+	if w.print || s == nil || !w.begun[s] {
 		return ""
-	case s != nil && w.begun[s]:
-		return s.ID
-	case s == nil && p != nil && c != nil && c.Verdict != claim.Unchecked && w.room > 0:
-		return claimID(c)
 	}
-	return ""
+	return s.ID
 }
-
-func claimID(c *claim.Claim) string { return "line-" + strconv.Itoa(c.Line) }
 
 // cite writes a mark that leads to what it is about.
 func (w *htmlWriter) cite(class, to, label, about, id string, inLink bool) {
@@ -384,10 +333,8 @@ func (w *htmlWriter) endSentence(s *ShownSentence) {
 // htmlRun writes the text of a leaf. It keeps the text under way that is shown in
 // one way.
 type htmlRun struct {
-	w       *htmlWriter
-	passage *draft.Passage
-	claim   *claim.Claim
-	first   bool // what stands beside the sentence follows
+	w     *htmlWriter
+	first bool // what stands beside the sentence follows
 	runClass
 }
 
@@ -413,7 +360,7 @@ func (r *htmlRun) mark(m draft.Mark) {
 
 func (r *htmlRun) cite(place citationPlace, in *ShownSentence, inLink bool) {
 	r.end()
-	r.w.rests(place, r.passage, r.claim, in, inLink)
+	r.w.rests(place, in, inLink)
 }
 
 func (r *htmlRun) endSentence(s *ShownSentence) {
@@ -444,11 +391,6 @@ func (r *htmlRun) glyph(g draft.Glyph, _ rune, is glyphIs) {
 }
 
 func (r *htmlRun) endMissing() { r.end() }
-
-func (r *htmlRun) unchecked() {
-	r.end()
-	r.w.flag(r.w.say("not checked"))
-}
 
 // openSentence opens the element of a sentence. The first that can be led to has its id.
 func (w *htmlWriter) openSentence(s *ShownSentence, inLink bool) (first bool) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/draft"
 )
 
@@ -64,19 +63,15 @@ func (c compact) parts(at int) bool {
 	return at == 0 || at == len(c.Glyphs) || !unicode.IsNumber(c.Glyphs[at-1].Rune) || !unicode.IsNumber(c.Glyphs[at].Rune)
 }
 
-// missingIn are the places in a leaf of the texts of a claim that no cited page has.
-// Those that stand there are marked in found.
-func missingIn(l draft.Leaf, texts []string, found map[string]bool) []span {
+// missingIn are the places in a leaf of the texts that no cited page has.
+func missingIn(l draft.Leaf, texts []string) []span {
 	if len(texts) == 0 {
 		return nil
 	}
 	c := compactOf(l)
 	var places []span
 	for _, text := range texts {
-		if these := c.find(text); len(these) > 0 {
-			found[text] = true
-			places = append(places, these...)
-		}
+		places = append(places, c.find(text)...)
 	}
 	slices.SortFunc(places, func(a, b span) int { return a.from - b.from })
 	out := places[:0]
@@ -86,24 +81,6 @@ func missingIn(l draft.Leaf, texts []string, found map[string]bool) []span {
 			continue
 		}
 		out = append(out, p)
-	}
-	return out
-}
-
-// maxMissing is how many texts of one claim are looked for.
-const maxMissing = 256
-
-// notFound are the texts of a claim that no cited page has, each once, and only as
-// many as can be looked for.
-func notFound(c *claim.Claim) []string {
-	if c == nil || c.Verdict == claim.Unchecked {
-		return nil
-	}
-	var out []string
-	for _, m := range slices.Concat(c.Quotations, c.Numbers) {
-		if !m.Found && len(out) < maxMissing && !slices.Contains(out, m.Text) {
-			out = append(out, m.Text)
-		}
 	}
 	return out
 }

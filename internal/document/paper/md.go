@@ -149,21 +149,3 @@ func (w *mdWriter) reference(ref *reference) {
 	}
 	w.line(mark + mdText(v.before()) + text + mdText(v.behind()) + "*" + mdText(w.standing(v)) + "*")
 }
-
-// beginningOf is how a passage begins, by which a reader finds it.
-func beginningOf(p *draft.Passage) string {
-	const most = 80
-	var text []rune
-	for _, b := range p.Leaves {
-		b.EachLeaf(func(b *draft.Block) {
-			if len(text) <= most {
-				text = append(append(text, draft.Runes(b.Glyphs[:min(len(b.Glyphs), 4*most)])...), ' ')
-			}
-		})
-	}
-	words := []rune(shownText(string(text)))
-	if len(words) <= most {
-		return string(words)
-	}
-	return strings.TrimSpace(string(words[:most])) + "…"
-}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
-	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -68,12 +67,9 @@ func (r *Report) english() bool { return r.Language == "" || r.Language == "en" 
 // Part is a document of the report: the synthesis, or, in a partial report, a
 // summary or an output.
 type Part struct {
-	Title  string // "" for the synthesis
-	Text   []byte // Markdown with citations [@cid]
-	Claims []claim.Claim
-	// Sentences are those of a text whose every sentence was checked, in their order.
-	// With them, Claims is not looked at.
-	Sentences []ShownSentence
+	Title     string          // "" for the synthesis
+	Text      []byte          // Markdown with citations [@cid]
+	Sentences []ShownSentence // where they were checked, all of them in order
 }
 
 // Source is a source of the run. A page known under several cids is shown once.
@@ -140,28 +136,23 @@ type reference struct {
 }
 
 // layout is a report made ready for an export: its documents read, its sources
-// numbered in the order in which they are cited, its claims by passage.
+// numbered in the order in which they are cited.
 type layout struct {
 	*Report
-	parts   []layoutPart
-	cited   []*reference
-	others  []*Source // those that are not cited, in the order of the report
-	byCID   map[string]*reference
-	drawn   []*drawnTable
-	matches synthesis.Grounding // what was looked for, and what is missing
-
-	unchecked int // claims without a page to look at
+	parts  []layoutPart
+	cited  []*reference
+	others []*Source // those that are not cited, in the order of the report
+	byCID  map[string]*reference
+	drawn  []*drawnTable
 }
 
 type layoutPart struct {
 	title  string
 	doc    *draft.Document
-	claims map[*draft.Passage]*claim.Claim
-	of     map[*draft.Block]*draft.Passage // the passage of a leaf
-	on     map[*draft.Block][]sentenceRun  // the sentences of a leaf
-	charts map[*draft.Block]*drawnTable    // of tables that ask to be drawn
-	left   map[*draft.Block]bool           // what is left out of the report: marks that were carried out
-	own    bool                            // its texts are the report's own, and cite nothing
+	on     map[*draft.Block][]sentenceRun // the sentences of a leaf
+	charts map[*draft.Block]*drawnTable   // of tables that ask to be drawn
+	left   map[*draft.Block]bool          // what is left out of the report: marks that were carried out
+	own    bool                           // its texts are the report's own, and cite nothing
 }
 
 func (r *Report) layout() *layout {
@@ -202,8 +193,7 @@ func (r *Report) layout() *layout {
 	return l
 }
 
-// place gives every source the places that the sentences of a part, or its claims, have
-// on it.
+// place gives every source the places that the sentences of a part have on it.
 func (l *layout) place(p *Part) {
 	for i := range p.Sentences {
 		s := &p.Sentences[i]
@@ -212,16 +202,6 @@ func (l *layout) place(p *Part) {
 			if ref := l.byCID[w.CID]; ref != nil && !slices.Contains(refs, ref) {
 				refs = append(refs, ref)
 				ref.places = append(ref.places, l.restsOn(ref, s)...)
-			}
-		}
-	}
-	if p.Sentences != nil {
-		return
-	}
-	for _, c := range p.Claims {
-		for _, m := range slices.Concat(c.Quotations, c.Numbers) {
-			if ref := l.byCID[m.CID]; m.Found && ref != nil {
-				ref.places = append(ref.places, m)
 			}
 		}
 	}
@@ -237,7 +217,7 @@ func (l *layout) number(ref *reference) {
 
 func (l *layout) part(p *Part) {
 	doc := draft.Read(markdown.Read(p.Text))
-	part := layoutPart{title: p.Title, doc: doc, claims: map[*draft.Passage]*claim.Claim{}, of: map[*draft.Block]*draft.Passage{},
+	part := layoutPart{title: p.Title, doc: doc,
 		charts: map[*draft.Block]*drawnTable{}, left: map[*draft.Block]bool{}, on: sentencesOn(doc, p.Sentences)}
 	doc.EachLeaf(func(b *draft.Block) {
 		for _, place := range l.citations(b.Leaf) {
@@ -248,40 +228,7 @@ func (l *layout) part(p *Part) {
 	})
 	l.drawTables(&part, doc.Blocks, p.Sentences != nil)
 	doc.Markdown = nil // a report may have a thousand parts, each held until it is written
-	for _, passage := range doc.Passages {
-		for _, b := range passage.Leaves {
-			b.EachLeaf(func(b *draft.Block) { part.of[b] = passage })
-		}
-	}
-	if p.Sentences != nil {
-		l.parts = append(l.parts, part)
-		return
-	}
-	for i := range p.Claims {
-		c := &p.Claims[i]
-		if c.Verdict == claim.Unchecked {
-			l.unchecked++
-		} else {
-			l.matches.Add(*c)
-		}
-		if passage := doc.PassageAt(c.Line); passage != nil {
-			part.claims[passage] = c
-		}
-	}
 	l.parts = append(l.parts, part)
-}
-
-// found are the quotations and numbers of a claim that a source has.
-func (l *layout) found(ref *reference, c claim.Claim) []claim.Match {
-	var out []claim.Match
-	for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
-		for _, m := range list {
-			if m.Found && l.byCID[m.CID] == ref {
-				out = append(out, m)
-			}
-		}
-	}
-	return out
 }
 
 // link is the address that leads to a source, with a fragment that leads to the

@@ -3,7 +3,6 @@ package paper
 import (
 	"strings"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -186,7 +185,6 @@ type textSink interface {
 	endSentence(s *ShownSentence)                             // behind its marks
 	glyph(g draft.Glyph, next rune, is glyphIs)               // next is 0 at the end
 	endMissing()                                              // of a text that no cited page has
-	unchecked()                                               // behind a claim without a page to look at
 }
 
 // glyphIs says what a character belongs to.
@@ -205,20 +203,16 @@ type notes struct {
 
 func (n notes) endMissing() { n.note(n.say("not on the page")) }
 
-func (n notes) unchecked() { n.note(n.say("not checked")) }
-
 func (n notes) endSentence(s *ShownSentence) {
 	if label := n.label(s); label != "" {
 		n.note(label)
 	}
 }
 
-// text walks over a leaf. It returns the texts of its claim that no cited page has,
-// and which of them stand in the leaf.
-func (l *layout) text(p *layoutPart, b *draft.Block, to textSink) (texts []string, found map[string]bool) {
-	c, on := p.claims[p.of[b]], p.on[b]
-	texts, found = append(notFound(c), notOnPages(on)...), map[string]bool{}
-	missing, marks := missingIn(b.Leaf, texts, found), b.Marks
+// text walks over a leaf.
+func (l *layout) text(p *layoutPart, b *draft.Block, to textSink) {
+	on := p.on[b]
+	missing, marks := missingIn(b.Leaf, notOnPages(on)), b.Marks
 	var cited []citationPlace
 	if !p.own {
 		cited = l.citations(b.Leaf)
@@ -253,10 +247,6 @@ func (l *layout) text(p *layoutPart, b *draft.Block, to textSink) (texts []strin
 			to.glyph(b.Glyphs[i], next(b.Glyphs, i), is)
 		}
 	}
-	if c != nil && c.Verdict == claim.Unchecked && lastLeaf(p.of[b]) == b {
-		to.unchecked()
-	}
-	return texts, found
 }
 
 func next(glyphs []draft.Glyph, i int) rune {

@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -73,7 +74,7 @@ func askedBy(s *Question) *asked {
 	a.dates = figure.Dates(a.plain, languages)
 	for _, f := range figures {
 		if !within(f, a.dates) {
-			n := number{Figure: f, text: strings.TrimSpace(a.plain[f.Start:f.End]), phrase: phraseOf(a.plain, f)}
+			n := number{Figure: f, text: strings.TrimSpace(a.plain[f.Start:f.End]), phrase: phraseOf(a.plain, f, languages)}
 			if f.Small && f.Unit() == "" {
 				n.noun = a.nounAfter(f.End)
 			}
@@ -83,7 +84,7 @@ func askedBy(s *Question) *asked {
 	for _, operand := range s.Operands {
 		plain, figures := figure.Stated(operand, languages)
 		for _, f := range figures {
-			a.numbers = append(a.numbers, number{Figure: f, text: plain[f.Start:f.End], phrase: phraseOf(plain, f), operand: true})
+			a.numbers = append(a.numbers, number{Figure: f, text: plain[f.Start:f.End], phrase: phraseOf(plain, f, languages), operand: true})
 		}
 	}
 	if a.quotations = s.Quotations; a.quotations == nil {
@@ -140,8 +141,9 @@ func within(f figure.Figure, dates []figure.Date) bool {
 	return false
 }
 
-// phraseOf is a number with the unit or the word after it.
-func phraseOf(text string, f figure.Figure) string {
+// phraseOf is a number with the unit or the word after it, "" where that by itself is
+// another number: what its unit or sign stands apart from.
+func phraseOf(text string, f figure.Figure, languages []string) string {
 	end := f.End
 	if f.Unit() == "" {
 		rest := text[end:]
@@ -152,5 +154,9 @@ func phraseOf(text string, f figure.Figure) string {
 		}
 		end += len(rest) - len(word) + n
 	}
-	return text[f.Start:end]
+	phrase := text[f.Start:end]
+	if _, alone := figure.Stated(phrase, languages); len(alone) > 0 && !slices.Equal(alone[0].Readings, f.Readings) {
+		return ""
+	}
+	return phrase
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
-	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
 // Inspection is what a text cites and where it leads, as it stands and as it
@@ -73,8 +72,6 @@ type inspector struct {
 	text    []byte
 	doc     *markdown.Document
 	careful bool // render also what certainly has no markup
-	showing bool // for grounding: no HTML hides text, and all passages and quotes are kept
-	unread  bool // a block of HTML has text, which is part of no passage
 
 	// What is written comes first, in order, and then what only the page has.
 	mentions        []Mention
@@ -97,8 +94,6 @@ type inspector struct {
 	words    []byte          // its text
 	listed   map[string]bool // its cids, when they are many
 	passages []Passage
-	numbers  []int // of the passages
-	quotes   []quotation.Block
 }
 
 func (in *inspector) inspect() Inspection {
@@ -148,7 +143,7 @@ func eachMention(text []byte, visit func(link.Span)) {
 // block looks at a block as it renders.
 func (in *inspector) block(b markdown.Block) {
 	in.seen, in.tags, in.cited = in.seen[:0], in.tags[:0], in.cited[:0]
-	if !in.careful && in.doc.Plain(b) && !in.obscured() && !in.hides(b) {
+	if !in.careful && in.doc.Plain(b) && !in.open.any() && !in.hides(b) {
 		in.doc.Lines(b, func(_, start int, line []byte) { in.see(link.Span{Start: start, End: start + len(line)}) })
 		in.seeWritten(b)
 	} else {
@@ -158,9 +153,6 @@ func (in *inspector) block(b markdown.Block) {
 	}
 	in.addToPassage(b)
 }
-
-// obscured reports whether HTML may hide what stands here.
-func (in *inspector) obscured() bool { return in.open.any() && !in.showing }
 
 // hides reports whether a block has zero-width characters.
 func (in *inspector) hides(b markdown.Block) bool {
@@ -183,7 +175,7 @@ func (in *inspector) render(b markdown.Block) {
 		case markdown.CodeInline:
 			in.page.add(piece.Text, piece.Start, piece.End, false)
 		default:
-			seen := !piece.InImage && !in.obscured()
+			seen := !piece.InImage && !in.open.any()
 			in.page.add(piece.Text, piece.Start, piece.End, seen)
 			if seen {
 				in.see(link.Span{Start: piece.Start, End: piece.End})
@@ -267,7 +259,6 @@ func (in *inspector) html(b markdown.Block, piece markdown.Inline) {
 		switch m.Kind {
 		case page.TextMark:
 			text := piece.Text[m.Start:m.End]
-			in.unread = in.unread || b.Kind == markdown.HTMLBlock && len(bytes.TrimSpace(text)) > 0
 			in.htmlText(text, m.Start, at)
 		case page.StartMark:
 			in.open.start(m.Name)
@@ -305,10 +296,7 @@ func (in *inspector) addToPassage(b markdown.Block) {
 		in.endPassage()
 		in.passage, in.current = b.Passage, Passage{Line: b.Line, Item: b.Item}
 	}
-	if in.showing {
-		in.quotes = append(in.quotes, quotation.Block{Passage: b.Passage, Quoted: b.Quoted})
-	}
-	if b.Kind == markdown.HTMLBlock || b.Kind == markdown.DefinitionBlock || b.Passage == 0 && !(in.showing && b.Quoted) {
+	if b.Kind == markdown.HTMLBlock || b.Kind == markdown.DefinitionBlock || b.Passage == 0 {
 		return
 	}
 	in.cuts = in.cuts[:0]
@@ -322,15 +310,7 @@ func (in *inspector) addToPassage(b markdown.Block) {
 	if len(in.tags) > 0 {
 		slices.SortFunc(in.cuts, func(a, b cut) int { return cmp.Compare(a.Start, b.Start) })
 	}
-	from := len(in.words)
 	in.addWords(b, in.cuts)
-	if in.showing && b.Quoted {
-		text := string(bytes.TrimSpace(in.words[from:]))
-		if b.Kind != markdown.CodeBlock {
-			text, _ = shownText([]byte(text))
-		}
-		in.quotes[len(in.quotes)-1].Text = text
-	}
 }
 
 // list adds a cid to those of the present passage, once.
@@ -388,9 +368,9 @@ func (in *inspector) addWords(b markdown.Block, cuts []cut) {
 }
 
 func (in *inspector) endPassage() {
-	if len(in.current.CIDs) > 0 || in.showing && in.passage > 0 {
+	if len(in.current.CIDs) > 0 {
 		in.current.Text = string(bytes.TrimSpace(in.words))
-		in.passages, in.numbers = append(in.passages, in.current), append(in.numbers, in.passage)
+		in.passages = append(in.passages, in.current)
 	}
 	in.words = in.words[:0]
 	in.current = Passage{}
@@ -411,7 +391,7 @@ func (in *inspector) result() Inspection {
 	for i := range in.urls {
 		in.urls[i].Line = lines.Of(in.urls[i].Start)
 	}
-	if in.open.styled && !in.showing {
+	if in.open.styled {
 		in.passages = nil
 	}
 	return Inspection{in.mentions, in.urls, in.passages}

@@ -59,6 +59,29 @@ type Judgement struct {
 	Findings []Finding
 	Windows  []Window // what a reader is shown
 	More     []Window // what a second look adds
+	// Quotations and Numbers are what the sentence states of them, in its order, without
+	// small numbers and those of its calculation.
+	Quotations, Numbers []Match
+}
+
+// Match is a quotation or number of a sentence, and where its pages have it.
+type Match struct {
+	Text  string `json:"text"`
+	Found bool   `json:"found"`
+	CID   string `json:"cid" jsonschema:"the first cited source that has it; empty where none has"`
+	Start int    `json:"start" jsonschema:"byte range of the match in the extracted text"`
+	End   int    `json:"end"`
+	Link  string `json:"link,omitzero" jsonschema:"the page's address with a fragment that leads to the match, where that is known"` // which Judge does not know
+}
+
+// match is something of a sentence with the first place that its pages have it at.
+func match(text string, looks []look, at func(*look) spot) Match {
+	for i := range looks {
+		if s := at(&looks[i]); s.found {
+			return Match{Text: text, Found: true, CID: looks[i].page.CID, Start: s.start, End: s.end}
+		}
+	}
+	return Match{Text: text}
 }
 
 // Judge holds sentences against the pages that they cite. It says what is on a page,
@@ -121,6 +144,14 @@ const (
 // judge decides how a sentence stands by what its pages have.
 func (a *asked) judge(looks []look, titles Titles) Judgement {
 	j := Judgement{Standing: Found, Findings: []Finding{}}
+	for i, q := range a.quotations {
+		j.Quotations = append(j.Quotations, match(q.Text, looks, func(l *look) spot { return l.quotations[i] }))
+	}
+	for i, n := range a.numbers {
+		if !n.operand && !n.Small {
+			j.Numbers = append(j.Numbers, match(n.text, looks, func(l *look) spot { return l.numbers[i] }))
+		}
+	}
 	if len(looks) == 0 {
 		j.add("citation", Fault, tidegate.ClaimNotChecked, "none of its pages has text")
 		j.Standing = NoText
@@ -130,7 +161,7 @@ func (a *asked) judge(looks []look, titles Titles) Judgement {
 	a.judgeNumbers(looks, &j)
 	for i, q := range a.quotations {
 		switch {
-		case anyOf(looks, func(l *look) bool { return l.quotations[i] }):
+		case j.Quotations[i].Found:
 		case a.isTitle(q.Text, titles):
 			level := Warn
 			if anyOf(looks, func(l *look) bool { return l.titles[i] }) {
@@ -143,7 +174,7 @@ func (a *asked) judge(looks []look, titles Titles) Judgement {
 	}
 	for i, d := range a.dates {
 		switch {
-		case anyOf(looks, func(l *look) bool { return l.dates[i] }):
+		case anyOf(looks, func(l *look) bool { return l.dates[i].found }):
 		case anyOf(looks, func(l *look) bool { return l.instead[i] }):
 			j.add("dates", Fault, tidegate.DateNotFound, a.plain[d.Start:d.End])
 		default:
@@ -210,7 +241,7 @@ func (a *asked) judgeNear(looks []look, j *Judgement) {
 
 func (a *asked) judgeNumbers(looks []look, j *Judgement) {
 	for i, n := range a.numbers {
-		if n.operand || anyOf(looks, func(l *look) bool { return l.numbers[i] }) {
+		if n.operand || anyOf(looks, func(l *look) bool { return l.numbers[i].found || l.uncounted[i] }) {
 			continue
 		}
 		if n.Small || len(n.text) == 4 && hasYear(n.text) && !anyOf(looks, func(l *look) bool { return l.years }) {

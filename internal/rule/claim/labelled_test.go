@@ -44,7 +44,7 @@ func TestLabelledClaims(t *testing.T) {
 				t.Fatalf("%s: %q has no label", file, line)
 			}
 			got := groundOne(t, text, page)
-			alarm := got.Verdict == claim.Ungrounded || got.Verdict == claim.Partly
+			alarm := got.Standing == claim.Missing
 			switch {
 			case label == "-" && alarm:
 				rightAlarms++
@@ -94,7 +94,7 @@ func keepScore(t *testing.T, score string) {
 	}
 }
 
-func missing(got claim.Claim) string {
+func missing(got claim.Judgement) string {
 	var list []string
 	for _, m := range append(got.Quotations, got.Numbers...) {
 		if !m.Found {

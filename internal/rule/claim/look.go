@@ -18,9 +18,10 @@ type look struct {
 	page       *Page
 	passages   []passage
 	headings   []int  // where those of the page stand
-	numbers    []bool // by number: the page has it, or counts nothing of the kind
-	quotations []bool
-	dates      []bool
+	numbers    []spot // by number
+	uncounted  []bool // by number: the page counts nothing of the kind
+	quotations []spot
+	dates      []spot
 	names      []bool
 	titles     []bool // by quotation: the page has most of its words
 	instead    []bool // by date: the best window has another one in its place
@@ -33,10 +34,17 @@ type look struct {
 	loose      []candidate // the same for a page whose words say little
 }
 
+// spot is where a page has something first, if it does.
+type spot struct {
+	found      bool
+	start, end int
+}
+
 // holds reports whether the page has something of a sentence that is rare: a number,
 // date, quotation or name.
 func (l *look) holds() bool {
-	return slices.Contains(l.numbers, true) || slices.Contains(l.quotations, true) || slices.Contains(l.dates, true) || slices.Contains(l.names, true)
+	return slices.Contains(l.names, true) || slices.Contains(l.uncounted, true) ||
+		slices.ContainsFunc(slices.Concat(l.numbers, l.quotations, l.dates), func(s spot) bool { return s.found })
 }
 
 // reading is a page that is prepared for the sentences that cite it.
@@ -94,7 +102,11 @@ func lookAt(p *Page, citing []*asked) []look {
 		}
 	}
 	r.readWords(stems)
-	r.figures.ReadIn(p.Text, r.languages)
+	if len(r.languages) > 0 {
+		r.figures.ReadIn(p.Text, r.languages)
+	} else {
+		r.figures.Read(p.Text)
+	}
 	finder.Run(p.Text)
 	r.quoted = make([]bool, len(r.passages))
 	for _, s := range quoted {
@@ -173,7 +185,8 @@ func (r *reading) passageAt(at int) int {
 
 // look looks for what one sentence states.
 func (r *reading) look(a *asked, searches []*quotation.Search) look {
-	l := look{page: r.page, passages: r.passages, headings: r.headings, numbers: make([]bool, len(a.numbers)), quotations: make([]bool, len(a.quotations)), dates: make([]bool, len(a.dates)), names: make([]bool, len(a.names)),
+	l := look{page: r.page, passages: r.passages, headings: r.headings, numbers: make([]spot, len(a.numbers)), uncounted: make([]bool, len(a.numbers)),
+		quotations: make([]spot, len(a.quotations)), dates: make([]spot, len(a.dates)), names: make([]bool, len(a.names)),
 		instead: make([]bool, len(a.dates)), foreign: a.language != "" && len(r.languages) > 0 && !slices.Contains(r.languages, a.language) && !slices.Contains(r.languages, a.detected)}
 	holds := picker{reading: r}
 	if !l.foreign {
@@ -182,44 +195,48 @@ func (r *reading) look(a *asked, searches []*quotation.Search) look {
 		}
 	}
 	var places []int32 // of one fact
-	fact := func(found *bool) {
+	var first spot
+	at := func(start, end int) {
+		if !first.found || start < first.start {
+			first = spot{true, start, end}
+		}
+		places = append(places, int32(r.passageAt(start)))
+	}
+	fact := func(found *spot) {
 		if len(places) > 0 {
-			*found = true
 			slices.Sort(places)
 			holds.items = append(holds.items, item{at: slices.Compact(slices.Clone(places)), fact: true})
 		}
-		places = places[:0]
+		*found, places, first = first, places[:0], spot{}
 	}
-	at := func(start int) { places = append(places, int32(r.passageAt(start))) }
-	for i := range a.quotations {
-		if searches[i].Found {
-			at(searches[i].Start)
+	search := func(found *spot) {
+		if s := searches[0]; s.Found {
+			at(s.Start, s.End)
 		}
-		fact(&l.quotations[i])
+		searches = searches[1:]
+		fact(found)
 	}
-	searches = searches[len(a.quotations):]
+	for i := range a.quotations {
+		search(&l.quotations[i])
+	}
 	for i, n := range a.numbers {
 		if n.Written {
-			if searches[0].Found {
-				at(searches[0].Start)
-			}
-			fact(&l.numbers[i])
-			searches = searches[1:]
+			search(&l.numbers[i])
 			continue
 		}
-		r.figures.Places(n.Readings, func(start, _ int) { at(start) })
+		r.figures.Places(n.Readings, at)
 		if len(places) == 0 {
 			if start := literal(r.page.Text, n.phrase); start >= 0 {
-				at(start)
+				at(start, start+len(n.phrase))
 			}
 		}
 		fact(&l.numbers[i])
-		l.numbers[i] = l.numbers[i] || n.noun != "" && len(r.postings[r.words[n.noun]]) == 0
+		l.uncounted[i] = n.noun != "" && len(r.postings[r.words[n.noun]]) == 0
 	}
 	for i, d := range a.dates {
 		for _, on := range r.dates {
 			if d.Is(on) {
-				at(on.Start)
+				at(on.Start, on.End)
 			}
 		}
 		fact(&l.dates[i])
@@ -299,6 +316,8 @@ func literal(text, phrase string) int {
 		return at
 	}
 }
+
+func isWordPart(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // hasYear reports whether a text names a year between 1800 and 2099.
 func hasYear(text string) bool {

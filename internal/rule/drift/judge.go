@@ -466,7 +466,7 @@ func (c *comparison) newFigure(now *passage) string {
 		index := figure.NewIndex()
 		index.Want(f.Readings)
 		index.ReadIn(c.Then.Text, languages)
-		if _, _, _, found := index.Find(f.Readings); !found {
+		if _, _, found := index.Find(f.Readings); !found {
 			return strings.TrimSpace(plain[f.Start:f.End])
 		}
 	}

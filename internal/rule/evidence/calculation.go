@@ -186,7 +186,7 @@ func (r *Report) operandWindow(at int, wanted []figure.Quantity, held []claim.Ju
 	}
 	for _, i := range near {
 		for _, window := range held[i].Windows {
-			if _, _, _, found := windows.in(window.Text).Find(wanted); found {
+			if _, _, found := windows.in(window.Text).Find(wanted); found {
 				return window.CID
 			}
 		}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/text/markdown"
+	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/text/quotation"
 )
 
@@ -57,6 +59,15 @@ func (r *Report) Hold(ctx context.Context, language string, pages func(cid strin
 	r.Faults = append(r.Faults, r.findings(held)...)
 	slices.SortStableFunc(r.Faults, func(a, b Fault) int { return a.Line - b.Line })
 	return held, nil
+}
+
+// HoldText reads a text that is no report, such as an output, and holds its sentences
+// against the pages that they cite.
+func HoldText(ctx context.Context, text []byte, pages func(cid string) (*claim.Page, error)) (Report, []claim.Judgement, error) {
+	language := page.Language(string(text))
+	r := Read(markdown.Read(text), Facts{Template: Template{Sections: []Section{{}}}, Language: language})
+	held, err := r.Hold(ctx, language, pages, claim.Titles{})
+	return r, held, err
 }
 
 // holdAbsent holds the sentences that say what is on no page against all that may be
@@ -248,6 +259,56 @@ func faultOf(f claim.Finding, line int) Fault {
 func (r *Report) stated() (n int) {
 	for i := range r.Sentences {
 		if r.Sentences[i].Form != Frame {
+			n++
+		}
+	}
+	return n
+}
+
+// Grounding counts how the sentences of a text stand by rule, and of those with a page the
+// quotations and numbers that are looked for there.
+type Grounding struct {
+	Claims            int `json:"claims"`
+	Grounded          int `json:"grounded"`
+	Partly            int `json:"partly"`
+	Ungrounded        int `json:"ungrounded"`
+	Unchecked         int `json:"unchecked"`
+	Frames            int `json:"frames" jsonschema:"sentences that introduce others and claim nothing; they are no claims"`
+	Quotations        int `json:"quotations"`
+	QuotationsMissing int `json:"quotations_missing"`
+	Numbers           int `json:"numbers"`
+	NumbersMissing    int `json:"numbers_missing"`
+}
+
+// Count counts the sentences of a report by how each is held ([Report.Hold]).
+func (r *Report) Count(held []claim.Judgement) (g Grounding) {
+	for i, j := range held {
+		if r.Sentences[i].Form == Frame {
+			g.Frames++
+			continue
+		}
+		g.Claims++
+		switch j.Standing {
+		case claim.Found:
+			g.Grounded++
+		case claim.Weak:
+			g.Partly++
+		case claim.NoText:
+			g.Unchecked++
+			continue
+		default: // also where nothing says where it comes from
+			g.Ungrounded++
+		}
+		g.Quotations, g.QuotationsMissing = g.Quotations+len(j.Quotations), g.QuotationsMissing+lacking(j.Quotations)
+		g.Numbers, g.NumbersMissing = g.Numbers+len(j.Numbers), g.NumbersMissing+lacking(j.Numbers)
+	}
+	return g
+}
+
+// lacking counts what no page has.
+func lacking(matches []claim.Match) (n int) {
+	for _, m := range matches {
+		if !m.Found {
 			n++
 		}
 	}

@@ -169,28 +169,3 @@ func parseMark(text []byte) (m mark, n int) {
 	}
 	return mark{}, 0
 }
-
-// Citing is a draft for a reader that knows citations alone: a sentence that is inferred
-// cites its sources, and calculations are left out.
-func Citing(draft []byte) []byte {
-	var out []byte
-	for at := 0; at < len(draft); {
-		m, n := mark{}, 0
-		if draft[at] == '[' {
-			m, n = parseMark(draft[at:])
-		}
-		switch {
-		case n == 0:
-			out, n = append(out, draft[at]), 1
-		case m.cited != "":
-			out = append(out, draft[at:at+n]...)
-		}
-		for _, id := range m.inferred {
-			if id != RunCID {
-				out = append(out, "[@"+id+"]"...)
-			}
-		}
-		at += n
-	}
-	return out
-}

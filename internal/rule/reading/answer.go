@@ -238,7 +238,7 @@ func (i *Item) isNumber(words string) bool {
 	index := figure.NewIndex()
 	index.Want(of[0].Readings)
 	index.Read(i.Text)
-	_, _, _, found := index.Find(of[0].Readings)
+	_, _, found := index.Find(of[0].Readings)
 	return found
 }
 

@@ -1,13 +1,15 @@
 package source
 
 import (
+	"context"
 	"slices"
 	"strings"
 
+	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/policy"
 	"github.com/tidegate/tidegate/internal/rule/scholar"
-	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 )
 
@@ -182,10 +184,11 @@ func abstractOnly(s *subject) (string, bool) {
 	}
 	for _, f := range s.source.FoundBy {
 		for line := range strings.Lines(f.Beside) {
-			for _, c := range claim.Ground(markdown.Read([]byte(strings.TrimSpace(line)+" [@"+s.source.CID+"]\n")), func(string) (string, bool) { return text, true }).Claims {
-				for _, number := range c.Numbers {
-					if !number.Found {
-						return "it does not have " + quoted(number.Text) + "; cite the full text", true
+			_, held, _ := evidence.HoldText(context.Background(), []byte(strings.TrimSpace(line)+" [@"+s.source.CID+"]\n"), func(cid string) (*claim.Page, error) { return &claim.Page{CID: cid, Text: text}, nil })
+			for _, j := range held {
+				for _, f := range j.Findings {
+					if f.Code == tidegate.NumberNotFound {
+						return "it does not have " + quoted(f.Text) + "; cite the full text", true
 					}
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/test/must"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -82,8 +81,7 @@ func readCase(t *testing.T, text string) corpusCase {
 		if !found {
 			break
 		}
-		var line, missing, all int
-		var verdict, what string
+		var line int
 		switch key {
 		case "want":
 			c.want = value
@@ -104,21 +102,6 @@ func readCase(t *testing.T, text string) corpusCase {
 				t.Fatalf("raw: %v", err)
 			}
 			c.facts.RawURLs = append(c.facts.RawURLs, synthesis.Place{Line: line, Text: url})
-		case "claim":
-			if _, err := fmt.Sscanf(strings.Replace(value, ",", " ,", 1), "%d %s , %d of %d %s", &line, &verdict, &missing, &all, &what); err != nil {
-				t.Fatalf("claim: %v", err)
-			}
-			matches := make([]claim.Match, all)
-			for i := range matches {
-				matches[i] = claim.Match{Text: fmt.Sprint(i), Found: i >= missing}
-			}
-			claim := claim.Claim{Line: line, CIDs: []string{"a"}, Verdict: claim.Verdict(verdict)}
-			if what == "quotations" {
-				claim.Quotations = matches
-			} else {
-				claim.Numbers = matches
-			}
-			c.facts.Claims = append(c.facts.Claims, claim)
 		default:
 			return c.complete(text+end, ends, answers)
 		}

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/text/draft"
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -41,9 +40,6 @@ type Facts struct {
 	Sections []string
 	// RawURLs are the addresses that a reader of the draft would see or follow.
 	RawURLs []Place
-	// Claims say what stands on the pages that the draft cites, nil where nobody
-	// looked.
-	Claims []claim.Claim
 	// Answers is the review that the draft answers, nil in the first round.
 	Answers *Answered
 	// Sentences is what its sentences were found to be; nothing in a run without sources.
@@ -51,7 +47,10 @@ type Facts struct {
 }
 
 // Sentences is what was found in the sentences of a draft.
-type Sentences struct{ Faults, Warnings []Fault }
+type Sentences struct {
+	Faults, Warnings []Fault
+	Grounding        evidence.Grounding
+}
 
 // Result is the judgement of a draft.
 type Result struct {
@@ -67,7 +66,7 @@ type Result struct {
 	// several cids is one source.
 	Utilization Rate
 	Duplicates  Rate
-	Grounding   Grounding
+	Grounding   evidence.Grounding
 	sections    int      // that its template has
 	validated   []string // in byte order
 	unsourced   bool
@@ -115,7 +114,7 @@ func Judge(text *markdown.Text, facts Facts) Result {
 	j.urls()
 	j.markup()
 	j.numbers()
-	j.grounding()
+	j.result.Grounding = facts.Sentences.Grounding
 	j.result.Faults = append(j.result.Faults, facts.Sentences.Faults...)
 	j.result.Warnings = append(j.result.Warnings, facts.Sentences.Warnings...)
 	if facts.Answers != nil {

@@ -169,13 +169,3 @@ func (d *Document) EachLeaf(visit func(*Block)) {
 		b.EachLeaf(visit)
 	}
 }
-
-// PassageAt is the passage that holds a line: the last that begins there or
-// above.
-func (d *Document) PassageAt(line int) *Passage {
-	next := sort.Search(len(d.Passages), func(i int) bool { return d.Passages[i].Line > line })
-	if next == 0 {
-		return nil
-	}
-	return d.Passages[next-1]
-}

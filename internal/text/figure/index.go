@@ -131,15 +131,13 @@ func (x *Index) Places(readings []Quantity, visit func(start, end int)) {
 }
 
 // Find is the first place at which the text has a number in one of its readings.
-func (x *Index) Find(readings []Quantity) (as Quantity, start, end int, found bool) {
-	for _, q := range readings {
-		for _, p := range x.places[q.Value] {
-			if q.fits(p.unit) && (!found || p.start < start) {
-				as, start, end, found = q, p.start, p.end, true
-			}
+func (x *Index) Find(readings []Quantity) (start, end int, found bool) {
+	x.Places(readings, func(from, to int) {
+		if !found || from < start {
+			start, end, found = from, to, true
 		}
-	}
-	return as, start, end, found
+	})
+	return start, end, found
 }
 
 // fits reports whether a number of a claim may be that of a page with the same

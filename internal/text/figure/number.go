@@ -448,7 +448,9 @@ func (r *numberReader) note(at, end int) bool {
 	return unicode.IsLetter(before) || strings.ContainsRune(".;!?)]”’»", before) || before == ',' && strings.HasPrefix(r.s[end:], "] ")
 }
 
-func isYear(digits string) bool { return len(digits) == 4 && (digits[0] == '1' || digits[0] == '2') }
+func isYear(text string) bool {
+	return len(text) == 4 && (text[0] == '1' || text[0] == '2') && strings.Trim(text, "0123456789") == ""
+}
 
 // significant counts the digits of a number without zeros before it.
 func significant(groups []string) int {

@@ -143,7 +143,7 @@ func compareNumbers(a, b, languageA, languageB string) ComparedNumbers {
 			index := figure.NewIndex()
 			index.Want(f.Readings)
 			index.ReadIn(in, []string{language})
-			if _, _, _, found := index.Find(f.Readings); !found && !strings.Contains(in, texts[i]) {
+			if _, _, found := index.Find(f.Readings); !found && !strings.Contains(in, texts[i]) {
 				out = append(out, texts[i])
 			}
 		}

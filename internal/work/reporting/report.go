@@ -220,29 +220,37 @@ func (w *reportReader) parts() error {
 }
 
 func (w *reportReader) part(title string, text []byte) error {
+	part := paper.Part{Title: title, Text: text}
 	if c := w.trust.Claims; c != nil && c.SynthesisDigest == codec.DigestBytes(text) {
-		sentences, err := w.sentences(text)
-		w.out.Report.Parts = append(w.out.Report.Parts, paper.Part{Title: title, Text: text, Sentences: sentences})
-		return err
+		facts, _, err := sentences.ReportFacts(w.run, text)
+		if err != nil {
+			return err
+		}
+		w.out.Report.AnswerTitle = facts.Template.Answer()
+		if part.Sentences, err = w.sentences(c, evidence.Read(markdown.Read(text), facts), w.trust.Reader); err != nil {
+			return err
+		}
+	} else {
+		claims, read, err := sentences.CheckText(w.ctx, w.run, text)
+		if err != nil {
+			return err
+		}
+		shown, err := w.sentences(&claims, read, false)
+		if err != nil {
+			return err
+		}
+		part.Sentences = slices.DeleteFunc(shown, func(s paper.ShownSentence) bool { return len(s.CIDs) == 0 }) // need no form
 	}
-	claims, err := w.texts.Claims(markdown.Read(text))
-	w.out.Report.Parts = append(w.out.Report.Parts, paper.Part{Title: title, Text: text, Claims: claims})
-	return err
+	w.out.Report.Parts = append(w.out.Report.Parts, part)
+	return nil
 }
 
-// sentences are those of the synthesis with how each stands and where it is.
-func (w *reportReader) sentences(text []byte) ([]paper.ShownSentence, error) {
-	facts, _, err := sentences.ReportFacts(w.run, text)
-	if err != nil {
-		return nil, err
-	}
-	w.out.Report.AnswerTitle = facts.Template.Answer()
-	claims := w.trust.Claims
-	places := evidence.Read(markdown.Read(text), facts).Sentences
-	shown := make([]paper.ShownSentence, len(claims.Sentences))
-	for i, stand := range claims.Stands(w.trust.Reader) {
+// sentences are those of a text with how each stands and where it is.
+func (w *reportReader) sentences(claims *evidence.Claims, read evidence.Report, reader bool) (shown []paper.ShownSentence, err error) {
+	places := read.Sentences
+	for i, stand := range claims.Stands(reader) {
 		s := paper.ShownSentence{Claim: claims.Sentences[i], Stand: stand}
-		if len(places) == len(shown) && places[i].Text == s.Text { // else an older program read it
+		if len(places) == len(claims.Sentences) && places[i].Text == s.Text { // else an older program read it
 			s.Start, s.End = places[i].Start, places[i].End
 		}
 		if s.Verdict != nil {
@@ -257,7 +265,7 @@ func (w *reportReader) sentences(text []byte) ([]paper.ShownSentence, error) {
 			start, end, _ := s.Place(window)
 			s.Links = append(s.Links, link.TextLink(w.texts.URL(window.CID), w.texts.Shown[window.CID], start, end))
 		}
-		shown[i] = s
+		shown = append(shown, s)
 	}
 	return shown, w.texts.Err
 }

@@ -96,9 +96,6 @@ func fullReport(t *testing.T, language string, reader bool) paper.Report {
 	}
 	part.Text = []byte(text + "| " + greek + " | ναῦς |\n|---|---|\n| Α | 1 |\n| Β | 2 |\n\n[chart: bar]\n")
 	r.Parts = append(r.Parts, part)
-	r.Parts = append(r.Parts, paper.Part{Title: greek, Text: []byte("«" + greek + "» 77 [@cid_a].\n\n" + greek + " 78 [@cid_b].\n"), Claims: []claim.Claim{
-		{Line: 1, Text: greek, CIDs: []string{"cid_a"}, Verdict: claim.Ungrounded, Numbers: []claim.Match{{Text: "77", CID: "cid_a"}}},
-		{Line: 3, Text: greek, CIDs: []string{"cid_b"}, Verdict: claim.Unchecked, Numbers: []claim.Match{{Text: "78", CID: "cid_b"}}}}})
 	for _, origin := range []*source.Origin{nil, {Kind: source.FromSearch, Rank: 2, Search: "σ"}, {Kind: source.FromLink, Page: "σ"}, {Kind: source.FromPerson}, {Kind: source.FromClient}, {Kind: source.FromNowhere}} {
 		r.Sources = append(r.Sources, paper.Source{CID: "cid_" + string(rune('a'+len(r.Sources))), Title: greek, URL: "https://σ.example/", Status: "valid", Origin: origin.In(language), FetchedAt: r.CreatedAt, Text: greek})
 	}

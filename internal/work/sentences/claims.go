@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
@@ -81,6 +82,21 @@ func holdSentences(ctx context.Context, r *run.Run, text *markdown.Text, facts e
 	return c, nil
 }
 
+// CheckText holds the sentences of a text that is no report, such as a summary, against the
+// pages that they cite. Both are empty where no source of the run has been judged.
+func CheckText(ctx context.Context, r *run.Run, text []byte) (claims evidence.Claims, report evidence.Report, err error) {
+	facts, records, err := ReportFacts(r, text)
+	if err != nil || len(facts.Sources) == 0 {
+		return claims, report, artifact.UnlessMissing(err)
+	}
+	facts.Template, facts.Whole = evidence.Template{Sections: []evidence.Section{{}}}, false
+	checked, err := holdSentences(ctx, r, markdown.Read(text), facts, records, nil)
+	if err != nil {
+		return claims, report, err
+	}
+	return checked.claims, checked.report, nil
+}
+
 // heldText is a text as sentences, each held against the pages that it cites.
 type heldText struct {
 	report evidence.Report
@@ -111,9 +127,9 @@ func (p *citedPages) digest(facts evidence.Facts) string {
 // required.
 func (c *checkedSentences) found(grounding bool) synthesis.Sentences {
 	if grounding {
-		return synthesis.Sentences{Faults: c.report.Faults}
+		return synthesis.Sentences{Faults: c.report.Faults, Grounding: c.report.Count(c.held)}
 	}
-	found := synthesis.Sentences{Faults: c.forms}
+	found := synthesis.Sentences{Faults: c.forms, Grounding: c.report.Count(c.held)}
 	for _, f := range c.report.Faults {
 		if !slices.Contains(c.forms, f) {
 			found.Warnings = append(found.Warnings, f)

@@ -5,12 +5,10 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/synthesis"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/sourcing"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
 
@@ -143,14 +141,4 @@ func keptClaims(r *run.Run) (*evidence.Claims, error) {
 func Answered(r *run.Run) (*synthesis.Answered, error) {
 	answers, _, err := answeredBy(r, r.Manifest().ReviewRounds())
 	return answers, err
-}
-
-// GroundText checks the claims of a text against the pages that it cites, as the
-// archive of the run has them. It returns READ_FAILED.
-func GroundText(ctx context.Context, r *run.Run, text []byte) (claim.Grounding, error) {
-	texts, err := sourcing.OpenTexts(ctx, r)
-	if err != nil {
-		return claim.Grounding{}, err
-	}
-	return texts.Ground(markdown.Read(text))
 }

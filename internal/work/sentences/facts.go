@@ -15,7 +15,6 @@ import (
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/sourcing"
-	"github.com/tidegate/tidegate/internal/work/store"
 )
 
 // templateOf is the template of the run's report.
@@ -46,12 +45,7 @@ func factsOf(ctx context.Context, r *run.Run, text *markdown.Text) (synthesis.Fa
 	for _, url := range claim.InspectRead(text).URLs {
 		facts.RawURLs = append(facts.RawURLs, synthesis.Place{Line: url.Line, Text: url.Text})
 	}
-	texts, err := sourcing.OpenTexts(ctx, r)
-	if err != nil {
-		return synthesis.Facts{}, err
-	}
-	facts.Claims, err = store.Recall(texts.Memory, "grounded "+texts.Name+codec.DigestBytes(text.Raw), func() ([]claim.Claim, error) { return texts.Claims(text) })
-	return facts, err
+	return facts, nil
 }
 
 // runSources are the sources of a run by its records.

@@ -1,10 +1,11 @@
 package sentences
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
@@ -12,9 +13,9 @@ import (
 	"github.com/tidegate/tidegate/internal/base/report"
 	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/evidence"
+	"github.com/tidegate/tidegate/internal/text/link"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
-	"github.com/tidegate/tidegate/internal/work/sourcing"
 )
 
 // GroundInput are the arguments of [Ground].
@@ -27,16 +28,26 @@ type GroundInput struct {
 
 // GroundResult is the result of [Ground].
 type GroundResult struct {
-	OK           codec.True             `json:"ok"`
-	RunID        string                 `json:"run_id"`
-	DocumentPath string                 `json:"document_path"`
-	Pass         bool                   `json:"pass" jsonschema:"something is claimed, every sentence has a form and a page that can be read, and no rule misses anything there; in a run of an earlier version: every quotation was found, and of the numbers at most one in twenty was not"`
-	Claims       []claim.Claim          `json:"claims"`
-	Metrics      claim.GroundingMetrics `json:"metrics"`
+	OK           codec.True         `json:"ok"`
+	RunID        string             `json:"run_id"`
+	DocumentPath string             `json:"document_path"`
+	Pass         bool               `json:"pass" jsonschema:"something is claimed, every sentence has a form and a page that can be read, and no rule misses anything there"`
+	Claims       []Grounded         `json:"claims"`
+	Metrics      evidence.Grounding `json:"metrics"`
 	// Sentences are those of claims.v1.
 	Sentences []evidence.Claim `json:"sentences" jsonschema:"every sentence as claims.v1 has it: form, standing, findings, windows of its pages and, where a second reader gave one for this sentence, the verdict"`
 
 	faults []evidence.Fault // what the rules for sentences refuse
+}
+
+// Grounded is a sentence with what of it stands on the pages that it cites.
+type Grounded struct {
+	Line       int           `json:"line"`
+	Text       string        `json:"text" jsonschema:"without its citations, cut at 200 characters"`
+	CIDs       []string      `json:"cids"`
+	Verdict    string        `json:"verdict" jsonschema:"grounded, partly (weak), ungrounded, or unchecked where none of its pages has text"`
+	Quotations []claim.Match `json:"quotations" jsonschema:"those of four words or more"`
+	Numbers    []claim.Match `json:"numbers" jsonschema:"those of two digits or more, percentages, years and amounts"`
 }
 
 // Passed reports whether the document passed.
@@ -58,23 +69,7 @@ func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, e
 		if err != nil {
 			return err
 		}
-		texts, err := sourcing.OpenTexts(ctx, r)
-		if err != nil {
-			return err
-		}
-		found, err := texts.Ground(markdown.Read(evidence.Citing(document)))
-		if err != nil {
-			return err
-		}
-		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Pass: found.Pass && len(found.Claims) > 0, Claims: found.Claims, Metrics: found.Metrics, Sentences: []evidence.Claim{}}
-		links := texts.Links(found)
-		for i := range out.Claims {
-			for _, matches := range [][]claim.Match{out.Claims[i].Quotations, out.Claims[i].Numbers} {
-				for k := range matches {
-					matches[k].Link = links[matches[k]]
-				}
-			}
-		}
+		*out = GroundResult{RunID: r.ID(), DocumentPath: path, Claims: []Grounded{}, Sentences: []evidence.Claim{}}
 		facts, records, err := ReportFacts(r, document)
 		if tidegate.CodeOf(err) == tidegate.FileNotFound {
 			return nil // no source has been judged: nothing can be held against it
@@ -91,72 +86,41 @@ func Ground(ctx context.Context, desk run.Desk, in GroundInput) (GroundResult, e
 		if err != nil {
 			return err
 		}
-		out.bySentence(checked)
+		out.Sentences, out.faults, out.Metrics = checked.claims.Sentences, checked.report.Faults, checked.report.Count(checked.held)
+		out.Pass = len(out.faults) == 0 && out.Metrics.Claims > 0 && out.Metrics.Unchecked == 0
+		for i := range out.Sentences {
+			if s := &out.Sentences[i]; s.Form != evidence.Frame {
+				out.Claims = append(out.Claims, Grounded{s.Line, tidegate.Cut(s.Text), s.CIDs, verdict(s.Standing),
+					checked.pages.linked(checked.held[i].Quotations), checked.pages.linked(checked.held[i].Numbers)})
+			}
+		}
 		return nil
 	})
 }
 
-// verdicts are the words of the older result for how sentences stand.
-var verdicts = map[claim.Standing]claim.Verdict{claim.Found: claim.Grounded, claim.Weak: claim.Partly, claim.Missing: claim.Ungrounded, claim.NoText: claim.Unchecked}
+// The verdicts on sentences.
+const (
+	grounded   = "grounded"
+	partly     = "partly"
+	ungrounded = "ungrounded"
+	unchecked  = "unchecked"
+)
 
-// bySentence puts the sentences in the place of the paragraphs, each with the quotations
-// and numbers that it has of them.
-func (g *GroundResult) bySentence(checked *checkedSentences) {
-	passages := g.Claims
-	m := &g.Metrics
-	g.Claims = []claim.Claim{}
-	m.Claims, m.Grounded, m.Partly, m.Ungrounded, m.Unchecked = 0, 0, 0, 0, 0
-	last := map[int]int{} // by passage: its last sentence
-	for i := range checked.claims.Sentences {
-		s := &checked.claims.Sentences[i]
-		if s.Form == evidence.Frame {
-			m.Frames++
-			continue
-		}
-		c := claim.Claim{Line: s.Line, Text: tidegate.Cut(s.Text), CIDs: s.CIDs, Verdict: verdicts[s.Standing], Quotations: []claim.Match{}, Numbers: []claim.Match{}}
-		if c.Verdict == "" {
-			c.Verdict = claim.Ungrounded // nothing says where it comes from
-		}
-		if k := passageOf(passages, s.Line); k >= 0 {
-			p := &passages[k]
-			c.Quotations, p.Quotations = in(s.Text, p.Quotations)
-			c.Numbers, p.Numbers = in(s.Text, p.Numbers)
-			last[k] = len(g.Claims)
-		}
-		m.Claims++
-		*map[claim.Verdict]*int{claim.Grounded: &m.Grounded, claim.Partly: &m.Partly, claim.Ungrounded: &m.Ungrounded, claim.Unchecked: &m.Unchecked}[c.Verdict]++
-		g.Claims = append(g.Claims, c)
-	}
-	for k, i := range last { // what goes over several sentences belongs to the last
-		c := &g.Claims[i]
-		c.Quotations, c.Numbers = append(c.Quotations, passages[k].Quotations...), append(c.Numbers, passages[k].Numbers...)
-	}
-	g.Sentences, g.faults = checked.claims.Sentences, checked.report.Faults
-	g.Pass = len(g.faults) == 0 && m.Claims > 0 && m.Unchecked == 0
+// verdict is how a sentence stands, which is ungrounded where nothing says where it comes
+// from.
+func verdict(standing claim.Standing) string {
+	return cmp.Or(map[claim.Standing]string{claim.Found: grounded, claim.Weak: partly, claim.NoText: unchecked}[standing], ungrounded)
 }
 
-// passageOf is the last passage that begins on a line or above, -1 for none.
-func passageOf(passages []claim.Claim, line int) int {
-	k := -1
-	for i := range passages {
-		if passages[i].Line <= line {
-			k = i
+// linked are matches with what leads a reader to each on its page.
+func (p *citedPages) linked(matches []claim.Match) []claim.Match {
+	linked := slices.Concat([]claim.Match{}, matches)
+	for i := range linked {
+		if m := &linked[i]; m.Found {
+			m.Link = link.TextLink(p.texts.URL(m.CID), p.text(m.CID), m.Start, m.End)
 		}
 	}
-	return k
-}
-
-// in are the matches that a sentence has, and those that are left.
-func in(sentence string, matches []claim.Match) (has, left []claim.Match) {
-	has = []claim.Match{}
-	for _, m := range matches {
-		if strings.Contains(sentence, m.Text) {
-			has = append(has, m)
-		} else {
-			left = append(left, m)
-		}
-	}
-	return has, left
+	return linked
 }
 
 // readClaims reads the document to check. A document that an agent names must lie
@@ -191,18 +155,18 @@ func (g GroundResult) Report() report.Report {
 			strconv.Itoa(m.Ungrounded) + " not, " + strconv.Itoa(m.Unchecked) + " could not be checked; " + report.Counted(m.Frames, "frame")}
 	table := report.NewTable(">Line", "Verdict", "What", "Found", "Where")
 	for _, made := range g.Claims {
-		c := report.Case{Name: "line " + strconv.Itoa(made.Line), Status: report.PassIf(made.Verdict != claim.Ungrounded && made.Verdict != claim.Partly), Note: made.Text}
-		parts := append(append([]claim.Match{}, made.Quotations...), made.Numbers...)
+		c := report.Case{Name: "line " + strconv.Itoa(made.Line), Status: report.PassIf(made.Verdict != ungrounded && made.Verdict != partly), Note: made.Text}
+		parts := slices.Concat(made.Quotations, made.Numbers)
 		if len(parts) == 0 {
-			table.Row(report.None, made.Line, string(made.Verdict), made.Text, "", "")
+			table.Row(report.None, made.Line, made.Verdict, made.Text, "", "")
 		}
 		for _, part := range parts {
 			if part.Found {
-				table.Row(report.Pass, made.Line, string(made.Verdict), part.Text, "yes", part.Link)
+				table.Row(report.Pass, made.Line, made.Verdict, part.Text, "yes", part.Link)
 				continue
 			}
-			table.Row(report.PassIf(made.Verdict == claim.Unchecked), made.Line, string(made.Verdict), part.Text, "no", "")
-			if made.Verdict != claim.Unchecked {
+			table.Row(report.PassIf(made.Verdict == unchecked), made.Line, made.Verdict, part.Text, "no", "")
+			if made.Verdict != unchecked {
 				c.Findings = append(c.Findings, report.Finding{Rule: "UNGROUNDED", Message: "not on a cited page: " + part.Text, File: g.DocumentPath, Line: made.Line})
 			}
 		}

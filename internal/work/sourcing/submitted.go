@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/archive"
 	"github.com/tidegate/tidegate/internal/rule/claim"
+	"github.com/tidegate/tidegate/internal/rule/evidence"
 	"github.com/tidegate/tidegate/internal/rule/source"
-	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/step"
 )
@@ -286,33 +286,28 @@ func (e *archived) missingQuotations(ctx context.Context, text []byte, sources [
 			usable[records[i].CID] = &sources[at]
 		}
 	}
-	document := citingByID(text, sources)
-	var failed error
-	found := claim.Ground(markdown.Read(document), func(cid string) (string, bool) {
+	report, held, err := evidence.HoldText(ctx, citingByID(text, sources), func(cid string) (*claim.Page, error) {
 		source := usable[cid]
-		if source == nil || failed != nil {
-			return "", false
+		if source == nil {
+			return nil, nil
 		}
 		page, err := e.pageOfSource(ctx, source)
-		if failed = err; err != nil || page == nil {
-			return "", false
+		if err != nil || page == nil {
+			return nil, err
 		}
-		return page.Content().Text, true
+		return claim.PageOf(cid, source.URLs[0], page.Content()), nil
 	})
-	if failed != nil {
-		return nil, failed
+	if err != nil {
+		return nil, err
 	}
 	var faults []SourceFault
-	for _, c := range found.Claims {
-		if c.Verdict == claim.Unchecked {
-			continue
-		}
-		for _, q := range c.Quotations {
-			if !q.Found {
+	for i, j := range held {
+		for _, f := range j.Findings {
+			if f.Code == tidegate.QuotationNotFound {
 				faults = append(faults, SourceFault{
-					Code: tidegate.QuotationNotFound, Line: c.Line,
-					Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(q.Text)),
-					ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(q.Text),
+					Code: f.Code, Line: report.Sentences[i].Line,
+					Message:    fmt.Sprintf("the quotation %q is not on the page whose URL stands beside it", tidegate.Cut(f.Text)),
+					ChangeNote: "Quote the exact words of the page, or say it in words of your own without quotation marks: " + tidegate.Cut(f.Text),
 				})
 			}
 		}

@@ -2,16 +2,12 @@ package sourcing
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/base/parallel"
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
-	"github.com/tidegate/tidegate/internal/text/link"
-	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/text/page"
 	"github.com/tidegate/tidegate/internal/work/run"
 	"github.com/tidegate/tidegate/internal/work/store"
@@ -134,52 +130,6 @@ func textsDigest(r *run.Run) (string, error) {
 		parts = append(parts, line.Number, line.Entry)
 	}
 	return codec.Digest(parts), err
-}
-
-// Ground checks the claims of a document against the texts of its sources.
-func (t *Texts) Ground(document *markdown.Text) (claim.Grounding, error) {
-	found := claim.Ground(document, t.Text)
-	return found, t.Err
-}
-
-// Links lead a reader to each match on its page.
-func (t *Texts) Links(found claim.Grounding) map[claim.Match]string {
-	on := map[string][]claim.Match{}
-	for _, claim := range found.Claims {
-		for _, match := range slices.Concat(claim.Quotations, claim.Numbers) {
-			on[match.CID] = append(on[match.CID], match)
-		}
-	}
-	links := map[claim.Match]string{}
-	for cid, matches := range on {
-		for _, match := range claim.Confirm(t.Shown[cid], matches) {
-			links[match] = link.TextLink(t.URL(cid), t.Shown[cid], match.Start, match.End)
-		}
-	}
-	return links
-}
-
-// Claims are the claims of a document that have something to look for, with links
-// to what was found.
-func (t *Texts) Claims(document *markdown.Text) ([]claim.Claim, error) {
-	found, err := t.Ground(document)
-	if err != nil {
-		return nil, err
-	}
-	links := t.Links(found)
-	var claims []claim.Claim
-	for _, c := range found.Claims {
-		if len(c.Quotations)+len(c.Numbers) == 0 {
-			continue
-		}
-		for _, list := range [][]claim.Match{c.Quotations, c.Numbers} {
-			for i := range list {
-				list[i].Link = links[list[i]]
-			}
-		}
-		claims = append(claims, c)
-	}
-	return claims, nil
 }
 
 // Text is the text of a source that is valid or paywalled; it is false for other

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/tidegate/tidegate/internal/rule/claim"
 	"github.com/tidegate/tidegate/internal/rule/source"
 	"github.com/tidegate/tidegate/internal/test/full"
 	"github.com/tidegate/tidegate/internal/test/must"
@@ -54,17 +53,17 @@ func TestLabelledClaimsInARun(t *testing.T) {
 	}
 	runs.Put(t, made.Root, "claims.md", document.String())
 	grounding := must.Get(sentences.Ground(t.Context(), runClock, sentences.GroundInput{ManifestPath: made.ManifestPath, DocumentPath: made.Root + "/claims.md"}))(t)
-	sentences := map[int][]claim.Claim{} // by line: a labelled claim may have several
+	byLine := map[int][]sentences.Grounded{} // by line: a labelled claim may have several
 	for _, c := range grounding.Claims {
-		sentences[c.Line] = append(sentences[c.Line], c)
+		byLine[c.Line] = append(byLine[c.Line], c)
 	}
 	var total claimScore
 	for i, made := range claims {
-		if len(sentences[i+1]) == 0 {
+		if len(byLine[i+1]) == 0 {
 			t.Fatalf("nothing is said about %s", made.Text)
 		}
-		total.add(made, sentences[i+1])
-		for _, c := range sentences[i+1] {
+		total.add(made, byLine[i+1])
+		for _, c := range byLine[i+1] {
 			for _, q := range c.Quotations {
 				if made.On && !q.Found {
 					t.Errorf("missed on %s: %s", made.URL, q.Text)
@@ -124,14 +123,14 @@ type alarms struct{ right, wrong, missed, quiet int }
 func (a alarms) precision() float64 { return float64(a.right) / float64(max(1, a.right+a.wrong)) }
 func (a alarms) recall() float64    { return float64(a.right) / float64(max(1, a.right+a.missed)) }
 
-func (s *claimScore) add(made planted.Claim, got []claim.Claim) {
+func (s *claimScore) add(made planted.Claim, got []sentences.Grounded) {
 	if s.kinds == nil {
 		s.kinds = map[string]*alarms{}
 	}
 	if s.kinds[made.About] == nil {
 		s.kinds[made.About] = &alarms{}
 	}
-	alarm := slices.ContainsFunc(got, func(c claim.Claim) bool { return c.Verdict == claim.Ungrounded })
+	alarm := slices.ContainsFunc(got, func(c sentences.Grounded) bool { return c.Verdict == "ungrounded" })
 	for _, a := range []*alarms{s.kinds[made.About], &s.all} {
 		switch {
 		case alarm && made.On:

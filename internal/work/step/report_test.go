@@ -36,8 +36,8 @@ func TestReportOfARun(t *testing.T) {
 			t.Errorf("%s is another one the second time", format)
 		}
 	}
-	if len(reported.Records) != 3 || reported.Report.Parts[0].Claims[0].Quotations[0].Link == "" {
-		t.Errorf("%+v", reported.Report.Parts[0].Claims)
+	if len(reported.Records) != 3 || reported.Report.Parts[0].Sentences[0].Links[0] == "" {
+		t.Errorf("%+v", reported.Report.Parts[0].Sentences)
 	}
 	under := citing(t, run.InitInput{}, outputOf(honest(1)...))
 	runs.Put(t, under.Root, "perspectives.json", perspectivesDoc)
