@@ -1,8 +1,10 @@
 package review
 
 import (
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -83,4 +85,9 @@ func absentIfBlank(s string) string {
 		return ""
 	}
 	return s
+}
+
+// pattern is a regular expression that is compiled when it is first used.
+func pattern(expression string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }

@@ -3,10 +3,8 @@ package review
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -95,10 +93,8 @@ func (f File) hunks(functions bool) []Hunk {
 const longestFunction = 200
 
 // functionLine matches the first line of a function or type in the usual languages.
-var functionLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t]*(?:(?:async|pub(?:\([a-z]+\))?|export|default|public|private|protected|internal|static|abstract|override|final|unsafe|const)[ \t]+)*` +
-		`(?:func|fn|def|class|function|impl|interface|trait|struct|enum|type|module|namespace)\b.*|^[A-Za-z_$][^;=]*\)[^;]*\{$`)
-})
+var functionLine = pattern(`^[ \t]*(?:(?:async|pub(?:\([a-z]+\))?|export|default|public|private|protected|internal|static|abstract|override|final|unsafe|const)[ \t]+)*` +
+	`(?:func|fn|def|class|function|impl|interface|trait|struct|enum|type|module|namespace)\b.*|^[A-Za-z_$][^;=]*\)[^;]*\{$`)
 
 // functionBegin is the first line of the function in which a line stands, or the line
 // itself.

@@ -35,8 +35,8 @@ type Answer struct {
 // Faults are about ids: one that no earlier issue has, one that stands twice, and
 // an earlier issue that the answer does not mention. It returns the errors of
 // Parse.
-func ParseAnswer(v *codec.Value, earlier []Identified) (Answer, []Remark, error) {
-	known := map[string]Identified{}
+func ParseAnswer(v *codec.Value, earlier []Finding) (Answer, []Remark, error) {
+	known := map[string]Finding{}
 	for _, issue := range earlier {
 		known[issue.ID] = issue
 	}
@@ -139,7 +139,7 @@ func spell(v *codec.Value, key string, words []string) {
 // identify gives every finding its issue and, where the reviewer named none, its id:
 // that of an earlier issue of the same name, unless the reviewer named another one of
 // them, and so knows which is which. One at the same line as the named one is that one.
-func (a *Answer) identify(earlier map[string]Identified) {
+func (a *Answer) identify(earlier map[string]Finding) {
 	used, named, at := map[string]bool{}, map[string]bool{}, map[place]string{}
 	for i, issue := range a.Issues {
 		f := &a.Findings[i]

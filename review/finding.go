@@ -12,7 +12,8 @@ import (
 
 // Finding is an issue with what ties it to the code, and what was decided about it.
 type Finding struct {
-	Identified
+	ID string `json:"id"` // by which it is recognised in another review of the same change
+	Issue
 	Confidence string   `json:"confidence,omitempty"` // one of Confidences, in the word of the reviewer
 	Quote      string   `json:"quote,omitempty"`      // whole lines of the file, beginning at the line
 	Suggestion string   `json:"suggestion,omitempty"` // what could stand in the place of the quoted lines
@@ -126,7 +127,7 @@ func (a *Answer) SetAside(faults []Remark) (rest []Remark) {
 		switch {
 		case f.reopens != nil:
 			a.Closed = slices.DeleteFunc(a.Closed, func(id string) bool { return id == f.reopens.ID })
-			a.Issues, a.Findings = append(a.Issues, f.reopens.Issue), append(a.Findings, Finding{Identified: *f.reopens})
+			a.Issues, a.Findings = append(a.Issues, f.reopens.Issue), append(a.Findings, *f.reopens)
 			a.Warnings = append(a.Warnings, f.Message)
 		case f.finding == 0:
 			rest = append(rest, f)
@@ -168,24 +169,6 @@ func (a Answer) Opinion(by string) Opinion {
 	o.Review.Issues = issuesOf(o.Findings)
 	o.Review = Clean(o.Review)
 	return o
-}
-
-// FindingsOf are issues with their ids, of which nothing else is known.
-func FindingsOf(issues []Issue) []Finding {
-	list := make([]Finding, len(issues))
-	for i, issue := range Identify(issues) {
-		list[i].Identified = issue
-	}
-	return list
-}
-
-// IdentifiedOf are the issues of findings with their ids.
-func IdentifiedOf(findings []Finding) []Identified {
-	list := make([]Identified, len(findings))
-	for i, f := range findings {
-		list[i] = f.Identified
-	}
-	return list
 }
 
 func issuesOf(findings []Finding) []Issue {

@@ -205,7 +205,7 @@ func TestFindingsOfAPanelAreJoined(t *testing.T) {
 // TestClosedIsWhatNobodyHasOpen: where reviewers of a panel disagree an issue is open.
 func TestClosedIsWhatNobodyHasOpen(t *testing.T) {
 	t.Parallel()
-	open := review.FindingsOf([]review.Issue{{Title: "still there", Severity: review.Low, Category: "Bug",
+	open := review.Identify([]review.Issue{{Title: "still there", Severity: review.Low, Category: "Bug",
 		Description: "d"}})
 	if got := review.Closed([]string{"b", open[0].ID, "a", "b"}, open); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("closed are %v", got)
@@ -217,7 +217,7 @@ func TestClosedIsWhatNobodyHasOpen(t *testing.T) {
 func TestDismissalsHoldForTheirLines(t *testing.T) {
 	t.Parallel()
 	finding := func(title, category, quote string, severity review.Severity) review.Finding {
-		f := review.FindingsOf([]review.Issue{{Title: title, Severity: severity, Category: category, File: "queue.go",
+		f := review.Identify([]review.Issue{{Title: title, Severity: severity, Category: category, File: "queue.go",
 			Description: "d"}})[0]
 		f.Quote = quote
 		return f

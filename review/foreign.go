@@ -6,10 +6,8 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"github.com/tidegate/tidegate"
@@ -43,11 +41,7 @@ func (f Foreign) Payload() Payload {
 
 // Opinion is what the tools found, as that of a reviewer.
 func (f Foreign) Opinion() Opinion {
-	o := Opinion{By: strings.Join(f.Tools, ", "), Review: f.Payload()}
-	for _, issue := range Identify(f.Issues) {
-		o.Findings = append(o.Findings, Finding{Identified: issue})
-	}
-	return o
+	return Opinion{By: strings.Join(f.Tools, ", "), Review: f.Payload(), Findings: Identify(f.Issues)}
 }
 
 // ReadForeign reads the document of another tool, whose file is path: SARIF 2.1.0
@@ -192,7 +186,7 @@ func cutBytes(s string) string {
 	return s[:end] + " […]"
 }
 
-var drive = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:/`) })
+var drive = pattern(`^[A-Za-z]:/`)
 
 // inProject is the path of a file relative to the project, which is known by
 // roots. It fails for one that lies outside, however it is spelt. No file is

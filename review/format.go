@@ -2,10 +2,8 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The fixed parts of the file, shared by writer and reader.
@@ -52,12 +50,12 @@ var boxes = []struct {
 }
 
 // endsLikeLine matches a file name that a reader would take for file and line.
-var endsLikeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*):(-?[0-9]+)$`) })
+var endsLikeLine = pattern(`^(.*):(-?[0-9]+)$`)
 
 // Format is the REVIEW.md of a payload that [Parse] accepted, with the given
 // warnings at its end.
 func Format(p Payload, warnings []string) []byte {
-	return FormatFindings(p, FindingsOf(p.Issues), warnings)
+	return FormatFindings(p, Identify(p.Issues), warnings)
 }
 
 // FormatFindings is [Format] with findings in the place of the issues: what ties them to
@@ -68,10 +66,10 @@ func FormatFindings(p Payload, findings []Finding, warnings []string) []byte {
 	p = Clean(p)
 	var b strings.Builder
 	counts := p.Counts()
-	b.WriteString(verdictHeader + escapeLine(string(p.Verdict)) + "\n\n")
-	b.WriteString(changeBullet + codeSpan(escapeCode(p.ChangeID)) + "\n")
+	b.WriteString(verdictHeader + inLine.apply(string(p.Verdict)) + "\n\n")
+	b.WriteString(changeBullet + codeSpan(inCode.apply(p.ChangeID)) + "\n")
 	fmt.Fprintf(&b, "%s%d high, %d medium, %d low\n\n", issuesBullet, counts.High, counts.Medium, counts.Low)
-	b.WriteString(verdictSection + "\n\n" + escapeLine(p.Verdict.token()) + "\n\n")
+	b.WriteString(verdictSection + "\n\n" + inLine.apply(p.Verdict.token()) + "\n\n")
 	for _, option := range boxes {
 		mark := " "
 		if option.verdict == p.Verdict {
@@ -92,7 +90,7 @@ func FormatFindings(p Payload, findings []Finding, warnings []string) []byte {
 	if len(warnings) > 0 {
 		b.WriteString("\n" + warningsSection + "\n\n")
 		for _, text := range warnings {
-			b.WriteString("- " + escapeLine(cleanLine(text)) + "\n")
+			b.WriteString("- " + inLine.apply(cleanLine(text)) + "\n")
 		}
 	}
 	return []byte(b.String())
@@ -101,10 +99,10 @@ func FormatFindings(p Payload, findings []Finding, warnings []string) []byte {
 // writeQuote quotes every line of s. A single line is a one-line value.
 func writeQuote(b *strings.Builder, indent, s string) {
 	if !strings.Contains(s, "\n") {
-		b.WriteString(indent + quote + escapeLine(s) + "\n")
+		b.WriteString(indent + quote + inLine.apply(s) + "\n")
 		return
 	}
-	for line := range strings.SplitSeq(escapeText(s), "\n") {
+	for line := range strings.SplitSeq(inText.apply(s), "\n") {
 		b.WriteString(indent + quote + line + "\n")
 	}
 }
@@ -141,16 +139,16 @@ func (t *TestResults) status() string {
 }
 
 func writeFinding(b *strings.Builder, f Finding) {
-	b.WriteString("\n" + issueHeader + escapeLine(f.Title) + "\n\n")
-	b.WriteString(severityBullet + escapeLine(string(f.Severity)) + "\n")
-	b.WriteString(categoryBullet + escapeLine(f.Category) + "\n")
+	b.WriteString("\n" + issueHeader + inLine.apply(f.Title) + "\n\n")
+	b.WriteString(severityBullet + inLine.apply(string(f.Severity)) + "\n")
+	b.WriteString(categoryBullet + inLine.apply(f.Category) + "\n")
 	switch {
 	case f.File == "" && f.Line != nil:
 		b.WriteString(lineBullet + strconv.FormatInt(*f.Line, 10) + "\n")
 	case f.File != "" && f.Line != nil:
-		b.WriteString(fileBullet + codeSpan(escapeCode(f.File)+":"+strconv.FormatInt(*f.Line, 10)) + "\n")
+		b.WriteString(fileBullet + codeSpan(inCode.apply(f.File)+":"+strconv.FormatInt(*f.Line, 10)) + "\n")
 	case f.File != "":
-		b.WriteString(fileBullet + codeSpan(escapeCode(f.File)) + "\n")
+		b.WriteString(fileBullet + codeSpan(inCode.apply(f.File)) + "\n")
 		if endsLikeLine().MatchString(f.File) {
 			b.WriteString(lineBullet + noLine + "\n")
 		}
@@ -171,7 +169,7 @@ func writeFinding(b *strings.Builder, f Finding) {
 		b.WriteByte('\n')
 	}
 	for _, name := range f.FoundBy {
-		b.WriteString(foundByBullet + escapeLine(name) + "\n")
+		b.WriteString(foundByBullet + inLine.apply(name) + "\n")
 	}
 	if f.Decision != "" {
 		b.WriteString(decisionBullet + f.Decision + "\n")
@@ -185,7 +183,7 @@ func writeFinding(b *strings.Builder, f Finding) {
 // quote below it; quoted says which.
 func writeField(b *strings.Builder, label, text string) (quoted bool) {
 	if !strings.Contains(text, "\n") {
-		b.WriteString(label + " " + escapeLine(text) + "\n")
+		b.WriteString(label + " " + inLine.apply(text) + "\n")
 		return false
 	}
 	b.WriteString(label + "\n\n")

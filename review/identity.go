@@ -5,30 +5,21 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
-
-// Identified is an issue with the id by which it is recognised in another
-// review of the same change.
-type Identified struct {
-	ID string `json:"id"`
-	Issue
-}
 
 // Identify gives every issue its id, in the order of the issues. The id comes from
 // category, file and title, whatever their letter case and spacing. It stays the
 // same when issues are re-ordered, when lines move, even where a title names them,
 // and when the severity or the wording of the description changes. Issues that
 // share all three are numbered by their other content.
-func Identify(issues []Issue) []Identified {
-	identified := make([]Identified, len(issues))
+func Identify(issues []Issue) []Finding {
+	identified := make([]Finding, len(issues))
 	same := map[string][]int{}
 	for i, issue := range issues {
 		id := identity(issue)
-		identified[i] = Identified{ID: id, Issue: issue}
+		identified[i] = Finding{ID: id, Issue: issue}
 		same[id] = append(same[id], i)
 	}
 	for i := range identified {
@@ -45,8 +36,8 @@ func Identify(issues []Issue) []Identified {
 }
 
 var (
-	lineInTitle = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`) })
-	lineInFile  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?::[0-9]+)+$`) })
+	lineInTitle = pattern(`\b(lines?|l\.) ?[0-9]+(?: ?[-–,] ?[0-9]+)*`)
+	lineInFile  = pattern(`(?::[0-9]+)+$`)
 )
 
 func identity(issue Issue) string {
@@ -76,9 +67,9 @@ func lineOrZero(issue Issue) int64 {
 
 // Difference is what became of the issues from one review to the next.
 type Difference struct {
-	New   []Identified `json:"new"`         // only in the later review
-	Still []Identified `json:"still_there"` // in both, as the later one has it
-	Gone  []Identified `json:"gone"`        // only in the earlier review
+	New   []Finding `json:"new"`         // only in the later review
+	Still []Finding `json:"still_there"` // in both, as the later one has it
+	Gone  []Finding `json:"gone"`        // only in the earlier review
 }
 
 // Diff compares the issues of two reviews by their ids. Issues stand in the
@@ -86,8 +77,8 @@ type Difference struct {
 func Diff(earlier, later []Issue) Difference { return DiffOf(Identify(earlier), Identify(later)) }
 
 // DiffOf is [Diff] of issues that have their ids.
-func DiffOf(before, after []Identified) Difference {
-	d := Difference{New: []Identified{}, Still: []Identified{}, Gone: []Identified{}}
+func DiffOf(before, after []Finding) Difference {
+	d := Difference{New: []Finding{}, Still: []Finding{}, Gone: []Finding{}}
 	known, kept := ids(before), ids(after)
 	for _, issue := range after {
 		if known[issue.ID] {
@@ -104,7 +95,7 @@ func DiffOf(before, after []Identified) Difference {
 	return d
 }
 
-func ids(issues []Identified) map[string]bool {
+func ids(issues []Finding) map[string]bool {
 	set := make(map[string]bool, len(issues))
 	for _, issue := range issues {
 		set[issue.ID] = true

@@ -66,7 +66,7 @@ func TestDiff(t *testing.T) {
 		[]review.Issue{issue("stays"), issue("goes"), issue("twice"), issue("twice")},
 		[]review.Issue{issue("comes"), issue("twice"), issue("Stays")},
 	)
-	titles := func(issues []review.Identified) []string {
+	titles := func(issues []review.Finding) []string {
 		out := []string{}
 		for _, i := range issues {
 			out = append(out, i.Title)

@@ -11,16 +11,16 @@ import (
 // Imported is what `review import` answers: the review that other tools' findings
 // make, alone or together with the review of a change.
 type Imported struct {
-	OK         codec.True   `json:"ok"`
-	Message    string       `json:"message"`
-	ChangeID   string       `json:"change_id" jsonschema:"empty when the review belongs to no change"`
-	Verdict    string       `json:"verdict" jsonschema:"NEEDS_FIX when an issue is High, else UNKNOWN, because tools alone approve nothing; of a change, the worse of this and the verdict of its review"`
-	ReviewPath string       `json:"review_path" jsonschema:"absolute path of the REVIEW.md that was written, empty when none was"`
-	Tools      []string     `json:"tools" jsonschema:"that found the issues, by their own names"`
-	Summary    string       `json:"summary"`
-	Counts     Counts       `json:"counts"`
-	Issues     []Identified `json:"issues"`
-	LeftOut    []string     `json:"left_out" jsonschema:"what was not taken from the files, and why"`
+	OK         codec.True `json:"ok"`
+	Message    string     `json:"message"`
+	ChangeID   string     `json:"change_id" jsonschema:"empty when the review belongs to no change"`
+	Verdict    string     `json:"verdict" jsonschema:"NEEDS_FIX when an issue is High, else UNKNOWN, because tools alone approve nothing; of a change, the worse of this and the verdict of its review"`
+	ReviewPath string     `json:"review_path" jsonschema:"absolute path of the REVIEW.md that was written, empty when none was"`
+	Tools      []string   `json:"tools" jsonschema:"that found the issues, by their own names"`
+	Summary    string     `json:"summary"`
+	Counts     Counts     `json:"counts"`
+	Issues     []Finding  `json:"issues"`
+	LeftOut    []string   `json:"left_out" jsonschema:"what was not taken from the files, and why"`
 }
 
 // NewImported is the answer for a review that has not been written anywhere. Tools alone
@@ -53,7 +53,7 @@ func (i Imported) Report() report.Report {
 		status = report.None
 	}
 	r := report.Report{
-		Name: "review_import", Title: "Imported review", Summary: i.Message, Status: status, Rules: rules(bare(i.Issues)),
+		Name: "review_import", Title: "Imported review", Summary: i.Message, Status: status, Rules: rules(i.Issues),
 		Properties: []report.Property{{Name: "verdict", Value: i.Verdict}},
 	}
 	name := "review"
@@ -71,6 +71,6 @@ func (i Imported) Report() report.Report {
 	if len(i.LeftOut) > 0 {
 		r.Add(report.Heading("Left out"), report.Bullets(i.LeftOut))
 	}
-	r.AddCase(report.Case{Name: name, Status: status, Note: i.Verdict, Findings: findings(bare(i.Issues))})
+	r.AddCase(report.Case{Name: name, Status: status, Note: i.Verdict, Findings: findings(i.Issues)})
 	return r
 }

@@ -21,7 +21,7 @@ type Reviewed struct {
 	// Tests is what the project's tests said, nil when none were run.
 	Tests *TestRun
 	// Earlier are the issues of the review before that the reviewer was shown.
-	Earlier []Identified
+	Earlier []Finding
 	// Parses says what keeps a file from being well-formed; nil: nothing is known of any.
 	Parses func(file string, text []byte) error
 	// Changed reports whether a file has changed since that review; nil: all may have.
@@ -35,8 +35,8 @@ type Remark struct {
 	Message string        // what is the matter
 	Change  string        // what to change, of a fault
 
-	finding int         // that it is about, counted from 1; 0 for the answer as a whole
-	reopens *Identified // the earlier issue that the answer has no right to close
+	finding int      // that it is about, counted from 1; 0 for the answer as a whole
+	reopens *Finding // the earlier issue that the answer has no right to close
 }
 
 // Judge judges a review that [ParseAnswer] accepted by what it is about. Faults keep

@@ -28,7 +28,7 @@ func about(tests *review.TestRun) review.Reviewed {
 func answer(p review.Payload) *review.Answer {
 	a := &review.Answer{Payload: p}
 	for _, issue := range review.Identify(p.Issues) {
-		a.Findings = append(a.Findings, review.Finding{Identified: issue})
+		a.Findings = append(a.Findings, issue)
 	}
 	return a
 }

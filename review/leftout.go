@@ -3,7 +3,6 @@ package review
 import (
 	_ "embed"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -90,9 +89,7 @@ var lockFiles = []string{
 
 func isLockFile(name string) bool { return slices.Contains(lockFiles, path.Base(name)) }
 
-var generatedMark = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[^A-Za-z0-9\n]{0,8}(?:Code generated .* DO NOT EDIT\.?|@generated\b)`)
-})
+var generatedMark = pattern(`(?m)^[^A-Za-z0-9\n]{0,8}(?:Code generated .* DO NOT EDIT\.?|@generated\b)`)
 
 // saysGenerated looks where generators leave their mark, at the beginning.
 func saysGenerated(text []byte) bool { return generatedMark().Match(text[:min(len(text), 2048)]) }

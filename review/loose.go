@@ -2,9 +2,7 @@ package review
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate"
 )
@@ -24,28 +22,16 @@ const (
 )
 
 var (
-	looseBox = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[ ?[xX✓✔☑] ?\]` + marks + said)
-	})
-	looseLabel = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^` + marks + `(?i:verdict)` + marks + said)
-	})
+	looseBox   = pattern(`^\[ ?[xX✓✔☑] ?\]` + marks + said)
+	looseLabel = pattern(`^` + marks + `(?i:verdict)` + marks + said)
 	// The word alone on a line, or said of something; an explanation may follow.
-	looseWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)` + saidEnd)
-	})
-	aloneWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
-	})
+	looseWord = pattern(`^` + marks + `(?:\pL[\pL\pN'’ ]{0,60}(?:[:=–—→-]|\b(?i:is|are))` + marks + `)?(` + looseWords + `)` + saidEnd)
+	aloneWord = pattern(`^` + marks + `((?i:` + looseWords + `))` + marks + `$`)
 	// A heading that announces a verdict and then says something else.
-	otherLabel = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
-	})
+	otherLabel = pattern(`^(?i:verdict) ?(?:[:=|–—→-]+ ?(.*\S)| ([A-Z][A-Z _-]+))$`)
 	// A word of refusal anywhere, for a line that says something else, too.
-	refusalWord = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[^\pL\pN_])(` + strings.Replace(looseWords, "|APPROVED|", "|", 1) + `)` + wordEnd)
-	})
-	listMarks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`) })
+	refusalWord = pattern(`(?:^|[^\pL\pN_])(` + strings.Replace(looseWords, "|APPROVED|", "|", 1) + `)` + wordEnd)
+	listMarks   = pattern(`^[ \t]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*`)
 )
 
 // looseVerdict is the word that a rendered line states loosely, "" for none. One that

@@ -2,11 +2,9 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/codec"
@@ -21,7 +19,7 @@ type Violation struct {
 // ChangeIDRule says in words what a change id is; [ValidChangeID] checks it.
 const ChangeIDRule = "1 to 128 of the characters A-Z a-z 0-9 . _ -, beginning with a letter or digit"
 
-var changeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`) })
+var changeID = pattern(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`)
 
 // ValidChangeID reports whether id can name a change folder.
 func ValidChangeID(id string) bool { return changeID().MatchString(id) }
@@ -204,7 +202,7 @@ func (c *checker) integer(field string, v *codec.Value) *int64 {
 	return &n
 }
 
-var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
+var plainKey = pattern(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // unknownKeys questions the keys of v that are not known, in document order.
 func (c *checker) unknownKeys(parent string, v *codec.Value, known []string) {

@@ -60,7 +60,7 @@ func optional(field string) bool {
 func checkRoundTrip(t *testing.T, p review.Payload, warnings []string) {
 	t.Helper()
 	// What was decided about an issue, and what ties it to the code, has the same texts.
-	findings := review.FindingsOf(review.Clean(p).Issues)
+	findings := review.Identify(review.Clean(p).Issues)
 	for i := range findings {
 		f := &findings[i]
 		if decision := []string{"", review.DecidedDismissed, review.DecidedRefuted}[(i+len(p.Summary))%3]; decision != "" {

@@ -11,7 +11,7 @@ import (
 func TestPolicyDecides(t *testing.T) {
 	t.Parallel()
 	finding := func(id string, severity review.Severity, by ...string) review.Finding {
-		return review.Finding{Identified: review.Identified{ID: id, Issue: review.Issue{Title: id, Severity: severity}}, FoundBy: by}
+		return review.Finding{ID: id, Issue: review.Issue{Title: id, Severity: severity}, FoundBy: by}
 	}
 	failed := int64(2)
 	for _, tt := range []struct {

@@ -18,20 +18,20 @@ type Prompt struct {
 	Diff       string // with line numbers
 	Part       int    // of the change that is shown, from 1
 	Parts      int
-	LeftOut    []string     // files that changed and are not shown, with the reason
-	Tests      *TestRun     // nil when none were run
-	TestsGone  []string     // tests of the base that do not run any more
-	Earlier    []Identified // the issues of the review before
-	Today      []string     // the code around these issues, as it is
-	Said       string       // by the author about the work since then, "" where nothing was
-	Asked      []string     // the documents that say what the change is to do
-	Guidelines []string     // texts of the project that say how it wants its code
-	Commits    []string     // the messages of the commits that make up the change, the oldest first
-	Dismissed  []string     // findings of which a person wants to hear no more, with the reason
-	Linters    []Identified // what other tools found
-	Tree       bool         // the reviewer may read the repository in a folder
-	Lookups    int          // how often the reviewer may look something up by tools, 0 for not
-	Quotes     bool         // the answer is a job's, whose issues quote the code
+	LeftOut    []string  // files that changed and are not shown, with the reason
+	Tests      *TestRun  // nil when none were run
+	TestsGone  []string  // tests of the base that do not run any more
+	Earlier    []Finding // the issues of the review before
+	Today      []string  // the code around these issues, as it is
+	Said       string    // by the author about the work since then, "" where nothing was
+	Asked      []string  // the documents that say what the change is to do
+	Guidelines []string  // texts of the project that say how it wants its code
+	Commits    []string  // the messages of the commits that make up the change, the oldest first
+	Dismissed  []string  // findings of which a person wants to hear no more, with the reason
+	Linters    []Finding // what other tools found
+	Tree       bool      // the reviewer may read the repository in a folder
+	Lookups    int       // how often the reviewer may look something up by tools, 0 for not
+	Quotes     bool      // the answer is a job's, whose issues quote the code
 }
 
 //go:embed prompt.md
@@ -115,7 +115,7 @@ func (r *TestRun) OwnWords() string {
 }
 
 // IssueList lists issues with their ids, for a quotation.
-func IssueList(list []Identified) string {
+func IssueList(list []Finding) string {
 	var b strings.Builder
 	for _, issue := range list {
 		fmt.Fprintf(&b, "- id %s, title %s, category %s, severity %s", issue.ID, cleanLine(issue.Title), issue.Category, issue.Severity)

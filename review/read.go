@@ -93,8 +93,8 @@ func (p *parser) take(prefix string) string {
 }
 
 func (p *parser) file() (payload Payload, findings []Finding, warned []string) {
-	payload.Verdict = Verdict(unescapeLine(p.take(verdictHeader)))
-	payload.ChangeID = unescapeCode(p.span(p.take(changeBullet)))
+	payload.Verdict = Verdict(inLine.undo(p.take(verdictHeader)))
+	payload.ChangeID = inCode.undo(p.span(p.take(changeBullet)))
 	p.take(issuesBullet)
 	p.take(verdictSection)
 	p.take("")
@@ -112,7 +112,7 @@ func (p *parser) file() (payload Payload, findings []Finding, warned []string) {
 	p.take(issuesSection)
 	p.has(noIssues)
 	for title, ok := p.has(issueHeader); ok; title, ok = p.has(issueHeader) {
-		findings = append(findings, p.finding(unescapeLine(title)))
+		findings = append(findings, p.finding(inLine.undo(title)))
 	}
 	payload.Issues = issuesOf(findings)
 	for i, issue := range Identify(payload.Issues) {
@@ -120,7 +120,7 @@ func (p *parser) file() (payload Payload, findings []Finding, warned []string) {
 	}
 	if _, ok := p.has(warningsSection); ok {
 		for text, ok := p.has("- "); ok; text, ok = p.has("- ") {
-			warned = append(warned, unescapeLine(text))
+			warned = append(warned, inLine.undo(text))
 		}
 	}
 	if _, more := p.has(""); more {
@@ -133,8 +133,8 @@ func (p *parser) file() (payload Payload, findings []Finding, warned []string) {
 func (p *parser) finding(title string) Finding {
 	var f Finding
 	f.Title = title
-	f.Severity = Severity(unescapeLine(p.take(severityBullet)))
-	f.Category = unescapeLine(p.take(categoryBullet))
+	f.Severity = Severity(inLine.undo(p.take(severityBullet)))
+	f.Category = inLine.undo(p.take(categoryBullet))
 	f.File, f.Line = p.place()
 	f.Description = p.field(p.take(descriptionBullet))
 	for _, field := range []struct {
@@ -146,7 +146,7 @@ func (p *parser) finding(title string) Finding {
 		}
 	}
 	for name, ok := p.has(foundByBullet); ok; name, ok = p.has(foundByBullet) {
-		f.FoundBy = append(f.FoundBy, unescapeLine(name))
+		f.FoundBy = append(f.FoundBy, inLine.undo(name))
 	}
 	if decision, ok := p.has(decisionBullet); ok {
 		if f.Decision = decision; decision != DecidedDismissed && decision != DecidedRefuted {
@@ -170,7 +170,7 @@ func (p *parser) place() (file string, line *int64) {
 	} else if parts := endsLikeLine().FindStringSubmatch(file); parts != nil {
 		file, line = parts[1], p.integer(parts[2])
 	}
-	return unescapeCode(file), line
+	return inCode.undo(file), line
 }
 
 // field reads a text that stands after its label or, as a quote, below it.
@@ -178,7 +178,7 @@ func (p *parser) field(text string) string {
 	if text == "" {
 		return p.quote("  ")
 	}
-	return unescapeLine(strings.TrimPrefix(text, " "))
+	return inLine.undo(strings.TrimPrefix(text, " "))
 }
 
 // quote reads a quoted text. A quote of one line is a one-line value.
@@ -188,9 +188,9 @@ func (p *parser) quote(indent string) string {
 		lines = append(lines, line)
 	}
 	if len(lines) == 1 {
-		return unescapeLine(lines[0])
+		return inLine.undo(lines[0])
 	}
-	return unescapeText(strings.Join(lines, "\n"))
+	return inText.undo(strings.Join(lines, "\n"))
 }
 
 func (p *parser) span(text string) string {

@@ -2,9 +2,7 @@ package review
 
 import (
 	"html"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
@@ -13,19 +11,13 @@ import (
 var (
 	// What a browser does not show of a block of HTML, or as code: comments, and
 	// what begins a block that has an end of its own.
-	unshown = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
-	})
-	tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`</?[A-Za-z][^<>]*>`) })
+	unshown = pattern(`(?is)<!--.*?-->|^\s*<(?:pre|script|style|textarea)\b.*?(?:</(?:pre|script|style|textarea)>|$)|^\s*<(?:!--.*|[?!][^>]*)(?:>|$)`)
+	tags    = pattern(`</?[A-Za-z][^<>]*>`)
 	// Tags of elements that a page does not show, by their name or an attribute.
-	hidden = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?is)<(?:template|dialog|noscript|datalist|select|iframe|object|title)\b|<[a-z][^<>]*\s(?:hidden|style|popover)(?:[\s=/>]|$)`)
-	})
-	bracketed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
-	})
-	struckTag  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)</?(?:del|s|strike)(?:\s[^<>]*)?>`) })
-	struckText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`~{1,2}[^~]+~{1,2}`) })
+	hidden     = pattern(`(?is)<(?:template|dialog|noscript|datalist|select|iframe|object|title)\b|<[a-z][^<>]*\s(?:hidden|style|popover)(?:[\s=/>]|$)`)
+	bracketed  = pattern(`\[([^\[\]]*\pL{2}[^\[\]]*)\](?:\([^()]*\)|\[[^\[\]]*\])?`)
+	struckTag  = pattern(`(?i)</?(?:del|s|strike)(?:\s[^<>]*)?>`)
+	struckText = pattern(`~{1,2}[^~]+~{1,2}`)
 	emphasis   = strings.NewReplacer("*", "", "`", "", "~", "")
 )
 

@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -209,28 +210,18 @@ func (t *TestResults) words() string {
 	return strings.Join(parts, ", ")
 }
 
-// bare are issues of which nothing else is known.
-func bare(lists ...[]Identified) (all []Finding) {
-	for _, list := range lists {
-		for _, issue := range list {
-			all = append(all, Finding{Identified: issue})
-		}
-	}
-	return all
-}
-
 // Report lists what is new, still there and gone.
 func (d Difference) Report() report.Report {
 	r := report.Report{
 		Name:    "review_diff",
 		Title:   "Issues since the earlier review",
 		Summary: fmt.Sprintf("%d new, %d still there, %d gone", len(d.New), len(d.Still), len(d.Gone)),
-		Rules:   rules(bare(d.New, d.Still)),
+		Rules:   rules(slices.Concat(d.New, d.Still)),
 	}
 	table := report.NewTable("Issue", "Id", "Severity", "Category", "Title", "Place")
 	for _, group := range []struct {
 		name   string
-		issues []Identified
+		issues []Finding
 		status report.Status
 	}{{"new", d.New, report.Fail}, {"still there", d.Still, report.Warn}, {"gone", d.Gone, report.Pass}} {
 		c := report.Case{Name: group.name, Status: report.None}
@@ -239,7 +230,7 @@ func (d Difference) Report() report.Report {
 			c.Status = group.status
 		}
 		if group.status != report.Pass {
-			c.Findings = findings(bare(group.issues))
+			c.Findings = findings(group.issues)
 		}
 		r.AddCase(c)
 	}

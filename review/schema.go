@@ -57,3 +57,33 @@ func object(required []string, pairs ...any) *codec.Value {
 	}
 	return v
 }
+
+var findingID = pattern(`^[0-9a-f]{12}(-[0-9]{1,6})?$`)
+
+// IDShape is the id of a finding, and of what else is settled like one.
+func IDShape() codec.Shape {
+	return codec.Matching("the id of a finding", findingID().MatchString)
+}
+
+// FindingShape is what readers of a document may rely on in its findings; more is what the
+// document says of each besides.
+func FindingShape(more ...codec.Field) codec.Shape {
+	return codec.Table(append([]codec.Field{
+		{Name: "id", Shape: IDShape()},
+		{Name: "title", Shape: codec.NotBlank()},
+		{Name: "severity", Shape: codec.OneOf(Severities...)},
+		{Name: "category", Shape: codec.NotBlank()},
+		{Name: "file", Shape: codec.Text(), Optional: true},
+		{Name: "line", Shape: codec.AnyNumber(), Optional: true},
+		{Name: "description", Shape: codec.NotBlank()},
+		{Name: "recommendation", Shape: codec.Text(), Optional: true},
+		{Name: "confidence", Shape: codec.Text(), Optional: true, About: "in the word of the reviewer"},
+		{Name: "quote", Shape: codec.Text(), Optional: true, About: "the lines that the issue is about"},
+		{Name: "suggestion", Shape: codec.Text(), Optional: true, About: "what could stand in the place of the quoted lines"},
+		{Name: "reply", Shape: codec.Text(), Optional: true, About: "to what the author said about the issue"},
+		{Name: "found_by", Shape: codec.List(codec.Text(), 0), Optional: true},
+		{Name: "checked", Shape: codec.Text(), Optional: true, About: "what a verifier said of it"},
+		{Name: "decision", Shape: codec.Text(), Optional: true, About: "dismissed or refuted"},
+		{Name: "reason", Shape: codec.Text(), Optional: true, About: "of the decision"},
+	}, more...)...)
+}

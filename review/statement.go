@@ -2,10 +2,8 @@ package review
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate/internal/text/markdown"
 )
@@ -29,25 +27,17 @@ const (
 const words = `(?i:APPROVED|NEEDS_FIX|NEEDS_CHANGES|MAJOR_ISSUES)`
 
 var (
-	verdictTitle  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?i:verdict)[ \t]*:?$`) })
-	verdictInline = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
-	})
-	plainWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(` + words + `)[ \t]*$`) })
-	tickedBox = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
-	})
+	verdictTitle  = pattern(`^(?i:verdict)[ \t]*:?$`)
+	verdictInline = pattern(`^(?i:verdict)(?:[ \t]*:[ \t]*|[ \t]+)(` + words + `)$`)
+	plainWord     = pattern(`^(` + words + `)[ \t]*$`)
+	tickedBox     = pattern(`^\[[xX]\][ \t]+(` + words + `)(?:[ \t]*|:.*|[ \t]+[-–—(:].*)$`)
 	// A footnote, which a page shows at its end, and what begins an alert. Texts of a
 	// reviewer have neither, because both are escaped there.
-	footnote = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t>]*\[\^[^\[\]\s]+\]:[ \t]*`) })
-	alert    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\[!(?i:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*$`)
-	})
-	checked = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[[xX]\]`) })
+	footnote = pattern(`(?m)^[ \t>]*\[\^[^\[\]\s]+\]:[ \t]*`)
+	alert    = pattern(`^\[!(?i:NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*$`)
+	checked  = pattern(`^\[[xX]\]`)
 	// The bullets of our layout that quote a reviewer on one line.
-	quotedField = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\*\*(?:Change|Category|File|Description|Recommendation)\*\*:`)
-	})
+	quotedField = pattern(`^\*\*(?:Change|Category|File|Description|Recommendation)\*\*:`)
 )
 
 // maxProblems bounds what is said about one file.

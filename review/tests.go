@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidegate/tidegate/internal/base/codec"
 )
@@ -271,10 +269,8 @@ func attribute(element xml.StartElement, name string) string {
 }
 
 var (
-	tapPlan = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^1\.\.([0-9]{1,9})(?:\s|$)`) })
-	tapLine = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
-	})
+	tapPlan = pattern(`^1\.\.([0-9]{1,9})(?:\s|$)`)
+	tapLine = pattern(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*?)(?:[ \t]*#[ \t]*((?i:skip|todo)).*)?$`)
 )
 
 // tap reads the Test Anything Protocol. A test that is in the plan but not in the
@@ -327,11 +323,9 @@ func (r *TestRun) tap(output []byte) bool {
 }
 
 var (
-	cargoTest = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b`)
-	})
-	cargoResult  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^test result: (?:ok|FAILED)\. [0-9]+ passed;`) })
-	cargoSection = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^---- (.+?) (?:stdout|stderr) ----$`) })
+	cargoTest    = pattern(`^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)\b`)
+	cargoResult  = pattern(`^test result: (?:ok|FAILED)\. [0-9]+ passed;`)
+	cargoSection = pattern(`^---- (.+?) (?:stdout|stderr) ----$`)
 )
 
 // cargo reads what cargo test prints.
@@ -368,19 +362,11 @@ func (r *TestRun) cargo(output []byte) bool {
 }
 
 var (
-	pytestSummary = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:=+ )?((?:[0-9]+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+) in [0-9.]+s`)
-	})
-	pytestCount = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9]+) ([a-z]+)`) })
-	pytestTest  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(PASSED|FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - (.*))?$`)
-	})
-	pytestVerbose = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\S+::.+?) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`)
-	})
-	pytestSection = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.+?) _{3,}$`)
-	})
+	pytestSummary = pattern(`^(?:=+ )?((?:[0-9]+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected|warnings?|rerun)(?:, )?)+) in [0-9.]+s`)
+	pytestCount   = pattern(`([0-9]+) ([a-z]+)`)
+	pytestTest    = pattern(`^(PASSED|FAILED|ERROR) (\S+?::.+?|\S+\.py)(?: - (.*))?$`)
+	pytestVerbose = pattern(`^(\S+::.+?) (PASSED|FAILED|ERROR)(?: +\[ *[0-9]+%\])?$`)
+	pytestSection = pattern(`^_{3,} (?:ERROR (?:at (?:setup|teardown) of|collecting) )?(.+?) _{3,}$`)
 )
 
 // pytest reads what pytest prints: its last line has the counts, its summary the names of

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -140,9 +139,9 @@ func controlsOf(files []File, seed string) []Check {
 				number := int64(line.Number)
 				id := draw(seed, fmt.Sprintf("%s:%d", f.Name, number))[:12]
 				words := controlTexts()[int(id[0])%len(controlTexts())]
-				list = append(list, Check{Control: true, Window: windowOf(f.After, f.Name, line.Number), Finding: Finding{Identified: Identified{ID: id, Issue: Issue{
+				list = append(list, Check{Control: true, Window: windowOf(f.After, f.Name, line.Number), Finding: Finding{ID: id, Issue: Issue{
 					Title: words[0], Severity: Medium, Category: "Bug", File: f.Name, Line: &number, Description: fmt.Sprintf(words[1], strings.TrimSpace(wrong)),
-				}}}})
+				}}})
 			}
 		}
 	}
@@ -153,7 +152,7 @@ func controlsOf(files []File, seed string) []Check {
 // opposites are pairs of which one turns a line into another.
 var opposites = [][2]string{{"<=", ">"}, {">=", "<"}, {"==", "!="}, {"!=", "=="}, {"&&", "||"}, {"||", "&&"}, {"true", "false"}, {"false", "true"}}
 
-var someNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b[0-9]{1,9}\b`) })
+var someNumber = pattern(`\b[0-9]{1,9}\b`)
 
 // turned is a line that says something else than text, in as few characters as
 // possible; "" where there is none.

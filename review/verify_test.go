@@ -21,7 +21,7 @@ func plannedChecks(t *testing.T, n int, seed string) [][]review.Check {
 	var findings []review.Finding
 	for i := range n {
 		line := int64(i%10 + 1)
-		findings = append(findings, review.Finding{Identified: review.Identified{ID: fmt.Sprintf("f%d", i), Issue: review.Issue{Title: "Real", Severity: review.Medium, File: f.Name, Line: &line, Description: "d"}}})
+		findings = append(findings, review.Finding{ID: fmt.Sprintf("f%d", i), Issue: review.Issue{Title: "Real", Severity: review.Medium, File: f.Name, Line: &line, Description: "d"}})
 	}
 	return review.PlanChecks(findings, []review.File{f}, func(string) []byte { return f.After }, seed)
 }
@@ -125,7 +125,7 @@ func TestReadersOfFindings(t *testing.T) {
 func TestToday(t *testing.T) {
 	t.Parallel()
 	at := func(n int64) *int64 { return &n }
-	f := review.Finding{Identified: review.Identified{ID: "abc", Issue: review.Issue{File: "a.go", Line: at(3)}},
+	f := review.Finding{ID: "abc", Issue: review.Issue{File: "a.go", Line: at(3)},
 		Quote: "\treturn"}
 	text := "package a\n" + strings.Repeat("\n", 40) + "func f() {\n\treturn\n}\n"
 	if got := review.Today(f, []byte(text)); !strings.HasPrefix(got, "issue abc, line 43: a.go\n") ||

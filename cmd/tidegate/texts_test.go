@@ -91,7 +91,7 @@ func textsOfTheSource(t *testing.T) map[string]string {
 		switch {
 		case e.IsDir() && (e.Name() == "testdata" || e.Name() == "proof" || e.Name() == "bench" || strings.HasPrefix(e.Name(), ".") && name != "."):
 			return filepath.SkipDir
-		case strings.HasPrefix(filepath.ToSlash(name), "catalog/") && strings.HasSuffix(name, ".md"), strings.HasPrefix(filepath.ToSlash(name), "internal/agent/job/prompts/"):
+		case strings.HasPrefix(filepath.ToSlash(name), "catalog/") && strings.HasSuffix(name, ".md"), e.Name() == "commands.md", strings.HasPrefix(filepath.ToSlash(name), "internal/agent/job/prompts/"):
 			data, err := os.ReadFile(path)
 			texts[name] = declared.ReplaceAllString(string(data), "")
 			return err

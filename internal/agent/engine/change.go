@@ -299,7 +299,7 @@ func (l *loop) submit(ctx context.Context) error {
 		return err
 	}
 	about := aboutDiff(d, l.tests.run, l.earlier.Files)
-	code, err := today(ctx, d, l.earlier.Issues, nil)
+	code, err := today(ctx, d, l.earlier.Issues)
 	if err != nil {
 		return err
 	}

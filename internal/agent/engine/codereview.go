@@ -165,7 +165,7 @@ func (r *CodeReview) promptsOf(reviewer string) []review.Prompt {
 			prompts[i].Dismissed = append(prompts[i].Dismissed, fmt.Sprintf("%s %s: %s", d.File, d.Title, d.Reason))
 		}
 		for n := range linters {
-			prompts[i].Linters = append(prompts[i].Linters, review.IdentifiedOf(linters[n].Findings)...)
+			prompts[i].Linters = append(prompts[i].Linters, linters[n].Findings...)
 		}
 	}
 	return prompts
@@ -199,10 +199,10 @@ func (r *CodeReview) subject() string {
 		texts = append(texts, d.Name, d.Text)
 	}
 	for _, o := range r.linters() {
-		texts = append(texts, review.IssueList(review.IdentifiedOf(o.Findings)))
+		texts = append(texts, review.IssueList(o.Findings))
 	}
 	if r.in.Before != nil {
-		texts = append(texts, review.IssueList(r.in.Earlier.Issues), review.IssueList(review.IdentifiedOf(r.carried)))
+		texts = append(texts, review.IssueList(r.in.Earlier.Issues), review.IssueList(r.carried))
 	}
 	if t := r.tests.run; t != nil {
 		texts = append(texts, fmt.Sprint(t.Passed, t.Failed, t.FailedNew, t.Skipped, t.Failing))
@@ -492,7 +492,7 @@ type Before struct {
 func (r *CodeReview) goOn(ctx context.Context) (err error) {
 	before := r.in.Before
 	if before == nil {
-		r.today, err = today(ctx, r.diff, r.in.Earlier.Issues, nil)
+		r.today, err = today(ctx, r.diff, r.in.Earlier.Issues)
 		return err
 	}
 	open := before.Findings
@@ -514,8 +514,8 @@ func (r *CodeReview) goOn(ctx context.Context) (err error) {
 			}
 		}
 	}
-	r.in.Earlier.Issues = append(r.in.Earlier.Issues, review.IdentifiedOf(open)...)
-	r.today, err = today(ctx, r.diff, r.in.Earlier.Issues, before.Findings)
+	r.in.Earlier.Issues = append(r.in.Earlier.Issues, open...)
+	r.today, err = today(ctx, r.diff, r.in.Earlier.Issues)
 	return err
 }
 
@@ -551,15 +551,9 @@ const maxToday = 96 << 10
 
 // today is the code around earlier issues as a diff has it, by their ids: a reviewer says
 // of each whether it is still there, also where the diff does not show it.
-func today(
-	ctx context.Context, d *git.Diff, earlier []review.Identified, known []review.Finding,
-) (map[string]string, error) {
+func today(ctx context.Context, d *git.Diff, earlier []review.Finding) (map[string]string, error) {
 	code, room := map[string]string{}, maxToday
 	for _, issue := range earlier {
-		f := review.Finding{Identified: issue}
-		if at := slices.IndexFunc(known, func(k review.Finding) bool { return k.ID == issue.ID }); at >= 0 {
-			f.Quote = known[at].Quote
-		}
 		if issue.File == "" || issue.Line == nil {
 			continue
 		}
@@ -570,7 +564,7 @@ func today(
 		if !there {
 			continue
 		}
-		if shown := review.Today(f, text); len(shown) <= room {
+		if shown := review.Today(issue, text); len(shown) <= room {
 			code[issue.ID], room = shown, room-len(shown)
 		}
 	}

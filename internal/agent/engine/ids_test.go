@@ -72,7 +72,7 @@ func TestIDsStayOverRoundsAndRebases(t *testing.T) {
 	git("add", ".")
 	git("commit", "-q", "-m", "work")
 	first := map[string]string{} // by bug, the id that it was given
-	var earlier []review.Identified
+	var earlier []review.Finding
 	edits := []struct {
 		name string
 		do   func()

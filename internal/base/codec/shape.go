@@ -57,6 +57,16 @@ func Ruled(about string, rule func(string) string) Shape {
 	return Shape{kind: String, rule: rule, ruleText: about}
 }
 
+// Matching is a text of which ok holds; about says what that is.
+func Matching(about string, ok func(string) bool) Shape {
+	return Ruled(about, func(text string) string {
+		if ok(text) {
+			return ""
+		}
+		return "must be " + about
+	})
+}
+
 // NumberFrom is a finite number of at least least.
 func NumberFrom(least float64) Shape { return Shape{kind: Number, least: &least} }
 

@@ -17,15 +17,8 @@ import (
 func applyCommand(env commands) cli.Command {
 	return cli.Command{
 		Path: "review apply", Operands: "FINDING", MaxArgs: 1,
-		Short: "Put the suggestion of a finding into the file",
-		Long: `Put what a reviewer suggests into the working folder, in the place of the lines that the
-finding quotes: the finding with this id in the last reviews of the project that
-` + "`review run`" + ` made, or in the FILE of --from, which its --json wrote. The lines must stand
-there as they were reviewed; otherwise nothing is written (INVALID_STATE). Nothing is
-staged or committed: ` + "`git diff`" + ` shows it.`,
-		Example: "tidegate review apply 1b6080bc9532",
-		Flags:   []cli.Flag{{Name: "from", About: "the `FILE` with the review", Kind: tool.PathFlag}},
-		Run:     env.reviewApply,
+		Flags: []cli.Flag{{Name: "from", About: "the `FILE` with the review", Kind: tool.PathFlag}},
+		Run:   env.reviewApply,
 	}
 }
 

@@ -37,27 +37,6 @@ var changeFlags = append(append([]cli.Flag{
 func changeCommands(env commands) []cli.Command {
 	return []cli.Command{{
 		Path: "change run", Operands: "ID", MaxArgs: 1,
-		Short: "Let agents implement and review a change until it is complete",
-		Long: `Drive a change: an agent implements what the documents in its folder ask for, in a
-git worktree of its own; the project's tests run there; another agent reviews what
-was committed, and its review is judged as ` + "`tidegate review run`" + ` does. NEEDS_FIX goes
-back to the implementer with the issues, as often as the limit of the change allows;
-at the limit, and on MAJOR_ISSUES, a person decides.
-
-Your working tree stays as it is: all that is written to the project is the folder
-of the change and a branch tidegate/ID, which ` + "`change merge`" + ` merges when the change is
-complete. If the project has moved on by then, the complete change is rebased and
-reviewed again. A work that touches the folder of changes, allowed_signers or tidegate.toml is refused.
-
-The tests are code that an agent wrote. They run without your logins and secrets and,
-on Linux, without a network, as far as the system allows that; still, you are asked
-before they run. --yes says so beforehand, where the command comes from --test or
-from your own tidegate.toml.
-
-Exit status 0: the change is complete. 4: a person has to decide. 130: interrupted;
-the same command resumes.`,
-		Example: "tidegate change run add-login --implementer claude --reviewer codex\n" +
-			"tidegate change run add-login --test \"go test -json ./...\" --yes",
 		Flags: changeFlags,
 		Run:   env.changeRun,
 	}}

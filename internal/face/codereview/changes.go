@@ -16,48 +16,17 @@ import (
 func lifeCommands(env commands) []cli.Command {
 	return []cli.Command{{
 		Path: "change new", Operands: "WANTED", MaxArgs: 1,
-		Short: "Write down what is wanted, and begin a change",
-		Long: `Begin a change: what is wanted becomes the proposal.md of a folder of its own, and its
-first words the id. Edit it as you like, put more Markdown files beside it or into
-specs/, and let ` + "`change run`" + ` drive. The folder of changes is agentd/changes, unless
-` + "`changes`" + ` of your own tidegate.toml names another place; where the project has none it
-is made, and said.`,
-		Example: "tidegate change new \"The login page locks an account after five failures\"",
-		Run:     env.changeNew,
+		Run: env.changeNew,
 	}, {
 		Path: "change merge", Operands: "ID", MaxArgs: 1,
-		Short: "Merge a complete change: what was reviewed and nothing else",
-		Long: `Merge a complete change into the branch that you have checked out: the commit that was
-reviewed and nothing else. No hook runs. The commit of the merge says which review approved what; its
-author and the first part of its message are those of [change] in tidegate.toml. The
-change is archived then, and ` + "`change clean`" + ` removes its worktree and branch.
-
-Where the project has moved on since the change began, nobody has reviewed what would
-be merged, and nothing is. ` + "`change run`" + ` rebases the change and has it reviewed again.
-Your own files that are not committed stay as they are; where they are in the way,
-nothing is merged.
-
-With --squash the change becomes one commit on your branch, without the commits of its
-rounds; its message has what was reviewed, what the reviewers said of it, and the note
-of the implementer.`,
-		Example: "tidegate change merge add-login",
-		Flags:   []cli.Flag{{Name: "squash", About: "make one commit of the change", Kind: tool.Switch}},
-		Run:     env.changeMerge,
+		Flags: []cli.Flag{{Name: "squash", About: "make one commit of the change", Kind: tool.Switch}},
+		Run:   env.changeMerge,
 	}, {
 		Path: "change abandon", Operands: "ID", MaxArgs: 1,
-		Short: "End a change that is not wanted any more",
-		Long: `End a change without merging it: its phase becomes rejected. Its folder stays, and so do
-its worktree and branch until ` + "`change clean`" + `. Where decisions are signed, this one is, too.`,
-		Example: "tidegate change abandon add-login",
-		Run:     env.changeAbandon,
+		Run: env.changeAbandon,
 	}, {
-		Path:  "change clean",
-		Short: "Remove the worktrees and branches of changes that have ended",
-		Long: `Remove the worktree and the branch tidegate/ID of each change that was abandoned or
-merged, also by git alone. The commit that a branch led to is said, so that it can be
-found again. The folders of the changes stay.`,
-		Example: "tidegate change clean",
-		Run:     env.changeClean,
+		Path: "change clean",
+		Run:  env.changeClean,
 	}}
 }
 

@@ -4,6 +4,7 @@ package codereview
 
 import (
 	"context"
+	_ "embed"
 	"slices"
 
 	"github.com/tidegate/tidegate/internal/agent/dispatch"
@@ -13,14 +14,17 @@ import (
 	"github.com/tidegate/tidegate/internal/work/forge"
 )
 
+//go:embed commands.md
+var commandTexts string
+
 // commands are those of an environment.
 type commands struct{ *dispatch.Env }
 
 // Commands are those about code.
 func Commands(env *dispatch.Env) []cli.Command {
 	e := commands{env}
-	return slices.Concat(reviewCommands(e), forgeCommands(e), changeCommands(e), lifeCommands(e),
-		[]cli.Command{fixCommand(e), applyCommand(e)})
+	return cli.Described(commandTexts, slices.Concat(reviewCommands(e), forgeCommands(e), changeCommands(e), lifeCommands(e),
+		[]cli.Command{fixCommand(e), applyCommand(e)}))
 }
 
 // session is one call of a command about code.

@@ -18,17 +18,6 @@ import (
 func fixCommand(env commands) cli.Command {
 	return cli.Command{
 		Path: "review fix", Operands: "[FINDING...]", MaxArgs: math.MaxInt,
-		Short: "Let agents mend what a review found",
-		Long: `Let an agent mend what the last ` + "`review run`" + ` of the branch found: the findings with
-these ids, or all that were neither dismissed nor refuted. They become the proposal of
-a change that begins from the commit that is checked out, and that change is driven as
-` + "`change run`" + ` does: the agent works in a git worktree of its own, the tests run, and
-what was committed is reviewed again. ` + "`change merge`" + ` merges the result.
-
-What was reviewed must be committed, because the worktree has nothing else. The same
-command resumes a change that was interrupted. The exit status is that of change run.`,
-		Example: "tidegate review fix --implementer claude --reviewer codex\n" +
-			"tidegate review fix 1b6080bc9532 --test \"go test -json ./...\" --yes",
 		Flags: changeFlags,
 		Run:   env.reviewFix,
 	}
@@ -81,10 +70,10 @@ func (s *session) reviewFix(ctx context.Context) (int, error) {
 
 // toFix are the findings of a review that were named, or all that count. It returns
 // NOT_FOUND for an id that the review does not have.
-func (s *session) toFix(ctx context.Context, r reviews.Review) ([]review.Identified, error) {
+func (s *session) toFix(ctx context.Context, r reviews.Review) ([]review.Finding, error) {
 	found := r.Ended.Earlier().Issues
 	for _, id := range s.Call.Args {
-		if !slices.ContainsFunc(found, func(i review.Identified) bool { return i.ID == id }) {
+		if !slices.ContainsFunc(found, func(i review.Finding) bool { return i.ID == id }) {
 			return nil, tidegate.Errorf(tidegate.FileNotFound, tidegate.Pairs("ID", tidegate.Cut(id), "review", r.ID), "the last review has no finding %q", tidegate.Cut(id))
 		}
 	}
@@ -96,7 +85,7 @@ func (s *session) toFix(ctx context.Context, r reviews.Review) ([]review.Identif
 	for _, c := range r.Ended.Checked {
 		spared[c.ID] = spared[c.ID] || c.Verdict == review.Refuted
 	}
-	return slices.DeleteFunc(found, func(i review.Identified) bool {
+	return slices.DeleteFunc(found, func(i review.Finding) bool {
 		if len(s.Call.Args) > 0 {
 			return !slices.Contains(s.Call.Args, i.ID)
 		}

@@ -29,37 +29,12 @@ const maxOnLines = 30
 func forgeCommands(env commands) []cli.Command {
 	name := cli.Flag{Name: "name", About: "the `name` of the review", Kind: tool.Word, Default: "review"}
 	return []cli.Command{{
-		Path:  "review pull",
-		Short: "Look up the pull request that a CI job is about",
-		Long: `Look up the pull request that a job of GitHub Actions is about, and print what the
-job needs to review it, one NAME=VALUE a line: number, head and base, as the forge's
-API has them; allowed, which is true where the author belongs to the repository, or where
-the job was started by a member who put the label ` + reviewLabel + ` on the pull request while
-it ended with this commit; why it is not; and artifact and digest of the review before,
-where a run of the same workflow made it in the definition of the default branch. With
---decided it reads anew what persons dismissed: answers in the conversations that this
-token's user began about findings, whose first line is "tidegate: dismiss REASON", by
-users who may write to the repository.
-
-It reads GITHUB_API_URL, GITHUB_GRAPHQL_URL, GITHUB_REPOSITORY, GITHUB_RUN_ID, GITHUB_TOKEN
-and GITHUB_EVENT_PATH, and changes nothing.`,
-		Example: "tidegate review pull",
+		Path: "review pull",
 		Flags: []cli.Flag{name, {Name: "decided",
 			About: "write what persons dismissed in the conversations to this `file`, for review run", Kind: tool.PathFlag}},
 		Run: env.reviewPull,
 	}, {
 		Path: "review publish", Operands: "[FILE]", MaxArgs: 1,
-		Short: "Write a review as comments of a pull request",
-		Long: `Write a review, as ` + "`review run --format json`" + ` printed it, to a pull request on GitHub:
-comments on the lines that the diff shows, at most 30, and one comment with everything
-else, which takes the place of the one before. A finding that has its comment gets no
-other; one that is gone gets the reply "Closed in COMMIT". A check says how it ended, and
-names the artifact with the review. Without a file the check says that nothing was
-reviewed, and why.
-
-A forge that refuses, or does not answer, is named in a warning and changes nothing about
-the exit status. It is 2 for a file that is no review, or of another commit.`,
-		Example: "tidegate review publish review.json --number 12 --head $HEAD",
 		Flags: []cli.Flag{name,
 			{Name: "number", About: "the `number` of the pull request", Kind: tool.Word},
 			{Name: "head", About: "the `commit` that was reviewed", Kind: tool.Word},

@@ -114,7 +114,7 @@ func (f *onForge) dump() string {
 func line(n int64) *int64 { return &n }
 
 func finding(id string, i review.Issue) Finding {
-	return Finding{Finding: review.Finding{Identified: review.Identified{ID: id, Issue: i}}, Counts: true}
+	return Finding{Finding: review.Finding{ID: id, Issue: i}, Counts: true}
 }
 
 // found is a review with something of everything.
@@ -122,7 +122,7 @@ func found(head string) ReviewRun {
 	fails := "2 findings of severity Medium or above"
 	r := ReviewRun{Schema: reviewRunVersion, Base: base0, Head: &head, Paths: []string{}, Fails: &fails, Exit: 1, Closed: []string{}, Failing: []string{"TestLogin"},
 		Dropped: []review.Dropped{{Finding: finding("111111111111", review.Issue{Title: "A race",
-			Severity: review.Medium, File: "main.go", Line: line(4)}).Finding, Why: `"x" does not stand at line 4`}},
+			Severity: review.Medium, Category: "Bug", File: "main.go", Line: line(4), Description: "x is written twice."}).Finding, Why: `"x" does not stand at line 4`}},
 		ForPerson: []review.Unanswered{{ID: "222222222222", Rule: "review-not-shown", File: "third_party/x.go",
 			Message: "third_party/x.go changed and no reviewer was shown it: in a folder of others"}}}
 	r.ChangeID, r.Verdict, r.Summary, r.Warnings = "review", "NEEDS_FIX", "The change adds `login()`. It is called for **everyone**.\n\n- no password\n- no limit", []string{}

@@ -60,53 +60,6 @@ func (s *session) looking(c *dispatch.Team) bool {
 func reviewCommands(env commands) []cli.Command {
 	return []cli.Command{{
 		Path: "review run", Operands: "[A..B]", MaxArgs: 1,
-		Short: "Let an agent review what has changed, and judge its review",
-		Long: `Review what has changed in a git repository: the diff against a base, with the
-results of the project's tests, goes to a reviewer, whose answer is judged: every
-file and line it names exists, and nothing is approved while tests fail or an
-issue is High. A large diff is split by file, reviewed in several jobs and merged
-into one review.
-
-The base is where the branch left its upstream or the main branch, or the revision
-of --base: what others have committed there since is not part of the change. What is
-not committed is reviewed too, unless --committed leaves it out; --staged reviews
-what is staged, --head another revision, and A..B what B has that A does not. The
-tests see what is reviewed, in a copy. It is about the whole repository, whichever
-of its folders you are in, unless --path names a part.
-
-Files that [review] ignore of tidegate.toml names, that .gitattributes of the base
-marks as generated or vendored, and lock files are left out and listed. Other text
-that no reviewer can be shown, because it is too large, a program that is not UTF-8,
-or in a folder such as third_party, is for a person to decide, and so are tests of
-the base that are gone: they are named one by one, and the exit status is 4.
-
-The tests run in a copy of the files, without your logins and secrets, with a time
-limit, and on Linux without a network, as far as the system allows that; once also on
-the base, to find those that are gone. A command that the project's
-own tidegate.toml names runs only after ` + "`tidegate config trust`" + `.
-
-The review is printed and, with --output, written to a file. If that file holds a
-review, its issues are shown to the reviewer, who must say of each whether it is
-still there. Jobs and answers lie in reviews/ of the runs home; a review that was
-interrupted resumes as long as nothing has changed.
-
-An unchanged diff is not paid for twice: the same reviewers' last review of it is
-printed, unless --again has them asked. Several --reviewer make a panel: what two of
-them say about the same lines is one finding. --verify has one more agent hold each
-finding against the code; it is tested with findings that are planted and false, what
-it refutes does not count, and where that is High a person has to look. One that
-confirms too many planted ones reads no more: the next --verify is asked, then a person. Settings of the project count as they
-are in your files, or with --settings base as they were before the change.
-
-Exit status 0: nothing that counts was found, or there is nothing to review. 1: a
-finding of the severity of --fail-on or above, a failed test, or MAJOR_ISSUES. 4: no
-answer was accepted, a grave finding does not hold, text was not shown or a test is
-gone, and a person has to look. 130: interrupted.`,
-		Example: "tidegate review run\n" +
-			"tidegate review run --base main --committed --reviewer codex\n" +
-			"tidegate review run main..topic --path docs\n" +
-			"tidegate review run --test \"go test -json ./...\" --format sarif > review.sarif\n" +
-			"tidegate review run --reviewer exec:./reviewer --output REVIEW.md",
 		Flags: append(append([]cli.Flag{
 			{Name: "base", About: "the `revision` to compare with", Kind: tool.Word},
 			{Name: "head", About: "the `revision` to review instead of the files as they are; one that the main branch has is compared with the commit before it", Kind: tool.Word},
@@ -135,21 +88,6 @@ gone, and a person has to look. 130: interrupted.`,
 		Run: env.reviewRun,
 	}, {
 		Path: "review dismiss", Operands: "FINDING...", MaxArgs: math.MaxInt,
-		Short: "Let a finding count no more",
-		Long: `Say that findings do not count: those with these ids in the last reviews of the
-project that ` + "`review run`" + ` made, or in the review that --from names: a FILE, which its
---json wrote, or the address of a pull request on GitHub, whose last commit the action has
-reviewed (the token is GITHUB_TOKEN's or GH_TOKEN's). What
-else needs a person in a review has an id, too, and is settled the same way: a grave
-finding that does not hold or that the verifier refutes, text that no reviewer was
-shown, a test that is gone.
-
-It is written to dismissed.json beside the folder of changes, with the reason; commit
-that file, so that it counts for others, too. A dismissal holds for the same quoted
-lines and category of the file, whatever the title, up to the severity that was
-dismissed; anything graver is open and names it. With --settings base a dismissal
-counts only once the base has it. Where decisions are signed, it is signed, too.`,
-		Example: "tidegate review dismiss 1b6080bc9532 --reason \"bounded by its caller\"",
 		Flags: []cli.Flag{
 			{Name: "reason", About: "why it does not count", Kind: tool.Word},
 			{Name: "from", About: "the `FILE` with the review, or the address of the pull request", Kind: tool.Word},
@@ -157,17 +95,6 @@ counts only once the base has it. Where decisions are signed, it is signed, too.
 		Run: env.reviewDismiss,
 	}, {
 		Path: "review hook install", Operands: "[KIND]", MaxArgs: 1,
-		Short: "Review before each commit or push, by a git hook",
-		Long: `Make a git hook that runs ` + "`review run`" + `. KIND is pre-commit, the default, which
-reviews what is about to be committed; pre-push, which reviews what the branch has
-committed; or post-commit, which reviews the commit in the background and writes to
-tidegate-review.txt in the git folder. A review that does not pass stops the commit or
-the push; ` + "`git commit --no-verify`" + ` goes without.
-
-A hook that somebody else made is never replaced: it is refused, or with --chain runs
-first, under another name. Where another tool keeps the hooks (core.hooksPath), call
-` + "`tidegate review run --staged`" + ` there.`,
-		Example: "tidegate review hook install\ntidegate review hook install pre-push --reviewer codex --fail-on high",
 		Flags: []cli.Flag{
 			{Name: "reviewer", About: "who reviews, as in review run", Kind: tool.Word, List: true},
 			{Name: "fail-on", About: "the least severity of a finding that stops it", Default: "medium", Enum: review.Thresholds},
@@ -176,17 +103,10 @@ first, under another name. Where another tool keeps the hooks (core.hooksPath), 
 		Run: env.reviewHook,
 	}, {
 		Path: "review hook uninstall", Operands: "[KIND]", MaxArgs: 1,
-		Short:   "Remove a git hook that reviews",
-		Long:    "Remove a git hook that `review hook install` made, and put back the one that it ran\nfirst. KIND is pre-commit, the default, pre-push or post-commit.",
-		Example: "tidegate review hook uninstall",
-		Run:     env.reviewHookRemove,
+		Run: env.reviewHookRemove,
 	}, {
-		Path:  "review clean",
-		Short: "Remove old reviews that belong to no change",
-		Long: `Remove the reviews of the project that ` + "`review run`" + ` made and the home keeps, except the
-last one of each name and those that have not ended.`,
-		Example: "tidegate review clean",
-		Run:     env.reviewClean,
+		Path: "review clean",
+		Run:  env.reviewClean,
 	}}
 }
 

@@ -2,7 +2,6 @@ package codereview
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -10,29 +9,16 @@ import (
 	"github.com/tidegate/tidegate/internal/agent/engine"
 	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
+	"github.com/tidegate/tidegate/internal/work/forge"
 	"github.com/tidegate/tidegate/review"
 )
 
 // reviewRunVersion names the form of a [ReviewRun] as JSON.
 const reviewRunVersion = "review_run.v1"
 
-var (
-	findingID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9a-f]{12}(-[0-9]{1,6})?$`) })
-	commitID  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`) })
-)
-
-func matching(about string, pattern func() *regexp.Regexp) codec.Shape {
-	return codec.Ruled(about, func(text string) string {
-		if pattern().MatchString(text) {
-			return ""
-		}
-		return "must be " + about
-	})
-}
-
 // reviewRunShape is what others may rely on in a [ReviewRun] that came as a file.
 var reviewRunShape = sync.OnceValue(func() codec.Shape {
-	id, commit, text, texts := matching("the id of a finding", findingID), matching("a commit", commitID), codec.Text(), codec.List(codec.Text(), 0)
+	id, commit, text, texts := review.IDShape(), codec.Matching("a commit", forge.IsCommit), codec.Text(), codec.List(codec.Text(), 0)
 	count := codec.IntegerFrom(0)
 	optional := func(name string, shape codec.Shape) codec.Field {
 		return codec.Field{Name: name, Shape: shape, Optional: true}
@@ -40,25 +26,13 @@ var reviewRunShape = sync.OnceValue(func() codec.Shape {
 	must := func(name string, shape codec.Shape) codec.Field { return codec.Field{Name: name, Shape: shape} }
 	return codec.Table(
 		must("ok", codec.Truth()), must("schema_version", codec.Version(reviewRunVersion)),
-		must("change_id", codec.Ruled(review.ChangeIDRule, func(text string) string {
-			if review.ValidChangeID(text) {
-				return ""
-			}
-			return "must be " + review.ChangeIDRule
-		})),
+		must("change_id", codec.Matching(review.ChangeIDRule, review.ValidChangeID)),
 		must("verdict", codec.OneOf(append([]string{review.Verdict("").String()}, review.Verdicts...)...)), must("summary", text),
 		must("test_results", codec.Table(optional("passed", count.OrNull()), optional("failed", count.OrNull()), optional("total", count.OrNull())).OrNull()),
 		must("nothing_to_review", codec.Truth()), must("base", commit), must("head", commit.OrNull()), must("paths", texts),
 		must("left_out", codec.List(codec.Table(must("file", text), must("why", text), must("unseen", codec.Truth())), 0)),
-		must("findings", codec.List(codec.Table(
-			must("id", id), must("title", text), must("severity", codec.OneOf(review.Severities...)), must("category", text), optional("file", text),
-			optional("line", codec.AnyNumber()), must("description", text), optional("recommendation", text), optional("quote", text), optional("suggestion", text),
-			optional("reply", text), optional("found_by", texts), must("counts", codec.Truth()), optional("spared", text),
-			optional("checked", text),
-			optional("confidence", text), optional("decision", text), optional("reason", text)), 0)),
-		must("dropped", codec.List(codec.Table(
-			must("id", id), must("title", text), must("severity", codec.OneOf(review.Severities...)), must("why", text),
-			optional("person", text)), 0)),
+		must("findings", codec.List(review.FindingShape(must("counts", codec.Truth()), optional("spared", text)), 0)),
+		must("dropped", codec.List(review.FindingShape(must("why", text), optional("person", text)), 0)),
 		must("closed", codec.List(id, 0)),
 		must("for_person", codec.List(codec.Table(
 			must("id", id), must("rule", text), must("file", text), must("message", text)), 0)),

@@ -2,7 +2,6 @@ package change
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -112,7 +111,7 @@ func readTestOutput(ctx context.Context, desk run.Desk, path string) ([]byte, er
 
 // Earlier is the review before.
 type Earlier struct {
-	Issues []review.Identified
+	Issues []review.Finding
 	Files  []string // that it was about, nil where that is not known
 	Digest string   // of its markdown, where a person handed it in
 }
@@ -138,13 +137,9 @@ func EarlierReview(desk run.Desk, project, id string) (Earlier, error) {
 		return Earlier{}, err
 	}
 	if last := lastOf(numbers); last > 0 {
-		beside, err := readIfThere(folder, sidecarName(last))
-		if err != nil {
-			return Earlier{}, err
-		}
-		var kept sidecar
-		if json.Unmarshal(beside, &kept) == nil && kept.ReviewDigest == codec.DigestBytes(data) && kept.Findings != nil {
-			return Earlier{Issues: review.IdentifiedOf(kept.Findings), Files: kept.Files}, nil
+		kept, err := readSidecar(folder, last)
+		if err == nil && kept.ReviewDigest == codec.DigestBytes(data) && kept.Findings != nil {
+			return Earlier{Issues: kept.Findings, Files: kept.Files}, nil
 		}
 	}
 	return Earlier{Issues: review.Identify(review.Read(data).Payload.Issues)}, nil

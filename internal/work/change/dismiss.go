@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"slices"
 
@@ -15,6 +16,11 @@ import (
 )
 
 const dismissedSchema = "dismissed.v1"
+
+type dismissedFile struct {
+	Schema    string            `json:"schema_version"`
+	Dismissed review.Dismissals `json:"dismissed"`
+}
 
 // messageOf is what the signature of a dismissal is over.
 func messageOf(d review.Dismissal) ([]byte, error) {
@@ -94,15 +100,11 @@ func parseDismissed(path string, text []byte) (review.Dismissals, error) {
 	if doc.Get("schema_version").Str() != dismissedSchema || doc.Get("dismissed").Kind() != codec.Array {
 		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("dismissed", path), "%s is not a list of dismissed findings (%s)", path, dismissedSchema)
 	}
-	var list review.Dismissals
-	for _, e := range doc.Get("dismissed").Elems() {
-		list = append(list, review.Dismissal{ID: e.Get("id").Str(), Title: e.Get("title").Str(), File: e.Get("file").Str(),
-			Category: e.Get("category").Str(),
-			Severity: review.Severity(e.Get("severity").Str()), Quote: e.Get("quote").Str(), Reason: e.Get("reason").Str(),
-			At:        e.Get("dismissed_at").Str(),
-			Signature: e.Get("signature").Str()})
+	var file dismissedFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return nil, tidegate.Errorf(tidegate.SchemaValidationFailed, tidegate.Pairs("dismissed", path), "%s: %w", path, err)
 	}
-	return list, nil
+	return file.Dismissed, nil
 }
 
 // Dismiss writes down that something does not count any more, as [review.Dismissible] has
@@ -144,10 +146,7 @@ func Dismiss(ctx context.Context, desk run.Desk, project string, what []review.D
 		}
 		list = append(slices.DeleteFunc(list, func(was review.Dismissal) bool { return was.ID == d.ID }), d)
 	}
-	data, err := codec.MarshalFile(struct {
-		Schema    string            `json:"schema_version"`
-		Dismissed review.Dismissals `json:"dismissed"`
-	}{dismissedSchema, list})
+	data, err := codec.MarshalFile(dismissedFile{dismissedSchema, list})
 	if err != nil {
 		return "", err
 	}

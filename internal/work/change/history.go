@@ -2,7 +2,6 @@ package change
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -101,15 +100,9 @@ func Reviews(desk run.Desk, project, id string) (ReviewList, error) {
 	list := ReviewList{ChangeID: id, Reviews: []ReviewEntry{}}
 	for _, r := range all {
 		shown := review.Show(filepath.Join(folder.Path(), filepath.FromSlash(r.name)), r.data)
-		var beside struct {
-			CreatedAt string `json:"created_at"`
-			Commit    string
-		}
-		if data, err := readIfThere(folder, sidecarName(r.number)); err == nil {
-			_ = json.Unmarshal(data, &beside) // a review that came by other means has none
-		}
+		beside, _ := readSidecar(folder, r.number) // a review that came by other means has none
 		list.Reviews = append(list.Reviews, ReviewEntry{
-			Number: r.number, Commit: beside.Commit, CreatedAt: beside.CreatedAt, Path: shown.ReviewPath,
+			Number: r.number, Commit: textOf(beside.Commit), CreatedAt: beside.CreatedAt, Path: shown.ReviewPath,
 			Verdict: shown.Verdict, AgentdVerdict: shown.AgentdVerdict,
 			Complete: shown.Complete, Issues: shown.Counts,
 		})

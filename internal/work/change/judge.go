@@ -70,12 +70,8 @@ func judge(ctx context.Context, folder *artifact.Folder, r *record, id string) (
 		return judged{verdict: reading.Verdict, identity: identity(lastOf(numbers), data)}, err
 	}
 	j := judged{verdict: reading.Verdict, number: last.number, identity: identity(last.number, data)}
-	beside, err := folder.Read(sidecarName(last.number))
-	if err == nil {
-		j.doubts = doubts(reading.Payload, failedNew(beside))
-		j.tree, err = treeOf(beside)
-		j.setAside = setAside(beside)
-	}
+	beside, err := readSidecar(folder, last.number)
+	j.doubts, j.tree, j.setAside = doubts(reading.Payload, beside.FailedNew), beside.tree(), beside.NeedsPerson
 	return j, err
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tidegate/tidegate"
 	"github.com/tidegate/tidegate/internal/base/artifact"
-	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/text/markdown"
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -86,11 +85,7 @@ func (v *visit) squashed(number int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	beside, err := v.folder.Read(sidecarName(number))
-	if err != nil {
-		return "", err
-	}
-	doc, err := codec.Parse(beside)
+	beside, err := readSidecar(v.folder, number)
 	if err != nil {
 		return "", err
 	}
@@ -107,13 +102,9 @@ func (v *visit) squashed(number int) (string, error) {
 			b.WriteString("\n    " + markdown.Show(line))
 		}
 	}
-	var files []string
-	for _, name := range doc.Get("files").Elems() {
-		files = append(files, name.Str())
-	}
-	indented("What was reviewed:", strings.Join(files, "\n"))
+	indented("What was reviewed:", strings.Join(beside.Files, "\n"))
 	indented("The reviewers:", review.Read(data).Payload.Summary)
-	indented("The implementer:", doc.Get("note").Str())
+	indented("The implementer:", beside.Note)
 	return b.String(), nil
 }
 
@@ -141,12 +132,8 @@ func reviewedCommit(folder *artifact.Folder, r *record) (string, error) {
 	if last == nil {
 		return "", nil
 	}
-	beside, err := folder.Read(sidecarName(last.number))
-	if err != nil {
-		return "", err
-	}
-	reviewed, err := treeOf(beside)
-	return reviewed.Commit, err
+	beside, err := readSidecar(folder, last.number)
+	return textOf(beside.Commit), err
 }
 
 // merge merges the last commit that was made here.

@@ -2,8 +2,10 @@ package change
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/tidegate/tidegate"
+	"github.com/tidegate/tidegate/internal/base/artifact"
 	"github.com/tidegate/tidegate/internal/base/codec"
 	"github.com/tidegate/tidegate/internal/work/git"
 	"github.com/tidegate/tidegate/internal/work/run"
@@ -54,26 +56,10 @@ func KeptReviewShape() codec.Shape {
 		codec.Field{Name: "worktree", Shape: codec.NotBlank().OrNull(), About: "as STATE.yaml named it; null for the project"},
 		codec.Field{Name: "tree_problem", Shape: codec.NotBlank().OrNull(), About: "why the tree is not known"},
 		codec.Field{Name: "files", Shape: codec.List(codec.Text(), 0), Optional: true, About: "that the reviewers were shown"},
-		codec.Field{Name: "findings", Optional: true, About: "the issues of the review, in its order, with what ties them to the code", Shape: codec.List(codec.Table(
-			codec.Field{Name: "id", Shape: codec.NotBlank()},
-			codec.Field{Name: "title", Shape: codec.NotBlank()},
-			codec.Field{Name: "severity", Shape: codec.OneOf(review.Severities...)},
-			codec.Field{Name: "category", Shape: codec.NotBlank()},
-			codec.Field{Name: "file", Shape: codec.Text(), Optional: true},
-			codec.Field{Name: "line", Shape: codec.IntegerFrom(0), Optional: true},
-			codec.Field{Name: "description", Shape: codec.NotBlank()},
-			codec.Field{Name: "recommendation", Shape: codec.Text(), Optional: true},
-			codec.Field{Name: "quote", Shape: codec.Text(), Optional: true, About: "the lines that the issue is about"},
-			codec.Field{Name: "suggestion", Shape: codec.Text(), Optional: true, About: "what could stand in the place of the quoted lines"},
-			codec.Field{Name: "reply", Shape: codec.Text(), Optional: true, About: "to what the author said about the issue"},
-			codec.Field{Name: "found_by", Shape: codec.List(codec.Text(), 0), Optional: true},
-		), 0)},
-		codec.Field{Name: "dropped", Optional: true, About: "findings that do not hold", Shape: codec.List(codec.Table(
-			codec.Field{Name: "title", Shape: codec.NotBlank()},
-			codec.Field{Name: "file", Shape: codec.Text()},
-			codec.Field{Name: "line", Shape: codec.IntegerFrom(0).OrNull()},
-			codec.Field{Name: "why", Shape: codec.NotBlank()},
-		), 0)},
+		codec.Field{Name: "findings", Optional: true, About: "the issues of the review, in its order, with what ties them to the code",
+			Shape: codec.List(review.FindingShape(), 0)},
+		codec.Field{Name: "dropped", Optional: true, About: "findings that do not hold",
+			Shape: codec.List(review.FindingShape(codec.Field{Name: "why", Shape: codec.NotBlank()}), 0)},
 		codec.Field{Name: "failed_new", Shape: codec.IntegerFrom(0), Optional: true,
 			About: "tests that fail with the change and not without it"},
 		codec.Field{Name: "note", Shape: codec.Text(), Optional: true, About: "of the implementer, about what was reviewed"},
@@ -97,31 +83,23 @@ func orNull(text string) *string {
 	return &text
 }
 
-// treeOf is the tree that a sidecar names.
-func treeOf(data []byte) (git.Tree, error) {
-	v, err := codec.Parse(data)
-	if err != nil {
-		return git.Tree{}, err
+// readSidecar is what stands beside a kept review.
+func readSidecar(folder *artifact.Folder, number int) (s sidecar, err error) {
+	data, err := folder.Read(sidecarName(number))
+	if err == nil {
+		err = json.Unmarshal(data, &s)
 	}
-	return git.Tree{Digest: v.Get("tree_digest").Str(), Commit: v.Get("commit").Str(), Worktree: v.Get("worktree").Str(), Problem: v.Get("tree_problem").Str()}, nil
+	return s, err
 }
 
-// failedNew is how many tests fail with the change and not without it; nil where the review
-// does not say.
-func failedNew(data []byte) *int64 {
-	v, err := codec.Parse(data)
-	if n, known := v.Get("failed_new").Int(); err == nil && known {
-		return &n
-	}
-	return nil
+// tree is the tree that a sidecar names.
+func (s sidecar) tree() git.Tree {
+	return git.Tree{Digest: textOf(s.TreeDigest), Commit: textOf(s.Commit), Worktree: textOf(s.Worktree), Problem: textOf(s.TreeProblem)}
 }
 
-// setAside is why the findings that did not hold make a person decide, "" where they
-// do not.
-func setAside(data []byte) string {
-	v, err := codec.Parse(data)
-	if err != nil {
+func textOf(text *string) string {
+	if text == nil {
 		return ""
 	}
-	return v.Get("needs_person").Str()
+	return *text
 }

@@ -389,7 +389,7 @@ func movedSubmodule(was, is object) string {
 // earlier issue is for the reviewer who is shown its file, or else for the first. With
 // functions, all of the function around a change is shown: for a reviewer who can look
 // nothing up.
-func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Identified,
+func (d *Diff) Prompts(changeID string, tests *review.TestRun, earlier []review.Finding,
 	functions bool) []review.Prompt {
 	parts := review.Split(d.Files, MaxDiff, functions)
 	prompts := make([]review.Prompt, len(parts))

@@ -63,7 +63,7 @@ type Ended struct {
 
 // Earlier is the review as the next one is shown it.
 func (e Ended) Earlier() change.Earlier {
-	return change.Earlier{Issues: review.IdentifiedOf(e.Findings), Files: e.Files}
+	return change.Earlier{Issues: e.Findings, Files: e.Files}
 }
 
 // Digest is that of a REVIEW.md without its warnings and what was decided since.
@@ -162,11 +162,11 @@ func Diff(desk run.Desk, home string, ids []string) (change.DiffResult, error) {
 			"two reviews are compared, got %d", len(ids))
 	}
 	out := change.DiffResult{Reviews: []string{later.ID}}
-	var before []review.Identified
+	var before []review.Finding
 	if earlier != nil {
-		out.Reviews, before = []string{earlier.ID, later.ID}, review.IdentifiedOf(earlier.Ended.Findings)
+		out.Reviews, before = []string{earlier.ID, later.ID}, earlier.Ended.Findings
 	}
-	out.Difference = review.DiffOf(before, review.IdentifiedOf(later.Ended.Findings))
+	out.Difference = review.DiffOf(before, later.Ended.Findings)
 	return out, nil
 }
 
